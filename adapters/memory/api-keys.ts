@@ -1,0 +1,66 @@
+import { StorageError } from '../../lib/errors.ts'
+import type { ApiKeyRecord, Storage } from '../../lib/storage.ts'
+import { pageOf, pick } from './pages.ts'
+import { SortedSet } from './sorted-set.ts'
+
+type ApiKeyStore = Pick<Storage, 'createApiKey' | 'findApiKey' | 'findApiKeyByStart' | 'listApiKeys' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'>
+
+const copy = (key: ApiKeyRecord): ApiKeyRecord => ({ ...key, scopes: [...key.scopes] })
+const copyOrNull = (key: ApiKeyRecord | undefined): ApiKeyRecord | null => key === undefined ? null : copy(key)
+
+/** API keys in memory. No method waits for anything, so each is atomic by itself. */
+export function memoryApiKeys (): ApiKeyStore {
+  const keys = new Map<string, ApiKeyRecord>()
+  const idOfStart = new Map<string, string>()
+  const ids = new SortedSet()
+
+  function add (key: ApiKeyRecord): void {
+    if (keys.has(key.id) || idOfStart.has(key.start)) throw new StorageError('fault', 'the id or the start of the key is taken')
+    keys.set(key.id, copy(key))
+    idOfStart.set(key.start, key.id)
+    ids.add(key.id)
+  }
+
+  return {
+    async createApiKey (key, { onlyFirst }) {
+      if (onlyFirst && keys.size > 0) return false
+      add(key)
+      return true
+    },
+
+    async findApiKey (id) {
+      return copyOrNull(keys.get(id))
+    },
+
+    async findApiKeyByStart (start) {
+      return copyOrNull(keys.get(idOfStart.get(start) ?? ''))
+    },
+
+    async listApiKeys (page) {
+      return { items: pick(keys, pageOf(ids, page), copy), total: ids.size }
+    },
+
+    async rotateApiKey (id, successor, { now, expiresAt }) {
+      const key = keys.get(id)
+      if (key === undefined) return null
+      // Times are ISO text of one length, which sorts as time does.
+      if (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)) throw new StorageError('api_key_inactive', 'the key is not active')
+      add(successor)
+      if (key.expiresAt === null || key.expiresAt > expiresAt) key.expiresAt = expiresAt
+      return copy(key)
+    },
+
+    async revokeApiKey (id, revokedAt) {
+      const key = keys.get(id)
+      if (key === undefined) return null
+      const changed = key.revokedAt === null
+      key.revokedAt ??= revokedAt
+      return { key: copy(key), changed }
+    },
+
+    async touchApiKey (id, usedAt, ifBefore) {
+      const key = keys.get(id)
+      if (key !== undefined && (key.lastUsedAt === null || key.lastUsedAt <= ifBefore)) key.lastUsedAt = usedAt
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import type { Storage } from '../../lib/storage.ts'
+import { memoryApiKeys } from './api-keys.ts'
+import { memoryUsers } from './users.ts'
+
+/** A storage in the memory of the process: for tests, and for data that may be gone tomorrow. Work is logarithmic in the number of users. */
+export function memory (): Storage {
+  return {
+    name: 'memory',
+    async check () {},
+    async migrate () {},
+    async close () {},
+    ...memoryUsers(),
+    ...memoryApiKeys()
+  }
+}

@@ -1,0 +1,163 @@
+/** A leaf holds keys in order, a branch holds children in order; `size` is the number of keys below. */
+interface Node {
+  leaf: boolean
+  keys: string[]
+  children: Node[]
+  size: number
+}
+
+const leafOf = (keys: string[]): Node => ({ leaf: true, keys, children: [], size: keys.length })
+const branchOf = (children: Node[]): Node => ({ leaf: false, keys: [], children, size: children.reduce((sum, { size }) => sum + size, 0) })
+const width = ({ leaf, keys, children }: Node): number => leaf ? keys.length : children.length
+
+/** The smallest key below a node, or the text that sorts before every other where there is none. */
+function first (node: Node): string {
+  let smallest = ''
+  for (let at: Node | undefined = node; at !== undefined; at = at.children[0]) {
+    if (at.keys[0] !== undefined) smallest = at.keys[0]
+  }
+  return smallest
+}
+
+/** How many keys come before this one. */
+function position (keys: readonly string[], key: string): number {
+  let low = 0
+  let high = keys.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const probe = keys[middle]
+    if (probe !== undefined && probe < key) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** The place of the child in which a key belongs. */
+function childFor (children: readonly Node[], key: string): number {
+  let low = 0
+  let high = children.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1
+    const child = children[middle]
+    if (child !== undefined && first(child) <= key) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** Takes the upper part of a node that has grown too wide. What grows at its end (ids do) is cut there, so that full nodes stay full. */
+function split (node: Node, atEnd: boolean): Node {
+  const cut = atEnd ? width(node) - 1 : width(node) >>> 1
+  const upper = node.leaf ? leafOf(node.keys.splice(cut)) : branchOf(node.children.splice(cut))
+  node.size -= upper.size
+  return upper
+}
+
+/** A set of texts in order that knows positions: a B+ tree with counts, so that every step is logarithmic in the size of the set. */
+export class SortedSet {
+  readonly #leafMax: number
+  readonly #branchMax: number
+  #root = leafOf([])
+
+  /** The widths of nodes, for tests: trees of few keys are deep where nodes are narrow. */
+  constructor (leafMax = 512, branchMax = 64) {
+    this.#leafMax = leafMax
+    this.#branchMax = branchMax
+  }
+
+  get size (): number {
+    return this.#root.size
+  }
+
+  /** Adds a key; one that is there stays once. */
+  add (key: string): void {
+    this.#insert(this.#root, key)
+    if (width(this.#root) > this.#max(this.#root)) {
+      const upper = split(this.#root, true)
+      this.#root = branchOf([this.#root, upper])
+    }
+  }
+
+  /** Removes a key, if it is there. */
+  delete (key: string): void {
+    this.#remove(this.#root, key)
+    const [only] = this.#root.children
+    if (this.#root.children.length === 1 && only !== undefined) this.#root = only
+  }
+
+  /** How many keys are smaller than this text, which need not be in the set. */
+  rank (key: string): number {
+    let before = 0
+    let at: Node | undefined = this.#root
+    while (at !== undefined) {
+      before += position(at.keys, key)
+      const child: number = childFor(at.children, key)
+      for (const { size } of at.children.slice(0, child)) before += size
+      at = at.children[child]
+    }
+    return before
+  }
+
+  /** The keys from this position on, at most so many, in order. */
+  range (start: number, count: number): string[] {
+    const found: string[] = []
+    const collect = ({ keys, children }: Node, skip: number): void => {
+      found.push(...keys.slice(skip, skip + count - found.length))
+      for (const child of children) {
+        if (found.length >= count) return
+        if (skip < child.size) collect(child, skip)
+        skip = Math.max(0, skip - child.size)
+      }
+    }
+    collect(this.#root, start)
+    return found
+  }
+
+  #max ({ leaf }: Node): number {
+    return leaf ? this.#leafMax : this.#branchMax
+  }
+
+  /** Whether the key was added: it was not there. */
+  #insert (node: Node, key: string): boolean {
+    if (node.leaf) {
+      const at = position(node.keys, key)
+      if (node.keys[at] === key) return false
+      node.keys.splice(at, 0, key)
+    } else {
+      const at = childFor(node.children, key)
+      const child = node.children[at]
+      if (child === undefined || !this.#insert(child, key)) return false
+      if (width(child) > this.#max(child)) node.children.splice(at + 1, 0, split(child, at === node.children.length - 1))
+    }
+    node.size++
+    return true
+  }
+
+  /** Whether the key was removed: it was there. */
+  #remove (node: Node, key: string): boolean {
+    if (node.leaf) {
+      const at = position(node.keys, key)
+      if (node.keys[at] !== key) return false
+      node.keys.splice(at, 1)
+    } else {
+      const at = childFor(node.children, key)
+      const child = node.children[at]
+      if (child === undefined || !this.#remove(child, key)) return false
+      this.#shrink(node.children, at)
+    }
+    node.size--
+    return true
+  }
+
+  /** Drops a child that has run empty, or joins one that has grown small with its neighbour. */
+  #shrink (children: Node[], at: number): void {
+    if (children.length > 1 && children[at]?.size === 0) {
+      children.splice(at, 1)
+      return
+    }
+    const left = Math.max(0, at - 1)
+    const [a, b] = children.slice(left, left + 2)
+    if (a === undefined || b === undefined || width(a) + width(b) > this.#max(a) / 2) return
+    children.splice(left, 2, a.leaf ? leafOf([...a.keys, ...b.keys]) : branchOf([...a.children, ...b.children]))
+  }
+}

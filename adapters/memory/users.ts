@@ -1,0 +1,103 @@
+import { StorageError } from '../../lib/errors.ts'
+import type { Page, PageRequest, Storage, UserFilter, UserKeys, UserRecord, VersionGuard } from '../../lib/storage.ts'
+import { behindPrefix, pageOf, pick } from './pages.ts'
+import { SortedSet } from './sorted-set.ts'
+
+type UserStore = Pick<Storage, 'createUser' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'>
+interface Entry { user: UserRecord, keys: UserKeys }
+
+function judge (guard: VersionGuard, { version }: UserRecord): void {
+  const holds = (guard.ifVersion === null || guard.ifVersion.includes(version)) && !guard.unlessVersion.includes(version)
+  if (!holds) throw new StorageError('version_mismatch', 'the user has another version')
+}
+
+/** Users in memory. No method waits for anything, so each is atomic by itself. */
+export function memoryUsers (): UserStore {
+  const entries = new Map<string, Entry>()
+  const idOfEmail = new Map<string, string>()
+  const ids = new SortedSet()
+  // For the search by prefix: key, NUL (which no key holds), id.
+  const names = new SortedSet()
+  const emails = new SortedSet()
+
+  function claimEmail (emailKey: string, id: string): void {
+    const holder = idOfEmail.get(emailKey)
+    if (holder !== undefined && holder !== id) throw new StorageError('email_taken', 'another user has the e-mail key')
+    idOfEmail.set(emailKey, id)
+  }
+
+  function index ({ user: { id }, keys }: Entry): void {
+    names.add(`${keys.nameKey}\0${id}`)
+    emails.add(`${keys.emailKey}\0${id}`)
+  }
+
+  function unindex ({ user: { id }, keys }: Entry): void {
+    names.delete(`${keys.nameKey}\0${id}`)
+    emails.delete(`${keys.emailKey}\0${id}`)
+  }
+
+  /** The ids that a filter matches. Without a prefix that costs nothing; with one it costs what it finds. */
+  function matching ({ emailKey, prefix }: UserFilter): SortedSet {
+    if (emailKey === null && prefix === null) return ids
+    const found = new SortedSet()
+    if (emailKey !== null) {
+      const entry = entries.get(idOfEmail.get(emailKey) ?? '')
+      const fits = entry !== undefined && (prefix === null || entry.keys.nameKey.startsWith(prefix) || emailKey.startsWith(prefix))
+      if (fits) found.add(entry.user.id)
+    } else if (prefix !== null) {
+      for (const set of [names, emails]) {
+        const start = set.rank(prefix)
+        for (const key of set.range(start, set.rank(behindPrefix(prefix)) - start)) found.add(key.slice(key.indexOf('\0') + 1))
+      }
+    }
+    return found
+  }
+
+  return {
+    async createUser (user: UserRecord, keys: UserKeys) {
+      if (entries.has(user.id)) throw new StorageError('fault', 'the id is taken')
+      claimEmail(keys.emailKey, user.id)
+      const entry = { user: { ...user }, keys: { ...keys } }
+      entries.set(user.id, entry)
+      ids.add(user.id)
+      index(entry)
+    },
+
+    async findUser (id) {
+      const entry = entries.get(id)
+      return entry === undefined ? null : { ...entry.user }
+    },
+
+    async listUsers (filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>> {
+      const matches = matching(filter)
+      return { items: pick(entries, pageOf(matches, page), ({ user }) => ({ ...user })), total: matches.size }
+    },
+
+    async updateUser (id, changes, updatedAt, guard) {
+      const entry = entries.get(id)
+      if (entry === undefined) return null
+      const { user, keys } = entry
+      judge(guard, user)
+      const { name = { value: user.name, key: keys.nameKey }, email = { value: user.email, key: keys.emailKey } } = changes
+      if (name.value === user.name && email.value === user.email) return { user: { ...user }, changed: false }
+      claimEmail(email.key, id)
+      if (email.key !== keys.emailKey) idOfEmail.delete(keys.emailKey)
+      unindex(entry)
+      entry.user = { ...user, name: name.value, email: email.value, version: user.version + 1, updatedAt }
+      entry.keys = { nameKey: name.key, emailKey: email.key }
+      index(entry)
+      return { user: { ...entry.user }, changed: true }
+    },
+
+    async deleteUser (id, guard) {
+      const entry = entries.get(id)
+      if (entry === undefined) return null
+      judge(guard, entry.user)
+      unindex(entry)
+      entries.delete(id)
+      idOfEmail.delete(entry.keys.emailKey)
+      ids.delete(id)
+      return entry.user
+    }
+  }
+}

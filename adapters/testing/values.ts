@@ -1,0 +1,68 @@
+import type { ApiKeyRecord, Storage, UserFilter, UserKeys, UserRecord, VersionGuard } from '../../lib/storage.ts'
+
+// Well-formed TypeIDs that sort by their number, since a store must not depend on how ids are made.
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+
+/** The nth id of its kind: ids sort by n. */
+export function idOf (prefix: 'usr' | 'key', n: number): string {
+  let digits = ''
+  for (let rest = n; digits.length < 6; rest = Math.floor(rest / 32)) digits = ALPHABET.charAt(rest % 32) + digits
+  return `${prefix}_01h455vb4pex5vsknk08${digits}`
+}
+
+/** The nth moment as a store is given it. */
+export function timeOf (n: number): string {
+  return new Date(Date.UTC(2026, 0, 31, 9, 30, 0, n)).toISOString()
+}
+
+/** The nth user, all members fixed unless given. */
+export function userOf (n: number, members: Partial<UserRecord> = {}): UserRecord {
+  return { id: idOf('usr', n), name: `User ${n}`, email: `User${n}@Example.org`, version: 1, createdAt: timeOf(n), updatedAt: timeOf(n), ...members }
+}
+
+/** The keys of a user, as the callers of a store compute them. */
+export function keysOf ({ name, email }: UserRecord): UserKeys {
+  return { emailKey: email.toLowerCase(), nameKey: name.normalize('NFC').toLowerCase() }
+}
+
+/** Adds the users with these numbers to a store. */
+export async function addUsers (storage: Storage, ...numbers: number[]): Promise<UserRecord[]> {
+  const users = numbers.map((n) => userOf(n))
+  for (const user of users) await storage.createUser(user, keysOf(user))
+  return users
+}
+
+/** The nth API key, all members fixed unless given. */
+export function apiKeyOf (n: number, members: Partial<ApiKeyRecord> = {}): ApiKeyRecord {
+  return {
+    id: idOf('key', n),
+    name: `Key ${n}`,
+    scopes: ['users:read', 'users:write'],
+    start: `uk_${String(n).padStart(12, '0')}`,
+    digest: String(n).padStart(43, 'x'),
+    createdAt: timeOf(n),
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+    rotatedFrom: null,
+    ...members
+  }
+}
+
+/** A guard that any version passes. */
+export const anyVersion: VersionGuard = { ifVersion: null, unlessVersion: [] }
+
+/** A filter that every user passes. */
+export const everyone: UserFilter = { emailKey: null, prefix: null }
+
+/** How many calls come at once where a case is about a race. */
+export const AT_ONCE = 20
+
+/** The settled results of so many calls at once: the values, and the codes of the errors. */
+export async function atOnce<Value> (call: (i: number) => Promise<Value>): Promise<{ values: Value[], codes: unknown[] }> {
+  const results = await Promise.allSettled(Array.from({ length: AT_ONCE }, (_, i) => call(i)))
+  return {
+    values: results.flatMap((result) => result.status === 'fulfilled' ? [result.value] : []),
+    codes: results.flatMap((result) => result.status === 'rejected' ? [Object(result.reason).code] : [])
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * The storage interface: what a store must do so that the HTTP contract holds on it.
+ *
+ * Rules for every method:
+ * - It is atomic by itself: no other writer's step can come between its check and its write.
+ * - "There is none" is `null`. A refusal is a `StorageError` with the code that the method names. A store that can't be reached,
+ *   or is busy or full, throws `unavailable`. Everything else is thrown on, never swallowed.
+ * - Records are plain values. Times are ISO 8601 text in UTC with milliseconds (`2026-01-31T09:30:00.000Z`) on every store.
+ *   What is returned is the caller's to change: it shares nothing with the store.
+ * - Text comes back exactly as it was given. A store that can't keep a text (NUL, a lone surrogate) throws `fault`.
+ * - `version` and `total` are JavaScript numbers.
+ */
+
+/** A user, as stored. */
+export interface UserRecord {
+  /** `usr_…`, made by the caller. Sorting ids byte by byte sorts users by creation. */
+  id: string
+  name: string
+  /** As sent, trimmed. */
+  email: string
+  /** 1 for a new user, one more with every change. */
+  version: number
+  createdAt: string
+  updatedAt: string
+}
+
+/** What a user is found by, computed by the caller: a store compares these byte by byte and folds no case itself. */
+export interface UserKeys {
+  /** Unique among all users. */
+  emailKey: string
+  /** For the search by prefix. */
+  nameKey: string
+}
+
+/** New values of a user; an absent member stays as it is. */
+export interface UserChanges {
+  name?: { value: string, key: string }
+  email?: { value: string, key: string }
+}
+
+/** Which versions of a record a write may touch. */
+export interface VersionGuard {
+  /** The version must be one of these; `null` asks for none in particular; an empty list matches no version. */
+  ifVersion: readonly number[] | null
+  /** The version must be none of these. */
+  unlessVersion: readonly number[]
+}
+
+/** Which users a list is about; `null` members don't narrow it. */
+export interface UserFilter {
+  /** Exactly this e-mail key. */
+  emailKey: string | null
+  /** The name's key or the e-mail's key begins with this text. Every character stands for itself. */
+  prefix: string | null
+}
+
+/** Which part of a list is wanted, in the order of ids. */
+export interface PageRequest {
+  order: 'asc' | 'desc'
+  /** At most this many records: a positive integer. */
+  limit: number
+  /** Skip this many records, or start behind this id (which need not exist), in the given order. */
+  from: { offset: number } | { after: string }
+}
+
+/** A part of a list, and the number of all records the filter matches, both from one snapshot. */
+export interface Page<Item> {
+  items: Item[]
+  total: number
+}
+
+/** The record of an API key. Holds no secret: `digest` can't be turned back. */
+export interface ApiKeyRecord {
+  /** `key_…`, made by the caller, sortable by creation. */
+  id: string
+  name: string
+  scopes: string[]
+  /** The key text's public beginning (`uk_` and 12 characters), unique; keys are looked up by it. */
+  start: string
+  digest: string
+  createdAt: string
+  expiresAt: string | null
+  revokedAt: string | null
+  lastUsedAt: string | null
+  /** The id of the key that this one replaces. */
+  rotatedFrom: string | null
+}
+
+/** The interface that an adapter implements. Every method is required. */
+export interface Storage {
+  /** A short name for messages, such as `sqlite`. */
+  readonly name: string
+
+  /**
+   * Resolves if the store answers and its schema fits this code; called at start and as a readiness check, so it must be cheap.
+   * @throws StorageError `schema_behind`, `schema_newer`, `unavailable`
+   */
+  check (): Promise<void>
+
+  /** Brings the schema up to date. May run in many processes at once, and again on a current schema, where it does nothing. */
+  migrate (): Promise<void>
+
+  /** Gives back what the store itself opened. May be called more than once. */
+  close (): Promise<void>
+
+  /**
+   * Adds a user.
+   * @throws StorageError `email_taken` if another user has the e-mail key. Of many at once exactly one succeeds.
+   */
+  createUser (user: UserRecord, keys: UserKeys): Promise<void>
+
+  /** The user with this id, or `null`. Any text is a legal id; an unknown one is `null`. */
+  findUser (id: string): Promise<UserRecord | null>
+
+  /** A page of the users that the filter matches, ordered by id, with their exact number. Both come from one snapshot and one filter. */
+  listUsers (filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>>
+
+  /**
+   * Changes a user in one step, guard included: sets the given values, adds 1 to `version` and sets `updatedAt`. Where every given value is the one
+   * already stored, nothing is written and `changed` is false. `null` if there is no such user. The guard is judged before the values are compared.
+   * @throws StorageError `version_mismatch` if the guard does not hold: of many updates with one `ifVersion` exactly one succeeds
+   * @throws StorageError `email_taken` if another user has the new e-mail key
+   */
+  updateUser (id: string, changes: UserChanges, updatedAt: string, guard: VersionGuard): Promise<{ user: UserRecord, changed: boolean } | null>
+
+  /**
+   * Removes a user for good and gives back its last state; `null` if there is no such user. Its e-mail key is free at once.
+   * @throws StorageError `version_mismatch` if the guard does not hold
+   */
+  deleteUser (id: string, guard: VersionGuard): Promise<UserRecord | null>
+
+  /**
+   * Adds an API key and resolves to true. With `onlyFirst` it is added only if the store has no key at all, else the answer is false:
+   * of many processes at once exactly one gets true.
+   */
+  createApiKey (key: ApiKeyRecord, options: { onlyFirst: boolean }): Promise<boolean>
+
+  /** The key record with this id, or `null`. */
+  findApiKey (id: string): Promise<ApiKeyRecord | null>
+
+  /** The key record whose text begins so, or `null`. */
+  findApiKeyByStart (start: string): Promise<ApiKeyRecord | null>
+
+  /** A page of all key records, ordered by id, with their exact number. */
+  listApiKeys (page: PageRequest): Promise<Page<ApiKeyRecord>>
+
+  /**
+   * Adds the successor and lets the old key expire at `expiresAt`, or at its own expiry where that is earlier, in one step; gives back the old key as it
+   * then is. `null` if there is no such key.
+   * @throws StorageError `api_key_inactive` if the old key is revoked, or expired at `now`
+   */
+  rotateApiKey (id: string, successor: ApiKeyRecord, times: { now: string, expiresAt: string }): Promise<ApiKeyRecord | null>
+
+  /** Marks a key as revoked and gives back its record; a key revoked before keeps its first `revokedAt`, and `changed` is false. `null` if there is no such key. */
+  revokeApiKey (id: string, revokedAt: string): Promise<{ key: ApiKeyRecord, changed: boolean } | null>
+
+  /** Sets `lastUsedAt`, unless the key is unknown or has one later than `ifBefore`. */
+  touchApiKey (id: string, usedAt: string, ifBefore: string): Promise<void>
+}

@@ -1,0 +1,75 @@
+// The order structure of the memory store against a sorted array, and its cost as the number of steps grows.
+import fc from 'fast-check'
+import { test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import { behindPrefix } from '../../adapters/memory/pages.ts'
+import { SortedSet } from '../../adapters/memory/sorted-set.ts'
+
+type Step = { kind: 'add' | 'delete', key: string } | { kind: 'range', start: number, count: number } | { kind: 'rank', key: string }
+
+function check (set: SortedSet, model: string[]): boolean {
+  return set.size === model.length && JSON.stringify(set.range(0, model.length + 1)) === JSON.stringify(model)
+}
+
+test('a sorted set is a sorted array', (t) => {
+  const key = fc.integer({ min: 0, max: 60 }).map((n) => String(n).padStart(2, '0'))
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    fc.record({ kind: fc.constantFrom('add' as const, 'delete' as const), key }),
+    fc.record({ kind: fc.constant('range' as const), start: fc.nat(70), count: fc.nat(70) }),
+    fc.record({ kind: fc.constant('rank' as const), key })
+  )
+  fc.assert(fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
+    // Narrow nodes make a deep tree of few keys.
+    const set = new SortedSet(4, 3)
+    let model: string[] = []
+    return steps.every((step) => {
+      if (step.kind === 'range') return JSON.stringify(set.range(step.start, step.count)) === JSON.stringify(model.slice(step.start, step.start + step.count))
+      if (step.kind === 'rank') return set.rank(step.key) === model.filter((key) => key < step.key).length
+      if (step.kind === 'add') set.add(step.key)
+      else set.delete(step.key)
+      model = step.kind === 'add' ? [...new Set([...model, step.key])].sort() : model.filter((key) => key !== step.key)
+      return check(set, model)
+    })
+  }), { numRuns: 300 })
+  t.end()
+})
+
+test('a large set, grown in every order and emptied in every order', (t) => {
+  const keys = Array.from({ length: 100_000 }, (_, i) => String(i).padStart(6, '0'))
+  // A fixed permutation: 7 and 100,000 have no common factor.
+  const shuffled = keys.map((_, i) => keys[(i * 77_777 + 13) % keys.length] ?? '')
+  for (const [name, order] of [['ascending', keys], ['descending', keys.toReversed()], ['shuffled', shuffled]] as const) {
+    const set = new SortedSet()
+    for (const key of order) set.add(key)
+    for (const key of order.slice(0, 100)) set.add(key)
+    t.equal(set.size, keys.length, name)
+    t.strictSame(set.range(0, keys.length), keys)
+    t.strictSame(set.range(54_321, 3), ['054321', '054322', '054323'])
+    t.equal(set.rank('054321x'), 54_322)
+    t.strictSame(set.range(99_999, 5), ['099999'])
+    t.strictSame(set.range(100_000, 5), [])
+    for (const [i, key] of order.entries()) if (i % 10 !== 0) set.delete(key)
+    const left = keys.filter((key) => set.range(set.rank(key), 1)[0] === key)
+    t.strictSame(set.range(0, 20_000), left)
+    t.equal(set.size, 10_000)
+    for (const key of shuffled) set.delete(key)
+    t.strictSame([set.size, set.range(0, 5), set.rank('5')], [0, [], 0])
+    set.add('again')
+    t.strictSame(set.range(0, 5), ['again'])
+  }
+  t.end()
+})
+
+test('the text behind a prefix', (t) => {
+  t.equal(behindPrefix('ab'), 'ac')
+  t.equal(behindPrefix('a\uffff'), 'b')
+  t.equal(behindPrefix('\uffff'), '\uffff')
+  t.equal(behindPrefix(''), '\uffff')
+  t.end()
+})
+
+test('two stores share nothing', async (t) => {
+  const [a, b] = [memory(), memory()]
+  await a.createUser({ id: 'usr_1', name: 'A', email: 'a@b.co', version: 1, createdAt: '', updatedAt: '' }, { emailKey: 'a@b.co', nameKey: 'a' })
+  t.equal(await b.findUser('usr_1'), null)
+})
