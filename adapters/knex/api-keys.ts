@@ -1,0 +1,77 @@
+import { StorageError } from '../../lib/errors.ts'
+import type { ApiKeyRecord, PageRequest, Storage } from '../../lib/storage.ts'
+import type { Names } from './names.ts'
+import { pageStatement, toPage } from './pages.ts'
+import { apiKeyColumns, toApiKeyRecord } from './rows.ts'
+import type { Run, Session } from './session.ts'
+
+type ApiKeyStore = Pick<Storage, 'createApiKey' | 'findApiKey' | 'findApiKeyByStart' | 'listApiKeys' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'>
+
+/** API keys in SQL. */
+export function knexApiKeys ({ run, dialect, exclusively }: Session, { apiKeys }: Names): ApiKeyStore {
+  const { p } = dialect
+  const columns = apiKeyColumns(dialect)
+  const insert = `INSERT INTO ${apiKeys} (id, name, scopes, start, digest, created_at, expires_at, revoked_at, last_used_at, rotated_from) ` +
+    `VALUES (${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}, ${p(7)}, ${p(8)}, ${p(9)}, ${p(10)})`
+  const anyKey = `SELECT 1 AS found FROM ${apiKeys} LIMIT 1`
+  const selectById = `SELECT ${columns} FROM ${apiKeys} WHERE id = ${p(1)}`
+  const selectByStart = `SELECT ${columns} FROM ${apiKeys} WHERE start = ${p(1)}`
+  const expire = `UPDATE ${apiKeys} SET expires_at = ${dialect.least(`coalesce(expires_at, ${p(2)})`, p(2))} ` +
+    `WHERE id = ${p(1)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${p(3)}) RETURNING ${columns}`
+  const revoke = `UPDATE ${apiKeys} SET revoked_at = ${p(2)} WHERE id = ${p(1)} AND revoked_at IS NULL RETURNING ${columns}`
+  const touch = `UPDATE ${apiKeys} SET last_used_at = ${p(2)} WHERE id = ${p(1)} AND (last_used_at IS NULL OR last_used_at <= ${p(3)})`
+
+  async function add (on: Run, key: ApiKeyRecord): Promise<void> {
+    const { id, name, scopes, start, digest, createdAt, expiresAt, revokedAt, lastUsedAt, rotatedFrom } = key
+    await on(insert, [id, name, scopes.join(' '), start, digest, createdAt, expiresAt, revokedAt, lastUsedAt, rotatedFrom])
+  }
+
+  async function find (on: Run, select: string, value: string): Promise<ApiKeyRecord | null> {
+    const [row] = await on(select, [value])
+    return row === undefined ? null : toApiKeyRecord(row)
+  }
+
+  return {
+    async createApiKey (key, { onlyFirst }) {
+      if (!onlyFirst) {
+        await add(run, key)
+        return true
+      }
+      return exclusively(async (on) => {
+        if ((await on(anyKey)).length > 0) return false
+        await add(on, key)
+        return true
+      })
+    },
+
+    findApiKey: (id) => find(run, selectById, id),
+
+    findApiKeyByStart: (start) => find(run, selectByStart, start),
+
+    async listApiKeys (page: PageRequest) {
+      const { sql, params } = pageStatement(dialect, apiKeys, columns, null, page)
+      return toPage(await run(sql, params), toApiKeyRecord)
+    },
+
+    rotateApiKey: (id, successor, { now, expiresAt }) => exclusively(async (on) => {
+      const [row] = await on(expire, [id, expiresAt, now])
+      if (row === undefined) {
+        if (await find(on, selectById, id) === null) return null
+        throw new StorageError('api_key_inactive', 'the key is not active')
+      }
+      await add(on, successor)
+      return toApiKeyRecord(row)
+    }),
+
+    async revokeApiKey (id, revokedAt) {
+      const [row] = await run(revoke, [id, revokedAt])
+      if (row !== undefined) return { key: toApiKeyRecord(row), changed: true }
+      const key = await find(run, selectById, id)
+      return key === null ? null : { key, changed: false }
+    },
+
+    async touchApiKey (id, usedAt, ifBefore) {
+      await run(touch, [id, usedAt, ifBefore])
+    }
+  }
+}

@@ -1,0 +1,96 @@
+/** A value that a statement is given. */
+export type Param = string | number | null | readonly number[]
+
+/** A row as the driver gives it. */
+export type Row = Record<string, unknown>
+
+/** What the databases say differently. Everything else is the same SQL on both. */
+export interface Dialect {
+  name: 'postgres' | 'sqlite'
+  /** Placeholder of the nth value, from 1. */
+  p (n: number): string
+  /** A time column as text under this name. */
+  time (column: string, name: string): string
+  /** Whether the column is in the list that is the nth value. */
+  in (column: string, n: number): string
+  /** The nth value, a list, as it must be written to be compared with NULL. */
+  list (n: number): string
+  /** The smaller of two expressions. */
+  least (a: string, b: string): string
+  /** Begins a transaction that no other writer of ours can overlap, and that sees what others have committed. */
+  begin: readonly string[]
+  /** Column type for text that is compared and sorted byte by byte. */
+  bytewise: string
+  /** Column type for a moment. */
+  moment: string
+  /** Runs one statement on a connection of the driver. */
+  run (connection: unknown, sql: string, params: readonly Param[]): Promise<Row[]>
+}
+
+interface PgConnection {
+  query (config: { text: string, values: readonly Param[], types: { getTypeParser: () => (text: string) => string } }): Promise<{ rows: Row[] }>
+}
+
+interface SqliteConnection {
+  all (sql: string, params: ReadonlyArray<string | number | null>, done: (error: Error | null, rows: Row[]) => void): void
+}
+
+function isPg (connection: unknown): connection is PgConnection {
+  return typeof connection === 'object' && connection !== null && 'query' in connection
+}
+
+function isSqlite (connection: unknown): connection is SqliteConnection {
+  return typeof connection === 'object' && connection !== null && 'all' in connection
+}
+
+// Every value comes as text: a host may have set parsers of its own on the driver, for the whole process.
+const textOnly = { getTypeParser: () => (text: string) => text }
+// One number for this package: whoever holds it may change our tables or make the first key.
+const ADVISORY_LOCK = '7236842389412231'
+
+export const postgresDialect: Dialect = {
+  name: 'postgres',
+  p: (n) => `$${n}`,
+  // Without a zone the text doesn't depend on the session's TimeZone.
+  time: (column, name) => `${column} AT TIME ZONE 'UTC' AS "${name}"`,
+  in: (column, n) => `${column} = ANY($${n}::bigint[])`,
+  list: (n) => `$${n}::bigint[]`,
+  least: (a, b) => `least(${a}, ${b})`,
+  begin: ['BEGIN ISOLATION LEVEL READ COMMITTED', 'SET LOCAL statement_timeout = 0', `SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`],
+  bytewise: 'text COLLATE "C"',
+  moment: 'timestamptz(3)',
+  async run (connection, text, values) {
+    if (!isPg(connection)) throw new TypeError('not a connection of pg')
+    return (await connection.query({ text, values, types: textOnly })).rows
+  }
+}
+
+export const sqliteDialect: Dialect = {
+  name: 'sqlite',
+  p: (n) => `?${n}`,
+  time: (column, name) => `${column} AS "${name}"`,
+  in: (column, n) => `${column} IN (SELECT value FROM json_each(?${n}))`,
+  list: (n) => `?${n}`,
+  least: (a, b) => `min(${a}, ${b})`,
+  // A transaction that begins by reading could not become a writer behind another one's back: SQLite would refuse it at once.
+  begin: ['BEGIN IMMEDIATE'],
+  bytewise: 'text',
+  moment: 'text',
+  run (connection, sql, params) {
+    if (!isSqlite(connection)) throw new TypeError('not a connection of sqlite3')
+    const values = params.map((value) => typeof value === 'object' && value !== null ? JSON.stringify(value) : value)
+    return new Promise((resolve, reject) => {
+      connection.all(sql, values, (error, rows) => error === null ? resolve(rows) : reject(error))
+    })
+  }
+}
+
+/**
+ * The dialect of a Knex instance.
+ * @throws TypeError for a client that is neither `pg` nor `sqlite3`
+ */
+export function dialectOf (driverName: string): Dialect {
+  if (driverName === 'pg') return postgresDialect
+  if (driverName === 'sqlite3') return sqliteDialect
+  throw new TypeError(`fastify-users: knexStorage() works on the Knex clients pg and sqlite3, not on ${driverName}`)
+}

@@ -1,0 +1,44 @@
+import { isStorageError, StorageError } from '../../lib/errors.ts'
+import type { Names } from './names.ts'
+
+// PostgreSQL, appendix A: connection (08), resources (53), intervention (57P), and single conditions that pass: cancelled or timed out statement,
+// lock not available, serialization failure, deadlock, read-only after a failover; wrong credentials or database until somebody mends them.
+const PASSING_SQLSTATE = /^(?:(?:08|28|53)[0-9A-Z]{3}|57P[0-9A-Z]{2}|57014|55P03|40001|40P01|25006|3D000)$/
+const PASSING_CODES = new Set([
+  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT',
+  'SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_CANTOPEN', 'SQLITE_READONLY', 'SQLITE_PROTOCOL', 'SQLITE_NOMEM'
+])
+// What pg and Knex say without a code when a connection is lost or none can be had.
+const PASSING_MESSAGE = /^(?:Connection terminated|timeout e|Client has encountered a connection error|Unable to acquire a connection)/
+
+function property (error: unknown, name: string): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined
+  const value: unknown = Reflect.get(error, name)
+  return typeof value === 'string' ? value : undefined
+}
+
+function takesEmail (error: unknown, { emailUnique, usersTable }: Names): boolean {
+  // PostgreSQL names the constraint; SQLite names the column, in the message alone.
+  return (property(error, 'code') === '23505' && property(error, 'constraint') === emailUnique) ||
+    property(error, 'message')?.includes(`UNIQUE constraint failed: ${usersTable}.email_key`) === true
+}
+
+/** Whether the same statement may succeed at once when it is run again: it met another transaction. */
+export function isConflict (error: unknown): boolean {
+  return ['40001', '40P01'].includes(property(error, 'code') ?? '')
+}
+
+/**
+ * Turns what a driver or Knex threw into a StorageError. Their messages and details hold SQL and values in clear, so nothing of them is kept but the code.
+ */
+export function toStorageError (error: unknown, names: Names): StorageError {
+  if (isStorageError(error)) return error
+  if (takesEmail(error, names)) return new StorageError('email_taken', 'another user has the e-mail key')
+  const code = property(error, 'code')
+  const message = property(error, 'message') ?? ''
+  const passing = (code !== undefined && (PASSING_CODES.has(code) || PASSING_SQLSTATE.test(code))) ||
+    property(error, 'name') === 'KnexTimeoutError' || PASSING_MESSAGE.test(message)
+  return passing
+    ? new StorageError('unavailable', `the database cannot be reached or is busy (${code ?? 'no connection'})`, code)
+    : new StorageError('fault', `the database refused a statement (${code ?? 'no code'})`, code)
+}

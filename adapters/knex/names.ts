@@ -1,0 +1,49 @@
+/** Where the tables live and what they are called. */
+export interface NamingOptions {
+  /** What every table, constraint and index of ours begins with. Default `fastify_users_`. */
+  tablePrefix?: string
+  /** PostgreSQL only: the schema of the tables, made by `migrate()`. By default the connection's search path decides. */
+  schema?: string
+}
+
+/** Quoted, qualified names for SQL text. */
+export interface Names {
+  schema: string | null
+  users: string
+  apiKeys: string
+  migrations: string
+  /** The bare name of the bookkeeping table, for the catalog. */
+  migrationsTable: string
+  /** The bare name of the unique index that decides about e-mail addresses. */
+  emailUnique: string
+  /** The bare name of the users' table. */
+  usersTable: string
+  /** A quoted name for a constraint or an index: these live beside their table and are never qualified. */
+  own (name: string): string
+}
+
+// Plain lower-case identifiers mean the same quoted and unquoted. PostgreSQL cuts names at 63 bytes; ours add at most 26.
+const IDENTIFIER = /^[a-z_][a-z0-9_]{0,35}$/
+
+/**
+ * Checks the options and builds the names.
+ * @throws TypeError for a prefix or schema that is no plain identifier
+ */
+export function namesOf ({ tablePrefix = 'fastify_users_', schema }: NamingOptions): Names {
+  for (const [option, value] of [['tablePrefix', tablePrefix], ['schema', schema]] as const) {
+    if (value !== undefined && !IDENTIFIER.test(value)) {
+      throw new TypeError(`fastify-users: ${option} must be 1 to 36 of a-z, 0-9 and _, and must not begin with a digit`)
+    }
+  }
+  const table = (name: string) => schema === undefined ? `"${tablePrefix}${name}"` : `"${schema}"."${tablePrefix}${name}"`
+  return {
+    schema: schema ?? null,
+    users: table('users'),
+    apiKeys: table('api_keys'),
+    migrations: table('migrations'),
+    migrationsTable: `${tablePrefix}migrations`,
+    emailUnique: `${tablePrefix}users_email_unique`,
+    usersTable: `${tablePrefix}users`,
+    own: (name) => `"${tablePrefix}${name}"`
+  }
+}

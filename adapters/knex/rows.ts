@@ -1,0 +1,42 @@
+import type { ApiKeyRecord, UserRecord } from '../../lib/storage.ts'
+import type { Dialect, Row } from './dialect.ts'
+
+/** A moment as ISO text. PostgreSQL writes `2026-01-31 09:30:00.5`, SQLite keeps the ISO text itself. */
+function iso (text: unknown): string {
+  const value = String(text)
+  return value.endsWith('Z') ? value : `${value.slice(0, 10)}T${value.slice(11, 19)}.${value.slice(20).padEnd(3, '0')}Z`
+}
+
+function isoOrNull (text: unknown): string | null {
+  return text === null ? null : iso(text)
+}
+
+/** The columns of a user, for SELECT and RETURNING. */
+export function userColumns ({ time }: Dialect): string {
+  return `id, name, email, version, ${time('created_at', 'createdAt')}, ${time('updated_at', 'updatedAt')}`
+}
+
+export function toUser ({ id, name, email, version, createdAt, updatedAt }: Row): UserRecord {
+  return { id: String(id), name: String(name), email: String(email), version: Number(version), createdAt: iso(createdAt), updatedAt: iso(updatedAt) }
+}
+
+/** The columns of an API key, for SELECT and RETURNING. */
+export function apiKeyColumns ({ time }: Dialect): string {
+  return `id, name, scopes, start, digest, ${time('created_at', 'createdAt')}, ${time('expires_at', 'expiresAt')}, ` +
+    `${time('revoked_at', 'revokedAt')}, ${time('last_used_at', 'lastUsedAt')}, rotated_from AS "rotatedFrom"`
+}
+
+export function toApiKeyRecord (row: Row): ApiKeyRecord {
+  return {
+    id: String(row['id']),
+    name: String(row['name']),
+    scopes: String(row['scopes']).split(' '),
+    start: String(row['start']),
+    digest: String(row['digest']),
+    createdAt: iso(row['createdAt']),
+    expiresAt: isoOrNull(row['expiresAt']),
+    revokedAt: isoOrNull(row['revokedAt']),
+    lastUsedAt: isoOrNull(row['lastUsedAt']),
+    rotatedFrom: row['rotatedFrom'] === null ? null : String(row['rotatedFrom'])
+  }
+}

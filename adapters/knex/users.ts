@@ -1,0 +1,93 @@
+import { StorageError } from '../../lib/errors.ts'
+import type { PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard } from '../../lib/storage.ts'
+import { isStorable } from '../../lib/text.ts'
+import type { Names } from './names.ts'
+import { beginsWith, type Condition, pageStatement, toPage } from './pages.ts'
+import { toUser, userColumns } from './rows.ts'
+import type { Session } from './session.ts'
+
+type UserStore = Pick<Storage, 'createUser' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'>
+
+function conditionOf ({ emailKey, prefix }: UserFilter): Condition | null {
+  const parts: Condition[] = []
+  if (emailKey !== null) parts.push({ sql: 'email_key = ?', values: [emailKey] })
+  if (prefix !== null) {
+    const name = beginsWith('name_key', prefix)
+    const email = beginsWith('email_key', prefix)
+    parts.push({ sql: `(${name.sql} OR ${email.sql})`, values: [...name.values, ...email.values] })
+  }
+  return parts.length === 0 ? null : { sql: parts.map(({ sql }) => sql).join(' AND '), values: parts.flatMap(({ values }) => values) }
+}
+
+function holds ({ ifVersion, unlessVersion }: VersionGuard, version: number): boolean {
+  return (ifVersion === null || ifVersion.includes(version)) && !unlessVersion.includes(version)
+}
+
+function alters ({ name, email }: UserChanges, user: UserRecord): boolean {
+  return (name !== undefined && name.value !== user.name) || (email !== undefined && email.value !== user.email)
+}
+
+/** Users in SQL. Each method is one statement; a second one only reads why the first found nothing to do. */
+export function knexUsers ({ run, dialect }: Session, { users }: Names): UserStore {
+  const { p } = dialect
+  const columns = userColumns(dialect)
+  const insert = `INSERT INTO ${users} (id, name, name_key, email, email_key, version, created_at, updated_at) ` +
+    `VALUES (${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}, ${p(7)}, ${p(8)})`
+  const select = `SELECT ${columns} FROM ${users} WHERE id = ${p(1)}`
+  const guarded = (allowed: number, refused: number) => `(${dialect.list(allowed)} IS NULL OR ${dialect.in('version', allowed)}) AND NOT ${dialect.in('version', refused)}`
+  const update = `UPDATE ${users} SET name = coalesce(${p(2)}, name), name_key = coalesce(${p(3)}, name_key), email = coalesce(${p(4)}, email), ` +
+    `email_key = coalesce(${p(5)}, email_key), version = version + 1, updated_at = ${p(6)} WHERE id = ${p(1)} AND ${guarded(7, 8)} ` +
+    `AND (name <> coalesce(${p(2)}, name) OR email <> coalesce(${p(4)}, email)) RETURNING ${columns}`
+  const remove = `DELETE FROM ${users} WHERE id = ${p(1)} AND ${guarded(2, 3)} RETURNING ${columns}`
+
+  async function findUser (id: string): Promise<UserRecord | null> {
+    const [row] = isStorable(id) ? await run(select, [id]) : []
+    return row === undefined ? null : toUser(row)
+  }
+
+  /** The user that a guarded write passed over, or null where there is none. */
+  async function passedOver (id: string, guard: VersionGuard): Promise<UserRecord | null> {
+    const user = await findUser(id)
+    if (user !== null && !holds(guard, user.version)) throw new StorageError('version_mismatch', 'the user has another version')
+    return user
+  }
+
+  return {
+    findUser,
+
+    async createUser ({ id, name, email, version, createdAt, updatedAt }, { nameKey, emailKey }) {
+      await run(insert, [id, name, nameKey, email, emailKey, version, createdAt, updatedAt])
+    },
+
+    async listUsers (filter: UserFilter, page: PageRequest) {
+      const condition = conditionOf(filter)
+      if (![...condition?.values ?? [], 'after' in page.from ? page.from.after : ''].every((value) => isStorable(String(value)))) return { items: [], total: 0 }
+      const { sql, params } = pageStatement(dialect, users, columns, condition, page)
+      return toPage(await run(sql, params), toUser)
+    },
+
+    async updateUser (id, changes, updatedAt, guard) {
+      if (!isStorable(id)) return null
+      const { name, email } = changes
+      const values = [id, name?.value ?? null, name?.key ?? null, email?.value ?? null, email?.key ?? null, updatedAt, guard.ifVersion, guard.unlessVersion]
+      while (true) {
+        const [row] = await run(update, values)
+        if (row !== undefined) return { user: toUser(row), changed: true }
+        const user = await passedOver(id, guard)
+        if (user === null) return null
+        if (!alters(changes, user)) return { user, changed: false }
+        // The statement found the values in place, and a moment later they were others: it has something to do again.
+      }
+    },
+
+    async deleteUser (id, guard) {
+      if (!isStorable(id)) return null
+      while (true) {
+        const [row] = await run(remove, [id, guard.ifVersion, guard.unlessVersion])
+        if (row !== undefined) return toUser(row)
+        if (await passedOver(id, guard) === null) return null
+        // The guard did not hold for the statement and holds now: the user has just come to that version.
+      }
+    }
+  }
+}

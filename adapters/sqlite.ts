@@ -1,0 +1,63 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Storage } from '../lib/storage.ts'
+import { knexStorage } from './knex/index.ts'
+import { quiet } from './knex/quiet.ts'
+import { requirePeers } from './peers.ts'
+
+const BUSY_TIMEOUT_MS = 5000
+const PATIENCE_MS = 5000
+const ACQUIRE_TIMEOUT_MS = 10_000
+
+export interface SqliteOptions {
+  /** Path of the database file; its directory is made. `:memory:` for one that lives as long as the storage. */
+  filename: string
+  /** Milliseconds that a statement waits for another process's lock before it is given up as unavailable. Default 5000. */
+  busyTimeout?: number
+  /** What every table, constraint and index of ours begins with. Default `fastify_users_`. */
+  tablePrefix?: string
+}
+
+/** The part of a connection of the sqlite3 package that is used here. */
+interface Connection {
+  exec (sql: string, done: (error: Error | null) => void): void
+}
+
+/**
+ * Sets a new connection up: write-ahead log, every commit on the disk before it is acknowledged, and patience with other processes.
+ * Two processes that turn the log on at once can get SQLITE_BUSY past the timeout, so that is tried again.
+ */
+function preparer (busyTimeout: number): (connection: Connection, done: (error: Error | null) => void) => void {
+  const settings = `PRAGMA busy_timeout = ${busyTimeout}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`
+  return (connection, done) => {
+    const until = Date.now() + PATIENCE_MS
+    const attempt = (): void => connection.exec(settings, (error) => {
+      if (error !== null && 'code' in error && error.code === 'SQLITE_BUSY' && Date.now() < until) setImmediate(attempt)
+      else done(error)
+    })
+    attempt()
+  }
+}
+
+/**
+ * A storage in an SQLite file, on a connection of its own. Needs the packages `knex` and `sqlite3`.
+ * @throws Error if one of them is missing, or the directory can't be made; TypeError for a wrong option
+ */
+export function sqlite ({ filename, busyTimeout = BUSY_TIMEOUT_MS, tablePrefix }: SqliteOptions): Storage {
+  if (typeof filename !== 'string' || filename === '') throw new TypeError('fastify-users: sqlite() needs a filename')
+  if (!Number.isInteger(busyTimeout) || busyTimeout < 0) throw new TypeError('fastify-users: busyTimeout must be a whole number of milliseconds, 0 or more')
+  const require = requirePeers('sqlite()', ['knex', 'sqlite3'])
+  const { knex }: typeof import('knex') = require('knex')
+  if (filename !== ':memory:') mkdirSync(dirname(filename), { recursive: true })
+  const own = knex({
+    client: 'sqlite3',
+    connection: { filename },
+    useNullAsDefault: true,
+    compileSqlOnError: false,
+    acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
+    // SQLite has one writer; and a :memory: database is its connection.
+    pool: { min: 1, max: 1, afterCreate: preparer(busyTimeout) },
+    log: quiet
+  })
+  return { ...knexStorage(own, tablePrefix === undefined ? {} : { tablePrefix }), close: () => own.destroy() }
+}

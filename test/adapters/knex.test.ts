@@ -1,0 +1,201 @@
+// What is particular to the SQL stores: settings, indexes, errors of the drivers, optional peers.
+import { join } from 'node:path'
+import { stat } from 'node:fs/promises'
+import knex from 'knex'
+import { test } from 'tap'
+import { dialectOf, postgresDialect, sqliteDialect } from '../../adapters/knex/dialect.ts'
+import { isConflict, toStorageError } from '../../adapters/knex/driver-errors.ts'
+import { knexStorage } from '../../adapters/knex/index.ts'
+import { namesOf } from '../../adapters/knex/names.ts'
+import { beginsWith, behindPrefix, pageStatement } from '../../adapters/knex/pages.ts'
+import { requirePeers } from '../../adapters/peers.ts'
+import { postgres } from '../../adapters/postgres.ts'
+import { sqlite } from '../../adapters/sqlite.ts'
+import { StorageError } from '../../lib/errors.ts'
+import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+
+test('an SQLite file is made with its directory, and set up for safety', async (t) => {
+  const filename = join(await temporaryDirectory(t), 'a', 'b', 'users.db')
+  const storage = sqlite({ filename })
+  await storage.migrate()
+  t.ok((await stat(`${filename}-wal`)).isFile(), 'the write-ahead log is on')
+  await storage.close()
+  const other = knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true })
+  t.teardown(() => other.destroy())
+  t.strictSame(await other.raw('pragma journal_mode'), [{ journal_mode: 'wal' }])
+})
+
+test('a file that others have locked is waited for, and then given up as unavailable', async (t) => {
+  const filename = join(await temporaryDirectory(t), 'users.db')
+  const other = knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true })
+  t.teardown(() => other.destroy())
+  await other.raw('create table mine (x)')
+  const reading = await other.transaction()
+  await reading.raw('select * from mine')
+  // The other's lock keeps the write-ahead log from being turned on.
+  const storage = sqlite({ filename, busyTimeout: 5 })
+  t.teardown(() => storage.close())
+  const migrated = storage.migrate()
+  for (const begun = performance.now(); performance.now() < begun + 100;) await reading.raw('select * from mine')
+  await reading.rollback()
+  await migrated
+  const writing = await other.transaction()
+  await writing.raw('insert into mine values (1)')
+  await t.rejects(storage.createApiKey({ id: 'key_1', name: 'x', scopes: [], start: 'x', digest: 'x', createdAt: '', expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedFrom: null }, { onlyFirst: true }), { code: 'unavailable', driverCode: 'SQLITE_BUSY' })
+  await writing.rollback()
+  t.strictSame((await storage.listApiKeys({ order: 'asc', limit: 1, from: { offset: 0 } })).total, 0)
+})
+
+test('two connections of sqlite() on one file write at once', async (t) => {
+  const filename = join(await temporaryDirectory(t), 'users.db')
+  const [a, b] = [sqlite({ filename }), sqlite({ filename })]
+  for (const each of [a, b]) t.teardown(() => each.close())
+  await a.migrate()
+  const insert = (storage: typeof a, n: number) => storage.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' })
+  await Promise.all(Array.from({ length: 100 }, (_, n) => insert(n % 2 === 0 ? a : b, n)))
+  t.equal((await b.listUsers({ emailKey: null, prefix: null }, { order: 'asc', limit: 1, from: { offset: 0 } })).total, 100, 'two connections write at once, and neither is refused')
+})
+
+test('every look-up and every search goes by an index', async (t) => {
+  const schema = temporarySchema(t)
+  const pgStore = postgres({ connection: pgUrl(), schema })
+  t.teardown(() => pgStore.close())
+  await pgStore.migrate()
+  await sql(`insert into "${schema}".fastify_users_users select 'usr_' || lpad(i::text, 26, '0'), 'Name ' || i, 'name ' || i, i || '@example.org', i || '@example.org', 1, now(), now() from generate_series(1, 20000) i`)
+  await sql(`analyze "${schema}".fastify_users_users`)
+  const filename = join(await temporaryDirectory(t), 'users.db')
+  const fileStore = sqlite({ filename })
+  await fileStore.migrate()
+  await fileStore.close()
+  const file = knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true })
+  t.teardown(() => file.destroy())
+
+  const plan = async (condition: Parameters<typeof pageStatement>[3], from: { offset: number } | { after: string }) => {
+    const statement = (dialect: typeof postgresDialect, table: string) => {
+      const { sql: text, params } = pageStatement(dialect, table, 'id, name', condition, { order: 'asc', limit: 20, from })
+      // Values in place of placeholders, for EXPLAIN alone.
+      return text.replaceAll(/[$?](\d+)/g, (_, n) => JSON.stringify(params[Number(n) - 1]).replaceAll('"', "'"))
+    }
+    const onPg = (await sql(`explain ${statement(postgresDialect, `"${schema}".fastify_users_users`)}`)).map((row) => row['QUERY PLAN']).join('\n')
+    const onFile: Array<{ detail: string }> = await file.raw(`explain query plan ${statement(sqliteDialect, 'fastify_users_users')}`)
+    return { onPg, onFile: onFile.map(({ detail }) => detail).join('\n') }
+  }
+  const email = await plan({ sql: 'email_key = ?', values: ['5@example.org'] }, { offset: 0 })
+  t.match(email.onPg, 'fastify_users_users_email_unique')
+  t.notMatch(email.onPg, 'Seq Scan')
+  t.match(email.onFile, /SEARCH fastify_users_users USING (COVERING )?INDEX sqlite_autoindex_fastify_users_users_2/)
+  const [name, address] = [beginsWith('name_key', 'name 199'), beginsWith('email_key', 'name 199')]
+  const q = await plan({ sql: `(${name.sql} OR ${address.sql})`, values: [...name.values, ...address.values] }, { offset: 0 })
+  for (const index of ['fastify_users_users_name_key', 'fastify_users_users_email_unique']) t.match(q.onPg, index)
+  t.notMatch(q.onPg, 'Seq Scan')
+  t.match(q.onFile, /MULTI-INDEX OR/)
+  const after = await plan(null, { after: 'usr_00000000000000000000010000' })
+  t.match(after.onPg, /Index (Only )?Scan using fastify_users_users_pkey/)
+  t.match(after.onFile, /SEARCH fastify_users_users USING INDEX sqlite_autoindex_fastify_users_users_1 \(id>\?\)/)
+})
+
+test('errors of the drivers, each to its own', (t) => {
+  const names = namesOf({})
+  const map = (error: unknown) => {
+    const { code, driverCode, message } = toStorageError(error, names)
+    if (/secret|select/.test(message)) t.fail(message)
+    return `${code} ${driverCode ?? ''}`.trim()
+  }
+  const driver = (code: string, more: object = {}) => Object.assign(new Error("select 'secret'"), { code, ...more })
+  t.equal(map(driver('23505', { constraint: 'fastify_users_users_email_unique', detail: 'Key (email_key)=(secret) already exists.' })), 'email_taken')
+  t.equal(map(driver('23505', { constraint: 'fastify_users_users_pkey' })), 'fault 23505')
+  t.equal(map(driver('23505', { constraint: 'hosts_email_unique' })), 'fault 23505')
+  t.equal(map(driver('23502')), 'fault 23502')
+  t.equal(map(Object.assign(new Error('SQLITE_CONSTRAINT: UNIQUE constraint failed: fastify_users_users.email_key'), { code: 'SQLITE_CONSTRAINT' })), 'email_taken')
+  t.equal(map(Object.assign(new Error('SQLITE_CONSTRAINT: UNIQUE constraint failed: fastify_users_users.id'), { code: 'SQLITE_CONSTRAINT' })), 'fault SQLITE_CONSTRAINT')
+  t.equal(map(Object.assign(new Error('SQLITE_CONSTRAINT: UNIQUE constraint failed: users.email_key'), { code: 'SQLITE_CONSTRAINT' })), 'fault SQLITE_CONSTRAINT')
+  for (const code of ['08006', '08P01', '53300', '53100', '57P01', '57P03', '57014', '55P03', '40001', '40P01', '25006', '28P01', '3D000', 'ECONNREFUSED', 'ECONNRESET', 'SQLITE_BUSY', 'SQLITE_FULL', 'SQLITE_CANTOPEN']) t.equal(map(driver(code)), `unavailable ${code}`)
+  for (const code of ['42601', '42P01', '22021', '23503', '0800', '57P', 'SQLITE_ERROR', 'SQLITE_CORRUPT', 'X']) t.equal(map(driver(code)), `fault ${code}`)
+  for (const message of ['Connection terminated unexpectedly', 'timeout expired', 'timeout exceeded when trying to connect', 'Client has encountered a connection error and is not queryable', 'Unable to acquire a connection']) t.equal(map(new Error(message)), 'unavailable')
+  t.equal(map(Object.assign(new Error('x'), { name: 'KnexTimeoutError' })), 'unavailable')
+  for (const odd of [undefined, null, 'text', 5, {}, { code: 5 }]) t.equal(map(odd), 'fault')
+  const own = new StorageError('version_mismatch', 'x')
+  t.equal(toStorageError(own, names), own)
+  t.ok(isConflict(driver('40001')) && isConflict(driver('40P01')) && !isConflict(driver('23505')) && !isConflict(null))
+  t.end()
+})
+
+test('wrong options are errors at once', async (t) => {
+  for (const tablePrefix of ['', 'Users_', '1x', 'a-b', 'a"b', 'x'.repeat(37)]) t.throws(() => namesOf({ tablePrefix }), { name: 'TypeError', message: /tablePrefix must be/ })
+  t.throws(() => namesOf({ schema: 'a.b' }), { name: 'TypeError', message: /schema must be/ })
+  t.equal(namesOf({ schema: 's', tablePrefix: 't_' }).users, '"s"."t_users"')
+  t.throws(() => sqlite({ filename: '' }), { name: 'TypeError', message: 'fastify-users: sqlite() needs a filename' })
+  t.throws(() => sqlite({ filename: 'x', busyTimeout: -1 }), { name: 'TypeError', message: /busyTimeout/ })
+  t.throws(() => postgres(JSON.parse('{}')), { name: 'TypeError', message: 'fastify-users: postgres() needs a connection' })
+  t.throws(() => postgres({ connection: pgUrl(), schema: 'X' }), TypeError)
+  const host = knex({ client: 'sqlite3', connection: { filename: ':memory:' }, useNullAsDefault: true })
+  t.teardown(() => host.destroy())
+  t.throws(() => knexStorage(host, { schema: 'x' }), { name: 'TypeError', message: 'fastify-users: the option schema is for PostgreSQL' })
+  t.throws(() => dialectOf('mysql2'), { name: 'TypeError', message: 'fastify-users: knexStorage() works on the Knex clients pg and sqlite3, not on mysql2' })
+})
+
+test('a connection of another driver is refused', async (t) => {
+  for (const connection of [null, 'x', {}]) {
+    await t.rejects(postgresDialect.run(connection, 'select 1', []), TypeError)
+    await t.rejects(async () => sqliteDialect.run(connection, 'select 1', []), TypeError)
+  }
+})
+
+test('a missing peer is named with its install command', (t) => {
+  t.throws(() => requirePeers('sqlite()', ['knex', 'sqlite9', 'knexx']), { message: 'fastify-users: sqlite() needs sqlite9 and knexx: npm install sqlite9 knexx' })
+  t.type(requirePeers('sqlite()', ['knex']), 'function')
+  t.end()
+})
+
+test('the text behind a prefix, in code points', (t) => {
+  for (const [prefix, end] of [['ab', 'ac'], ['z\ud7ff', 'z\ue000'], ['z\uffff', 'z\u{10000}'], ['a\u{10ffff}\u{10ffff}', 'b'], ['\u{10ffff}', null], ['', null]] as const) t.equal(behindPrefix(prefix), end)
+  t.end()
+})
+
+test('PostgreSQL with options of pg, and a pool that gives everything back', async (t) => {
+  const schema = temporarySchema(t)
+  const { hostname, port, username, password, pathname } = new URL(pgUrl())
+  const storage = postgres({ connection: { host: hostname, port: Number(port), user: username, password, database: pathname.slice(1), application_name: schema }, schema, statementTimeout: 0 })
+  await storage.migrate()
+  await Promise.all(Array.from({ length: 30 }, () => storage.check()))
+  const connections = async () => (await sql('select count(*)::int as n from pg_stat_activity where application_name = $1', [schema]))[0]?.['n']
+  t.ok(Number(await connections()) > 0)
+  await storage.close()
+  while (await connections() !== 0) await new Promise((resolve) => setImmediate(resolve))
+  await t.rejects(storage.check(), { code: 'unavailable' }, 'closed is closed')
+  await storage.close()
+})
+
+test('a statement that loses against others again and again is given up as unavailable', async (t) => {
+  const schema = temporarySchema(t)
+  const storage = postgres({ connection: pgUrl(), schema })
+  t.teardown(() => storage.close())
+  await storage.migrate()
+  await sql(`create function "${schema}".lose() returns trigger language plpgsql as $$ begin raise exception 'lost' using errcode = '40001'; end $$`)
+  await sql(`create trigger lose before insert on "${schema}".fastify_users_users execute function "${schema}".lose()`)
+  const user = { id: 'usr_1', name: 'A', email: 'a@b.co', version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }
+  await t.rejects(storage.createUser(user, { emailKey: 'a@b.co', nameKey: 'a' }), { code: 'unavailable', driverCode: '40001' })
+})
+
+test('a transaction of ours whose connection dies is an error, not a hang', async (t) => {
+  const schema = temporarySchema(t)
+  const host = knex({ client: 'pg', connection: { connectionString: pgUrl(), application_name: schema }, pool: { min: 0, max: 1 } })
+  t.teardown(() => host.destroy())
+  const storage = knexStorage(host, { schema })
+  await storage.migrate()
+  const pool: { acquireConnection: () => Promise<{ query: (...args: unknown[]) => Promise<unknown> }> } = host.client
+  const acquire = pool.acquireConnection.bind(pool)
+  pool.acquireConnection = async () => {
+    const connection = await acquire()
+    const query = connection.query.bind(connection)
+    connection.query = async (...args) => {
+      if (JSON.stringify(args).includes('LIMIT 1')) await sql('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [schema])
+      return query(...args)
+    }
+    return connection
+  }
+  const key = { id: 'key_1', name: 'x', scopes: ['users:read'], start: 'uk_1', digest: 'x', createdAt: '2026-01-01T00:00:00.000Z', expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedFrom: null }
+  await t.rejects(storage.createApiKey(key, { onlyFirst: true }), { name: 'StorageError', code: 'unavailable' })
+  pool.acquireConnection = acquire
+  t.equal(await storage.findApiKey('key_1'), null)
+})

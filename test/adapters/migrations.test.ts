@@ -1,0 +1,144 @@
+// Our tables in somebody else's database: made explicitly, once, by whoever comes first, and never by guessing.
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import Fastify from 'fastify'
+import knex from 'knex'
+import { test, type Test } from 'tap'
+import { knexStorage } from '../../adapters/knex/index.ts'
+import { migrations } from '../../adapters/knex/migrations.ts'
+import { postgres } from '../../adapters/postgres.ts'
+import { sqlite } from '../../adapters/sqlite.ts'
+import users from '../../lib/index.ts'
+import { pgUrl, sql, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+
+const run = promisify(execFile)
+const START = join(import.meta.dirname, '..', 'helpers', 'start-once.mjs')
+
+/** Runs a statement in an SQLite file. */
+async function inFile (filename: string, statement: string): Promise<Array<Record<string, unknown>>> {
+  const other = knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true })
+  try {
+    return await other.raw(statement)
+  } finally {
+    await other.destroy()
+  }
+}
+
+for (const round of [1, 2]) {
+  test(`eight processes at once on an empty database, round ${round}`, async (t) => {
+    const filename = join(await temporaryDirectory(t), 'new', 'users.db')
+    const schema = temporarySchema(t)
+    for (const args of [['sqlite', filename], ['postgres', pgUrl(), schema]]) {
+      const started = await Promise.all(Array.from({ length: 8 }, () => run(process.execPath, [START, ...args])))
+      t.strictSame(started.map(({ stdout }) => stdout).sort(), [...Array.from({ length: 7 }, () => 'started'), 'started first'], String(args[0]))
+    }
+    const versions = migrations.map((_, i) => ({ version: i + 1 }))
+    t.strictSame(await inFile(filename, 'select version from fastify_users_migrations order by 1'), versions)
+    t.strictSame(await sql(`select version from "${schema}".fastify_users_migrations order by 1`), versions)
+    t.strictSame(await inFile(filename, 'select count(*) as n from fastify_users_users'), [{ n: 8 }])
+    t.strictSame(await sql(`select count(*)::int as n from "${schema}".fastify_users_users`), [{ n: 8 }])
+  })
+}
+
+test('a schema that is behind or newer is a clear error at registration', async (t) => {
+  const filename = join(await temporaryDirectory(t), 'users.db')
+  const schema = temporarySchema(t)
+  const both = [
+    { make: () => sqlite({ filename }), alter: (statement: string) => inFile(filename, statement.replace('TABLE', 'fastify_users_migrations')) },
+    { make: () => postgres({ connection: pgUrl(), schema }), alter: (statement: string) => sql(statement.replace('TABLE', `"${schema}".fastify_users_migrations`)) }
+  ]
+  for (const { make, alter } of both) {
+    const register = async (migrate: boolean) => {
+      const app = Fastify()
+      t.teardown(() => app.close())
+      await app.register(users, { storage: make(), migrate })
+    }
+    await t.rejects(register(false), { name: 'StorageError', code: 'schema_behind', message: 'the tables are at version 0, this code needs 1: call storage.migrate(), or register with migrate: true' })
+    await register(true)
+    await register(false)
+    await alter("insert into TABLE (version, name, applied_at) values (99, 'later', '2026-01-01T00:00:00.000Z')")
+    await t.rejects(register(false), { code: 'schema_newer', message: 'the tables are at version 99, this code knows 1: install a newer fastify-users' })
+    await t.rejects(register(true), { code: 'schema_newer' })
+    await alter('delete from TABLE')
+    await t.rejects(register(false), { code: 'schema_behind' }, 'an empty bookkeeping is no schema')
+  }
+})
+
+test('a migration that fails leaves nothing behind', async (t) => {
+  const filename = join(await temporaryDirectory(t), 'users.db')
+  const schema = temporarySchema(t)
+  await inFile(filename, 'create table fastify_users_api_keys (mine int)')
+  await sql(`create schema "${schema}"`)
+  await sql(`create table "${schema}".fastify_users_api_keys (mine int)`)
+  for (const storage of [sqlite({ filename }), postgres({ connection: pgUrl(), schema })]) {
+    t.teardown(() => storage.close())
+    await t.rejects(storage.migrate(), { code: 'fault' })
+    await t.rejects(storage.check(), { code: 'schema_behind' })
+  }
+  t.strictSame(await inFile(filename, "select name from sqlite_master where type = 'table' and name not like 'sqlite%'"), [{ name: 'fastify_users_api_keys' }])
+  t.strictSame(await sql('select tablename from pg_tables where schemaname = $1', [schema]), [{ tablename: 'fastify_users_api_keys' }])
+})
+
+test('everything of ours has the prefix in its name', async (t) => {
+  const filename = join(await temporaryDirectory(t), 'users.db')
+  const schema = temporarySchema(t)
+  const storages = [sqlite({ filename, tablePrefix: 'people_' }), postgres({ connection: pgUrl(), schema, tablePrefix: 'people_' })]
+  for (const storage of storages) {
+    t.teardown(() => storage.close())
+    await storage.migrate()
+  }
+  const names = [
+    ...await inFile(filename, "select name from sqlite_master where name not like 'sqlite_autoindex%'"),
+    ...await sql('select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relkind in (\'r\', \'i\')', [schema]),
+    ...await sql('select conname as name from pg_constraint where connamespace = $1::regnamespace and contype <> \'n\'', [schema])
+  ].map(({ name }) => String(name))
+  t.ok(names.length > 12)
+  t.ok(names.every((name) => name.startsWith('people_')), names.join(' '))
+})
+
+test('two prefixes, and a host\'s own tables and migrations, share one database', async (t) => {
+  const hostMigrations = {
+    getMigrations: async () => ['001_orders'],
+    getMigrationName: (name: string) => name,
+    getMigration: async () => ({
+      up: async (trx: knex.Knex) => { await trx.schema.createTable('users', (table) => { table.increments() }) },
+      down: async (trx: knex.Knex) => { await trx.schema.dropTable('users') }
+    })
+  }
+  const schema = temporarySchema(t)
+  await sql(`create schema "${schema}"`)
+  const hosts = [
+    knex({ client: 'sqlite3', connection: { filename: join(await temporaryDirectory(t), 'host.db') }, useNullAsDefault: true }),
+    knex({ client: 'pg', connection: pgUrl(), searchPath: [schema], pool: { min: 0, max: 4 } })
+  ]
+  for (const host of hosts) {
+    t.teardown(() => host.destroy())
+    await host.migrate.latest({ migrationSource: hostMigrations })
+    const [a, b] = [knexStorage(host), knexStorage(host, { tablePrefix: 'customers_' })]
+    for (const storage of [a, b]) {
+      await storage.migrate()
+      await storage.createUser({ id: 'usr_01h455vb4pex5vsknk084sn02q', name: 'A', email: 'a@b.co', version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: 'a@b.co', nameKey: 'a' })
+    }
+    await a.close()
+    t.match(await host.migrate.list({ migrationSource: hostMigrations }), [[{ name: '001_orders' }], []], 'the host\'s migrations are what they were')
+    t.match(await host.migrate.latest({ migrationSource: hostMigrations }), [Number, []], 'and go on')
+    t.strictSame(await host('users').select(), [], 'the host\'s users are the host\'s')
+    t.equal((await b.findUser('usr_01h455vb4pex5vsknk084sn02q'))?.name, 'A', 'closing a storage leaves the host\'s instance open')
+  }
+  t.strictSame(await sql('select count(*)::int as n from pg_tables where schemaname = $1 and tablename like \'%\\_users\'', [schema]), [{ n: 2 }], 'our tables follow the host\'s search path')
+})
+
+for (const store of stores) {
+  test(`migrate on a current schema changes nothing on ${store.name}`, async (t: Test) => {
+    const storage = await store.create(t)
+    t.teardown(() => storage.close())
+    await storage.migrate()
+    const app = Fastify()
+    t.teardown(() => app.close())
+    await app.register(users, { storage })
+    await app.users.create({ name: 'A', email: 'a@b.co' })
+    await storage.migrate()
+    t.equal((await app.users.list()).meta.total, 1)
+  })
+}

@@ -1,0 +1,14 @@
+// Registers the built package on a storage, as a process of its own: node start-once.mjs sqlite <filename> | postgres <url> <schema>
+import Fastify from 'fastify'
+import users from 'fastify-users'
+import { postgres } from 'fastify-users/adapters/postgres'
+import { sqlite } from 'fastify-users/adapters/sqlite'
+
+const [kind, place, schema] = process.argv.slice(2)
+const storage = kind === 'sqlite' ? sqlite({ filename: place }) : postgres({ connection: place, schema })
+const app = Fastify()
+await app.register(users, { storage, migrate: true })
+const first = await app.users.apiKeys.createFirst({ name: 'first' })
+await app.users.create({ name: 'A', email: `${process.pid}@example.org` })
+await app.close()
+process.stdout.write(first === null ? 'started' : 'started first')

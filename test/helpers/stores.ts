@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import type { Test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import { postgres } from '../../adapters/postgres.ts'
+import { sqlite } from '../../adapters/sqlite.ts'
+import type { Storage } from '../../lib/storage.ts'
+
+/** Where the suite's PostgreSQL listens: `node test/run.mjs` starts it. */
+export function pgUrl (): string {
+  const url = process.env['PG_URL']
+  if (url === undefined) throw new Error('PG_URL is not set: run the tests with npm test -- <file>')
+  return url
+}
+
+/** A new directory that goes with the test. */
+export async function temporaryDirectory (t: Test): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'fastify-users-'))
+  t.teardown(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+/** Runs SQL on the suite's PostgreSQL. */
+export async function sql (text: string, values: unknown[] = []): Promise<Array<Record<string, unknown>>> {
+  const client = new pg.Client({ connectionString: pgUrl() })
+  await client.connect()
+  try {
+    return (await client.query(text, values)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** The name of a schema of the test's own, dropped with it. */
+export function temporarySchema (t: Test): string {
+  const schema = `t_${randomBytes(6).toString('hex')}`
+  t.teardown(() => sql(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`))
+  return schema
+}
+
+export interface StoreKind {
+  name: string
+  /** A new store, empty and apart from every other; its schema is not made yet. */
+  create (t: Test): Promise<Storage>
+}
+
+/** Every storage of the package, on the real thing. */
+export const stores: readonly StoreKind[] = [
+  { name: 'memory', create: async () => memory() },
+  { name: 'sqlite', create: async (t) => sqlite({ filename: join(await temporaryDirectory(t), 'deep', 'users.db') }) },
+  { name: 'postgres', create: async (t) => postgres({ connection: pgUrl(), schema: temporarySchema(t), pool: { max: 8 } }) }
+]
