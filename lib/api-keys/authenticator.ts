@@ -1,0 +1,103 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { UsersError } from '../errors.ts'
+import { fromStorage, toUsersError } from '../storage-errors.ts'
+import type { ApiKeyRecord } from '../storage.ts'
+import { keyReader } from './key-text.ts'
+import { DEFAULT_SCOPES, type Scope } from './scopes.ts'
+import type { Verifier } from './verifier.ts'
+
+/** Who a request comes from. */
+export interface Principal {
+  type: 'api_key' | 'static' | 'host'
+  /** The key record's id, the static key's name, or what the host's `authenticate` said. */
+  id: string
+  scopes: readonly string[]
+}
+
+/** A key that the host brings from its own configuration. */
+export interface StaticKey {
+  /** At least 32 visible ASCII characters. */
+  key: string
+  name: string
+  scopes: readonly Scope[]
+}
+
+/** What the host's own `authenticate` answers for a good token. */
+export interface HostPrincipal {
+  id: string
+  scopes: readonly string[]
+}
+
+/** The host's own check of a token. A throw is answered 503, never 401. */
+export type Authenticate = (token: string, request: FastifyRequest) => HostPrincipal | null | Promise<HostPrincipal | null>
+
+/** A verified caller, with the stored key's record where there is one. */
+export interface Caller {
+  principal: Principal
+  record: ApiKeyRecord | null
+}
+
+export interface AuthenticatorOptions {
+  verifier: Verifier
+  keyPrefix: string
+  staticKeys: ReadonlyArray<string | { key: string, name?: string, scopes?: readonly Scope[] }>
+  authenticate: Authenticate | undefined
+}
+
+function sha256 (text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+function isHostPrincipal (value: unknown): value is HostPrincipal {
+  return typeof value === 'object' && value !== null &&
+    'id' in value && typeof value.id === 'string' &&
+    'scopes' in value && Array.isArray(value.scopes) && value.scopes.every((scope) => typeof scope === 'string')
+}
+
+/**
+ * Decides who holds a token: a static key, a stored key, or somebody the host knows; null for nobody.
+ * The returned function throws UsersError `storage_unavailable` where that can't be told at the moment.
+ */
+export function createAuthenticator ({ verifier, keyPrefix, staticKeys, authenticate }: AuthenticatorOptions) {
+  const readKey = keyReader(keyPrefix)
+  const known = staticKeys.map((given, i): { digest: Buffer, principal: Principal } => {
+    const { key, name = `static-${i + 1}`, scopes = DEFAULT_SCOPES } = typeof given === 'string' ? { key: given } : given
+    return { digest: sha256(key), principal: { type: 'static', id: name, scopes } }
+  })
+
+  function findStatic (token: string): Principal | null {
+    if (known.length === 0) return null
+    const digest = sha256(token)
+    let found: Principal | null = null
+    for (const candidate of known) {
+      if (timingSafeEqual(candidate.digest, digest)) found = candidate.principal
+    }
+    return found
+  }
+
+  async function askHost (ask: Authenticate, token: string, request: FastifyRequest): Promise<Principal | null> {
+    let answer: unknown
+    try {
+      answer = await ask(token, request)
+    } catch (cause) {
+      throw new UsersError('storage_unavailable', { cause, detail: 'The API key cannot be checked at the moment. Try again later.', headers: { 'retry-after': '5' } })
+    }
+    if (answer === null) return null
+    if (!isHostPrincipal(answer)) throw toUsersError(new TypeError('authenticate must answer { id, scopes } or null'))
+    return { type: 'host', id: answer.id, scopes: answer.scopes }
+  }
+
+  return async function identify (token: string, request: FastifyRequest): Promise<Caller | null> {
+    const fixed = findStatic(token)
+    if (fixed !== null) return { principal: fixed, record: null }
+    const parts = readKey(token)
+    if (parts === 'malformed') return null
+    if (parts !== null) {
+      const record = await fromStorage(verifier.verify(parts))
+      return record === null ? null : { principal: { type: 'api_key', id: record.id, scopes: record.scopes }, record }
+    }
+    const principal = authenticate === undefined ? null : await askHost(authenticate, token, request)
+    return principal === null ? null : { principal, record: null }
+  }
+}

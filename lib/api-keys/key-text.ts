@@ -1,0 +1,65 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const ID_LENGTH = 12
+const SECRET_LENGTH = 43
+const CHECKSUM_LENGTH = 6
+// The largest multiple of 62 in a byte: bytes from here on are thrown away, so that every character is equally likely.
+const UNBIASED = 248
+
+/** A key text taken apart: what it is looked up by, and what proves it. */
+export interface KeyParts {
+  /** `<prefix>_<id>`: public. */
+  start: string
+  secret: string
+}
+
+function randomText (length: number): string {
+  let text = ''
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < UNBIASED && text.length < length) text += ALPHABET.charAt(byte % ALPHABET.length)
+    }
+  }
+  return text
+}
+
+/** CRC-32 of the text as 6 base62 digits: finds typing errors without a look-up; no security rests on it. */
+function checksum (text: string): string {
+  let rest = crc32(text)
+  let digits = ''
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
+    digits = ALPHABET.charAt(rest % ALPHABET.length) + digits
+    rest = Math.floor(rest / ALPHABET.length)
+  }
+  return digits
+}
+
+/** Makes a new key: its parts and its whole text, `<prefix>_<id>_<secret><checksum>`. */
+export function generateKey (prefix: string): KeyParts & { text: string } {
+  const start = `${prefix}_${randomText(ID_LENGTH)}`
+  const secret = randomText(SECRET_LENGTH)
+  const body = `${start}_${secret}`
+  return { start, secret, text: body + checksum(body) }
+}
+
+/**
+ * Builds the reader of key texts with this prefix. It answers the parts of a good text, `malformed` for one of the right shape with a wrong
+ * checksum, and `null` for any other token.
+ */
+export function keyReader (prefix: string): (token: string) => KeyParts | 'malformed' | null {
+  const shape = new RegExp(`^(${prefix}_[0-9A-Za-z]{${ID_LENGTH}})_([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`)
+  return (token) => {
+    const match = shape.exec(token)
+    if (match === null) return null
+    const [, start = '', secret = '', sum] = match
+    return checksum(`${start}_${secret}`) === sum ? { start, secret } : 'malformed'
+  }
+}
+
+/** What is stored of a secret: SHA-256, or HMAC-SHA-256 under the pepper. 256 random bits need no slow hash. Base64url, 43 characters. */
+export function digestSecret (secret: string, pepper: string | undefined): string {
+  const hash = pepper === undefined ? createHash('sha256') : createHmac('sha256', pepper)
+  return hash.update(secret).digest('base64url')
+}

@@ -1,0 +1,95 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { type Fault, validationFailed } from '../errors.ts'
+import { compileShape } from '../faults.ts'
+import { judgeName } from '../users/rules.ts'
+import { DEFAULT_SCOPES, type Scope, SCOPES } from './scopes.ts'
+
+const YEAR_SECONDS = 365 * 24 * 60 * 60
+const DAY_SECONDS = 24 * 60 * 60
+const WEEK_SECONDS = 7 * DAY_SECONDS
+// RFC 3339 section 5.6. The calendar itself is judged by Date.
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/
+
+const createShape = compileShape(Type.Object({
+  name: Type.String(),
+  scopes: Type.Optional(Type.Array(Type.String())),
+  expiresAt: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  expiresIn: Type.Optional(Type.Number())
+}, { additionalProperties: false }))
+
+const rotateBody = Type.Object({ overlap: Type.Optional(Type.Number()) }, { additionalProperties: false })
+const rotateShape = compileShape(rotateBody)
+
+/** `overlap`: how many seconds the old key goes on working; a day by default, a week at most. */
+export type RotateOptions = Static<typeof rotateBody>
+
+/** What a new key is made of. */
+export interface ApiKeyInput {
+  /** 1 to 200 characters. */
+  name: string
+  /** The three scopes of users by default. */
+  scopes?: Scope[]
+  /** RFC 3339; `null`: never expires. A year from now by default. */
+  expiresAt?: string | null
+  /** Seconds from now, instead of `expiresAt`. */
+  expiresIn?: number
+}
+
+function isScope (text: string): text is Scope {
+  return SCOPES.some((scope) => scope === text)
+}
+
+/** The text of a moment, or null where it is no date that exists or lies outside what ISO 8601 text can sort. */
+function moment (ms: number): string | null {
+  return ms >= 0 && ms < Date.UTC(10000, 0) ? new Date(ms).toISOString() : null
+}
+
+function judgeExpiry ({ expiresAt, expiresIn }: ApiKeyInput, now: number, faults: Fault[]): string | null {
+  if (expiresAt !== undefined && expiresIn !== undefined) {
+    faults.push({ pointer: '/expiresIn', code: 'exclusive', detail: 'can not be used together with expiresAt' })
+  }
+  if (expiresAt === null) return null
+  if (expiresAt !== undefined) {
+    const at = DATE_TIME.test(expiresAt) ? moment(Date.parse(expiresAt)) : null
+    if (at === null) faults.push({ pointer: '/expiresAt', code: 'format', detail: 'must be an RFC 3339 date and time, or null' })
+    else if (Date.parse(at) <= now) faults.push({ pointer: '/expiresAt', code: 'past', detail: 'must lie in the future' })
+    return at
+  }
+  const seconds = expiresIn ?? YEAR_SECONDS
+  const at = Number.isInteger(seconds) && seconds > 0 ? moment(now + seconds * 1000) : null
+  if (at === null) faults.push({ pointer: '/expiresIn', code: 'range', detail: 'must be a whole number of seconds, 1 or more' })
+  return at
+}
+
+/**
+ * Checks what a new key is made of.
+ * @throws UsersError `validation_failed` that names every fault
+ */
+export function checkApiKeyInput (input: ApiKeyInput, now: number): { name: string, scopes: Scope[], expiresAt: string | null } {
+  const faults = createShape(input)
+  if (faults.length > 0) throw validationFailed(faults)
+  const name = judgeName(input.name)
+  if (!('value' in name)) faults.push({ pointer: '/name', ...name })
+  const scopes: readonly string[] = input.scopes ?? DEFAULT_SCOPES
+  if (scopes.length === 0) faults.push({ pointer: '/scopes', code: 'too_short', detail: 'must name at least one scope' })
+  scopes.forEach((scope, i) => {
+    if (!isScope(scope)) faults.push({ pointer: `/scopes/${i}`, code: 'choice', detail: `must be one of ${SCOPES.join(', ')}` })
+  })
+  const expiresAt = judgeExpiry(input, now, faults)
+  if (faults.length > 0 || !('value' in name)) throw validationFailed(faults)
+  return { name: name.value, scopes: [...new Set(scopes.filter(isScope))], expiresAt }
+}
+
+/**
+ * Checks the options of a rotation and gives the overlap in seconds.
+ * @throws UsersError `validation_failed`
+ */
+export function checkRotateOptions (options: RotateOptions): number {
+  const faults = rotateShape(options)
+  const { overlap = DAY_SECONDS } = faults.length === 0 ? options : {}
+  if (!Number.isInteger(overlap) || overlap < 0 || overlap > WEEK_SECONDS) {
+    faults.push({ pointer: '/overlap', code: 'range', detail: `must be a whole number of seconds from 0 to ${WEEK_SECONDS}` })
+  }
+  if (faults.length > 0) throw validationFailed(faults)
+  return overlap
+}

@@ -1,0 +1,87 @@
+import { timingSafeEqual } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { ApiKeyRecord, Storage } from '../storage.ts'
+import { digestSecret, type KeyParts } from './key-text.ts'
+import { isActive } from './record.ts'
+
+const MAX_ENTRIES = 10_000
+const UNKNOWN_TTL_MS = 1000
+const TOUCH_INTERVAL_MS = 60_000
+
+export type Verifier = ReturnType<typeof createVerifier>
+
+export interface VerifierOptions {
+  storage: Storage
+  pepper: string | undefined
+  /** Seconds that a key's record may be remembered; 0: never. */
+  keyCache: number
+}
+
+/**
+ * Verifies stored keys, remembering their records (never their texts) for a short time.
+ * After `forget` no answer rests on anything that was read before it.
+ */
+export function createVerifier ({ storage, pepper, keyCache }: VerifierOptions) {
+  const ttl = keyCache * 1000
+  const records = new LRUCache<string, { record: ApiKeyRecord | null }>({ max: MAX_ENTRIES })
+  const lookUps = new Map<string, Promise<ApiKeyRecord | null>>()
+  const touches = new Set<Promise<void>>()
+  const touched = new LRUCache<string, number>({ max: MAX_ENTRIES })
+  let generation = 0
+
+  async function read (start: string): Promise<ApiKeyRecord | null> {
+    while (true) {
+      const readIn = generation
+      const record = await storage.findApiKeyByStart(start)
+      // A key was changed while this was under way: what was read may be from before.
+      if (readIn !== generation) continue
+      if (ttl > 0) records.set(start, { record }, { ttl: record === null ? Math.min(UNKNOWN_TTL_MS, ttl) : ttl })
+      return record
+    }
+  }
+
+  function find (start: string): Promise<ApiKeyRecord | null> {
+    const known = records.get(start)
+    if (known !== undefined) return Promise.resolve(known.record)
+    const running = lookUps.get(start)
+    if (running !== undefined) return running
+    const lookUp = read(start).finally(() => lookUps.delete(start))
+    lookUps.set(start, lookUp)
+    return lookUp
+  }
+
+  /** The record of the key with these parts if it is good now, else null. Throws what the storage throws. */
+  async function verify ({ start, secret }: KeyParts): Promise<ApiKeyRecord | null> {
+    const record = await find(start)
+    const digest = Buffer.from(digestSecret(secret, pepper))
+    // An unknown key is compared too, with itself, so that it takes the same path as a known one.
+    const proven = timingSafeEqual(digest, record === null ? digest : Buffer.from(record.digest))
+    return record !== null && proven && isActive(record, Date.now()) ? record : null
+  }
+
+  /** Drops what is remembered; called before and after every change of a key. */
+  function forget (): void {
+    generation++
+    records.clear()
+  }
+
+  /** Notes that a key was used; written at most once a minute, and a failure is only reported. */
+  function touch (record: ApiKeyRecord, onError: (error: unknown) => void): void {
+    const now = Date.now()
+    const last = touched.get(record.id) ?? (record.lastUsedAt === null ? -Infinity : Date.parse(record.lastUsedAt))
+    if (now - last < TOUCH_INTERVAL_MS) return
+    touched.set(record.id, now)
+    const write = Promise.resolve()
+      .then(() => storage.touchApiKey(record.id, new Date(now).toISOString(), new Date(now - TOUCH_INTERVAL_MS).toISOString()))
+      .catch(onError)
+      .finally(() => touches.delete(write))
+    touches.add(write)
+  }
+
+  /** Resolves when no note of a use is under way. */
+  async function settle (): Promise<void> {
+    await Promise.all(touches)
+  }
+
+  return { verify, forget, touch, settle }
+}

@@ -1,0 +1,46 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Authenticate, Caller } from '../api-keys/authenticator.ts'
+import type { Scope } from '../api-keys/scopes.ts'
+import { UsersError } from '../errors.ts'
+import { headerLines } from './request.ts'
+
+const REALM = 'Bearer realm="users"'
+// RFC 9110 section 11.4: the scheme in any case, and one token.
+const CREDENTIALS = /^bearer +([\x21-\x7e]+)$/i
+const BEARER = /^bearer +[^ ]/i
+
+export type Identify = (token: string, request: FastifyRequest) => Promise<Caller | null>
+export type { Authenticate }
+
+function invalid (): UsersError {
+  return new UsersError('invalid_api_key', { headers: { 'www-authenticate': `${REALM}, error="invalid_token"` } })
+}
+
+/**
+ * The caller of a request, from its Authorization header alone.
+ * @throws UsersError `unauthorized`, `invalid_api_key` with their challenges (RFC 6750 section 3), `storage_unavailable`
+ */
+export async function authenticateRequest (request: FastifyRequest, identify: Identify): Promise<Caller> {
+  const lines = headerLines(request, 'authorization')
+  const [credentials = ''] = lines
+  if (lines.length < 2 && !BEARER.test(credentials)) throw new UsersError('unauthorized', { headers: { 'www-authenticate': REALM } })
+  const token = lines.length === 1 ? CREDENTIALS.exec(credentials)?.[1] : undefined
+  const caller = token === undefined ? null : await identify(token, request)
+  if (caller === null) throw invalid()
+  return caller
+}
+
+/**
+ * Lets a caller pass that has the scope.
+ * @throws UsersError `insufficient_scope` with its challenge (RFC 6750 section 3.1)
+ */
+export function requireScope ({ principal }: Caller, scope: Scope): void {
+  if (principal.scopes.includes(scope)) return
+  throw new UsersError('insufficient_scope', { headers: { 'www-authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"` } })
+}
+
+/** What every answer of ours carries: users are personal data. */
+export function protect (reply: FastifyReply): void {
+  reply.header('cache-control', 'no-store')
+  reply.header('x-content-type-options', 'nosniff')
+}

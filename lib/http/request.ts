@@ -1,0 +1,16 @@
+import type { FastifyRequest } from 'fastify'
+
+/**
+ * The values of every line of a header field, in order. Node keeps only the first of some repeated fields and joins others, which hides
+ * what was really sent; the raw lines don't.
+ */
+export function headerLines (request: FastifyRequest, name: string): string[] {
+  const { rawHeaders } = request.raw
+  return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === name)
+}
+
+/** The field's value: its lines joined as RFC 9110 section 5.3 says, or undefined where it was not sent. */
+export function header (request: FastifyRequest, name: string): string | undefined {
+  const lines = headerLines(request, name)
+  return lines.length === 0 ? undefined : lines.join(', ')
+}

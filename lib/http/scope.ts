@@ -1,0 +1,80 @@
+import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify'
+import type { Caller } from '../api-keys/authenticator.ts'
+import type { Scope } from '../api-keys/scopes.ts'
+import { UsersError } from '../errors.ts'
+import { toUsersError } from '../storage-errors.ts'
+import { authenticateRequest, type Identify, protect, requireScope } from './authentication.ts'
+import { BODY_LIMIT, checkMediaType, parseBody } from './body.ts'
+import { createErrorHandler, type ErrorFormat } from './problem.ts'
+
+/** What a route of ours asks of a request before its body is read: a scope and media types; or how it is refused, whoever sends it. */
+export type RouteAccess =
+  | { scope: Scope, accepts: readonly string[] }
+  | { refuse: () => never }
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    fastifyUsers?: RouteAccess
+  }
+}
+
+export interface ScopeOptions {
+  identify: Identify
+  errorFormat: ErrorFormat
+  /** Whether unknown paths of this scope are ours to answer. */
+  ownsNotFound: boolean
+  /** Called after the answer to a request of this caller. */
+  onAnswered: (caller: Caller, request: FastifyRequest) => void
+}
+
+function notFound (): never {
+  throw new UsersError('not_found')
+}
+
+/**
+ * Makes a scope our own: authentication first, our parser, validation, serialisation and error handler. What the host has set for itself stays outside,
+ * and what we set stays inside.
+ */
+export function pinScope (scope: FastifyInstance, { identify, errorFormat, ownsNotFound, onAnswered }: ScopeOptions): void {
+  const callers = new WeakMap<FastifyRequest, Caller>()
+
+  async function admit (request: FastifyRequest): Promise<void> {
+    const access = request.routeOptions.config.fastifyUsers
+    const caller = await authenticateRequest(request, identify)
+    callers.set(request, caller)
+    // Only a hook of the host that rewrote the route can cause this: never open.
+    if (access === undefined) throw new Error('this route has lost its access rules')
+    if ('refuse' in access) return access.refuse()
+    requireScope(caller, access.scope)
+    if (access.accepts.length > 0) checkMediaType(request, access.accepts)
+  }
+
+  // Before the body is read (Fastify's onRequest), so that a stranger can't make us parse anything.
+  scope.addHook('onRequest', async (request, reply) => {
+    protect(reply)
+    if (request.is404) notFound()
+    try {
+      await admit(request)
+    } catch (error) {
+      throw toUsersError(error)
+    }
+  })
+  scope.addHook('onResponse', async (request) => {
+    const caller = callers.get(request)
+    if (caller !== undefined) onAnswered(caller, request)
+  })
+
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, async (_request: FastifyRequest, body: Buffer) => parseBody(body))
+  // The services judge every value by rules of their own, and answers are sent as finished text: routes have no schemas for the host's compilers.
+  scope.setErrorHandler(createErrorHandler(errorFormat))
+  if (ownsNotFound) scope.setNotFoundHandler(notFound)
+}
+
+/** Answers every method that Fastify routes and this path doesn't have: 405 with Allow. Called after the path's routes. */
+export function refuseOtherMethods (scope: FastifyInstance, url: string, methods: readonly HTTPMethods[]): void {
+  const headers = { allow: methods.join(', ') }
+  const others = scope.supportedMethods.filter((method) => !methods.includes(method))
+  const refuse = (): never => { throw new UsersError('method_not_allowed', { headers }) }
+  scope.route({ method: others, url, config: { fastifyUsers: { refuse } }, handler: refuse })
+}

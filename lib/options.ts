@@ -1,0 +1,133 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import type { RegisterOptions } from 'fastify'
+import type { Authenticate } from './api-keys/authenticator.ts'
+import { type Scope, SCOPES } from './api-keys/scopes.ts'
+import type { ErrorFormat } from './http/problem.ts'
+import type { Storage } from './storage.ts'
+
+/** The options of the plugin. Everything but `storage` has a default. */
+export interface UsersOptions {
+  /** Where users are kept: `memory()`, `sqlite()`, `postgres()`, `knexStorage()`, or a store of your own. */
+  storage: Storage
+  /** Path that the routes live under; prefixes of outer scopes come before it. Default `/v1`. */
+  prefix?: string
+  /** Name of the decorator on the Fastify instance. Default `users`. */
+  decoratorName?: string
+  /** Bring the storage's schema up to date at the start. Default `false`: `await storage.migrate()` is yours to call. */
+  migrate?: boolean
+  /** Users in a page, where the client doesn't say, and at most. Default `{ default: 20, max: 100 }`. */
+  limits?: { default?: number, max?: number }
+  /** Refuse PATCH, PUT and DELETE without `If-Match` (428). Default `false`. */
+  requireIfMatch?: boolean
+  /** How errors are answered: `problem` (RFC 9457, the default), `fastify` (thrown on to your own error handler), or a function that makes the body. */
+  errorFormat?: ErrorFormat
+  /** First part of new API keys' text: 1 to 12 of `a-z`, `0-9`. Default `uk`. */
+  keyPrefix?: string
+  /** Seconds that a verified key may be remembered: how long another process's revocation can take to be seen here. Default 5; 0 turns it off. */
+  keyCache?: number
+  /** Secret for HMAC-SHA-256 of stored keys, at least 32 characters. Without one they are stored as SHA-256. */
+  pepper?: string
+  /** API keys from your own configuration, at least 32 visible ASCII characters each. A plain string has the three scopes of users. */
+  staticKeys?: ReadonlyArray<string | { key: string, name?: string, scopes?: readonly Scope[] }>
+  /** Your own check of tokens that are neither static keys nor shaped like stored ones: who holds it, or null. A throw is answered 503. */
+  authenticate?: Authenticate
+  /** As in Fastify's own `register`. */
+  logLevel?: NonNullable<RegisterOptions['logLevel']>
+  /** As in Fastify's own `register`. */
+  logSerializers?: NonNullable<RegisterOptions['logSerializers']>
+}
+
+/** The options after the check: complete. */
+export interface CheckedOptions {
+  storage: Storage
+  prefix: string
+  decoratorName: string
+  migrate: boolean
+  limits: { default: number, max: number }
+  requireIfMatch: boolean
+  errorFormat: ErrorFormat
+  keyPrefix: string
+  keyCache: number
+  pepper: string | undefined
+  staticKeys: ReadonlyArray<string | { key: string, name?: string, scopes?: readonly Scope[] }>
+  authenticate: Authenticate | undefined
+  registration: Pick<RegisterOptions, 'logLevel' | 'logSerializers'>
+}
+
+const PAGE_LIMIT = 10_000
+const method = Type.Function([], Type.Unknown())
+const methods = ['check', 'migrate', 'close', 'createUser', 'findUser', 'listUsers', 'updateUser', 'deleteUser', 'createApiKey', 'findApiKey',
+  'findApiKeyByStart', 'listApiKeys', 'rotateApiKey', 'revokeApiKey', 'touchApiKey'] as const satisfies ReadonlyArray<keyof Storage>
+const staticKey = Type.String({ pattern: '^[\\x21-\\x7e]{32,}$' })
+
+// One row for each option: its schema, and the words for a value that doesn't fit. The words never repeat the value, which may be a secret.
+const rows: Record<keyof UsersOptions, { schema: TSchema, words: string }> = {
+  storage: {
+    schema: Type.Object({ name: Type.String(), ...Object.fromEntries(methods.map((name) => [name, method])) }),
+    words: `is required and must be a storage, such as memory(), sqlite({ filename }) or postgres({ connection }), with the methods ${methods.join(', ')}`
+  },
+  prefix: { schema: Type.String({ pattern: '^(/[^?#;]*)?$' }), words: 'must be a path that begins with /' },
+  decoratorName: { schema: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]*$' }), words: 'must be a JavaScript identifier' },
+  migrate: { schema: Type.Boolean(), words: 'must be true or false' },
+  limits: {
+    schema: Type.Object({
+      default: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_LIMIT })),
+      max: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_LIMIT }))
+    }, { additionalProperties: false }),
+    words: `must be { default, max } with whole numbers from 1 to ${PAGE_LIMIT}`
+  },
+  requireIfMatch: { schema: Type.Boolean(), words: 'must be true or false' },
+  errorFormat: { schema: Type.Union([Type.Literal('problem'), Type.Literal('fastify'), method]), words: "must be 'problem', 'fastify' or a function" },
+  keyPrefix: { schema: Type.String({ pattern: '^[a-z0-9]{1,12}$' }), words: 'must be 1 to 12 of a-z and 0-9' },
+  keyCache: { schema: Type.Number({ minimum: 0, maximum: 3600 }), words: 'must be a number of seconds from 0 to 3600' },
+  pepper: { schema: Type.String({ minLength: 32 }), words: 'must be a string of at least 32 characters' },
+  staticKeys: {
+    schema: Type.Array(Type.Union([
+      staticKey,
+      Type.Object({
+        key: staticKey,
+        name: Type.Optional(Type.String({ minLength: 1 })),
+        scopes: Type.Optional(Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), { minItems: 1 }))
+      }, { additionalProperties: false })
+    ])),
+    words: `must be a list of keys of at least 32 visible ASCII characters each, or of { key, name, scopes } with scopes from ${SCOPES.join(', ')}`
+  },
+  authenticate: { schema: method, words: 'must be a function' },
+  logLevel: { schema: Type.String(), words: 'must be the name of a log level' },
+  logSerializers: { schema: Type.Object({}), words: 'must be an object of serializers' }
+}
+const checks = Object.entries(rows).map(([name, { schema, words }]) => ({ name, words, fits: TypeCompiler.Compile(schema) }))
+
+/**
+ * Checks the options and fills in the defaults; the answer shares nothing but the storage and functions with what was given.
+ * @throws TypeError that names every problem at once
+ */
+export function checkOptions (given: UsersOptions): CheckedOptions {
+  const values: Record<string, unknown> = { ...given }
+  const problems = Object.keys(values).filter((name) => !Object.hasOwn(rows, name)).map((name) => `${name} is not a known option`)
+  for (const { name, words, fits } of checks) {
+    const missing = values[name] === undefined
+    if (missing ? name === 'storage' : !fits.Check(values[name])) problems.push(`${name} ${words}`)
+  }
+  const { default: defaultLimit, max = 100 } = given.limits ?? {}
+  const limits = { default: defaultLimit ?? Math.min(20, max), max }
+  if (problems.length === 0 && limits.default > limits.max) problems.push('limits.default must not be greater than limits.max')
+  if (problems.length > 0) throw new TypeError(`fastify-users: ${problems.length} wrong ${problems.length === 1 ? 'option' : 'options'}:\n- ${problems.join('\n- ')}`)
+  const { storage, prefix = '/v1', logLevel, logSerializers } = given
+  return Object.freeze({
+    storage,
+    prefix: prefix.replace(/\/+$/, ''),
+    decoratorName: given.decoratorName ?? 'users',
+    migrate: given.migrate ?? false,
+    limits: Object.freeze(limits),
+    requireIfMatch: given.requireIfMatch ?? false,
+    errorFormat: given.errorFormat ?? 'problem',
+    keyPrefix: given.keyPrefix ?? 'uk',
+    keyCache: given.keyCache ?? 5,
+    pepper: given.pepper,
+    staticKeys: Object.freeze(structuredClone([...given.staticKeys ?? []])),
+    authenticate: given.authenticate,
+    registration: { ...(logLevel !== undefined && { logLevel }), ...(logSerializers !== undefined && { logSerializers }) }
+  })
+}

@@ -1,0 +1,72 @@
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import fp from 'fastify-plugin'
+import { type Users, createUsersApi } from './api.ts'
+import { createAuthenticator } from './api-keys/authenticator.ts'
+import { createApiKeysService } from './api-keys/service.ts'
+import { createVerifier } from './api-keys/verifier.ts'
+import { isStorageError } from './errors.ts'
+import { pinScope } from './http/scope.ts'
+import { checkOptions, type UsersOptions } from './options.ts'
+import { userRoutes } from './users/routes.ts'
+import { createUsersService } from './users/service.ts'
+
+const ID_LENGTH = 30
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The users of fastify-users, in process. */
+    users: Users
+  }
+}
+
+/** What of the host's router settings reaches us; older hosts set them at the top level. */
+function routerSettings (host: FastifyInstance): { maxParamLength: number, useSemicolonDelimiter: boolean } {
+  const { routerOptions = {}, maxParamLength = 100, useSemicolonDelimiter = false } = host.initialConfig
+  return { maxParamLength, useSemicolonDelimiter, ...routerOptions }
+}
+
+const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
+  const options = checkOptions(given)
+  const { storage, limits, keyPrefix, pepper, keyCache, staticKeys, authenticate, decoratorName } = options
+  const { maxParamLength, useSemicolonDelimiter } = routerSettings(host)
+  if (maxParamLength < ID_LENGTH) throw new Error(`fastify-users: the router's maxParamLength is ${maxParamLength}, but ids have ${ID_LENGTH} characters`)
+  if (host.hasDecorator(decoratorName)) throw new Error(`fastify-users: app.${decoratorName} exists already: choose another name with the option decoratorName`)
+
+  const verifier = createVerifier({ storage, pepper, keyCache })
+  host.addHook('onClose', async () => {
+    await verifier.settle()
+    await storage.close()
+  })
+  if (options.migrate) await storage.migrate()
+  await storage.check()
+
+  host.addHook('onReady', async () => {
+    if (staticKeys.length > 0 || authenticate !== undefined || (await apiKeys.list({ limit: 1 })).meta.total > 0) return
+    host.log.warn(`there is no API key yet, so every request is refused: make one with app.${decoratorName}.apiKeys.create({ name }), or give the option staticKeys`)
+  })
+
+  const users = createUsersService({ storage, limits, requireIfMatch: options.requireIfMatch })
+  const apiKeys = createApiKeysService({ storage, verifier, limits, keyPrefix, pepper })
+  host.decorate(decoratorName, createUsersApi(users, apiKeys))
+
+  const identify = createAuthenticator({ verifier, keyPrefix, staticKeys, authenticate })
+  await host.register(async (scope) => {
+    pinScope(scope, {
+      identify,
+      errorFormat: options.errorFormat,
+      // At the root, and where the host renders errors itself, unknown paths are the host's.
+      ownsNotFound: scope.prefix !== '' && options.errorFormat !== 'fastify',
+      onAnswered: ({ record }, request) => {
+        if (record === null) return
+        verifier.touch(record, (error) => {
+          request.log.warn({ keyId: record.id, code: isStorageError(error) ? error.code : undefined }, 'the use of an API key could not be noted')
+        })
+      }
+    })
+    userRoutes(scope, users, { useSemicolonDelimiter })
+  }, { prefix: options.prefix, ...options.registration })
+}
+
+/** The plugin: `await app.register(users, { prefix: '/v1', storage })`. */
+export const users = fp(plugin, { name: 'fastify-users', fastify: '5.x' })
+export default users

@@ -1,0 +1,108 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Fault, validationFailed } from '../errors.ts'
+import { compileShape } from '../faults.ts'
+import { entityTag, notModified, preconditions } from '../http/conditional.ts'
+import { linksOf } from '../http/links.ts'
+import { decimal, type ParsedQuery, parseQuery, queryOf } from '../http/query.ts'
+import { BODY_LIMIT } from '../http/body.ts'
+import { refuseOtherMethods } from '../http/scope.ts'
+import type { UserRecord } from '../storage.ts'
+import { toUsersError } from '../storage-errors.ts'
+import type { UsersService } from './service.ts'
+import { userListJson, userJson } from './present.ts'
+
+const JSON_TYPE = 'application/json'
+const MERGE_PATCH_TYPE = 'application/merge-patch+json'
+const emptyShape = compileShape(Type.Object({}, { additionalProperties: false }))
+
+type Handler = (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => Promise<FastifyReply>
+
+/** Handlers throw UsersError alone, so that the error handler can tell our errors from the host's. */
+function ours (handler: Handler): Handler {
+  return async (request, reply) => {
+    try {
+      return await handler(request, reply)
+    } catch (error) {
+      throw toUsersError(error)
+    }
+  }
+}
+
+function unknownParameters ({ pairs, faults }: ParsedQuery): Fault[] {
+  return [...faults, ...pairs.map(([parameter]) => ({ parameter, code: 'unknown', detail: 'is not a known parameter' }))]
+}
+
+function refuse (faults: readonly Fault[]): void {
+  if (faults.length > 0) throw validationFailed(faults)
+}
+
+function sendUser (reply: FastifyReply, user: UserRecord): FastifyReply {
+  return reply.header('etag', entityTag(user.version)).type(JSON_TYPE).send(userJson(user))
+}
+
+/** The routes of users: from HTTP to the service and back. The scope has authenticated the caller and checked the media type. */
+export function userRoutes (scope: FastifyInstance, users: UsersService, { useSemicolonDelimiter }: { useSemicolonDelimiter: boolean }): void {
+  const collection = `${scope.prefix}/users`
+  const isPattern = /[:*]/.test(scope.prefix)
+
+  const queryFrom = (request: FastifyRequest) => parseQuery(queryOf(request.url, useSemicolonDelimiter))
+
+  /** The path of the list. Under a prefix with parameters it is the one that was asked for, with single slashes: a leading `//` would name a host. */
+  function collectionPath (request: FastifyRequest): string {
+    if (!isPattern) return collection
+    return request.url.replace(useSemicolonDelimiter ? /[?;].*/ : /\?.*/, '').replace(/\/{2,}/g, '/').replace(/\/$/, '')
+  }
+
+  const list = ours(async (request, reply) => {
+    const { pairs, faults } = queryFrom(request)
+    const query = Object.fromEntries(pairs.map(([name, value]) => [name, name === 'page' || name === 'limit' ? decimal(value) : value]))
+    const page = await users.list(query, faults)
+    const links = linksOf(collectionPath(request), pairs, page)
+    if (links !== '') reply.header('link', links)
+    return reply.type(JSON_TYPE).send(userListJson(page))
+  })
+
+  const create = ours(async (request, reply) => {
+    const user = await users.create(request.body, unknownParameters(queryFrom(request)))
+    reply.code(201).header('location', `${collectionPath(request)}/${user.id}`)
+    return sendUser(reply, user)
+  })
+
+  const get = ours(async (request, reply) => {
+    const faults = unknownParameters(queryFrom(request))
+    const conditions = preconditions(request, faults)
+    refuse(faults)
+    const user = await users.get(request.params.id)
+    return notModified(conditions, user.version, reply) ? reply.code(304).send() : sendUser(reply, user)
+  })
+
+  const change = (whole: boolean) => ours(async (request, reply) => {
+    const faults = unknownParameters(queryFrom(request))
+    const user = await users.change(request.params.id, request.body, preconditions(request, faults), whole, faults)
+    return sendUser(reply, user)
+  })
+
+  const remove = ours(async (request, reply) => {
+    const faults = unknownParameters(queryFrom(request))
+    const conditions = preconditions(request, faults)
+    if (request.body !== undefined) faults.push(...emptyShape(request.body))
+    refuse(faults)
+    await users.remove(request.params.id, conditions)
+    return reply.code(204).send()
+  })
+
+  const reading = { exposeHeadRoute: true, config: { fastifyUsers: { scope: 'users:read', accepts: [] } } } as const
+  const writing = (accepts: readonly string[]) => ({ bodyLimit: BODY_LIMIT, config: { fastifyUsers: { scope: 'users:write', accepts } } } as const)
+  const deleting = { bodyLimit: BODY_LIMIT, config: { fastifyUsers: { scope: 'users:delete', accepts: [JSON_TYPE] } } } as const
+
+  scope.get('/users', reading, list)
+  scope.post('/users', writing([JSON_TYPE]), create)
+  refuseOtherMethods(scope, '/users', ['GET', 'HEAD', 'POST'])
+
+  scope.get('/users/:id', reading, get)
+  scope.patch('/users/:id', writing([MERGE_PATCH_TYPE, JSON_TYPE]), change(false))
+  scope.put('/users/:id', writing([JSON_TYPE]), change(true))
+  scope.delete('/users/:id', deleting, remove)
+  refuseOtherMethods(scope, '/users/:id', ['GET', 'HEAD', 'PATCH', 'PUT', 'DELETE'])
+}

@@ -1,0 +1,81 @@
+// Options are checked once, at registration; every problem is told at once, and no bad value becomes a default.
+import Fastify from 'fastify'
+import { test } from 'tap'
+import { memory } from '../adapters/memory/index.ts'
+import users, { type UsersOptions } from '../lib/index.ts'
+import { checkOptions } from '../lib/options.ts'
+
+const check = (options: object) => checkOptions(JSON.parse('{}', () => options))
+
+test('no storage is a clear error', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  // What a caller without types can do.
+  const nothing: UsersOptions = JSON.parse('{}')
+  await t.rejects(Promise.resolve(app.register(users, nothing)), /^fastify-users: 1 wrong option:\n- storage is required and must be a storage, such as memory\(\)/)
+})
+
+test('every wrong option is named, and none of its values', (t) => {
+  const wrong = {
+    storage: { name: 'x', check () {} },
+    prefix: 'v1',
+    decoratorName: '1x',
+    migrate: 'yes',
+    limits: { default: 0, max: 'secret', min: 1 },
+    requireIfMatch: 1,
+    errorFormat: 'json',
+    keyPrefix: 'UK_',
+    keyCache: -1,
+    pepper: 'secret',
+    staticKeys: ['secret'],
+    authenticate: true,
+    logLevel: 5,
+    logSerializers: 'x',
+    storrage: 1,
+    'pre fix': 2
+  }
+  try {
+    check(wrong)
+    t.fail('must throw')
+  } catch (error) {
+    const { name, message } = Object(error)
+    t.equal(name, 'TypeError')
+    t.match(message, /^fastify-users: 16 wrong options:\n/)
+    for (const option of Object.keys(wrong)) t.match(message, `\n- ${option} `)
+    t.notMatch(message, 'secret')
+  }
+  t.end()
+})
+
+test('values at their bounds', (t) => {
+  const storage = memory()
+  const fits = (options: object) => t.doesNotThrow(() => check({ storage, ...options }), JSON.stringify(options))
+  const fails = (options: object) => t.throws(() => check({ storage, ...options }), TypeError, JSON.stringify(options))
+  for (const prefix of ['', '/', '/a', '/a/', '/:tenant/v1']) fits({ prefix })
+  for (const prefix of ['a', '/a?b', '/a#', '/a;b', 5]) fails({ prefix })
+  for (const limits of [{}, { max: 10 }, { default: 100 }, { default: 10_000, max: 10_000 }, { max: 1 }]) fits({ limits })
+  for (const limits of [{ default: 101 }, { default: 5, max: 4 }, { max: 10_001 }, { max: 1.5 }, []]) fails({ limits })
+  for (const keyPrefix of ['a', '0', 'abcdefghijkl']) fits({ keyPrefix })
+  for (const keyPrefix of ['', 'abcdefghijklm', 'a_b', 'A']) fails({ keyPrefix })
+  for (const keyCache of [0, 0.5, 3600]) fits({ keyCache })
+  for (const keyCache of [3601, NaN, Infinity, '5']) fails({ keyCache })
+  const key = 'x'.repeat(32)
+  for (const staticKeys of [[], [key], [{ key }, { key, name: 'n', scopes: ['keys:read'] }]]) fits({ staticKeys })
+  for (const staticKeys of [key, ['x'.repeat(31)], [`${key} `], [`${key}é`], [{ key: 'x' }], [{ key, scopes: [] }], [{ key, scopes: ['admin'] }], [{ key, other: 1 }]]) fails({ staticKeys })
+  fits({ pepper: key })
+  fits({ authenticate: () => null, errorFormat: () => ({}) })
+  t.end()
+})
+
+test('defaults, and a copy of its own', (t) => {
+  const storage = memory()
+  const staticKeys = ['x'.repeat(32)]
+  const limits = { max: 10 }
+  const checked = check({ storage, staticKeys, limits })
+  staticKeys.push('later')
+  limits.max = 99
+  t.match(checked, { prefix: '/v1', decoratorName: 'users', migrate: false, limits: { default: 10, max: 10 }, requireIfMatch: false, errorFormat: 'problem', keyPrefix: 'uk', keyCache: 5, staticKeys: ['x'.repeat(32)] })
+  t.equal(checked.storage, storage)
+  t.ok(Object.isFrozen(checked) && Object.isFrozen(checked.limits) && Object.isFrozen(checked.staticKeys))
+  t.end()
+})
