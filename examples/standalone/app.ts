@@ -1,0 +1,30 @@
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import users from 'fastify-users'
+import type { Config } from './config.ts'
+import { storageFor } from './storage.ts'
+
+/** The service: the plugin, and two routes for whoever watches over it. */
+export async function buildApp (config: Config, logger: FastifyServerOptions['logger']): Promise<FastifyInstance> {
+  const app = Fastify({
+    ...(logger !== undefined && { logger }),
+    // Half-sent requests are not waited for: by default a socket could be held for ever.
+    requestTimeout: 30_000,
+    // While closing, requests on open connections are still answered, with `Connection: close`.
+    return503OnClosing: false
+  })
+  const storage = storageFor(config.DATABASE_URL)
+  const staticKeys = config.API_KEYS === '' ? [] : config.API_KEYS.split(',')
+
+  await app.register(users, { prefix: config.PREFIX, storage, staticKeys, migrate: true })
+
+  app.get('/health', async () => ({ status: 'alive' }))
+  app.get('/ready', async (_request, reply) => {
+    try {
+      await storage.check()
+      return { status: 'ready' }
+    } catch {
+      return reply.code(503).header('retry-after', '5').send({ status: 'unavailable' })
+    }
+  })
+  return app
+}

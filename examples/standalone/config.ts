@@ -1,0 +1,48 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { envSchema } from 'env-schema'
+
+const schema = Type.Object({
+  HOST: Type.String({ default: '127.0.0.1', minLength: 1 }),
+  PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535 }),
+  DATABASE_URL: Type.String({ default: 'sqlite:./data/users.db', pattern: '^(?:memory:$|sqlite:.|postgres(?:ql)?://)' }),
+  PREFIX: Type.String({ default: '/v1', pattern: '^/[^?#;]*$' }),
+  API_KEYS: Type.String({ default: '', pattern: '^(?:[\\x21-\\x2b\\x2d-\\x7e]{32,}(?:,[\\x21-\\x2b\\x2d-\\x7e]{32,})*)?$' }),
+  LOG_LEVEL: Type.Union(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)), { default: 'info' })
+})
+
+/** What the service is told by its environment. */
+export type Config = Static<typeof schema>
+
+// What a variable must be, for the message. The value itself is never repeated: it may be a password.
+const words: Record<keyof Config, string> = {
+  HOST: 'a host name or address to listen on',
+  PORT: 'a port number from 0 to 65535',
+  DATABASE_URL: 'sqlite:<path>, postgres://<user>:<password>@<host>/<database> or memory:',
+  PREFIX: 'a path that begins with /',
+  API_KEYS: 'keys of at least 32 visible ASCII characters each, separated by commas',
+  LOG_LEVEL: 'one of fatal, error, warn, info, debug, trace, silent'
+}
+
+/** The configuration is wrong; the message names every variable that is. */
+export class ConfigError extends Error {}
+
+interface AjvFault { instancePath: string }
+
+function faultsOf (error: unknown): readonly AjvFault[] {
+  return error instanceof Error && 'errors' in error && Array.isArray(error.errors) ? error.errors : []
+}
+
+/**
+ * Reads the configuration from environment variables.
+ * @throws ConfigError
+ */
+export function readConfig (env: NodeJS.ProcessEnv): Config {
+  try {
+    return envSchema<Config>({ schema, data: env, env: false })
+  } catch (error) {
+    const wrong = new Set(faultsOf(error).map(({ instancePath }) => instancePath.slice(1)))
+    const lines = Object.entries(words).filter(([name]) => wrong.has(name)).map(([name, must]) => `  ${name} must be ${must}`)
+    if (lines.length === 0) throw error
+    throw new ConfigError(`The configuration is wrong:\n${lines.join('\n')}`)
+  }
+}

@@ -1,0 +1,148 @@
+// The main job against the running service, over real HTTP, on SQLite and on PostgreSQL: npm run acceptance
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { allLocales, Faker, en } from '@faker-js/faker'
+
+const USERS = Number(process.env.USERS ?? 10_000)
+const AT_ONCE = 32
+const LOCALES = ['en', 'de', 'fr', 'es', 'pl', 'tr', 'vi', 'el', 'ru', 'uk', 'ar', 'he', 'fa', 'hy', 'ja', 'ko', 'zh_CN', 'th', 'ro', 'nb_NO', 'cs_CZ', 'ka_GE', 'ne', 'lv']
+const SERVER = join(import.meta.dirname, '..', '..', '.build', 'examples', 'standalone', 'server.js')
+
+function people () {
+  const fakers = LOCALES.map((locale, i) => {
+    const faker = new Faker({ locale: [allLocales[locale], en] })
+    faker.seed(20_260_000 + i)
+    return faker
+  })
+  return Array.from({ length: USERS }, (_, i) => {
+    const faker = fakers[i % fakers.length]
+    const name = faker.person.fullName().normalize('NFC').trim()
+    // The number keeps addresses apart; every third one is written with capitals.
+    const email = `${fakers[0].internet.username().replace(/[^A-Za-z0-9._-]|^[._-]+|[._-]+$|([._-])(?=[._-])/g, '') || 'user'}.${i}@${faker.internet.domainName().replace(/[^a-z0-9.-]/g, 'x')}`
+    return { name, email: i % 3 === 0 ? email.toUpperCase() : email }
+  })
+}
+
+async function startService (env) {
+  const directory = await mkdtemp(join(tmpdir(), 'fastify-users-acceptance-'))
+  const child = spawn(process.execPath, [SERVER], { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'warn', ...env } })
+  let text = ''
+  let line
+  while ((line = /Bearer (\S+)' (\S+)\n/.exec(text)) === null) text += String((await once(child.stdout, 'data'))[0])
+  return {
+    key: line[1],
+    url: line[2],
+    async stop () {
+      child.kill('SIGTERM')
+      const [code] = await once(child, 'exit')
+      assert.equal(code, 0)
+      await rm(directory, { recursive: true })
+    }
+  }
+}
+
+function client ({ key, url }) {
+  const counts = {}
+  const send = async (method, path, { body, headers = {}, expect }) => {
+    const response = await fetch(new URL(path, url), {
+      method, headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers }, ...(body !== undefined && { body: JSON.stringify(body) })
+    })
+    const text = await response.text()
+    counts[`${method} ${response.status}`] = (counts[`${method} ${response.status}`] ?? 0) + 1
+    assert.equal(response.status, expect, `${method} ${path} ${text}`)
+    return { headers: response.headers, json: text === '' ? null : JSON.parse(text) }
+  }
+  return { send, counts }
+}
+
+/** Runs a step for every item, several at once, and says how long it took. */
+async function each (name, items, step) {
+  const begun = performance.now()
+  const results = new Array(items.length)
+  let next = 0
+  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+    while (next < items.length) {
+      const i = next++
+      results[i] = await step(items[i], i)
+    }
+  }))
+  const seconds = (performance.now() - begun) / 1000
+  console.log(`  ${name}: ${items.length} in ${seconds.toFixed(1)} s (${Math.round(items.length / seconds)}/s)`)
+  return results
+}
+
+function next (headers) {
+  return /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
+}
+
+async function walk (name, send, start) {
+  const begun = performance.now()
+  const met = []
+  let pages = 0
+  for (let path = start; path !== undefined; pages++) {
+    const { headers, json } = await send('GET', path, { expect: 200 })
+    met.push(...json.data)
+    path = next(headers)
+  }
+  const ids = new Set(met.map(({ id }) => id))
+  assert.equal(ids.size, met.length, 'nobody twice')
+  console.log(`  ${name}: ${met.length} users on ${pages} pages in ${((performance.now() - begun) / 1000).toFixed(1)} s, each exactly once`)
+  return met
+}
+
+async function mainJob (title, env) {
+  console.log(`${title}:`)
+  const service = await startService(env)
+  const { send, counts } = client(service)
+  const given = people()
+  try {
+    const created = await each('created', given, async (person) => (await send('POST', '', { body: person, expect: 201 })).json)
+    for (const [i, user] of created.entries()) assert.deepEqual({ name: user.name, email: user.email }, given[i])
+    await each('refused as taken', given.slice(0, 500), ({ name, email }) => send('POST', '', { body: { name, email: email.toLowerCase() }, expect: 409 }))
+
+    const byPage = await walk('walked by pages', send, '?limit=100')
+    assert.deepEqual(byPage.map(({ id }) => id), created.map(({ id }) => id).sort())
+    const [first] = byPage
+    const byAfter = await walk('walked by after', send, `?limit=100&after=${first.id}`)
+    assert.deepEqual(byAfter, byPage.slice(1))
+    const back = await walk('walked backwards', send, '?limit=100&sort=-createdAt')
+    assert.deepEqual(back, byPage.toReversed())
+
+    const key = (text) => text.normalize('NFC').toLowerCase()
+    const wanted = byPage.filter((_, i) => i % 50 === 0)
+    await each('found by address', wanted, async ({ id, email }) => {
+      const { json } = await send('GET', `?email=${encodeURIComponent(email.toLowerCase())}`, { expect: 200 })
+      assert.deepEqual([json.data.map((user) => user.id), json.meta.total], [[id], 1])
+    })
+    await each('found by the beginning of a name', wanted, async ({ name }) => {
+      const q = [...name].slice(0, 3).join('')
+      const { json } = await send('GET', `?limit=100&q=${encodeURIComponent(q.toUpperCase().normalize('NFC'))}`, { expect: 200 })
+      const prefix = key(q.toUpperCase())
+      const matches = byPage.filter((user) => key(user.name).startsWith(prefix) || key(user.email).startsWith(prefix))
+      assert.deepEqual([json.data, json.meta.total], [matches.slice(0, 100), matches.length])
+    })
+
+    const changing = byPage.filter((_, i) => i % 4 === 0)
+    await each('changed under If-Match', changing, async ({ id, name }) => {
+      const { headers, json } = await send('PATCH', `users/${id}`, { body: { name: `${name.slice(0, 100)} II` }, headers: { 'if-match': '"1"' }, expect: 200 })
+      assert.deepEqual([headers.get('etag'), json.name], ['"2"', `${name.slice(0, 100)} II`])
+    })
+    await each('refused as stale', changing.slice(0, 500), ({ id }) => send('PATCH', `users/${id}`, { body: { name: 'X' }, headers: { 'if-match': '"1"' }, expect: 412 }))
+    const leaving = byPage.filter((_, i) => i % 10 === 3)
+    await each('deleted', leaving, ({ id }) => send('DELETE', `users/${id}`, { expect: 204 }))
+    await each('gone', leaving.slice(0, 500), ({ id }) => send('GET', `users/${id}`, { expect: 404 }))
+    const left = await walk('walked at the end', send, '?limit=100')
+    assert.equal(left.length, USERS - leaving.length)
+    console.log(`  answers: ${Object.entries(counts).map(([answer, n]) => `${answer}: ${n}`).join(', ')}`)
+  } finally {
+    await service.stop()
+  }
+}
+
+await mainJob('SQLite', {})
+await mainJob('PostgreSQL', { DATABASE_URL: process.env.PG_URL })
+console.log('The main job is done on both.')

@@ -1,0 +1,42 @@
+// The examples of a host run as they stand, importing the package by its name.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import Fastify from 'fastify'
+import users from 'fastify-users'
+import { memory } from 'fastify-users/adapters/memory'
+import { test } from 'tap'
+import { tour } from '../../examples/mount/in-process.ts'
+import { temporaryDirectory } from '../helpers/stores.ts'
+
+const BUILT = join(import.meta.dirname, '..', '..', '.build', 'examples', 'mount')
+
+test('migrations as a step of their own, then a host with users beside its own route', async (t) => {
+  const cwd = await temporaryDirectory(t)
+  const migrated = spawn(process.execPath, [join(BUILT, 'migrate.js')], { cwd, stdio: 'inherit' })
+  t.strictSame(await once(migrated, 'exit'), [0, null])
+
+  const free = createServer().listen(0, '127.0.0.1')
+  await once(free, 'listening')
+  const address = free.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  free.close()
+  await once(free, 'close')
+
+  const host = spawn(process.execPath, [join(BUILT, 'host.js')], { cwd, stdio: 'inherit', env: { ...process.env, PORT: String(port) } })
+  t.teardown(() => host.kill('SIGKILL'))
+  const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`).catch(() => null)
+  let answer = await get('/')
+  while (answer === null) answer = await get('/')
+  t.strictSame(await answer.json(), { users: 0 })
+  t.equal((await get('/v1/users'))?.status, 401)
+})
+
+test('users in process', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(users, { storage: memory() })
+  t.strictSame(await tour(app), ['1 of 1', 'ann@example.org', 'Another user has this e-mail address.', 'true'])
+  t.equal((await app.users.list()).meta.total, 0)
+})
