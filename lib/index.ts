@@ -1,6 +1,6 @@
 export { default, users } from './plugin.ts'
 export type { IterateQuery, User, Users } from './api.ts'
-export type { Authenticate, HostPrincipal } from './api-keys/authenticator.ts'
+export type { Authenticate, HostPrincipal, StaticKey } from './api-keys/authenticator.ts'
 export type { ApiKey } from './api-keys/record.ts'
 export type { ApiKeyInput, RotateOptions } from './api-keys/rules.ts'
 export type { Scope } from './api-keys/scopes.ts'

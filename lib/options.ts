@@ -1,8 +1,8 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { RegisterOptions } from 'fastify'
-import type { Authenticate } from './api-keys/authenticator.ts'
-import { type Scope, SCOPES } from './api-keys/scopes.ts'
+import type { Authenticate, StaticKey } from './api-keys/authenticator.ts'
+import { SCOPES } from './api-keys/scopes.ts'
 import type { ErrorFormat } from './http/problem.ts'
 import type { Storage } from './storage.ts'
 
@@ -29,7 +29,7 @@ export interface UsersOptions {
   /** Secret for HMAC-SHA-256 of stored keys, at least 32 characters. Without one they are stored as SHA-256. */
   pepper?: string
   /** API keys from your own configuration, at least 32 visible ASCII characters each. A plain string has the three scopes of users. */
-  staticKeys?: ReadonlyArray<string | { key: string, name?: string, scopes?: readonly Scope[] }>
+  staticKeys?: readonly StaticKey[]
   /** Your own check of tokens that are neither static keys nor shaped like stored ones: who holds it, or null. A throw is answered 503. */
   authenticate?: Authenticate
   /** As in Fastify's own `register`. */
@@ -50,7 +50,7 @@ export interface CheckedOptions {
   keyPrefix: string
   keyCache: number
   pepper: string | undefined
-  staticKeys: ReadonlyArray<string | { key: string, name?: string, scopes?: readonly Scope[] }>
+  staticKeys: readonly StaticKey[]
   authenticate: Authenticate | undefined
   registration: Pick<RegisterOptions, 'logLevel' | 'logSerializers'>
 }

@@ -1,4 +1,7 @@
 // The plugin inside somebody else's server: nothing of the host's reaches our routes, nothing of ours reaches the host's.
+import { once } from 'node:events'
+import { connect, type OutgoingHttpHeaders } from 'node:http2'
+import { text } from 'node:stream/consumers'
 import cors from '@fastify/cors'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { test, type Test } from 'tap'
@@ -206,6 +209,28 @@ test('a name that is taken, a prefix that is taken, a router that cuts ids', asy
   }), { code: 'FST_ERR_DUPLICATED_ROUTE' })
   await t.rejects(attempt((app) => Promise.resolve(app.register(users, { storage: memory() })), { routerOptions: { maxParamLength: 29 } }),
     { message: "fastify-users: the router's maxParamLength is 29, but ids have 30 characters" })
+})
+
+test('a host that speaks HTTP/2', async (t) => {
+  const app = Fastify({ http2: true })
+  t.teardown(() => app.close())
+  await app.register(users, { storage: memory() })
+  const { key } = await app.users.apiKeys.create({ name: 'x' })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const address = app.server.address()
+  const client = connect(`http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`)
+  t.teardown(() => client.close())
+  const send = async (headers: OutgoingHttpHeaders, body = '') => {
+    const stream = client.request({ authorization: `Bearer ${key}`, ...headers })
+    if (body !== '') stream.end(body)
+    const [answer] = await once(stream, 'response')
+    return { status: answer[':status'], location: answer['location'], body: await text(stream) }
+  }
+  const payload = '{"name":"A","email":"a@b.co"}'
+  t.equal((await send({ ':path': '/v1/users', authorization: 'Bearer x' })).status, 401)
+  t.match(await send({ ':method': 'POST', ':path': '/v1/users', 'content-type': 'application/json' }, payload), { status: 201, location: /^\/v1\/users\/usr_/ })
+  t.equal((await send({ ':method': 'POST', ':path': '/v1/users', 'content-type': 'text/plain' }, payload)).status, 415)
+  t.match(JSON.parse((await send({ ':path': '/v1/users' })).body), { meta: { total: 1 } })
 })
 
 test('options that Fastify itself gives a plugin', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Storage } from '../../lib/storage.ts'
-import type { Cases } from './index.ts'
+import type { Cases } from './cases.ts'
 import { apiKeyOf, AT_ONCE, atOnce, idOf, timeOf } from './values.ts'
 
 async function add (storage: Storage, n: number, members: Parameters<typeof apiKeyOf>[1] = {}): Promise<void> {

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Storage } from '../../lib/storage.ts'
 import { apiKeyCases } from './api-keys.ts'
+import type { Cases } from './cases.ts'
 import { listCases } from './lists.ts'
 import { userCases } from './users.ts'
-
-/** Duties by name: each gets a fresh, empty store and throws where the duty is not done. */
-export type Cases = Record<string, (storage: Storage) => Promise<void>>
 
 export interface TestStorageOptions {
   /** The test function of your runner: tap, node:test, vitest, or any that takes a name and an async function. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { PageRequest, Storage, UserFilter } from '../../lib/storage.ts'
-import type { Cases } from './index.ts'
+import type { Cases } from './cases.ts'
 import { addUsers, anyVersion, everyone, idOf, keysOf, timeOf, userOf } from './values.ts'
 
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1)

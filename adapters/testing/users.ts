@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Storage } from '../../lib/storage.ts'
-import type { Cases } from './index.ts'
+import type { Cases } from './cases.ts'
 import { addUsers, anyVersion, AT_ONCE, atOnce, everyone, idOf, keysOf, timeOf, userOf } from './values.ts'
 
 const TEXTS = ['Zoë', '李雷 🦊', 'a\u0301 ﬁ Å', "O'Brien \"x\" \\ %_ ?", 'مريم', '\u{10ffff}', 'İ ı ſ K', ' inner  spaces ']

@@ -15,13 +15,8 @@ export interface Principal {
   scopes: readonly string[]
 }
 
-/** A key that the host brings from its own configuration. */
-export interface StaticKey {
-  /** At least 32 visible ASCII characters. */
-  key: string
-  name: string
-  scopes: readonly Scope[]
-}
+/** A key from the host's own configuration, at least 32 visible ASCII characters. A plain string has the three scopes of users. */
+export type StaticKey = string | { key: string, name?: string, scopes?: readonly Scope[] }
 
 /** What the host's own `authenticate` answers for a good token. */
 export interface HostPrincipal {
@@ -41,7 +36,7 @@ export interface Caller {
 export interface AuthenticatorOptions {
   verifier: Verifier
   keyPrefix: string
-  staticKeys: ReadonlyArray<string | { key: string, name?: string, scopes?: readonly Scope[] }>
+  staticKeys: readonly StaticKey[]
   authenticate: Authenticate | undefined
 }
 
@@ -55,11 +50,14 @@ function isHostPrincipal (value: unknown): value is HostPrincipal {
     'scopes' in value && Array.isArray(value.scopes) && value.scopes.every((scope) => typeof scope === 'string')
 }
 
+/** Tells whose token a request carries; null for nobody's. */
+export type Identify = (token: string, request: FastifyRequest) => Promise<Caller | null>
+
 /**
  * Decides who holds a token: a static key, a stored key, or somebody the host knows; null for nobody.
  * The returned function throws UsersError `storage_unavailable` where that can't be told at the moment.
  */
-export function createAuthenticator ({ verifier, keyPrefix, staticKeys, authenticate }: AuthenticatorOptions) {
+export function createAuthenticator ({ verifier, keyPrefix, staticKeys, authenticate }: AuthenticatorOptions): Identify {
   const readKey = keyReader(keyPrefix)
   const known = staticKeys.map((given, i): { digest: Buffer, principal: Principal } => {
     const { key, name = `static-${i + 1}`, scopes = DEFAULT_SCOPES } = typeof given === 'string' ? { key: given } : given

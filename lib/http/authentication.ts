@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Authenticate, Caller } from '../api-keys/authenticator.ts'
+import type { Caller, Identify } from '../api-keys/authenticator.ts'
 import type { Scope } from '../api-keys/scopes.ts'
 import { UsersError } from '../errors.ts'
 import { headerLines } from './request.ts'
@@ -8,9 +8,6 @@ const REALM = 'Bearer realm="users"'
 // RFC 9110 section 11.4: the scheme in any case, and one token.
 const CREDENTIALS = /^bearer +([\x21-\x7e]+)$/i
 const BEARER = /^bearer +[^ ]/i
-
-export type Identify = (token: string, request: FastifyRequest) => Promise<Caller | null>
-export type { Authenticate }
 
 function invalid (): UsersError {
   return new UsersError('invalid_api_key', { headers: { 'www-authenticate': `${REALM}, error="invalid_token"` } })

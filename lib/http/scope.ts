@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify'
-import type { Caller } from '../api-keys/authenticator.ts'
+import type { Caller, Identify } from '../api-keys/authenticator.ts'
 import type { Scope } from '../api-keys/scopes.ts'
 import { UsersError } from '../errors.ts'
 import { toUsersError } from '../storage-errors.ts'
-import { authenticateRequest, type Identify, protect, requireScope } from './authentication.ts'
+import { authenticateRequest, protect, requireScope } from './authentication.ts'
 import { BODY_LIMIT, checkMediaType, parseBody } from './body.ts'
 import { createErrorHandler, type ErrorFormat } from './problem.ts'
 
