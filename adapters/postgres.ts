@@ -1,9 +1,15 @@
+import { Type } from '@sinclair/typebox'
+import { compileOptions } from '../lib/option-check.ts'
 import type { Storage } from '../lib/storage.ts'
-import { knexStorage } from './knex/index.ts'
+import { schema, tablePrefix } from './knex/names.ts'
 import { quiet } from './knex/quiet.ts'
+import { storageOnKnex } from './knex/storage.ts'
 import { requirePeers } from './peers.ts'
 
-const CONNECT_TIMEOUT_MS = 5000
+// A connection that can't be made is told before the wait for one ends, or it would fail whoever asks next.
+const CONNECT_TIMEOUT_MS = 4000
+const ACQUIRE_TIMEOUT_MS = 5000
+const DEADLINE_MARGIN_MS = 1000
 
 export interface PostgresOptions {
   /** A connection URI, `postgres://user:password@host:port/database`, or the connection options of the pg package. */
@@ -18,12 +24,24 @@ export interface PostgresOptions {
   tablePrefix?: string
 }
 
+const refuseWrong = compileOptions<PostgresOptions>({
+  connection: { required: true, schema: Type.Union([Type.String({ minLength: 1 }), Type.Object({})]), words: 'must be a connection URI, or the connection options of pg' },
+  pool: {
+    schema: Type.Object({ min: Type.Optional(Type.Integer({ minimum: 0 })), max: Type.Optional(Type.Integer({ minimum: 1 })) }, { additionalProperties: false }),
+    words: 'must be { min, max } with whole numbers, max 1 or more'
+  },
+  statementTimeout: { schema: Type.Integer({ minimum: 0 }), words: 'must be a whole number of milliseconds, 0 or more' },
+  schema,
+  tablePrefix
+})
+
 /**
  * A storage in PostgreSQL, on a pool of its own. Needs the packages `knex` and `pg`.
  * @throws Error if one of them is missing; TypeError for a wrong option
  */
-export function postgres ({ connection, pool = {}, statementTimeout = 5000, schema, tablePrefix }: PostgresOptions): Storage {
-  if (typeof connection !== 'object' && typeof connection !== 'string') throw new TypeError('fastify-users: postgres() needs a connection')
+export function postgres (options: PostgresOptions): Storage {
+  refuseWrong('fastify-users: postgres()', options)
+  const { connection, pool = {}, statementTimeout = 5000 } = options
   const require = requirePeers('postgres()', ['knex', 'pg'])
   const { knex }: typeof import('knex') = require('knex')
   const own = knex({
@@ -35,10 +53,13 @@ export function postgres ({ connection, pool = {}, statementTimeout = 5000, sche
       ...(typeof connection === 'string' ? { connectionString: connection } : connection)
     },
     compileSqlOnError: false,
-    acquireConnectionTimeout: CONNECT_TIMEOUT_MS,
+    acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
     pool: { min: 0, max: 10, ...pool },
     log: quiet
   })
-  const naming = { ...(schema !== undefined && { schema }), ...(tablePrefix !== undefined && { tablePrefix }) }
-  return { ...knexStorage(own, naming), close: () => own.destroy() }
+  const { schema: ownSchema, tablePrefix: prefix } = options
+  const naming = { ...(ownSchema !== undefined && { schema: ownSchema }), ...(prefix !== undefined && { tablePrefix: prefix }) }
+  // The server's limit comes first; ours is for a server, or a network, that says nothing any more.
+  const deadline = statementTimeout > 0 ? statementTimeout + DEADLINE_MARGIN_MS : undefined
+  return { ...storageOnKnex(own, naming, { deadline }), close: () => own.destroy() }
 }

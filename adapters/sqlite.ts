@@ -1,7 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { Type } from '@sinclair/typebox'
+import { compileOptions } from '../lib/option-check.ts'
 import type { Storage } from '../lib/storage.ts'
 import { knexStorage } from './knex/index.ts'
+import { tablePrefix } from './knex/names.ts'
 import { quiet } from './knex/quiet.ts'
 import { requirePeers } from './peers.ts'
 
@@ -17,6 +20,12 @@ export interface SqliteOptions {
   /** What every table, constraint and index of ours begins with. Default `fastify_users_`. */
   tablePrefix?: string
 }
+
+const refuseWrong = compileOptions<SqliteOptions>({
+  filename: { required: true, schema: Type.String({ minLength: 1 }), words: 'must be the path of a file, or :memory:' },
+  busyTimeout: { schema: Type.Integer({ minimum: 0 }), words: 'must be a whole number of milliseconds, 0 or more' },
+  tablePrefix
+})
 
 /** The part of a connection of the sqlite3 package that is used here. */
 interface Connection {
@@ -43,9 +52,9 @@ function preparer (busyTimeout: number): (connection: Connection, done: (error: 
  * A storage in an SQLite file, on a connection of its own. Needs the packages `knex` and `sqlite3`.
  * @throws Error if one of them is missing, or the directory can't be made; TypeError for a wrong option
  */
-export function sqlite ({ filename, busyTimeout = BUSY_TIMEOUT_MS, tablePrefix }: SqliteOptions): Storage {
-  if (typeof filename !== 'string' || filename === '') throw new TypeError('fastify-users: sqlite() needs a filename')
-  if (!Number.isInteger(busyTimeout) || busyTimeout < 0) throw new TypeError('fastify-users: busyTimeout must be a whole number of milliseconds, 0 or more')
+export function sqlite (options: SqliteOptions): Storage {
+  refuseWrong('fastify-users: sqlite()', options)
+  const { filename, busyTimeout = BUSY_TIMEOUT_MS, tablePrefix: prefix } = options
   const require = requirePeers('sqlite()', ['knex', 'sqlite3'])
   const { knex }: typeof import('knex') = require('knex')
   if (filename !== ':memory:') mkdirSync(dirname(filename), { recursive: true })
@@ -59,5 +68,5 @@ export function sqlite ({ filename, busyTimeout = BUSY_TIMEOUT_MS, tablePrefix }
     pool: { min: 1, max: 1, afterCreate: preparer(busyTimeout) },
     log: quiet
   })
-  return { ...knexStorage(own, tablePrefix === undefined ? {} : { tablePrefix }), close: () => own.destroy() }
+  return { ...knexStorage(own, prefix === undefined ? {} : { tablePrefix: prefix }), close: () => own.destroy() }
 }

@@ -84,12 +84,53 @@ export interface ApiKeyRecord {
   lastUsedAt: string | null
   /** The id of the key that this one replaces. */
   rotatedFrom: string | null
+  /** Seconds that the key was made for, whatever became of it; null: for ever. Its successor is made for as long. */
+  lifetime: number | null
+}
+
+/** What makes a repeated creation the same creation. */
+export interface Idempotency {
+  /** Whose key it is: the same key of another scope is another key. */
+  scope: string
+  key: string
+  /** Digest of the request; another one under the same key is a mistake of the caller's. */
+  fingerprint: string
+  now: string
+  /** From this moment on the key is free again. */
+  expiresAt: string
+}
+
+/** The outcome of a creation: the new user, or the one that the same creation made before, as it was then. */
+export interface Creation {
+  user: UserRecord
+  replayed: boolean
+}
+
+/** What a store may be unable to do, as data: the conformance kit prints it. */
+export interface Supports {
+  /** `within`: joining a transaction of the host's. */
+  transactions: boolean
+}
+
+/** A store inside a transaction of the host's. Closing it does nothing. */
+export interface StorageInTransaction extends Storage {
+  /** Calls back once the transaction is committed, and those around it; never where it is rolled back. */
+  afterCommit (callback: () => void): void
 }
 
 /** The interface that an adapter implements. Every method is required. */
 export interface Storage {
   /** A short name for messages, such as `sqlite`. */
   readonly name: string
+
+  readonly supports: Supports
+
+  /**
+   * The same store inside a transaction of the host's: it sees the transaction's own writes, and its writes are committed or rolled back with it. A refusal
+   * (`email_taken`, `version_mismatch`) leaves the transaction usable.
+   * @throws TypeError where `supports.transactions` is false, or for something that is no open transaction of this kind of store
+   */
+  within (transaction: unknown): StorageInTransaction
 
   /**
    * Resolves if the store answers and its schema fits this code; called at start and as a readiness check, so it must be cheap.
@@ -104,10 +145,16 @@ export interface Storage {
   close (): Promise<void>
 
   /**
-   * Adds a user.
+   * Adds a user. With `idempotency`, user and key are written in one step: where the key is known and not expired, nothing is added, and the user of the first
+   * creation is given back as it was then. A creation that fails leaves no key behind; a deleted user takes its keys along.
    * @throws StorageError `email_taken` if another user has the e-mail key. Of many at once exactly one succeeds.
+   * @throws StorageError `idempotency_key_reused` if the key is known with another fingerprint
+   * @throws StorageError `idempotency_in_progress` if the first creation is still running, and the store does not wait for it any longer
    */
-  createUser (user: UserRecord, keys: UserKeys): Promise<void>
+  createUser (user: UserRecord, keys: UserKeys, idempotency: Idempotency | null): Promise<Creation>
+
+  /** Forgets the idempotency keys that are expired at this moment. Called now and then, apart from requests. */
+  pruneIdempotency (now: string): Promise<void>
 
   /** The user with this id, or `null`. Any text is a legal id; an unknown one is `null`. */
   findUser (id: string): Promise<UserRecord | null>

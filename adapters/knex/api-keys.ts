@@ -8,11 +8,11 @@ import type { Run, Session } from './session.ts'
 type ApiKeyStore = Pick<Storage, 'createApiKey' | 'findApiKey' | 'findApiKeyByStart' | 'listApiKeys' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'>
 
 /** API keys in SQL. */
-export function knexApiKeys ({ run, dialect, exclusively }: Session, { apiKeys }: Names): ApiKeyStore {
+export function knexApiKeys ({ run, attempt, dialect, atomically, exclusively }: Session, { apiKeys }: Names): ApiKeyStore {
   const { p } = dialect
   const columns = apiKeyColumns(dialect)
-  const insert = `INSERT INTO ${apiKeys} (id, name, scopes, start, digest, created_at, expires_at, revoked_at, last_used_at, rotated_from) ` +
-    `VALUES (${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}, ${p(7)}, ${p(8)}, ${p(9)}, ${p(10)})`
+  const insert = `INSERT INTO ${apiKeys} (id, name, scopes, start, digest, created_at, expires_at, revoked_at, last_used_at, rotated_from, lifetime) ` +
+    `VALUES (${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}, ${p(7)}, ${p(8)}, ${p(9)}, ${p(10)}, ${p(11)})`
   const anyKey = `SELECT 1 AS found FROM ${apiKeys} LIMIT 1`
   const selectById = `SELECT ${columns} FROM ${apiKeys} WHERE id = ${p(1)}`
   const selectByStart = `SELECT ${columns} FROM ${apiKeys} WHERE start = ${p(1)}`
@@ -22,8 +22,8 @@ export function knexApiKeys ({ run, dialect, exclusively }: Session, { apiKeys }
   const touch = `UPDATE ${apiKeys} SET last_used_at = ${p(2)} WHERE id = ${p(1)} AND (last_used_at IS NULL OR last_used_at <= ${p(3)})`
 
   async function add (on: Run, key: ApiKeyRecord): Promise<void> {
-    const { id, name, scopes, start, digest, createdAt, expiresAt, revokedAt, lastUsedAt, rotatedFrom } = key
-    await on(insert, [id, name, scopes.join(' '), start, digest, createdAt, expiresAt, revokedAt, lastUsedAt, rotatedFrom])
+    const { id, name, scopes, start, digest, createdAt, expiresAt, revokedAt, lastUsedAt, rotatedFrom, lifetime } = key
+    await on(insert, [id, name, scopes.join(' '), start, digest, createdAt, expiresAt, revokedAt, lastUsedAt, rotatedFrom, lifetime])
   }
 
   async function find (on: Run, select: string, value: string): Promise<ApiKeyRecord | null> {
@@ -34,7 +34,7 @@ export function knexApiKeys ({ run, dialect, exclusively }: Session, { apiKeys }
   return {
     async createApiKey (key, { onlyFirst }) {
       if (!onlyFirst) {
-        await add(run, key)
+        await add(attempt, key)
         return true
       }
       return exclusively(async (on) => {
@@ -53,7 +53,7 @@ export function knexApiKeys ({ run, dialect, exclusively }: Session, { apiKeys }
       return toPage(await run(sql, params), toApiKeyRecord)
     },
 
-    rotateApiKey: (id, successor, { now, expiresAt }) => exclusively(async (on) => {
+    rotateApiKey: (id, successor, { now, expiresAt }) => atomically(async (on) => {
       const [row] = await on(expire, [id, expiresAt, now])
       if (row === undefined) {
         if (await find(on, selectById, id) === null) return null

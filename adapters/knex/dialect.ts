@@ -17,8 +17,12 @@ export interface Dialect {
   list (n: number): string
   /** The smaller of two expressions. */
   least (a: string, b: string): string
-  /** Begins a transaction that no other writer of ours can overlap, and that sees what others have committed. */
-  begin: readonly string[]
+  /** Begins a transaction that sees what others have committed, and that can't lose against another writer on its way. */
+  begin: string
+  /** What keeps other processes out of a transaction of this name, where `begin` alone does not; its one value is the name. */
+  lock: string | null
+  /** Lifts the server's limit on the time of statements for the rest of a transaction. */
+  patience: string | null
   /** Column type for text that is compared and sorted byte by byte. */
   bytewise: string
   /** Column type for a moment. */
@@ -35,6 +39,19 @@ interface SqliteConnection {
   all (sql: string, params: ReadonlyArray<string | number | null>, done: (error: Error | null, rows: Row[]) => void): void
 }
 
+interface BetterSqliteConnection {
+  prepare (sql: string): { reader: boolean, all (values: object): Row[], run (values: object): unknown }
+}
+
+function isBetterSqlite (connection: unknown): connection is BetterSqliteConnection {
+  return typeof connection === 'object' && connection !== null && 'prepare' in connection && !('all' in connection)
+}
+
+/** SQLite has no lists: one is JSON text. */
+function plain (value: Param): string | number | null {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
+}
+
 function isPg (connection: unknown): connection is PgConnection {
   return typeof connection === 'object' && connection !== null && 'query' in connection
 }
@@ -45,8 +62,6 @@ function isSqlite (connection: unknown): connection is SqliteConnection {
 
 // Every value comes as text: a host may have set parsers of its own on the driver, for the whole process.
 const textOnly = { getTypeParser: () => (text: string) => text }
-// One number for this package: whoever holds it may change our tables or make the first key.
-const ADVISORY_LOCK = '7236842389412231'
 
 export const postgresDialect: Dialect = {
   name: 'postgres',
@@ -56,7 +71,9 @@ export const postgresDialect: Dialect = {
   in: (column, n) => `${column} = ANY($${n}::bigint[])`,
   list: (n) => `$${n}::bigint[]`,
   least: (a, b) => `least(${a}, ${b})`,
-  begin: ['BEGIN ISOLATION LEVEL READ COMMITTED', 'SET LOCAL statement_timeout = 0', `SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`],
+  begin: 'BEGIN ISOLATION LEVEL READ COMMITTED',
+  lock: "SELECT pg_advisory_xact_lock(hashtextextended('fastify-users.' || coalesce(current_schema(), '') || '.' || $1, 0))",
+  patience: 'SET LOCAL statement_timeout = 0',
   bytewise: 'text COLLATE "C"',
   moment: 'timestamptz(3)',
   async run (connection, text, values) {
@@ -73,24 +90,41 @@ export const sqliteDialect: Dialect = {
   list: (n) => `?${n}`,
   least: (a, b) => `min(${a}, ${b})`,
   // A transaction that begins by reading could not become a writer behind another one's back: SQLite would refuse it at once.
-  begin: ['BEGIN IMMEDIATE'],
+  begin: 'BEGIN IMMEDIATE',
+  lock: null,
+  patience: null,
   bytewise: 'text',
   moment: 'text',
   run (connection, sql, params) {
     if (!isSqlite(connection)) throw new TypeError('not a connection of sqlite3')
-    const values = params.map((value) => typeof value === 'object' && value !== null ? JSON.stringify(value) : value)
+    const values = params.map(plain)
     return new Promise((resolve, reject) => {
       connection.all(sql, values, (error, rows) => error === null ? resolve(rows) : reject(error))
     })
   }
 }
 
+export const betterSqliteDialect: Dialect = {
+  ...sqliteDialect,
+  async run (connection, sql, params) {
+    if (!isBetterSqlite(connection)) throw new TypeError('not a connection of better-sqlite3')
+    const statement = connection.prepare(sql)
+    // Numbered values are given by their numbers.
+    const values = Object.fromEntries(params.map((value, i) => [i + 1, plain(value)]))
+    if (statement.reader) return statement.all(values)
+    statement.run(values)
+    return []
+  }
+}
+
+const dialects = new Map([['pg', postgresDialect], ['sqlite3', sqliteDialect], ['better-sqlite3', betterSqliteDialect]])
+
 /**
  * The dialect of a Knex instance.
- * @throws TypeError for a client that is neither `pg` nor `sqlite3`
+ * @throws TypeError for a client of another database
  */
 export function dialectOf (driverName: string): Dialect {
-  if (driverName === 'pg') return postgresDialect
-  if (driverName === 'sqlite3') return sqliteDialect
-  throw new TypeError(`fastify-users: knexStorage() works on the Knex clients pg and sqlite3, not on ${driverName}`)
+  const dialect = dialects.get(driverName)
+  if (dialect === undefined) throw new TypeError(`fastify-users: knexStorage() works on the Knex clients ${[...dialects.keys()].join(', ')}, not on ${driverName}`)
+  return dialect
 }

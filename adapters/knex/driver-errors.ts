@@ -5,11 +5,13 @@ import type { Names } from './names.ts'
 // lock not available, serialization failure, deadlock, read-only after a failover; wrong credentials or database until somebody mends them.
 const PASSING_SQLSTATE = /^(?:(?:08|28|53)[0-9A-Z]{3}|57P[0-9A-Z]{2}|57014|55P03|40001|40P01|25006|3D000)$/
 const PASSING_CODES = new Set([
-  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT',
-  'SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_CANTOPEN', 'SQLITE_READONLY', 'SQLITE_PROTOCOL', 'SQLITE_NOMEM'
+  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT'
 ])
+const LOST_CODES = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02', '08003', '08006'])
+// better-sqlite3 gives extended codes, such as SQLITE_BUSY_SNAPSHOT.
+const PASSING_SQLITE = /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|PROTOCOL|NOMEM)(?:_|$)/
 // What pg and Knex say without a code when a connection is lost or none can be had.
-const PASSING_MESSAGE = /^(?:Connection terminated|timeout e|Client has encountered a connection error|Unable to acquire a connection)/
+const PASSING_MESSAGE = /^(?:Connection terminated|timeout e|Client has encountered a connection error|Unable to acquire a connection|aborted$)/
 
 function property (error: unknown, name: string): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined
@@ -21,6 +23,11 @@ function takesEmail (error: unknown, { emailUnique, usersTable }: Names): boolea
   // PostgreSQL names the constraint; SQLite names the column, in the message alone.
   return (property(error, 'code') === '23505' && property(error, 'constraint') === emailUnique) ||
     property(error, 'message')?.includes(`UNIQUE constraint failed: ${usersTable}.email_key`) === true
+}
+
+/** Whether the connection was lost while a statement ran: nobody knows whether it was carried out. */
+export function isLost (error: unknown): boolean {
+  return isStorageError(error) && error.code === 'unavailable' && (error.driverCode === undefined || LOST_CODES.has(error.driverCode))
 }
 
 /** Whether the same statement may succeed at once when it is run again: it met another transaction. */
@@ -36,7 +43,7 @@ export function toStorageError (error: unknown, names: Names): StorageError {
   if (takesEmail(error, names)) return new StorageError('email_taken', 'another user has the e-mail key')
   const code = property(error, 'code')
   const message = property(error, 'message') ?? ''
-  const passing = (code !== undefined && (PASSING_CODES.has(code) || PASSING_SQLSTATE.test(code))) ||
+  const passing = (code !== undefined && (PASSING_CODES.has(code) || PASSING_SQLSTATE.test(code) || PASSING_SQLITE.test(code))) ||
     property(error, 'name') === 'KnexTimeoutError' || PASSING_MESSAGE.test(message)
   return passing
     ? new StorageError('unavailable', `the database cannot be reached or is busy (${code ?? 'no connection'})`, code)

@@ -33,8 +33,29 @@ export const migrations: readonly Migration[] = [
         expires_at ${moment},
         revoked_at ${moment},
         last_used_at ${moment},
-        rotated_from ${bytewise}
+        rotated_from ${bytewise},
+        lifetime bigint
       )`
+    ]
+  },
+  {
+    name: 'idempotency keys',
+    up: (dialect, { users, idempotency, own }) => [
+      `CREATE TABLE ${idempotency} (
+        scope ${dialect.bytewise} NOT NULL,
+        key ${dialect.bytewise} NOT NULL,
+        fingerprint text NOT NULL,
+        user_id ${dialect.bytewise} NOT NULL${dialect.name === 'postgres' ? ` CONSTRAINT ${own('idempotency_user_fkey')} REFERENCES ${users} (id) ON DELETE CASCADE` : ''},
+        answer text NOT NULL,
+        expires_at ${dialect.moment} NOT NULL,
+        CONSTRAINT ${own('idempotency_pkey')} PRIMARY KEY (scope, key)
+      )`,
+      `CREATE INDEX ${own('idempotency_user_id')} ON ${idempotency} (user_id)`,
+      `CREATE INDEX ${own('idempotency_expires_at')} ON ${idempotency} (expires_at)`,
+      // SQLite obeys foreign keys only where each connection asks for it, and a host's may not.
+      ...(dialect.name === 'sqlite'
+        ? [`CREATE TRIGGER ${own('idempotency_user_deleted')} AFTER DELETE ON ${users} BEGIN DELETE FROM ${idempotency} WHERE user_id = OLD.id; END`]
+        : [])
     ]
   }
 ]

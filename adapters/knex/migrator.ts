@@ -35,20 +35,25 @@ export function createMigrator ({ dialect, run, exclusively }: Session, names: N
       }
     },
 
-    migrate: () => exclusively(async (on) => {
-      if (names.schema !== null) await on(`CREATE SCHEMA IF NOT EXISTS "${names.schema}"`)
-      await on(`CREATE TABLE IF NOT EXISTS ${names.migrations} (
-        version integer NOT NULL CONSTRAINT ${names.own('migrations_pkey')} PRIMARY KEY,
-        name text NOT NULL,
-        applied_at ${dialect.moment} NOT NULL
-      )`)
-      const found = await version(on)
-      refuseNewer(found)
-      for (const [i, { name, up }] of migrations.slice(found).entries()) {
-        for (const statement of up(dialect, names)) await on(statement)
-        const { p } = dialect
-        await on(`INSERT INTO ${names.migrations} (version, name, applied_at) VALUES (${p(1)}, ${p(2)}, ${p(3)})`, [found + i + 1, name, new Date().toISOString()])
-      }
-    })
+    async migrate () {
+      // On a current schema nothing is asked for that takes the right to change one.
+      if (await version(run) !== LATEST) await exclusively(bringUpToDate, { patient: true })
+    }
+  }
+
+  async function bringUpToDate (on: Run): Promise<void> {
+    if (names.schema !== null && (await on(`SELECT 1 AS found FROM pg_namespace WHERE nspname = ${dialect.p(1)}`, [names.schema])).length === 0) await on(`CREATE SCHEMA "${names.schema}"`)
+    await on(`CREATE TABLE IF NOT EXISTS ${names.migrations} (
+      version integer NOT NULL CONSTRAINT ${names.own('migrations_pkey')} PRIMARY KEY,
+      name text NOT NULL,
+      applied_at ${dialect.moment} NOT NULL
+    )`)
+    const found = await version(on)
+    refuseNewer(found)
+    for (const [i, { name, up }] of migrations.slice(found).entries()) {
+      for (const statement of up(dialect, names)) await on(statement)
+      const { p } = dialect
+      await on(`INSERT INTO ${names.migrations} (version, name, applied_at) VALUES (${p(1)}, ${p(2)}, ${p(3)})`, [found + i + 1, name, new Date().toISOString()])
+    }
   }
 }

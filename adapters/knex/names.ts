@@ -1,3 +1,6 @@
+import { Type } from '@sinclair/typebox'
+import { compileOptions } from '../../lib/option-check.ts'
+
 /** Where the tables live and what they are called. */
 export interface NamingOptions {
   /** What every table, constraint and index of ours begins with. Default `fastify_users_`. */
@@ -11,11 +14,14 @@ export interface Names {
   schema: string | null
   users: string
   apiKeys: string
+  idempotency: string
   migrations: string
   /** The bare name of the bookkeeping table, for the catalog. */
   migrationsTable: string
   /** The bare name of the unique index that decides about e-mail addresses. */
   emailUnique: string
+  /** What tells our installations in one database apart, beside the schema that the search path begins with. */
+  lock: string
   /** The bare name of the users' table. */
   usersTable: string
   /** A quoted name for a constraint or an index: these live beside their table and are never qualified. */
@@ -23,26 +29,31 @@ export interface Names {
 }
 
 // Plain lower-case identifiers mean the same quoted and unquoted. PostgreSQL cuts names at 63 bytes; ours add at most 26.
-const IDENTIFIER = /^[a-z_][a-z0-9_]{0,35}$/
+const identifier = { schema: Type.String({ pattern: '^[a-z_][a-z0-9_]{0,35}$' }), words: 'must be 1 to 36 of a-z, 0-9 and _, and must not begin with a digit' }
+
+/** The rows of these options, for every check of options that has them. */
+export const tablePrefix = identifier
+export const schema = identifier
+
+const refuseWrong = compileOptions<NamingOptions>({ tablePrefix, schema })
 
 /**
  * Checks the options and builds the names.
- * @throws TypeError for a prefix or schema that is no plain identifier
+ * @throws TypeError for an unknown option, or a prefix or schema that is no plain identifier
  */
-export function namesOf ({ tablePrefix = 'fastify_users_', schema }: NamingOptions): Names {
-  for (const [option, value] of [['tablePrefix', tablePrefix], ['schema', schema]] as const) {
-    if (value !== undefined && !IDENTIFIER.test(value)) {
-      throw new TypeError(`fastify-users: ${option} must be 1 to 36 of a-z, 0-9 and _, and must not begin with a digit`)
-    }
-  }
+export function namesOf (options: NamingOptions): Names {
+  refuseWrong('fastify-users: knexStorage()', options)
+  const { tablePrefix = 'fastify_users_', schema } = options
   const table = (name: string) => schema === undefined ? `"${tablePrefix}${name}"` : `"${schema}"."${tablePrefix}${name}"`
   return {
     schema: schema ?? null,
     users: table('users'),
     apiKeys: table('api_keys'),
+    idempotency: table('idempotency'),
     migrations: table('migrations'),
     migrationsTable: `${tablePrefix}migrations`,
     emailUnique: `${tablePrefix}users_email_unique`,
+    lock: `${schema ?? ''}.${tablePrefix}`,
     usersTable: `${tablePrefix}users`,
     own: (name) => `"${tablePrefix}${name}"`
   }

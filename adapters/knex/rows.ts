@@ -20,10 +20,16 @@ export function toUser ({ id, name, email, version, createdAt, updatedAt }: Row)
   return { id: String(id), name: String(name), email: String(email), version: Number(version), createdAt: iso(createdAt), updatedAt: iso(updatedAt) }
 }
 
+/** A user as an answer was made of it, from the JSON text that keeps it. */
+export function toSnapshot (text: unknown): UserRecord {
+  const { id, name, email, version, createdAt, updatedAt } = JSON.parse(String(text))
+  return { id, name, email, version, createdAt, updatedAt }
+}
+
 /** The columns of an API key, for SELECT and RETURNING. */
 export function apiKeyColumns ({ time }: Dialect): string {
   return `id, name, scopes, start, digest, ${time('created_at', 'createdAt')}, ${time('expires_at', 'expiresAt')}, ` +
-    `${time('revoked_at', 'revokedAt')}, ${time('last_used_at', 'lastUsedAt')}, rotated_from AS "rotatedFrom"`
+    `${time('revoked_at', 'revokedAt')}, ${time('last_used_at', 'lastUsedAt')}, rotated_from AS "rotatedFrom", lifetime`
 }
 
 export function toApiKeyRecord (row: Row): ApiKeyRecord {
@@ -37,6 +43,7 @@ export function toApiKeyRecord (row: Row): ApiKeyRecord {
     expiresAt: isoOrNull(row['expiresAt']),
     revokedAt: isoOrNull(row['revokedAt']),
     lastUsedAt: isoOrNull(row['lastUsedAt']),
-    rotatedFrom: row['rotatedFrom'] === null ? null : String(row['rotatedFrom'])
+    rotatedFrom: row['rotatedFrom'] === null ? null : String(row['rotatedFrom']),
+    lifetime: row['lifetime'] === null ? null : Number(row['lifetime'])
   }
 }

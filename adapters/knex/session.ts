@@ -1,6 +1,8 @@
 import type { Knex } from 'knex'
 import { StorageError } from '../../lib/errors.ts'
 import { isStorable } from '../../lib/text.ts'
+import { afterCommit } from './after-commit.ts'
+import { discard, withDeadline } from './connections.ts'
 import { type Dialect, dialectOf, type Param, type Row } from './dialect.ts'
 import { isConflict, toStorageError } from './driver-errors.ts'
 import type { Names } from './names.ts'
@@ -11,12 +13,23 @@ const ATTEMPTS = 20
 /** Runs one statement. */
 export type Run = (sql: string, params?: readonly Param[]) => Promise<Row[]>
 
-/** Statements on a Knex instance's connections. Throws StorageError alone. */
+/** Statements on connections of Knex. Throws StorageError alone. */
 export interface Session {
   readonly dialect: Dialect
+  /** One statement that no constraint refuses. */
   readonly run: Run
-  /** Runs the statements of a function in a transaction that no other such transaction overlaps. */
-  exclusively<Value> (work: (run: Run) => Promise<Value>): Promise<Value>
+  /** One statement that a constraint may refuse; in a transaction of the host's the refusal leaves that usable. */
+  readonly attempt: Run
+  /** Statements that happen all or not at all. */
+  atomically<Value> (work: (run: Run) => Promise<Value>): Promise<Value>
+  /** The same, apart from every other such piece of work of this installation; `patient`: for as long as it takes. */
+  exclusively<Value> (work: (run: Run) => Promise<Value>, options?: { patient: boolean }): Promise<Value>
+}
+
+/** Settings of a session on a pool of our own. */
+export interface SessionOptions {
+  /** Milliseconds after which a statement is given up and its connection thrown away: the server may never answer. */
+  deadline?: number | undefined
 }
 
 /** The part of Knex's client that lends connections. */
@@ -26,50 +39,117 @@ interface Pool {
   releaseConnection (connection: unknown): Promise<void>
 }
 
+/** Statements on one connection. A text that can't be stored unchanged is refused before it is sent. */
+function runOn (dialect: Dialect, connection: unknown, deadline?: number): Run {
+  return async (sql, params = []) => {
+    if (!params.every((param) => typeof param !== 'string' || isStorable(param))) throw new StorageError('fault', 'a text can not be stored unchanged')
+    const answer = dialect.run(connection, sql, params)
+    return deadline === undefined ? answer : withDeadline(answer, connection, deadline)
+  }
+}
+
 /**
  * Opens a session on a Knex instance. Statements go to the driver on Knex's own connections, past its query builder and its hooks: a host's identifier
  * mappers and response processors stay out of our tables, and finished SQL text costs nothing to build.
  */
-export function openSession (knex: Knex, names: Names): Session {
+export function openSession (knex: Knex, names: Names, { deadline }: SessionOptions = {}): Session {
   const pool: Pool = knex.client
   const dialect = dialectOf(pool.driverName)
 
-  async function withConnection<Value> (work: (run: Run) => Promise<Value>): Promise<Value> {
+  async function withConnection<Value> (work: (run: Run, connection: unknown) => Promise<Value>, limit: number | undefined): Promise<Value> {
     const connection = await pool.acquireConnection()
     try {
-      return await work(async (sql, params = []) => {
-        if (!params.every((param) => typeof param !== 'string' || isStorable(param))) throw new StorageError('fault', 'a text can not be stored unchanged')
-        return dialect.run(connection, sql, params)
-      })
+      return await work(runOn(dialect, connection, limit), connection)
     } finally {
       await pool.releaseConnection(connection)
     }
   }
 
   /** Each piece of work is atomic, so one that lost against another transaction can simply be done again. */
-  async function attempt<Value> (work: (run: Run) => Promise<Value>, left = ATTEMPTS): Promise<Value> {
+  async function repeat<Value> (work: (run: Run, connection: unknown) => Promise<Value>, limit = deadline, left = ATTEMPTS): Promise<Value> {
     try {
-      return await withConnection(work)
+      return await withConnection(work, limit)
     } catch (error) {
-      if (left > 1 && isConflict(error)) return attempt(work, left - 1)
+      if (left > 1 && isConflict(error)) return repeat(work, limit, left - 1)
       throw toStorageError(error, names)
     }
   }
 
+  /** A transaction of our own, from its first statement to its last. */
+  const transaction = <Value>(work: (run: Run) => Promise<Value>) => async (on: Run, connection: unknown): Promise<Value> => {
+    try {
+      await on(dialect.begin)
+      const value = await work(on)
+      await on('COMMIT')
+      return value
+    } catch (error) {
+      // A connection that can't even be rolled back must not come to the next one who asks; what went wrong first is what counts.
+      await on('ROLLBACK').catch(() => discard(connection))
+      throw error
+    }
+  }
+
+  const run: Run = (sql, params) => repeat((on) => on(sql, params))
   return {
     dialect,
-    run: (sql, params) => attempt((run) => run(sql, params)),
-    exclusively: (work) => attempt(async (run) => {
-      for (const statement of dialect.begin) await run(statement)
-      try {
-        const value = await work(run)
-        await run('COMMIT')
-        return value
-      } catch (error) {
-        // Where the connection is gone there is nothing to roll back; what went wrong first is what counts.
-        await run('ROLLBACK').catch(() => {})
-        throw error
-      }
+    run,
+    attempt: run,
+    atomically: (work) => repeat(transaction(work)),
+    exclusively: (work, { patient } = { patient: false }) => repeat(transaction(async (on) => {
+      if (patient && dialect.patience !== null) await on(dialect.patience)
+      if (dialect.lock !== null) await on(dialect.lock, [names.lock])
+      return work(on)
+    }), patient ? Infinity : deadline)
+  }
+}
+
+/**
+ * Opens a session in a transaction of the host's: on its connection, and neither committed nor rolled back here. `committed` notes what is to be done once the
+ * host has committed.
+ * @throws TypeError for a transaction that is over, or of another database
+ */
+export function joinTransaction (transaction: Knex.Transaction, { dialect }: Session, names: Names): { session: Session, committed: (callback: () => void) => void } {
+  const pool: Pool = transaction.client
+  if (transaction.isCompleted()) throw new TypeError('fastify-users: the transaction is over')
+  if (dialectOf(pool.driverName) !== dialect) throw new TypeError(`fastify-users: the transaction is not one on ${dialect.name}`)
+  let connection: unknown
+  let last: Promise<unknown> = Promise.resolve()
+  let savepoints = 0
+
+  /** One piece of work at a time: two savepoints of one transaction can't overlap. */
+  function next<Value> (work: (run: Run) => Promise<Value>): Promise<Value> {
+    const done = last.then(async () => {
+      if (transaction.isCompleted()) throw new StorageError('fault', 'the transaction is over')
+      connection = await pool.acquireConnection()
+      return work(runOn(dialect, connection))
+    }).catch((error) => { throw toStorageError(error, names) })
+    last = done.catch(() => {})
+    return done
+  }
+
+  /** A savepoint keeps a refusal from spoiling the host's transaction: PostgreSQL gives up a transaction with any failed statement. */
+  const behindSavepoint = <Value>(work: (run: Run) => Promise<Value>): Promise<Value> => next(async (on) => {
+    const savepoint = `fastify_users_${++savepoints}`
+    await on(`SAVEPOINT ${savepoint}`)
+    try {
+      const value = await work(on)
+      await on(`RELEASE SAVEPOINT ${savepoint}`)
+      return value
+    } catch (error) {
+      await on(`ROLLBACK TO SAVEPOINT ${savepoint}`).catch(() => {})
+      throw error
+    }
+  })
+
+  const session: Session = {
+    dialect,
+    run: (sql, params) => next((on) => on(sql, params)),
+    attempt: (sql, params) => behindSavepoint((on) => on(sql, params)),
+    atomically: behindSavepoint,
+    exclusively: (work) => behindSavepoint(async (on) => {
+      if (dialect.lock !== null) await on(dialect.lock, [names.lock])
+      return work(on)
     })
   }
+  return { session, committed: (callback) => afterCommit(transaction, connection, callback) }
 }

@@ -1,12 +1,13 @@
 import { StorageError } from '../../lib/errors.ts'
 import type { PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard } from '../../lib/storage.ts'
 import { isStorable } from '../../lib/text.ts'
+import { knexCreation } from './creation.ts'
 import type { Names } from './names.ts'
 import { beginsWith, type Condition, pageStatement, toPage } from './pages.ts'
 import { toUser, userColumns } from './rows.ts'
 import type { Session } from './session.ts'
 
-type UserStore = Pick<Storage, 'createUser' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'>
+type UserStore = Pick<Storage, 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'>
 
 function conditionOf ({ emailKey, prefix }: UserFilter): Condition | null {
   const parts: Condition[] = []
@@ -28,11 +29,11 @@ function alters ({ name, email }: UserChanges, user: UserRecord): boolean {
 }
 
 /** Users in SQL. Each method is one statement; a second one only reads why the first found nothing to do. */
-export function knexUsers ({ run, dialect }: Session, { users }: Names): UserStore {
+export function knexUsers (session: Session, names: Names): UserStore {
+  const { run, attempt, dialect } = session
+  const { users } = names
   const { p } = dialect
   const columns = userColumns(dialect)
-  const insert = `INSERT INTO ${users} (id, name, name_key, email, email_key, version, created_at, updated_at) ` +
-    `VALUES (${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}, ${p(7)}, ${p(8)})`
   const select = `SELECT ${columns} FROM ${users} WHERE id = ${p(1)}`
   const guarded = (allowed: number, refused: number) => `(${dialect.list(allowed)} IS NULL OR ${dialect.in('version', allowed)}) AND NOT ${dialect.in('version', refused)}`
   const update = `UPDATE ${users} SET name = coalesce(${p(2)}, name), name_key = coalesce(${p(3)}, name_key), email = coalesce(${p(4)}, email), ` +
@@ -54,10 +55,7 @@ export function knexUsers ({ run, dialect }: Session, { users }: Names): UserSto
 
   return {
     findUser,
-
-    async createUser ({ id, name, email, version, createdAt, updatedAt }, { nameKey, emailKey }) {
-      await run(insert, [id, name, nameKey, email, emailKey, version, createdAt, updatedAt])
-    },
+    ...knexCreation(session, names, findUser),
 
     async listUsers (filter: UserFilter, page: PageRequest) {
       const condition = conditionOf(filter)
@@ -71,7 +69,7 @@ export function knexUsers ({ run, dialect }: Session, { users }: Names): UserSto
       const { name, email } = changes
       const values = [id, name?.value ?? null, name?.key ?? null, email?.value ?? null, email?.key ?? null, updatedAt, guard.ifVersion, guard.unlessVersion]
       while (true) {
-        const [row] = await run(update, values)
+        const [row] = await (email === undefined ? run : attempt)(update, values)
         if (row !== undefined) return { user: toUser(row), changed: true }
         const user = await passedOver(id, guard)
         if (user === null) return null

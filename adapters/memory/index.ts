@@ -6,6 +6,8 @@ import { memoryUsers } from './users.ts'
 export function memory (): Storage {
   return {
     name: 'memory',
+    supports: { transactions: false },
+    within () { throw new TypeError('fastify-users: the memory store has no transactions') },
     async check () {},
     async migrate () {},
     async close () {},

@@ -1,8 +1,20 @@
 import type { PageRequest } from '../../lib/storage.ts'
 import type { SortedSet } from './sorted-set.ts'
 
+/** Texts in order that know their positions: a {@link SortedSet}, or the few that a filter leaves of one. */
+export type Positions = Pick<SortedSet, 'size' | 'rank' | 'range'>
+
+/** A sorted list as {@link Positions}. */
+export function positionsOf (sorted: readonly string[]): Positions {
+  return {
+    size: sorted.length,
+    rank: (key) => sorted.reduce((before, each) => each < key ? before + 1 : before, 0),
+    range: (start, count) => sorted.slice(start, start + count)
+  }
+}
+
 /** The part of a sorted set that a page asks for, in the page's order. */
-export function pageOf (ids: SortedSet, { order, limit, from }: PageRequest): string[] {
+export function pageOf (ids: Positions, { order, limit, from }: PageRequest): string[] {
   if (order === 'asc') {
     // The text right behind an id is the id and a NUL.
     const start = 'offset' in from ? from.offset : ids.rank(`${from.after}\0`)
@@ -23,9 +35,9 @@ export function pick<Record, Item> (records: ReadonlyMap<string, Record>, ids: r
   return items
 }
 
-/** The first text, in the order of UTF-16 units, behind all that begin with this one. */
-export function behindPrefix (prefix: string): string {
+/** How many keys of a set come before the end of those that begin with this text. Keys are compared by UTF-16 units, as JavaScript compares texts. */
+export function endOfPrefix (keys: SortedSet, prefix: string): number {
   let end = prefix.length
   while (end > 0 && prefix.charCodeAt(end - 1) === 0xffff) end--
-  return end === 0 ? '\uffff' : prefix.slice(0, end - 1) + String.fromCharCode(prefix.charCodeAt(end - 1) + 1)
+  return end === 0 ? keys.size : keys.rank(prefix.slice(0, end - 1) + String.fromCharCode(prefix.charCodeAt(end - 1) + 1))
 }

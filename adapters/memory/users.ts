@@ -1,10 +1,11 @@
 import { StorageError } from '../../lib/errors.ts'
-import type { Page, PageRequest, Storage, UserFilter, UserKeys, UserRecord, VersionGuard } from '../../lib/storage.ts'
-import { behindPrefix, pageOf, pick } from './pages.ts'
+import type { Creation, Idempotency, Page, PageRequest, Storage, UserFilter, UserKeys, UserRecord, VersionGuard } from '../../lib/storage.ts'
+import { endOfPrefix, pageOf, pick, type Positions, positionsOf } from './pages.ts'
 import { SortedSet } from './sorted-set.ts'
 
-type UserStore = Pick<Storage, 'createUser' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'>
-interface Entry { user: UserRecord, keys: UserKeys }
+type UserStore = Pick<Storage, 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'>
+interface Remembered { fingerprint: string, expiresAt: string, user: UserRecord }
+interface Entry { user: UserRecord, keys: UserKeys, idempotencyKeys: string[] }
 
 function judge (guard: VersionGuard, { version }: UserRecord): void {
   const holds = (guard.ifVersion === null || guard.ifVersion.includes(version)) && !guard.unlessVersion.includes(version)
@@ -15,6 +16,7 @@ function judge (guard: VersionGuard, { version }: UserRecord): void {
 export function memoryUsers (): UserStore {
   const entries = new Map<string, Entry>()
   const idOfEmail = new Map<string, string>()
+  const remembered = new Map<string, Remembered>()
   const ids = new SortedSet()
   // For the search by prefix: key, NUL (which no key holds), id.
   const names = new SortedSet()
@@ -36,31 +38,52 @@ export function memoryUsers (): UserStore {
     emails.delete(`${keys.emailKey}\0${id}`)
   }
 
-  /** The ids that a filter matches. Without a prefix that costs nothing; with one it costs what it finds. */
-  function matching ({ emailKey, prefix }: UserFilter): SortedSet {
-    if (emailKey === null && prefix === null) return ids
-    const found = new SortedSet()
+  /** The user that the same creation made before, or null where this is the first. */
+  function recall (key: string | null, idempotency: Idempotency | null): UserRecord | null {
+    const known = key === null ? undefined : remembered.get(key)
+    if (known === undefined || idempotency === null || known.expiresAt <= idempotency.now) return null
+    if (known.fingerprint !== idempotency.fingerprint) throw new StorageError('idempotency_key_reused', 'the key came with another request before')
+    return known.user
+  }
+
+  /** The ids that a filter matches. Without a prefix that costs next to nothing; with one, what it finds. */
+  function matching ({ emailKey, prefix }: UserFilter): Positions {
     if (emailKey !== null) {
       const entry = entries.get(idOfEmail.get(emailKey) ?? '')
       const fits = entry !== undefined && (prefix === null || entry.keys.nameKey.startsWith(prefix) || emailKey.startsWith(prefix))
-      if (fits) found.add(entry.user.id)
-    } else if (prefix !== null) {
-      for (const set of [names, emails]) {
-        const start = set.rank(prefix)
-        for (const key of set.range(start, set.rank(behindPrefix(prefix)) - start)) found.add(key.slice(key.indexOf('\0') + 1))
-      }
+      return positionsOf(fits ? [entry.user.id] : [])
     }
-    return found
+    if (prefix === null) return ids
+    const found = new Set<string>()
+    for (const set of [names, emails]) {
+      const start = set.rank(prefix)
+      for (const key of set.range(start, endOfPrefix(set, prefix) - start)) found.add(key.slice(key.indexOf('\0') + 1))
+    }
+    return positionsOf([...found].sort())
   }
 
   return {
-    async createUser (user: UserRecord, keys: UserKeys) {
+    async createUser (user: UserRecord, keys: UserKeys, idempotency: Idempotency | null): Promise<Creation> {
+      const key = idempotency === null ? null : `${idempotency.scope}\0${idempotency.key}`
+      const before = recall(key, idempotency)
+      if (before !== null) return { user: { ...before }, replayed: true }
       if (entries.has(user.id)) throw new StorageError('fault', 'the id is taken')
       claimEmail(keys.emailKey, user.id)
-      const entry = { user: { ...user }, keys: { ...keys } }
+      const entry: Entry = { user: { ...user }, keys: { ...keys }, idempotencyKeys: [] }
       entries.set(user.id, entry)
       ids.add(user.id)
       index(entry)
+      if (key !== null && idempotency !== null) {
+        remembered.set(key, { fingerprint: idempotency.fingerprint, expiresAt: idempotency.expiresAt, user: { ...user } })
+        entry.idempotencyKeys.push(key)
+      }
+      return { user: { ...user }, replayed: false }
+    },
+
+    async pruneIdempotency (now) {
+      for (const [key, { expiresAt }] of remembered) {
+        if (expiresAt <= now) remembered.delete(key)
+      }
     },
 
     async findUser (id) {
@@ -97,6 +120,10 @@ export function memoryUsers (): UserStore {
       entries.delete(id)
       idOfEmail.delete(entry.keys.emailKey)
       ids.delete(id)
+      for (const key of entry.idempotencyKeys) {
+        // A key that has expired may be another user's by now.
+        if (remembered.get(key)?.user.id === id) remembered.delete(key)
+      }
       return entry.user
     }
   }

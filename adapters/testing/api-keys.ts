@@ -14,7 +14,7 @@ async function count (storage: Storage): Promise<number> {
 /** Duties about API keys. */
 export const apiKeyCases: Cases = {
   'createApiKey: the key comes back as it was given, by id and by start': async (storage) => {
-    const full = apiKeyOf(2, { name: 'Zoë 🦊', scopes: ['keys:write'], expiresAt: timeOf(500), revokedAt: timeOf(400), lastUsedAt: timeOf(300), rotatedFrom: idOf('key', 1) })
+    const full = apiKeyOf(2, { name: 'Zoë 🦊', scopes: ['keys:write'], expiresAt: timeOf(500), revokedAt: timeOf(400), lastUsedAt: timeOf(300), rotatedFrom: idOf('key', 1), lifetime: 31_536_000_000 })
     for (const key of [apiKeyOf(1), full]) {
       assert.equal(await storage.createApiKey(key, { onlyFirst: false }), true)
       assert.deepEqual(await storage.findApiKey(key.id), key)

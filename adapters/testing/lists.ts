@@ -15,7 +15,7 @@ async function ids (storage: Storage, filter: UserFilter, page: PageRequest): Pr
 async function addNamed (storage: Storage, names: readonly string[]): Promise<void> {
   for (const [n, name] of names.entries()) {
     const user = userOf(n, { name, email: `${n}@example.org` })
-    await storage.createUser(user, keysOf(user))
+    await storage.createUser(user, keysOf(user), null)
   }
 }
 
@@ -34,7 +34,7 @@ export const listCases: Cases = {
   'listUsers: users of one moment are in the order of ids too': async (storage) => {
     for (const n of [3, 1, 2]) {
       const user = userOf(n, { createdAt: timeOf(0) })
-      await storage.createUser(user, keysOf(user))
+      await storage.createUser(user, keysOf(user), null)
     }
     assert.deepEqual(await ids(storage, everyone, first(10)), idsOf([1, 2, 3]))
   },

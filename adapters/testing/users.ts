@@ -24,7 +24,7 @@ export const userCases: Cases = {
   'createUser: text comes back unchanged, whatever its script': async (storage) => {
     for (const [n, name] of TEXTS.entries()) {
       const user = userOf(n, { name })
-      await storage.createUser(user, keysOf(user))
+      await storage.createUser(user, keysOf(user), null)
       assert.deepEqual(await storage.findUser(user.id), user)
     }
   },
@@ -32,14 +32,14 @@ export const userCases: Cases = {
   'createUser: a text that cannot be kept is refused, never altered': async (storage) => {
     for (const [n, name] of ['a\0b', 'a\ud800b'].entries()) {
       const user = userOf(n, { name })
-      const kept = await storage.createUser(user, keysOf(user)).then(() => true, () => false)
+      const kept = await storage.createUser(user, keysOf(user), null).then(() => true, () => false)
       assert.deepEqual(await storage.findUser(user.id), kept ? user : null)
     }
   },
 
   'createUser: nothing is shared with the store': async (storage) => {
     const given = userOf(1)
-    await storage.createUser(given, keysOf(given))
+    await storage.createUser(given, keysOf(given), null)
     given.name = 'changed by the caller'
     const found = await storage.findUser(given.id)
     if (found !== null) found.name = 'changed by the reader'
@@ -51,7 +51,7 @@ export const userCases: Cases = {
   'createUser: an e-mail key that is taken is refused, and nothing is stored': async (storage) => {
     const [first] = await addUsers(storage, 1)
     const second = userOf(2, { email: 'USER1@EXAMPLE.ORG' })
-    await assert.rejects(storage.createUser(second, keysOf(second)), { code: 'email_taken' })
+    await assert.rejects(storage.createUser(second, keysOf(second), null), { code: 'email_taken' })
     assert.equal(await storage.findUser(second.id), null)
     assert.deepEqual(await storage.findUser(idOf('usr', 1)), first)
     assert.equal(await count(storage), 1)
@@ -60,14 +60,14 @@ export const userCases: Cases = {
   'createUser: an id that is taken is refused, but not as an e-mail address': async (storage) => {
     const [user] = await addUsers(storage, 1)
     const other = userOf(1, { email: 'other@example.org' })
-    await assert.rejects(storage.createUser(other, keysOf(other)), ({ code }) => code !== 'email_taken')
+    await assert.rejects(storage.createUser(other, keysOf(other), null), ({ code }) => code !== 'email_taken')
     assert.deepEqual(await storage.findUser(idOf('usr', 1)), user)
   },
 
   'createUser: of many at once with one e-mail key exactly one succeeds': async (storage) => {
     const { values, codes } = await atOnce((i) => {
       const user = userOf(i, { email: i % 2 === 0 ? 'one@example.org' : 'ONE@example.org' })
-      return storage.createUser(user, keysOf(user))
+      return storage.createUser(user, keysOf(user), null)
     })
     assert.equal(values.length, 1)
     assert.deepEqual(codes, Array.from({ length: AT_ONCE - 1 }, () => 'email_taken'))
@@ -126,7 +126,7 @@ export const userCases: Cases = {
     assert.equal((await storage.updateUser(idOf('usr', 1), readdress('USER1@example.ORG'), timeOf(50), anyVersion))?.user.email, 'USER1@example.ORG')
     await storage.updateUser(idOf('usr', 1), readdress('else@example.org'), timeOf(51), anyVersion)
     const next = userOf(3, { email: 'user1@example.org' })
-    await storage.createUser(next, keysOf(next))
+    await storage.createUser(next, keysOf(next), null)
     assert.equal(await count(storage), 2)
   },
 
@@ -186,7 +186,7 @@ export const userCases: Cases = {
     await addUsers(storage, 1)
     await storage.deleteUser(idOf('usr', 1), anyVersion)
     const next = userOf(2, { email: 'user1@example.org' })
-    await storage.createUser(next, keysOf(next))
+    await storage.createUser(next, keysOf(next), null)
     assert.deepEqual(await storage.findUser(next.id), next)
   },
 

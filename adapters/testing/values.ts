@@ -28,7 +28,7 @@ export function keysOf ({ name, email }: UserRecord): UserKeys {
 /** Adds the users with these numbers to a store. */
 export async function addUsers (storage: Storage, ...numbers: number[]): Promise<UserRecord[]> {
   const users = numbers.map((n) => userOf(n))
-  for (const user of users) await storage.createUser(user, keysOf(user))
+  for (const user of users) await storage.createUser(user, keysOf(user), null)
   return users
 }
 
@@ -45,6 +45,7 @@ export function apiKeyOf (n: number, members: Partial<ApiKeyRecord> = {}): ApiKe
     revokedAt: null,
     lastUsedAt: null,
     rotatedFrom: null,
+    lifetime: null,
     ...members
   }
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { stat } from 'node:fs/promises'
 import knex from 'knex'
 import { test } from 'tap'
-import { dialectOf, postgresDialect, sqliteDialect } from '../../adapters/knex/dialect.ts'
-import { isConflict, toStorageError } from '../../adapters/knex/driver-errors.ts'
+import { betterSqliteDialect, dialectOf, postgresDialect, sqliteDialect } from '../../adapters/knex/dialect.ts'
+import { isConflict, isLost, toStorageError } from '../../adapters/knex/driver-errors.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { namesOf } from '../../adapters/knex/names.ts'
 import { beginsWith, behindPrefix, pageStatement } from '../../adapters/knex/pages.ts'
@@ -41,7 +41,7 @@ test('a file that others have locked is waited for, and then given up as unavail
   await migrated
   const writing = await other.transaction()
   await writing.raw('insert into mine values (1)')
-  await t.rejects(storage.createApiKey({ id: 'key_1', name: 'x', scopes: [], start: 'x', digest: 'x', createdAt: '', expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedFrom: null }, { onlyFirst: true }), { code: 'unavailable', driverCode: 'SQLITE_BUSY' })
+  await t.rejects(storage.createApiKey({ id: 'key_1', name: 'x', scopes: [], start: 'x', digest: 'x', createdAt: '', expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedFrom: null, lifetime: null }, { onlyFirst: true }), { code: 'unavailable', driverCode: 'SQLITE_BUSY' })
   await writing.rollback()
   t.strictSame((await storage.listApiKeys({ order: 'asc', limit: 1, from: { offset: 0 } })).total, 0)
 })
@@ -51,7 +51,7 @@ test('two connections of sqlite() on one file write at once', async (t) => {
   const [a, b] = [sqlite({ filename }), sqlite({ filename })]
   for (const each of [a, b]) t.teardown(() => each.close())
   await a.migrate()
-  const insert = (storage: typeof a, n: number) => storage.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' })
+  const insert = (storage: typeof a, n: number) => storage.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' }, null)
   await Promise.all(Array.from({ length: 100 }, (_, n) => insert(n % 2 === 0 ? a : b, n)))
   t.equal((await b.listUsers({ emailKey: null, prefix: null }, { order: 'asc', limit: 1, from: { offset: 0 } })).total, 100, 'two connections write at once, and neither is refused')
 })
@@ -109,35 +109,40 @@ test('errors of the drivers, each to its own', (t) => {
   t.equal(map(Object.assign(new Error('SQLITE_CONSTRAINT: UNIQUE constraint failed: fastify_users_users.email_key'), { code: 'SQLITE_CONSTRAINT' })), 'email_taken')
   t.equal(map(Object.assign(new Error('SQLITE_CONSTRAINT: UNIQUE constraint failed: fastify_users_users.id'), { code: 'SQLITE_CONSTRAINT' })), 'fault SQLITE_CONSTRAINT')
   t.equal(map(Object.assign(new Error('SQLITE_CONSTRAINT: UNIQUE constraint failed: users.email_key'), { code: 'SQLITE_CONSTRAINT' })), 'fault SQLITE_CONSTRAINT')
-  for (const code of ['08006', '08P01', '53300', '53100', '57P01', '57P03', '57014', '55P03', '40001', '40P01', '25006', '28P01', '3D000', 'ECONNREFUSED', 'ECONNRESET', 'SQLITE_BUSY', 'SQLITE_FULL', 'SQLITE_CANTOPEN']) t.equal(map(driver(code)), `unavailable ${code}`)
+  for (const code of ['08006', '08P01', '53300', '53100', '57P01', '57P03', '57014', '55P03', '40001', '40P01', '25006', '28P01', '3D000', 'ECONNREFUSED', 'ECONNRESET', 'SQLITE_BUSY', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_FULL', 'SQLITE_CANTOPEN']) t.equal(map(driver(code)), `unavailable ${code}`)
   for (const code of ['42601', '42P01', '22021', '23503', '0800', '57P', 'SQLITE_ERROR', 'SQLITE_CORRUPT', 'X']) t.equal(map(driver(code)), `fault ${code}`)
-  for (const message of ['Connection terminated unexpectedly', 'timeout expired', 'timeout exceeded when trying to connect', 'Client has encountered a connection error and is not queryable', 'Unable to acquire a connection']) t.equal(map(new Error(message)), 'unavailable')
+  for (const message of ['Connection terminated unexpectedly', 'timeout expired', 'timeout exceeded when trying to connect', 'Client has encountered a connection error and is not queryable', 'Unable to acquire a connection', 'aborted']) t.equal(map(new Error(message)), 'unavailable')
   t.equal(map(Object.assign(new Error('x'), { name: 'KnexTimeoutError' })), 'unavailable')
   for (const odd of [undefined, null, 'text', 5, {}, { code: 5 }]) t.equal(map(odd), 'fault')
   const own = new StorageError('version_mismatch', 'x')
   t.equal(toStorageError(own, names), own)
+  t.ok(isLost(toStorageError(driver('ECONNRESET'), names)) && !isLost(toStorageError(driver('ECONNREFUSED'), names)) && !isLost(toStorageError(driver('42601'), names)) && !isLost(null))
   t.ok(isConflict(driver('40001')) && isConflict(driver('40P01')) && !isConflict(driver('23505')) && !isConflict(null))
   t.end()
 })
 
-test('wrong options are errors at once', async (t) => {
+test('wrong options are errors at once, all in one', async (t) => {
   for (const tablePrefix of ['', 'Users_', '1x', 'a-b', 'a"b', 'x'.repeat(37)]) t.throws(() => namesOf({ tablePrefix }), { name: 'TypeError', message: /tablePrefix must be/ })
   t.throws(() => namesOf({ schema: 'a.b' }), { name: 'TypeError', message: /schema must be/ })
   t.equal(namesOf({ schema: 's', tablePrefix: 't_' }).users, '"s"."t_users"')
-  t.throws(() => sqlite({ filename: '' }), { name: 'TypeError', message: 'fastify-users: sqlite() needs a filename' })
-  t.throws(() => sqlite({ filename: 'x', busyTimeout: -1 }), { name: 'TypeError', message: /busyTimeout/ })
-  t.throws(() => postgres(JSON.parse('{}')), { name: 'TypeError', message: 'fastify-users: postgres() needs a connection' })
-  t.throws(() => postgres({ connection: pgUrl(), schema: 'X' }), TypeError)
+  const untyped = (value: unknown) => JSON.parse(JSON.stringify(value))
+  t.throws(() => sqlite(untyped({ filename: '', busyTimeout: -1, file: 'x' })), { name: 'TypeError', message: 'fastify-users: sqlite(): 3 wrong options:\n- file is not a known option\n- filename must be the path of a file, or :memory:\n- busyTimeout must be a whole number of milliseconds, 0 or more' })
+  t.throws(() => sqlite(untyped({})), { message: /- filename must be/ })
+  t.throws(() => postgres(untyped({ statementTimeout: '5s', pool: { max: 0 }, schema: 'X', tableprefix: 'x_' })), { name: 'TypeError', message: /^fastify-users: postgres\(\): 5 wrong options:\n- tableprefix is not a known option\n- connection must be .*\n- pool must be .*\n- statementTimeout must be .*\n- schema must be / })
+  for (const connection of ['', null, 5]) t.throws(() => postgres(untyped({ connection })), TypeError)
+  for (const statementTimeout of [-1, 1.5]) t.throws(() => postgres({ connection: pgUrl(), statementTimeout }), TypeError)
   const host = knex({ client: 'sqlite3', connection: { filename: ':memory:' }, useNullAsDefault: true })
   t.teardown(() => host.destroy())
   t.throws(() => knexStorage(host, { schema: 'x' }), { name: 'TypeError', message: 'fastify-users: the option schema is for PostgreSQL' })
-  t.throws(() => dialectOf('mysql2'), { name: 'TypeError', message: 'fastify-users: knexStorage() works on the Knex clients pg and sqlite3, not on mysql2' })
+  t.throws(() => knexStorage(host, untyped({ prefix: 'x' })), { name: 'TypeError', message: /prefix is not a known option/ })
+  t.throws(() => dialectOf('mysql2'), { name: 'TypeError', message: 'fastify-users: knexStorage() works on the Knex clients pg, sqlite3, better-sqlite3, not on mysql2' })
 })
 
 test('a connection of another driver is refused', async (t) => {
   for (const connection of [null, 'x', {}]) {
     await t.rejects(postgresDialect.run(connection, 'select 1', []), TypeError)
     await t.rejects(async () => sqliteDialect.run(connection, 'select 1', []), TypeError)
+    await t.rejects(betterSqliteDialect.run(connection, 'select 1', []), TypeError)
   }
 })
 
@@ -174,7 +179,7 @@ test('a statement that loses against others again and again is given up as unava
   await sql(`create function "${schema}".lose() returns trigger language plpgsql as $$ begin raise exception 'lost' using errcode = '40001'; end $$`)
   await sql(`create trigger lose before insert on "${schema}".fastify_users_users execute function "${schema}".lose()`)
   const user = { id: 'usr_1', name: 'A', email: 'a@b.co', version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }
-  await t.rejects(storage.createUser(user, { emailKey: 'a@b.co', nameKey: 'a' }), { code: 'unavailable', driverCode: '40001' })
+  await t.rejects(storage.createUser(user, { emailKey: 'a@b.co', nameKey: 'a' }, null), { code: 'unavailable', driverCode: '40001' })
 })
 
 test('a transaction of ours whose connection dies is an error, not a hang', async (t) => {
@@ -194,8 +199,98 @@ test('a transaction of ours whose connection dies is an error, not a hang', asyn
     }
     return connection
   }
-  const key = { id: 'key_1', name: 'x', scopes: ['users:read'], start: 'uk_1', digest: 'x', createdAt: '2026-01-01T00:00:00.000Z', expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedFrom: null }
+  const key = { id: 'key_1', name: 'x', scopes: ['users:read'], start: 'uk_1', digest: 'x', createdAt: '2026-01-01T00:00:00.000Z', expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedFrom: null, lifetime: null }
   await t.rejects(storage.createApiKey(key, { onlyFirst: true }), { name: 'StorageError', code: 'unavailable' })
   pool.acquireConnection = acquire
   t.equal(await storage.findApiKey('key_1'), null)
+})
+
+test('a transaction of ours that could not begin leaves the connection as it was', async (t) => {
+  const schema = temporarySchema(t)
+  const host = knex({ client: 'pg', connection: { connectionString: pgUrl(), options: '-c lock_timeout=100' }, pool: { min: 0, max: 1 } })
+  t.teardown(() => host.destroy())
+  const storage = knexStorage(host, { schema })
+  await storage.migrate()
+  const key = { id: 'key_1', name: 'x', scopes: ['users:read'], start: 'uk_1', digest: 'x', createdAt: '2026-01-01T00:00:00.000Z', expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedFrom: null, lifetime: null }
+  const other = knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 1 } })
+  t.teardown(() => other.destroy())
+  await other.transaction(async (trx) => {
+    await trx.raw("select pg_advisory_xact_lock(hashtextextended('fastify-users.' || coalesce(current_schema(), '') || '.' || ?, 0))", [`${schema}.fastify_users_`])
+    await t.rejects(storage.createApiKey(key, { onlyFirst: true }), { code: 'unavailable', driverCode: '55P03' })
+    t.equal(await storage.createApiKey(key, { onlyFirst: false }), true, 'and others need no lock')
+    await storage.rotateApiKey('key_1', { ...key, id: 'key_2', start: 'uk_2' }, { now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-02-01T00:00:00.000Z' })
+  })
+  t.match(await host.raw('select 1 as one'), { rows: [{ one: 1 }] })
+})
+
+test('a creation whose answer was lost finds itself, with an idempotency key and without', async (t) => {
+  const schema = temporarySchema(t)
+  const host = knex({ client: 'pg', connection: { connectionString: pgUrl(), application_name: schema }, pool: { min: 0, max: 1 } })
+  t.teardown(() => host.destroy())
+  const storage = knexStorage(host, { schema })
+  await storage.migrate()
+  const pool: { acquireConnection: () => Promise<{ query: (...args: unknown[]) => Promise<unknown> }> } = host.client
+  const acquire = pool.acquireConnection.bind(pool)
+  let lose = true
+  pool.acquireConnection = async () => {
+    const connection = await acquire()
+    const query = connection.query.bind(connection)
+    connection.query = async (...args) => {
+      const answer = await query(...args)
+      if (!lose || !JSON.stringify(args).includes('INSERT INTO')) return answer
+      // The statement is carried out; then the connection goes, with the answer.
+      lose = false
+      await sql('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [schema])
+      return query('select 1')
+    }
+    return connection
+  }
+  for (const [n, idempotency] of [[1, null], [2, { scope: 's', key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' }]] as const) {
+    lose = true
+    const user = { id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }
+    t.strictSame(await storage.createUser(user, { emailKey: user.email, nameKey: 'a' }, idempotency), { user, replayed: false })
+    t.equal(lose, false, 'the answer was lost')
+    const other = { ...user, name: 'B' }
+    await t.rejects(storage.createUser(other, { emailKey: 'other@b.co', nameKey: 'b' }, null), { code: 'fault' }, 'another user with the id is not ours')
+  }
+  t.equal((await storage.listUsers({ emailKey: null, prefix: null }, { order: 'asc', limit: 5, from: { offset: 0 } })).total, 2)
+})
+
+test('a wait for a first creation that does not end is in progress', async (t) => {
+  const schema = temporarySchema(t)
+  const storage = postgres({ connection: pgUrl(), schema, statementTimeout: 100 })
+  t.teardown(() => storage.close())
+  await storage.migrate()
+  const host = knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 1 } })
+  t.teardown(() => host.destroy())
+  const create = (on: typeof storage, n: number) => on.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' },
+    { scope: 's', key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' })
+  await host.transaction(async (trx) => {
+    await create(knexStorage(host, { schema }).within(trx), 1)
+    await t.rejects(create(storage, 2), { code: 'idempotency_in_progress' })
+  })
+  t.match(await create(storage, 3), { user: { id: 'usr_1' }, replayed: true })
+})
+
+test('a key whose user is deleted while it is looked up is free', async (t) => {
+  const schema = temporarySchema(t)
+  const host = knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 1 } })
+  t.teardown(() => host.destroy())
+  const storage = knexStorage(host, { schema })
+  await storage.migrate()
+  const create = (n: number) => storage.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' },
+    { scope: 's', key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' })
+  await create(1)
+  const pool: { acquireConnection: () => Promise<{ query: (...args: unknown[]) => Promise<unknown> }> } = host.client
+  const acquire = pool.acquireConnection.bind(pool)
+  pool.acquireConnection = async () => {
+    const connection = await acquire()
+    const query = connection.query.bind(connection)
+    connection.query = async (...args) => {
+      if (JSON.stringify(args).includes('SELECT fingerprint')) await sql(`delete from "${schema}".fastify_users_users where id = 'usr_1'`)
+      return query(...args)
+    }
+    return connection
+  }
+  t.match(await create(2), { user: { id: 'usr_2' }, replayed: false })
 })

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
-import { behindPrefix } from '../../adapters/memory/pages.ts'
+import { endOfPrefix } from '../../adapters/memory/pages.ts'
 import { SortedSet } from '../../adapters/memory/sorted-set.ts'
 
 type Step = { kind: 'add' | 'delete', key: string } | { kind: 'range', start: number, count: number } | { kind: 'rank', key: string }
@@ -60,16 +60,17 @@ test('a large set, grown in every order and emptied in every order', (t) => {
   t.end()
 })
 
-test('the text behind a prefix', (t) => {
-  t.equal(behindPrefix('ab'), 'ac')
-  t.equal(behindPrefix('a\uffff'), 'b')
-  t.equal(behindPrefix('\uffff'), '\uffff')
-  t.equal(behindPrefix(''), '\uffff')
+test('where the keys that begin with a text end', (t) => {
+  const set = new SortedSet()
+  for (const key of ['a', 'ab', 'abc', 'ac', 'a\uffff', 'a\uffffb', 'b', '\uffff', '\uffff\uffffx']) set.add(key)
+  for (const [prefix, begins] of [['a', 6], ['ab', 2], ['abc', 1], ['a\uffff', 2], ['\uffff', 2], ['\uffff\uffff', 1], ['c', 0]] as const) {
+    t.equal(endOfPrefix(set, prefix) - set.rank(prefix), begins, JSON.stringify(prefix))
+  }
   t.end()
 })
 
 test('two stores share nothing', async (t) => {
   const [a, b] = [memory(), memory()]
-  await a.createUser({ id: 'usr_1', name: 'A', email: 'a@b.co', version: 1, createdAt: '', updatedAt: '' }, { emailKey: 'a@b.co', nameKey: 'a' })
+  await a.createUser({ id: 'usr_1', name: 'A', email: 'a@b.co', version: 1, createdAt: '', updatedAt: '' }, { emailKey: 'a@b.co', nameKey: 'a' }, null)
   t.equal(await b.findUser('usr_1'), null)
 })

@@ -54,11 +54,11 @@ test('a schema that is behind or newer is a clear error at registration', async 
       t.teardown(() => app.close())
       await app.register(users, { storage: make(), migrate })
     }
-    await t.rejects(register(false), { name: 'StorageError', code: 'schema_behind', message: 'the tables are at version 0, this code needs 1: call storage.migrate(), or register with migrate: true' })
+    await t.rejects(register(false), { name: 'StorageError', code: 'schema_behind', message: 'the tables are at version 0, this code needs 2: call storage.migrate(), or register with migrate: true' })
     await register(true)
     await register(false)
     await alter("insert into TABLE (version, name, applied_at) values (99, 'later', '2026-01-01T00:00:00.000Z')")
-    await t.rejects(register(false), { code: 'schema_newer', message: 'the tables are at version 99, this code knows 1: install a newer fastify-users' })
+    await t.rejects(register(false), { code: 'schema_newer', message: 'the tables are at version 99, this code knows 2: install a newer fastify-users' })
     await t.rejects(register(true), { code: 'schema_newer' })
     await alter('delete from TABLE')
     await t.rejects(register(false), { code: 'schema_behind' }, 'an empty bookkeeping is no schema')
@@ -78,6 +78,30 @@ test('a migration that fails leaves nothing behind', async (t) => {
   }
   t.strictSame(await inFile(filename, "select name from sqlite_master where type = 'table' and name not like 'sqlite%'"), [{ name: 'fastify_users_api_keys' }])
   t.strictSame(await sql('select tablename from pg_tables where schemaname = $1', [schema]), [{ tablename: 'fastify_users_api_keys' }])
+})
+
+test('on a current schema migrate asks for no right to change it', async (t) => {
+  const schema = temporarySchema(t)
+  const owner = postgres({ connection: pgUrl(), schema })
+  t.teardown(() => owner.close())
+  await owner.migrate()
+  const role = `${schema}_app`
+  await sql(`create role "${role}" login password 'x'`)
+  t.teardown(() => sql(`drop owned by "${role}"; drop role "${role}"`))
+  await sql(`grant usage on schema "${schema}" to "${role}"; grant select, insert, update, delete on all tables in schema "${schema}" to "${role}"`)
+  const url = new URL(pgUrl())
+  url.username = role
+  url.password = 'x'
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(users, { storage: postgres({ connection: url.href, schema }), migrate: true })
+  t.equal((await app.users.create({ name: 'A', email: 'a@b.co' })).version, 1)
+  const empty = temporarySchema(t)
+  await sql(`create schema "${empty}"; grant usage, create on schema "${empty}" to "${role}"`)
+  const inPrepared = postgres({ connection: url.href, schema: empty })
+  t.teardown(() => inPrepared.close())
+  await inPrepared.migrate()
+  await inPrepared.check()
 })
 
 test('everything of ours has the prefix in its name', async (t) => {
@@ -118,7 +142,7 @@ test('two prefixes, and a host\'s own tables and migrations, share one database'
     const [a, b] = [knexStorage(host), knexStorage(host, { tablePrefix: 'customers_' })]
     for (const storage of [a, b]) {
       await storage.migrate()
-      await storage.createUser({ id: 'usr_01h455vb4pex5vsknk084sn02q', name: 'A', email: 'a@b.co', version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: 'a@b.co', nameKey: 'a' })
+      await storage.createUser({ id: 'usr_01h455vb4pex5vsknk084sn02q', name: 'A', email: 'a@b.co', version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: 'a@b.co', nameKey: 'a' }, null)
     }
     await a.close()
     t.match(await host.migrate.list({ migrationSource: hostMigrations }), [[{ name: '001_orders' }], []], 'the host\'s migrations are what they were')

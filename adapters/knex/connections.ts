@@ -1,0 +1,35 @@
+import { StorageError } from '../../lib/errors.ts'
+
+/** Has the pool throw a connection away instead of lending it again: this is how Knex itself marks one that it saw fail. */
+export function discard (connection: unknown): void {
+  if (typeof connection === 'object' && connection !== null) Reflect.set(connection, '__knex__disposed', new Error('discarded'))
+}
+
+/** Cuts the network under a connection of pg, so that nothing waits for an answer that may never come. */
+function cut (connection: unknown): void {
+  const { connection: wire } = Object(connection)
+  wire?.stream?.destroy()
+}
+
+/**
+ * An answer, or `unavailable` after so many milliseconds. A statement can't be taken back from a server that is silent, so its connection goes too.
+ * No limit where the deadline is infinite.
+ */
+export async function withDeadline<Value> (answer: Promise<Value>, connection: unknown, deadline: number): Promise<Value> {
+  if (deadline === Infinity) return answer
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      discard(connection)
+      cut(connection)
+      reject(new StorageError('unavailable', 'the database does not answer', 'ETIMEDOUT'))
+    }, deadline)
+  })
+  // Once it is late nobody listens to the answer any more, and it may still fail.
+  answer.catch(() => {})
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

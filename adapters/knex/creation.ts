@@ -1,0 +1,87 @@
+import { isStorageError, StorageError } from '../../lib/errors.ts'
+import type { Creation, Idempotency, Storage, UserKeys, UserRecord } from '../../lib/storage.ts'
+import { isLost } from './driver-errors.ts'
+import type { Names } from './names.ts'
+import { toSnapshot } from './rows.ts'
+import type { Run, Session } from './session.ts'
+
+type CreationStore = Pick<Storage, 'createUser' | 'pruneIdempotency'>
+type FindUser = (id: string) => Promise<UserRecord | null>
+
+// PostgreSQL ended the statement, or its wait for a lock: the creation that holds the key goes on.
+const WAITED_TOO_LONG = new Set(['57014', '55P03'])
+
+function isSame (a: UserRecord, b: UserRecord | null): boolean {
+  return b !== null && a.name === b.name && a.email === b.email && a.createdAt === b.createdAt
+}
+
+/** Creation of users in SQL, alone or together with an idempotency key. */
+export function knexCreation ({ dialect, run, attempt, atomically }: Session, { users, idempotency }: Names, findUser: FindUser): CreationStore {
+  const { p } = dialect
+  const columns = '(id, name, name_key, email, email_key, version, created_at, updated_at)'
+  const values = [1, 2, 3, 4, 5, 6, 7, 8].map(p).join(', ')
+  // A conflict is no error here, so that it spoils no transaction of a host's.
+  const insert = `INSERT INTO ${users} ${columns} VALUES (${values}) ON CONFLICT DO NOTHING RETURNING id`
+  const claim = (first: number, id: string) => `INSERT INTO ${idempotency} AS k (scope, key, fingerprint, user_id, answer, expires_at) ` +
+    `VALUES (${p(first)}, ${p(first + 1)}, ${p(first + 2)}, ${id}, ${p(first + 3)}, ${p(first + 4)}) ON CONFLICT (scope, key) DO UPDATE SET ` +
+    'fingerprint = excluded.fingerprint, user_id = excluded.user_id, answer = excluded.answer, expires_at = excluded.expires_at ' +
+    `WHERE k.expires_at <= ${p(first + 5)} RETURNING 1 AS claimed`
+  const claimAndInsert = `WITH claimed AS (${claim(9, p(1))}) INSERT INTO ${users} ${columns} ` +
+    `SELECT ${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}::int, ${p(7)}::timestamptz, ${p(8)}::timestamptz FROM claimed RETURNING id`
+  const claimAlone = claim(1, p(7))
+  const plainInsert = `INSERT INTO ${users} ${columns} VALUES (${values})`
+  const recall = `SELECT fingerprint, user_id AS "userId", answer FROM ${idempotency} WHERE scope = ${p(1)} AND key = ${p(2)} AND expires_at > ${p(3)}`
+  const prune = `DELETE FROM ${idempotency} WHERE expires_at <= ${p(1)}`
+
+  async function createAlone (user: UserRecord, row: ReadonlyArray<string | number>): Promise<Creation> {
+    if ((await run(insert, row)).length === 0) {
+      const holder = await findUser(user.id)
+      if (holder === null) throw new StorageError('email_taken', 'another user has the e-mail key')
+      // Ours all the same, where the reply to the first try was lost: the id was made before.
+      if (!isSame(user, holder)) throw new StorageError('fault', 'the id is taken')
+    }
+    return { user, replayed: false }
+  }
+
+  /** Whether user and key were written: false where the key is known. */
+  async function writeBoth (row: ReadonlyArray<string | number>, key: readonly string[], id: string): Promise<boolean> {
+    if (dialect.name === 'postgres') return (await attempt(claimAndInsert, [...row, ...key])).length > 0
+    return atomically(async (on: Run) => {
+      if ((await on(claimAlone, [...key, id])).length === 0) return false
+      await on(plainInsert, row)
+      return true
+    })
+  }
+
+  async function createOnce (user: UserRecord, row: ReadonlyArray<string | number>, { scope, key, fingerprint, now, expiresAt }: Idempotency): Promise<Creation> {
+    while (true) {
+      if (await writeBoth(row, [scope, key, fingerprint, JSON.stringify(user), expiresAt, now], user.id)) return { user, replayed: false }
+      const [known] = await run(recall, [scope, key, now])
+      // Gone meanwhile, with its user or by its age: the key is free.
+      if (known === undefined) continue
+      if (known['fingerprint'] !== fingerprint) throw new StorageError('idempotency_key_reused', 'the key came with another request before')
+      return { user: toSnapshot(known['answer']), replayed: known['userId'] !== user.id }
+    }
+  }
+
+  return {
+    async createUser (user: UserRecord, { nameKey, emailKey }: UserKeys, idempotency: Idempotency | null) {
+      const { id, name, email, version, createdAt, updatedAt } = user
+      const row = [id, name, nameKey, email, emailKey, version, createdAt, updatedAt]
+      const create = () => idempotency === null ? createAlone(user, row) : createOnce(user, row, idempotency)
+      try {
+        // Once more where the connection was lost: the second try finds what the first one has done.
+        return await create().catch((error) => isLost(error) ? create() : Promise.reject(error))
+      } catch (error) {
+        if (idempotency !== null && isStorageError(error) && error.driverCode !== undefined && WAITED_TOO_LONG.has(error.driverCode)) {
+          throw new StorageError('idempotency_in_progress', 'the first creation with the key is still running', error.driverCode)
+        }
+        throw error
+      }
+    },
+
+    async pruneIdempotency (now) {
+      await run(prune, [now])
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import type { Storage } from '../../lib/storage.ts'
+import { addUsers, anyVersion, everyone, idOf, keysOf, timeOf, userOf } from './values.ts'
+
+/** A transaction of the host's, and how it ends. */
+export interface HostTransaction {
+  transaction: unknown
+  commit: () => Promise<unknown>
+  rollback: () => Promise<unknown>
+}
+
+/** Duties about a transaction of the host's, by name. */
+export type TransactionCases = Record<string, (storage: Storage, begin: () => Promise<HostTransaction>) => Promise<void>>
+
+const rename = (value: string) => ({ name: { value, key: value.toLowerCase() } })
+
+async function ids (storage: Storage): Promise<string[]> {
+  return (await storage.listUsers(everyone, { order: 'asc', limit: 10, from: { offset: 0 } })).items.map(({ id }) => id)
+}
+
+/** Once more around the event loop, as often as it takes: a callback after a commit may come later than the commit's own promise. */
+async function until (condition: () => boolean): Promise<void> {
+  for (let turns = 0; turns < 1000 && !condition(); turns++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Duties of stores that can join a transaction. */
+export const transactionCases: TransactionCases = {
+  'within: writes are seen inside at once, and by all after the commit': async (storage, begin) => {
+    await addUsers(storage, 1, 2)
+    const { transaction, commit } = await begin()
+    const inside = storage.within(transaction)
+    let committed = 0
+    await addUsers(inside, 3)
+    await inside.updateUser(idOf('usr', 1), rename('Inside'), timeOf(50), anyVersion)
+    await inside.deleteUser(idOf('usr', 2), anyVersion)
+    inside.afterCommit(() => { committed++ })
+    inside.afterCommit(() => { committed++ })
+    assert.deepEqual(await ids(inside), [idOf('usr', 1), idOf('usr', 3)])
+    assert.equal((await inside.findUser(idOf('usr', 1)))?.name, 'Inside')
+    assert.equal(committed, 0)
+    await commit()
+    await until(() => committed === 2)
+    assert.equal(committed, 2)
+    assert.deepEqual(await ids(storage), [idOf('usr', 1), idOf('usr', 3)])
+    assert.equal((await storage.findUser(idOf('usr', 1)))?.version, 2)
+  },
+
+  'within: after a rollback nothing has happened': async (storage, begin) => {
+    await addUsers(storage, 1, 2)
+    const { transaction, rollback } = await begin()
+    const inside = storage.within(transaction)
+    let committed = 0
+    await addUsers(inside, 3)
+    await inside.updateUser(idOf('usr', 1), rename('Inside'), timeOf(50), anyVersion)
+    await inside.deleteUser(idOf('usr', 2), anyVersion)
+    const user = userOf(4)
+    await inside.createUser(user, keysOf(user), { scope: 's', key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: timeOf(1000) })
+    inside.afterCommit(() => { committed++ })
+    await rollback()
+    await until(() => committed > 0)
+    assert.equal(committed, 0)
+    assert.deepEqual(await ids(storage), [idOf('usr', 1), idOf('usr', 2)])
+    assert.deepEqual(await storage.findUser(idOf('usr', 1)), userOf(1))
+    assert.equal((await storage.createUser(user, keysOf(user), { scope: 's', key: 'k', fingerprint: 'f2', now: timeOf(0), expiresAt: timeOf(1000) })).replayed, false)
+  },
+
+  'within: a refusal leaves the transaction usable': async (storage, begin) => {
+    await addUsers(storage, 1, 2)
+    const { transaction, commit } = await begin()
+    const inside = storage.within(transaction)
+    const taken = userOf(3, { email: 'user1@example.org' })
+    await assert.rejects(inside.createUser(taken, keysOf(taken), null), { code: 'email_taken' })
+    await assert.rejects(inside.createUser(taken, keysOf(taken), { scope: 's', key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: timeOf(1000) }), { code: 'email_taken' })
+    await assert.rejects(inside.updateUser(idOf('usr', 2), { email: { value: 'user1@example.org', key: 'user1@example.org' } }, timeOf(50), anyVersion), { code: 'email_taken' })
+    await assert.rejects(inside.updateUser(idOf('usr', 2), rename('X'), timeOf(50), { ifVersion: [9], unlessVersion: [] }), { code: 'version_mismatch' })
+    await addUsers(inside, 4)
+    await commit()
+    assert.deepEqual(await ids(storage), [idOf('usr', 1), idOf('usr', 2), idOf('usr', 4)])
+  },
+
+  'within: what is no open transaction is refused': async (storage, begin) => {
+    const { transaction, rollback } = await begin()
+    await rollback()
+    for (const odd of [undefined, null, {}, 'x', () => {}, transaction]) assert.throws(() => storage.within(odd), TypeError)
+  }
+}
