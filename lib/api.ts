@@ -1,9 +1,11 @@
 import type { ApiKeysService } from './api-keys/service.ts'
+import type { Events } from './events.ts'
 import type { UserRecord } from './storage.ts'
 import type { ListQuery } from './users/list-query.ts'
 import { type ListMeta, listMeta } from './users/present.ts'
 import type { UserInput, UserPatch } from './users/schema.ts'
-import type { UsersService, WriteOptions } from './users/service.ts'
+import type { CreateOptions, UsersService } from './users/service.ts'
+import type { WriteOptions } from './users/write-options.ts'
 
 /** A user in process: what HTTP shows, and its `version`, which is the ETag without its quotes. */
 export type User = UserRecord
@@ -11,13 +13,10 @@ export type User = UserRecord
 /** Which users an iteration goes through. */
 export type IterateQuery = Pick<ListQuery, 'sort' | 'email' | 'q'>
 
-/**
- * `app.users`: in process what the routes do over HTTP, with the same rules, errors and order of checks, but without authentication.
- * Every method throws UsersError alone.
- */
-export interface Users extends AsyncIterable<User> {
-  /** @throws `validation_failed`, `email_taken`, `storage_unavailable` */
-  create (input: UserInput): Promise<User>
+/** What can be done with users in process; every method throws UsersError alone. */
+export interface UserMethods extends AsyncIterable<User> {
+  /** @throws `validation_failed`, `email_taken`, `idempotency_key_reused`, `idempotency_in_progress`, `storage_unavailable` */
+  create (input: UserInput, options?: CreateOptions): Promise<User>
   /** @throws `user_not_found`, `storage_unavailable` */
   get (id: string): Promise<User>
   /** A page with the exact total. @throws `validation_failed`, `storage_unavailable` */
@@ -28,14 +27,31 @@ export interface Users extends AsyncIterable<User> {
   delete (id: string, options?: WriteOptions): Promise<void>
   /** Walks over all users, or those of the query, a page at a time; each comes exactly once. @throws `validation_failed`, `storage_unavailable` */
   iterate (query?: IterateQuery): AsyncGenerator<User, void, undefined>
-  /** API keys, in process. */
-  readonly apiKeys: ApiKeysService
 }
 
-/** Puts the services together as `app.users`. */
-export function createUsersApi (users: UsersService, apiKeys: ApiKeysService): Users {
-  return Object.freeze({
-    create: (input: UserInput) => users.create(input),
+/** `app.users`: in process what the routes do over HTTP, with the same rules, errors and order of checks, but without authentication. */
+export interface Users extends UserMethods {
+  /** API keys, in process. */
+  readonly apiKeys: ApiKeysService
+  /** What happened, after it was committed. */
+  readonly events: Events
+  /**
+   * The same methods inside a transaction of the host's Knex: its own writes are seen, ours are committed or rolled back with it, and events come after the commit.
+   * @throws TypeError for anything that is no open transaction on the storage's kind of database, or where the storage has no transactions
+   */
+  using (transaction: TransactionLike): UserMethods
+}
+
+/** What a Knex transaction is known by. */
+export interface TransactionLike {
+  readonly executionPromise: Promise<unknown>
+  readonly isTransaction?: boolean | undefined
+  isCompleted (): boolean
+}
+
+function methodsOf (users: UsersService): UserMethods {
+  return {
+    create: async (input: UserInput, options: CreateOptions = {}) => (await users.create(input, options)).user,
     get: (id: string) => users.get(id),
     list: async (query: ListQuery = {}) => {
       const page = await users.list({ ...query })
@@ -44,7 +60,16 @@ export function createUsersApi (users: UsersService, apiKeys: ApiKeysService): U
     update: (id: string, patch: UserPatch, options: WriteOptions = {}) => users.change(id, patch, options, false),
     delete: (id: string, options: WriteOptions = {}) => users.remove(id, options),
     iterate: (query: IterateQuery = {}) => users.iterate(query),
-    [Symbol.asyncIterator]: () => users.iterate({}),
-    apiKeys: Object.freeze(apiKeys)
+    [Symbol.asyncIterator]: () => users.iterate({})
+  }
+}
+
+/** Puts the services together as `app.users`. `usersWithin` makes the service of a transaction. */
+export function createUsersApi (users: UsersService, apiKeys: ApiKeysService, events: Events, usersWithin: (transaction: unknown) => UsersService): Users {
+  return Object.freeze({
+    ...methodsOf(users),
+    apiKeys: Object.freeze(apiKeys),
+    events,
+    using: (transaction: TransactionLike) => Object.freeze(methodsOf(usersWithin(transaction)))
   })
 }

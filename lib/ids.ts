@@ -10,7 +10,7 @@ const generator = new V7Generator()
 generator.setRollbackAllowance(2 ** 48 - 1)
 
 /** A new TypeID (spec 0.3): the prefix, `_`, and 26 characters of base32 UUIDv7, greater than every id made before in this process. */
-export function newId (prefix: 'usr' | 'key'): string {
+export function newId (prefix: 'usr' | 'key' | 'evt'): string {
   return fromUUIDBytes(prefix, Uint8Array.from(generator.generate().bytes))
 }
 

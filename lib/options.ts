@@ -1,9 +1,9 @@
-import { type TSchema, Type } from '@sinclair/typebox'
-import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import type { Authenticate, StaticKey } from './api-keys/authenticator.ts'
 import { SCOPES } from './api-keys/scopes.ts'
 import type { ErrorFormat } from './http/problem.ts'
+import { compileOptions } from './option-check.ts'
 import type { Storage } from './storage.ts'
 
 /** The options of the plugin. Everything but `storage` has a default. */
@@ -18,10 +18,14 @@ export interface UsersOptions {
   migrate?: boolean
   /** Users in a page, where the client doesn't say, and at most. Default `{ default: 20, max: 100 }`. */
   limits?: { default?: number, max?: number }
+  /** Seconds that an `Idempotency-Key` is kept. Default 86400, a day. */
+  idempotencyTtl?: number
   /** Refuse PATCH, PUT and DELETE without `If-Match` (428). Default `false`. */
   requireIfMatch?: boolean
   /** How errors are answered: `problem` (RFC 9457, the default), `fastify` (thrown on to your own error handler), or a function that makes the body. */
   errorFormat?: ErrorFormat
+  /** Answer unknown paths under the prefix. Default `true`; `false` leaves them to your own not-found handler, as `errorFormat: 'fastify'` does. */
+  notFoundHandler?: boolean
   /** First part of new API keys' text: 1 to 12 of `a-z`, `0-9`. Default `uk`. */
   keyPrefix?: string
   /** Seconds that a verified key may be remembered: how long another process's revocation can take to be seen here. Default 5; 0 turns it off. */
@@ -45,8 +49,10 @@ export interface CheckedOptions {
   decoratorName: string
   migrate: boolean
   limits: { default: number, max: number }
+  idempotencyTtl: number
   requireIfMatch: boolean
   errorFormat: ErrorFormat
+  notFoundHandler: boolean
   keyPrefix: string
   keyCache: number
   pepper: string | undefined
@@ -57,17 +63,17 @@ export interface CheckedOptions {
 
 const PAGE_LIMIT = 10_000
 const method = Type.Function([], Type.Unknown())
-const methods = ['check', 'migrate', 'close', 'createUser', 'findUser', 'listUsers', 'updateUser', 'deleteUser', 'createApiKey', 'findApiKey',
+const methods = ['within', 'check', 'migrate', 'close', 'createUser', 'pruneIdempotency', 'findUser', 'listUsers', 'updateUser', 'deleteUser', 'createApiKey', 'findApiKey',
   'findApiKeyByStart', 'listApiKeys', 'rotateApiKey', 'revokeApiKey', 'touchApiKey'] as const satisfies ReadonlyArray<keyof Storage>
 const staticKey = Type.String({ pattern: '^[\\x21-\\x7e]{32,}$' })
 
-// One row for each option: its schema, and the words for a value that doesn't fit. The words never repeat the value, which may be a secret.
-const rows: Record<keyof UsersOptions, { schema: TSchema, words: string }> = {
+const refuseWrong = compileOptions<UsersOptions>({
   storage: {
+    required: true,
     schema: Type.Object({ name: Type.String(), ...Object.fromEntries(methods.map((name) => [name, method])) }),
     words: `is required and must be a storage, such as memory(), sqlite({ filename }) or postgres({ connection }), with the methods ${methods.join(', ')}`
   },
-  prefix: { schema: Type.String({ pattern: '^(/[^?#;]*)?$' }), words: 'must be a path that begins with /' },
+  prefix: { schema: Type.String({ pattern: "^(?:/[A-Za-z0-9._~!$&'()*+,=:@/-]*)?$" }), words: 'must be a path that begins with /, of characters that a URI path has without escapes' },
   decoratorName: { schema: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]*$' }), words: 'must be a JavaScript identifier' },
   migrate: { schema: Type.Boolean(), words: 'must be true or false' },
   limits: {
@@ -77,8 +83,10 @@ const rows: Record<keyof UsersOptions, { schema: TSchema, words: string }> = {
     }, { additionalProperties: false }),
     words: `must be { default, max } with whole numbers from 1 to ${PAGE_LIMIT}`
   },
+  idempotencyTtl: { schema: Type.Integer({ minimum: 1, maximum: 31_536_000 }), words: 'must be a whole number of seconds from 1 to 31536000' },
   requireIfMatch: { schema: Type.Boolean(), words: 'must be true or false' },
   errorFormat: { schema: Type.Union([Type.Literal('problem'), Type.Literal('fastify'), method]), words: "must be 'problem', 'fastify' or a function" },
+  notFoundHandler: { schema: Type.Boolean(), words: 'must be true or false' },
   keyPrefix: { schema: Type.String({ pattern: '^[a-z0-9]{1,12}$' }), words: 'must be 1 to 12 of a-z and 0-9' },
   keyCache: { schema: Type.Number({ minimum: 0, maximum: 3600 }), words: 'must be a number of seconds from 0 to 3600' },
   pepper: { schema: Type.String({ minLength: 32 }), words: 'must be a string of at least 32 characters' },
@@ -96,24 +104,23 @@ const rows: Record<keyof UsersOptions, { schema: TSchema, words: string }> = {
   authenticate: { schema: method, words: 'must be a function' },
   logLevel: { schema: Type.String(), words: 'must be the name of a log level' },
   logSerializers: { schema: Type.Object({}), words: 'must be an object of serializers' }
+})
+
+function hasTwice (keys: readonly StaticKey[]): boolean {
+  return new Set(keys.map((key) => typeof key === 'string' ? key : key.key)).size < keys.length
 }
-const checks = Object.entries(rows).map(([name, { schema, words }]) => ({ name, words, fits: TypeCompiler.Compile(schema) }))
 
 /**
  * Checks the options and fills in the defaults; the answer shares nothing but the storage and functions with what was given.
  * @throws TypeError that names every problem at once
  */
 export function checkOptions (given: UsersOptions): CheckedOptions {
-  const values: Record<string, unknown> = { ...given }
-  const problems = Object.keys(values).filter((name) => !Object.hasOwn(rows, name)).map((name) => `${name} is not a known option`)
-  for (const { name, words, fits } of checks) {
-    const missing = values[name] === undefined
-    if (missing ? name === 'storage' : !fits.Check(values[name])) problems.push(`${name} ${words}`)
-  }
   const { default: defaultLimit, max = 100 } = given.limits ?? {}
   const limits = { default: defaultLimit ?? Math.min(20, max), max }
-  if (problems.length === 0 && limits.default > limits.max) problems.push('limits.default must not be greater than limits.max')
-  if (problems.length > 0) throw new TypeError(`fastify-users: ${problems.length} wrong ${problems.length === 1 ? 'option' : 'options'}:\n- ${problems.join('\n- ')}`)
+  refuseWrong('fastify-users', given, () => [
+    ...(hasTwice(given.staticKeys ?? []) ? ['staticKeys must not name a key twice'] : []),
+    ...(limits.default > limits.max ? ['limits.default must not be greater than limits.max'] : [])
+  ])
   const { storage, prefix = '/v1', logLevel, logSerializers } = given
   return Object.freeze({
     storage,
@@ -121,8 +128,10 @@ export function checkOptions (given: UsersOptions): CheckedOptions {
     decoratorName: given.decoratorName ?? 'users',
     migrate: given.migrate ?? false,
     limits: Object.freeze(limits),
+    idempotencyTtl: given.idempotencyTtl ?? 86_400,
     requireIfMatch: given.requireIfMatch ?? false,
     errorFormat: given.errorFormat ?? 'problem',
+    notFoundHandler: given.notFoundHandler ?? true,
     keyPrefix: given.keyPrefix ?? 'uk',
     keyCache: given.keyCache ?? 5,
     pepper: given.pepper,

@@ -5,12 +5,16 @@ import { createAuthenticator } from './api-keys/authenticator.ts'
 import { createApiKeysService } from './api-keys/service.ts'
 import { createVerifier } from './api-keys/verifier.ts'
 import { isStorageError } from './errors.ts'
+import { createEvents, type Publish } from './events.ts'
+import { withoutQueries } from './http/log-serializers.ts'
 import { pinScope } from './http/scope.ts'
 import { checkOptions, type UsersOptions } from './options.ts'
+import type { Storage } from './storage.ts'
 import { userRoutes } from './users/routes.ts'
 import { createUsersService } from './users/service.ts'
 
 const ID_LENGTH = 30
+const PRUNE_INTERVAL_MS = 10 * 60 * 1000
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -27,27 +31,40 @@ function routerSettings (host: FastifyInstance): { maxParamLength: number, useSe
 
 const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const options = checkOptions(given)
-  const { storage, limits, keyPrefix, pepper, keyCache, staticKeys, authenticate, decoratorName } = options
+  const { storage, limits, keyPrefix, pepper, keyCache, staticKeys, authenticate, decoratorName, requireIfMatch, idempotencyTtl, registration } = options
   const { maxParamLength, useSemicolonDelimiter } = routerSettings(host)
   if (maxParamLength < ID_LENGTH) throw new Error(`fastify-users: the router's maxParamLength is ${maxParamLength}, but ids have ${ID_LENGTH} characters`)
   if (host.hasDecorator(decoratorName)) throw new Error(`fastify-users: app.${decoratorName} exists already: choose another name with the option decoratorName`)
 
   const verifier = createVerifier({ storage, pepper, keyCache })
+  // Expired idempotency keys are ignored wherever they stand; this only gives their room back.
+  const pruning = setInterval(() => {
+    storage.pruneIdempotency(new Date().toISOString()).catch(() => host.log.warn('expired idempotency keys could not be removed; the next time they will'))
+  }, PRUNE_INTERVAL_MS).unref()
   host.addHook('onClose', async () => {
-    await verifier.settle()
+    clearInterval(pruning)
+    await verifier.close()
     await storage.close()
   })
   if (options.migrate) await storage.migrate()
   await storage.check()
 
   host.addHook('onReady', async () => {
-    if (staticKeys.length > 0 || authenticate !== undefined || (await apiKeys.list({ limit: 1 })).meta.total > 0) return
+    if (staticKeys.length > 0 || authenticate !== undefined) return
+    // This is only for a warning: where it can't be told, requests will tell.
+    const keys = await apiKeys.list({ limit: 1 }).catch(() => null)
+    if (keys === null || keys.meta.total > 0) return
     host.log.warn(`there is no API key yet, so every request is refused: make one with app.${decoratorName}.apiKeys.create({ name }), or give the option staticKeys`)
   })
 
-  const users = createUsersService({ storage, limits, requireIfMatch: options.requireIfMatch })
-  const apiKeys = createApiKeysService({ storage, verifier, limits, keyPrefix, pepper })
-  host.decorate(decoratorName, createUsersApi(users, apiKeys))
+  const { events, publish } = createEvents(host.log)
+  const usersOn = (storage: Storage, publish: Publish) => createUsersService({ storage, limits, requireIfMatch, idempotencyTtl, publish })
+  const users = usersOn(storage, publish)
+  const apiKeys = createApiKeysService({ storage, verifier, limits, keyPrefix, pepper, publish })
+  host.decorate(decoratorName, createUsersApi(users, apiKeys, events, (transaction) => {
+    const joined = storage.within(transaction)
+    return usersOn(joined, (...event) => joined.afterCommit(() => publish(...event)))
+  }))
 
   const identify = createAuthenticator({ verifier, keyPrefix, staticKeys, authenticate })
   await host.register(async (scope) => {
@@ -55,7 +72,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
       identify,
       errorFormat: options.errorFormat,
       // At the root, and where the host renders errors itself, unknown paths are the host's.
-      ownsNotFound: scope.prefix !== '' && options.errorFormat !== 'fastify',
+      ownsNotFound: scope.prefix !== '' && options.errorFormat !== 'fastify' && options.notFoundHandler,
       onAnswered: ({ record }, request) => {
         if (record === null) return
         verifier.touch(record, (error) => {
@@ -64,7 +81,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
       }
     })
     userRoutes(scope, users, { useSemicolonDelimiter })
-  }, { prefix: options.prefix, ...options.registration })
+  }, { prefix: options.prefix, ...registration, logSerializers: withoutQueries(host.log, registration.logSerializers) })
 }
 
 /** The plugin: `await app.register(users, { prefix: '/v1', storage })`. */

@@ -11,8 +11,11 @@ export function toUsersError (error: unknown): UsersError {
       return new UsersError('email_taken', { errors: [{ pointer: '/email', code: 'taken', detail: 'must be unique' }] })
     case 'version_mismatch':
       return new UsersError('precondition_failed')
+    case 'idempotency_key_reused':
     case 'api_key_inactive':
-      return new UsersError('api_key_inactive')
+      return new UsersError(error.code)
+    case 'idempotency_in_progress':
+      return new UsersError(error.code, { headers: { 'retry-after': '1' } })
     case 'unavailable':
       return new UsersError('storage_unavailable', { headers: { 'retry-after': RETRY_AFTER_SECONDS }, cause: error })
     default:
@@ -29,10 +32,10 @@ function withoutMessage (error: unknown): StorageError {
   return bare
 }
 
-/** Waits for a storage's answer and turns what it throws into a UsersError. */
-export async function fromStorage<Value> (answer: Promise<Value>): Promise<Value> {
+/** Asks a storage, waits for its answer, and turns what it throws into a UsersError. */
+export async function fromStorage<Value> (ask: () => Promise<Value>): Promise<Value> {
   try {
-    return await answer
+    return await ask()
   } catch (error) {
     throw toUsersError(isStorageError(error) || error instanceof UsersError ? error : withoutMessage(error))
   }

@@ -67,7 +67,7 @@ function setUp () {
   const storage = memory()
   const { start, secret } = generateKey('uk')
   const record: ApiKeyRecord = {
-    id: 'key_01h455vb4pex5vsknk084sn02q', name: 'x', scopes: ['users:read'], start, digest: digestSecret(secret, undefined), createdAt: new Date().toISOString(), expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedFrom: null
+    id: 'key_01h455vb4pex5vsknk084sn02q', name: 'x', scopes: ['users:read'], start, digest: digestSecret(secret, undefined), createdAt: new Date().toISOString(), expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedFrom: null, lifetime: null
   }
   const held: Array<() => void> = []
   const state = { lookUps: 0, hold: false }
@@ -227,6 +227,25 @@ test('closing waits for notes under way', async (t) => {
   await inject(other, 'GET', '/v1/users', { headers: { authorization: `Bearer ${otherKey}` } })
   await other.close()
   t.strictSame(order, ['noted', 'closed'])
+})
+
+test('closing does not wait for ever for a note of a use', async (t) => {
+  const storage = memory()
+  const { app, key } = await testApp(t, { storage })
+  storage.touchApiKey = () => new Promise(() => {})
+  await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })
+  mock.timers.enable({ apis: ['setTimeout'] })
+  const closed = app.close()
+  // The limit is set somewhere on the way of the close; the clock goes on until it has passed.
+  const state = { closed: false }
+  const finished = closed.then(() => { state.closed = true })
+  while (!state.closed) {
+    mock.timers.tick(2000)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  mock.timers.reset()
+  await finished
+  t.pass('closed')
 })
 
 test('the first key of a store is made once', async (t) => {

@@ -212,6 +212,23 @@ test('without any key every request is refused, and the log says how to make one
   t.match(log.entries().filter(({ level }) => level === 40), [{ msg: 'there is no API key yet, so every request is refused: make one with app.users.apiKeys.create({ name }), or give the option staticKeys' }])
 })
 
+test('where it can not be told whether there is a key, the host starts all the same', async (t) => {
+  const storage = memory()
+  storage.listApiKeys = async () => { throw new Error('down') }
+  const { app } = await testApp(t, { storage })
+  await app.ready()
+  t.equal((await inject(app, 'GET', '/v1/users')).statusCode, 401)
+})
+
+test('a stored digest of another form proves nothing', async (t) => {
+  const storage = memory()
+  const { start, secret, text } = generateKey('uk')
+  t.ok(secret)
+  await storage.createApiKey({ id: 'key_01h455vb4pex5vsknk084sn02q', name: 'x', scopes: ['users:read'], start, digest: 'short', createdAt: new Date().toISOString(), expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedFrom: null, lifetime: null }, { onlyFirst: false })
+  const { app } = await testApp(t, { storage })
+  t.equal((await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${text}` } })).statusCode, 401)
+})
+
 test('a route that lost its rules is closed', async (t) => {
   const { call } = await testApp(t, { before: (app) => { app.addHook('onRoute', (route) => { route.config = {} }) } })
   t.match(await call('GET', '/users'), { statusCode: 500 })

@@ -51,6 +51,36 @@ test('errorFormat as a function makes the body', async (t) => {
   t.strictSame([response.statusCode, response.headers['content-type'], response.json()], [404, 'application/json; charset=utf-8', { error: 'not_found', status: 404, path: '/v1/nothing' }])
 })
 
+test('errorFormat that fails or gives nothing falls back to the problem, and its words stay in the log', async (t) => {
+  for (const errorFormat of [() => { throw new Error('secret of the host') }, async () => { throw new Error('secret of the host') }, () => JSON.parse('null'), async () => JSON.parse('5')]) {
+    const log = captureLog()
+    const { call } = await testApp(t, { errorFormat, server: { logger: { stream: log.stream } } })
+    const response = await call('GET', '/nothing')
+    t.match([response.statusCode, response.headers['content-type'], response.json().code], [404, 'application/problem+json; charset=utf-8', 'not_found'])
+    t.notMatch(response.body, 'secret')
+    t.match(log.text(), 'errorFormat failed')
+  }
+  const { call } = await testApp(t, { errorFormat: async ({ code }) => ({ later: code }) })
+  t.strictSame((await call('GET', '/nothing')).json(), { later: 'not_found' })
+})
+
+test('requests are logged without their query, whatever the host\'s serialiser', async (t) => {
+  const logged = async (options: Parameters<typeof testApp>[1]) => {
+    const log = captureLog()
+    const { call } = await testApp(t, { ...options, server: { logger: Object({ stream: log.stream, ...options?.server }) } })
+    await call('GET', `/users?email=${CANARY}`)
+    await call('GET', '/users')
+    return log
+  }
+  const plain = await logged({})
+  t.match(plain.entries().filter(({ req }) => req !== undefined), [{ req: { method: 'GET', url: '/v1/users', host: 'localhost:80' } }, { req: { url: '/v1/users' } }])
+  t.notMatch(plain.text(), CANARY)
+  const custom = await logged({ server: Object({ serializers: { req: ({ method, id }: { method: string, id: string }) => ({ method, trace: id }) } }) })
+  t.match(custom.text(), '"req":{"method":"GET","trace":"req-1"}')
+  const given = await logged({ logSerializers: { req: () => 'ours' } })
+  t.match(given.text(), '"req":"ours"')
+})
+
 test('errors are made anew each time, and constants are frozen', async (t) => {
   t.ok(Object.isFrozen(errorTable))
   const [a, b] = [new UsersError('internal', { cause: new Error('x') }), new UsersError('internal')]
@@ -117,15 +147,17 @@ test('what a store returns beside a user never reaches an answer', async (t) => 
 })
 
 /** A door to PostgreSQL that a test can close. */
-async function proxy (port: number): Promise<{ port: number, close: () => void, open: () => Promise<void> }> {
+async function proxy (port: number): Promise<{ port: number, close: () => void, open: () => Promise<void>, freeze: () => void, thaw: () => void }> {
   const sockets = new Set<Socket>()
+  let frozen = false
   const server: Server = createServer((client) => {
     const upstream = connect(port, '127.0.0.1')
     for (const socket of [client, upstream]) {
       sockets.add(socket)
       socket.on('error', () => {}).on('close', () => sockets.delete(socket))
     }
-    client.pipe(upstream).pipe(client)
+    client.on('data', (chunk) => { if (!frozen) upstream.write(chunk) }).on('end', () => upstream.end())
+    upstream.on('data', (chunk) => { if (!frozen) client.write(chunk) }).on('end', () => client.end())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -137,6 +169,8 @@ async function proxy (port: number): Promise<{ port: number, close: () => void, 
       server.close()
       for (const socket of sockets) socket.destroy()
     },
+    freeze () { frozen = true },
+    thaw () { frozen = false },
     async open () {
       server.listen(own, '127.0.0.1')
       await once(server, 'listening')
@@ -161,6 +195,33 @@ test('PostgreSQL that goes away is 503, and the service recovers by itself', asy
   await door.open()
   t.equal((await call('POST', '/users', { payload: { name: 'A', email: 'a@b.co' } })).statusCode, 201)
   t.equal((await app.users.list()).meta.total, 1)
+})
+
+test('a database that falls silent is 503 in time, and closing does not wait for it', async (t) => {
+  const url = new URL(pgUrl())
+  const door = await proxy(Number(url.port))
+  t.teardown(() => door.close())
+  url.port = String(door.port)
+  const { call, app } = await testApp(t, { storage: postgres({ connection: url.href, schema: temporarySchema(t), statementTimeout: 100 }) })
+  t.equal((await call('GET', '/users')).statusCode, 200)
+  door.freeze()
+  t.match(await Promise.all([call('GET', '/users'), call('GET', '/users')]), [{ statusCode: 503 }, { statusCode: 503 }])
+  door.thaw()
+  t.equal((await call('GET', '/users')).statusCode, 200, 'the silent connections were thrown away')
+  door.freeze()
+  const hanging = call('GET', '/users')
+  await app.close()
+  t.equal((await hanging).statusCode, 503)
+})
+
+test('a storage that throws at once tells no more than one that rejects', async (t) => {
+  const log = captureLog()
+  const storage = memory()
+  const { call, app } = await testApp(t, { storage, server: { logger: { stream: log.stream } } })
+  storage.listUsers = () => { throw new Error(`select * from users where email = '${CANARY}'`) }
+  t.equal((await call('GET', '/users')).statusCode, 500)
+  await t.rejects(app.users.list(), { name: 'UsersError', code: 'internal' })
+  t.notMatch(log.text(), CANARY)
 })
 
 test('a lock held for too long, and a pool with nothing left, are 503', async (t) => {

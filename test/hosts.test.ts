@@ -8,6 +8,7 @@ import { test, type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import users, { type Users } from '../lib/index.ts'
 import { ALL_SCOPES, inject } from './helpers/app.ts'
+import { listen, rawRequest } from './helpers/raw.ts'
 import { stores } from './helpers/stores.ts'
 
 declare module 'fastify' {
@@ -159,6 +160,9 @@ test('Location under a prefix with parameters never leaves the host', async (t) 
   const created = await inject(app, 'POST', '//evil.example//users/', { headers, payload: { name: 'A', email: 'a@b.co' } })
   t.match(created.headers.location, /^\/evil\.example\/users\/usr_\w{26}$/)
   t.equal((await inject(app, 'GET', '//a/users/;limit=1', { headers })).headers.link, '</a/users?limit=1&page=1>; rel="first", </a/users?limit=1&page=1>; rel="last"')
+  const body = '{"name":"B","email":"b@b.co"}'
+  const raw = await rawRequest(await listen(app), ['POST /\\a>x="b/users HTTP/1.1', 'Host: x', 'Connection: close', `Authorization: Bearer ${key}`, 'Content-Type: application/json', `Content-Length: ${body.length}`], body)
+  t.match(raw, /^location: \/%5Ca%3Ex=%22b\/users\/usr_\w{26}\r$/m, 'what no path may hold is escaped')
 })
 
 test('CORS of the host answers its preflights, and everything else is 405', async (t) => {
@@ -192,6 +196,41 @@ for (const store of stores) {
     t.equal((await app.users.list()).meta.total, 1)
   })
 }
+
+test('a key revoked through one mount is revoked at once in every mount on its storage', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const storage = memory()
+  await app.register(users, { prefix: '/v1', storage })
+  await app.register(users, { prefix: '/v2', storage, decoratorName: 'customers' })
+  const { id, key } = await app.users.apiKeys.create({ name: 'x' })
+  const statuses = () => Promise.all(['/v1/users', '/v2/users'].map(async (url) => (await inject(app, 'GET', url, { headers: { authorization: `Bearer ${key}` } })).statusCode))
+  t.strictSame(await statuses(), [200, 200])
+  await app.customers.apiKeys.revoke(id)
+  t.strictSame(await statuses(), [401, 401])
+})
+
+test('unknown paths are left to the host where it says so', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(async (scope) => {
+    scope.setNotFoundHandler((_request, reply) => reply.code(404).send({ own: true }))
+    await scope.register(users, { prefix: '/', storage: memory(), notFoundHandler: false })
+  }, { prefix: '/a' })
+  await app.register(async (scope) => { scope.setNotFoundHandler((_request, reply) => reply.code(404).send({ own: true })) }, { prefix: '/v1' })
+  await app.register(users, { storage: memory(), notFoundHandler: false, decoratorName: 'customers' })
+  for (const path of ['/a/nothing', '/v1/nothing']) t.strictSame((await inject(app, 'GET', path)).json(), { own: true })
+})
+
+test('HEAD of a 304 claims no length', async (t) => {
+  const app = await plainHost(t)
+  const { key } = await app.users.apiKeys.create({ name: 'x' })
+  const { id } = await app.users.create({ name: 'A', email: 'a@b.co' })
+  for (const method of ['GET', 'HEAD']) {
+    const response = await inject(app, method, `/v1/users/${id}`, { headers: { authorization: `Bearer ${key}`, 'if-none-match': '"1"' } })
+    t.strictSame([response.statusCode, response.headers['content-length'], response.body], [304, undefined, ''])
+  }
+})
 
 test('a name that is taken, a prefix that is taken, a router that cuts ids', async (t) => {
   const attempt = async (prepare: (app: FastifyInstance) => Promise<unknown>, options: FastifyServerOptions = {}) => {
@@ -230,7 +269,10 @@ test('a host that speaks HTTP/2', async (t) => {
   t.equal((await send({ ':path': '/v1/users', authorization: 'Bearer x' })).status, 401)
   t.match(await send({ ':method': 'POST', ':path': '/v1/users', 'content-type': 'application/json' }, payload), { status: 201, location: /^\/v1\/users\/usr_/ })
   t.equal((await send({ ':method': 'POST', ':path': '/v1/users', 'content-type': 'text/plain' }, payload)).status, 415)
-  t.match(JSON.parse((await send({ ':path': '/v1/users' })).body), { meta: { total: 1 } })
+  const { data: [user] } = JSON.parse((await send({ ':path': '/v1/users' })).body)
+  t.equal((await send({ ':method': 'POST', ':path': '/v1/users' }, payload)).status, 415, 'a body without a media type, which needs no length here')
+  t.equal((await send({ ':method': 'DELETE', ':path': `/v1/users/${user.id}`, 'content-type': 'text/plain' })).status, 415)
+  t.equal((await send({ ':method': 'DELETE', ':path': `/v1/users/${user.id}` })).status, 204)
 })
 
 test('options that Fastify itself gives a plugin', async (t) => {

@@ -24,6 +24,8 @@ test('every wrong option is named, and none of its values', (t) => {
     limits: { default: 0, max: 'secret', min: 1 },
     requireIfMatch: 1,
     errorFormat: 'json',
+    notFoundHandler: 'no',
+    idempotencyTtl: 0,
     keyPrefix: 'UK_',
     keyCache: -1,
     pepper: 'secret',
@@ -40,7 +42,7 @@ test('every wrong option is named, and none of its values', (t) => {
   } catch (error) {
     const { name, message } = Object(error)
     t.equal(name, 'TypeError')
-    t.match(message, /^fastify-users: 16 wrong options:\n/)
+    t.match(message, /^fastify-users: 18 wrong options:\n/)
     for (const option of Object.keys(wrong)) t.match(message, `\n- ${option} `)
     t.notMatch(message, 'secret')
   }
@@ -52,7 +54,7 @@ test('values at their bounds', (t) => {
   const fits = (options: object) => t.doesNotThrow(() => check({ storage, ...options }), JSON.stringify(options))
   const fails = (options: object) => t.throws(() => check({ storage, ...options }), TypeError, JSON.stringify(options))
   for (const prefix of ['', '/', '/a', '/a/', '/:tenant/v1']) fits({ prefix })
-  for (const prefix of ['a', '/a?b', '/a#', '/a;b', 5]) fails({ prefix })
+  for (const prefix of ['a', '/a?b', '/a#', '/a;b', 5, '/ü', '/a b', '/a%20b', '/x\ny', '/a"b', '/a\\b']) fails({ prefix })
   for (const limits of [{}, { max: 10 }, { default: 100 }, { default: 10_000, max: 10_000 }, { max: 1 }]) fits({ limits })
   for (const limits of [{ default: 101 }, { default: 5, max: 4 }, { max: 10_001 }, { max: 1.5 }, []]) fails({ limits })
   for (const keyPrefix of ['a', '0', 'abcdefghijkl']) fits({ keyPrefix })
@@ -60,8 +62,8 @@ test('values at their bounds', (t) => {
   for (const keyCache of [0, 0.5, 3600]) fits({ keyCache })
   for (const keyCache of [3601, NaN, Infinity, '5']) fails({ keyCache })
   const key = 'x'.repeat(32)
-  for (const staticKeys of [[], [key], [{ key }, { key, name: 'n', scopes: ['keys:read'] }]]) fits({ staticKeys })
-  for (const staticKeys of [key, ['x'.repeat(31)], [`${key} `], [`${key}é`], [{ key: 'x' }], [{ key, scopes: [] }], [{ key, scopes: ['admin'] }], [{ key, other: 1 }]]) fails({ staticKeys })
+  for (const staticKeys of [[], [key], [{ key }, { key: 'y'.repeat(32), name: 'n', scopes: ['keys:read'] }]]) fits({ staticKeys })
+  for (const staticKeys of [key, ['x'.repeat(31)], [`${key} `], [`${key}é`], [{ key: 'x' }], [key, { key }], [{ key, scopes: [] }], [{ key, scopes: ['admin'] }], [{ key, other: 1 }]]) fails({ staticKeys })
   fits({ pepper: key })
   fits({ authenticate: () => null, errorFormat: () => ({}) })
   t.end()
@@ -74,7 +76,7 @@ test('defaults, and a copy of its own', (t) => {
   const checked = check({ storage, staticKeys, limits })
   staticKeys.push('later')
   limits.max = 99
-  t.match(checked, { prefix: '/v1', decoratorName: 'users', migrate: false, limits: { default: 10, max: 10 }, requireIfMatch: false, errorFormat: 'problem', keyPrefix: 'uk', keyCache: 5, staticKeys: ['x'.repeat(32)] })
+  t.match(checked, { prefix: '/v1', decoratorName: 'users', migrate: false, limits: { default: 10, max: 10 }, requireIfMatch: false, errorFormat: 'problem', notFoundHandler: true, idempotencyTtl: 86_400, keyPrefix: 'uk', keyCache: 5, staticKeys: ['x'.repeat(32)] })
   t.equal(checked.storage, storage)
   t.ok(Object.isFrozen(checked) && Object.isFrozen(checked.limits) && Object.isFrozen(checked.staticKeys))
   t.end()

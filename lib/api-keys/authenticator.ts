@@ -92,7 +92,7 @@ export function createAuthenticator ({ verifier, keyPrefix, staticKeys, authenti
     const parts = readKey(token)
     if (parts === 'malformed') return null
     if (parts !== null) {
-      const record = await fromStorage(verifier.verify(parts))
+      const record = await fromStorage(() => verifier.verify(parts))
       return record === null ? null : { principal: { type: 'api_key', id: record.id, scopes: record.scopes }, record }
     }
     const principal = authenticate === undefined ? null : await askHost(authenticate, token, request)

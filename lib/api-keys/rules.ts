@@ -1,13 +1,16 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { type Fault, validationFailed } from '../errors.ts'
 import { compileShape } from '../faults.ts'
+import { checkListQuery, type Limits } from '../users/list-query.ts'
 import { judgeName } from '../users/rules.ts'
 import { DEFAULT_SCOPES, type Scope, SCOPES } from './scopes.ts'
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60
 const DAY_SECONDS = 24 * 60 * 60
 const WEEK_SECONDS = 7 * DAY_SECONDS
-// RFC 3339 section 5.6. The calendar itself is judged by Date.
+// The last moment that ISO text with four digits for the year can name.
+const LAST_MOMENT = Date.UTC(10000, 0) - 1
+// RFC 3339 section 5.6.
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/
 
 const createShape = compileShape(Type.Object({
@@ -28,7 +31,7 @@ export interface ApiKeyInput {
   /** 1 to 200 characters. */
   name: string
   /** The three scopes of users by default. */
-  scopes?: Scope[]
+  scopes?: readonly Scope[]
   /** RFC 3339; `null`: never expires. A year from now by default. */
   expiresAt?: string | null
   /** Seconds from now, instead of `expiresAt`. */
@@ -41,7 +44,18 @@ function isScope (text: string): text is Scope {
 
 /** The text of a moment, or null where it is no date that exists or lies outside what ISO 8601 text can sort. */
 function moment (ms: number): string | null {
-  return ms >= 0 && ms < Date.UTC(10000, 0) ? new Date(ms).toISOString() : null
+  return ms >= 0 && ms <= LAST_MOMENT ? new Date(ms).toISOString() : null
+}
+
+/** When a key that is made now for so many seconds expires. */
+export function expiryAfter (lifetime: number | null, now: number): string | null {
+  return lifetime === null ? null : new Date(Math.min(now + lifetime * 1000, LAST_MOMENT)).toISOString()
+}
+
+/** Whether a date-time names a day that its month has: Date would roll 30 February on into March. */
+function isOnCalendar (dateTime: string): boolean {
+  const day = new Date(`${dateTime.slice(0, 10)}T00:00:00Z`)
+  return !Number.isNaN(day.getTime()) && day.toISOString().slice(8, 10) === dateTime.slice(8, 10)
 }
 
 function judgeExpiry ({ expiresAt, expiresIn }: ApiKeyInput, now: number, faults: Fault[]): string | null {
@@ -50,7 +64,7 @@ function judgeExpiry ({ expiresAt, expiresIn }: ApiKeyInput, now: number, faults
   }
   if (expiresAt === null) return null
   if (expiresAt !== undefined) {
-    const at = DATE_TIME.test(expiresAt) ? moment(Date.parse(expiresAt)) : null
+    const at = DATE_TIME.test(expiresAt) && isOnCalendar(expiresAt) ? moment(Date.parse(expiresAt)) : null
     if (at === null) faults.push({ pointer: '/expiresAt', code: 'format', detail: 'must be an RFC 3339 date and time, or null' })
     else if (Date.parse(at) <= now) faults.push({ pointer: '/expiresAt', code: 'past', detail: 'must lie in the future' })
     return at
@@ -65,7 +79,7 @@ function judgeExpiry ({ expiresAt, expiresIn }: ApiKeyInput, now: number, faults
  * Checks what a new key is made of.
  * @throws UsersError `validation_failed` that names every fault
  */
-export function checkApiKeyInput (input: ApiKeyInput, now: number): { name: string, scopes: Scope[], expiresAt: string | null } {
+export function checkApiKeyInput (input: ApiKeyInput, now: number): { name: string, scopes: Scope[], expiresAt: string | null, lifetime: number | null } {
   const faults = createShape(input)
   if (faults.length > 0) throw validationFailed(faults)
   const name = judgeName(input.name)
@@ -77,7 +91,18 @@ export function checkApiKeyInput (input: ApiKeyInput, now: number): { name: stri
   })
   const expiresAt = judgeExpiry(input, now, faults)
   if (faults.length > 0 || !('value' in name)) throw validationFailed(faults)
-  return { name: name.value, scopes: [...new Set(scopes.filter(isScope))], expiresAt }
+  return { name: name.value, scopes: [...new Set(scopes.filter(isScope))], expiresAt, lifetime: expiresAt === null ? null : Math.ceil((Date.parse(expiresAt) - now) / 1000) }
+}
+
+/**
+ * Checks the parameters of a list of keys, which has the pages of users without their filters.
+ * @throws UsersError `validation_failed` that names every faulty parameter
+ */
+export function checkKeyListQuery (query: Readonly<Record<string, unknown>>, limits: Limits): { page: number, limit: number } {
+  const { page, limit, ...others } = query
+  const found = Object.keys(others).map((parameter) => ({ parameter, code: 'unknown', detail: 'is not a known parameter' }))
+  const checked = checkListQuery({ ...(page !== undefined && { page }), ...(limit !== undefined && { limit }) }, limits, found)
+  return { page: Number(page ?? 1), limit: checked.limit }
 }
 
 /**

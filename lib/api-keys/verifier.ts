@@ -7,6 +7,10 @@ import { isActive } from './record.ts'
 const MAX_ENTRIES = 10_000
 const UNKNOWN_TTL_MS = 1000
 const TOUCH_INTERVAL_MS = 60_000
+const SETTLE_LIMIT_MS = 2000
+
+// A storage can serve several mounts of one process: a key that is revoked through one of them is revoked at once in all.
+const verifiersOf = new WeakMap<Storage, Set<() => void>>()
 
 export type Verifier = ReturnType<typeof createVerifier>
 
@@ -55,14 +59,22 @@ export function createVerifier ({ storage, pepper, keyCache }: VerifierOptions) 
     const record = await find(start)
     const digest = Buffer.from(digestSecret(secret, pepper))
     // An unknown key is compared too, with itself, so that it takes the same path as a known one.
-    const proven = timingSafeEqual(digest, record === null ? digest : Buffer.from(record.digest))
+    const kept = record === null ? digest : Buffer.from(record.digest)
+    const proven = kept.length === digest.length && timingSafeEqual(digest, kept)
     return record !== null && proven && isActive(record, Date.now()) ? record : null
   }
 
-  /** Drops what is remembered; called before and after every change of a key. */
-  function forget (): void {
+  const siblings = verifiersOf.get(storage) ?? new Set()
+  verifiersOf.set(storage, siblings.add(forgetHere))
+
+  function forgetHere (): void {
     generation++
     records.clear()
+  }
+
+  /** Drops what every verifier of the storage remembers; called before and after every change of a key. */
+  function forget (): void {
+    for (const each of siblings) each()
   }
 
   /** Notes that a key was used; written at most once a minute, and a failure is only reported. */
@@ -78,10 +90,14 @@ export function createVerifier ({ storage, pepper, keyCache }: VerifierOptions) 
     touches.add(write)
   }
 
-  /** Resolves when no note of a use is under way. */
-  async function settle (): Promise<void> {
-    await Promise.all(touches)
+  /** Ends the verifier: resolves when no note of a use is under way, or after two seconds. */
+  async function close (): Promise<void> {
+    siblings.delete(forgetHere)
+    let timer: NodeJS.Timeout | undefined
+    const limit = new Promise<void>((resolve) => { timer = setTimeout(resolve, SETTLE_LIMIT_MS) })
+    await Promise.race([Promise.all(touches), limit])
+    clearTimeout(timer)
   }
 
-  return { verify, forget, touch, settle }
+  return { verify, forget, touch, close }
 }

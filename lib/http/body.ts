@@ -14,6 +14,13 @@ function unsupported (headers: Record<string, string>): UsersError {
   return new UsersError('unsupported_media_type', { headers })
 }
 
+/** Whether a body may follow the headers of an HTTP/2 request, which need not say so. */
+function hasOpenStream ({ raw }: FastifyRequest): boolean {
+  if (!('stream' in raw)) return false
+  const { endAfterHeaders } = Object(raw.stream)
+  return endAfterHeaders === false
+}
+
 /**
  * Judges the media type, charset and content coding of a request that may have a body, by its headers alone.
  * @throws UsersError `unsupported_media_type`, with what would be accepted (RFC 9110 section 15.5.16, RFC 5789 section 2.2)
@@ -21,7 +28,7 @@ function unsupported (headers: Record<string, string>): UsersError {
 export function checkMediaType (request: FastifyRequest, accepted: readonly string[]): void {
   const lines = headerLines(request, 'content-type')
   const length = header(request, 'content-length')
-  const hasBody = header(request, 'transfer-encoding') !== undefined || (length !== undefined && length !== '0')
+  const hasBody = header(request, 'transfer-encoding') !== undefined || (length !== undefined && length !== '0') || hasOpenStream(request)
   if (!hasBody && lines.length === 0) return
   if (header(request, 'content-encoding') !== undefined) throw unsupported({ 'accept-encoding': 'identity' })
   const { type, parameters } = contentType.safeParse(lines.length === 1 ? lines.join('') : '')

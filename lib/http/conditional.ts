@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, UsersError } from '../errors.ts'
-import type { WriteOptions } from '../users/service.ts'
+import type { WriteOptions } from '../users/write-options.ts'
 import { header } from './request.ts'
 
 // RFC 9110 section 8.8.3; a list may hold empty elements (section 5.6.1).
 const ENTITY_TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/y
 const SEPARATOR = /[ \t]*(?:,[ \t]*)+/y
-const VERSION = /^[1-9]\d{0,15}$/
+const VERSION = /^[1-9]\d{0,14}$/
 
 interface EntityTag {
   weak: boolean

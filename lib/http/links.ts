@@ -26,7 +26,7 @@ export function linksOf (path: string, pairs: ReadonlyArray<[string, string]>, {
   return [
     to('first', 'page', '1'),
     ...(page > 1 ? [to('prev', 'page', String(Math.min(page - 1, lastPage)))] : []),
-    ...(page < lastPage ? [to('next', 'page', String(page + 1))] : []),
+    ...(more ? [to('next', 'page', String(page + 1))] : []),
     to('last', 'page', String(lastPage))
   ].join(', ')
 }

@@ -13,8 +13,11 @@ export interface Problem {
   errors?: readonly Fault[]
 }
 
+/** Makes the body of an error answer: an object, at once or as a promise. Where it fails, problem details are answered. */
+export type FormatError = (problem: Problem, request: FastifyRequest) => object | Promise<object>
+
 /** How errors are answered: problem details, the host's own error handler, or a body that the host makes of the problem. */
-export type ErrorFormat = 'problem' | 'fastify' | ((problem: Problem, request: FastifyRequest) => unknown)
+export type ErrorFormat = 'problem' | 'fastify' | FormatError
 
 // Fastify's own refusals while it reads a body, in our words.
 const FASTIFY_CODES = new Map<string, ErrorCode>([
@@ -51,7 +54,22 @@ function log (error: UsersError, request: FastifyRequest): void {
  * elsewhere, a hook of the host for one, goes on to the host's own handler as it is.
  */
 export function createErrorHandler (format: ErrorFormat) {
-  return function handleError (thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  function sendProblem (problem: Problem, reply: FastifyReply): FastifyReply {
+    return reply.type('application/problem+json').send(JSON.stringify(problem))
+  }
+
+  async function sendFormatted (make: FormatError, problem: Problem, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    try {
+      const body: unknown = await make(problem, request)
+      if (typeof body !== 'object' || body === null) throw new TypeError('errorFormat must give an object')
+      return reply.type('application/json').send(JSON.stringify(body))
+    } catch (err) {
+      request.log.error({ err }, 'errorFormat failed')
+      return sendProblem(problem, reply)
+    }
+  }
+
+  return function handleError (thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> {
     const error = ourError(thrown)
     if (error === null) throw thrown
     if (error.statusCode >= 500) log(error, request)
@@ -59,7 +77,6 @@ export function createErrorHandler (format: ErrorFormat) {
     if (format === 'fastify') throw error
     const problem = toProblem(error, request.id)
     reply.code(error.statusCode)
-    if (format === 'problem') return reply.type('application/problem+json').send(JSON.stringify(problem))
-    return reply.type('application/json').send(JSON.stringify(format(problem, request)))
+    return format === 'problem' ? sendProblem(problem, reply) : sendFormatted(format, problem, request, reply)
   }
 }

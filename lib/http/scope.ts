@@ -5,6 +5,7 @@ import { UsersError } from '../errors.ts'
 import { toUsersError } from '../storage-errors.ts'
 import { authenticateRequest, protect, requireScope } from './authentication.ts'
 import { BODY_LIMIT, checkMediaType, parseBody } from './body.ts'
+import { callerOf, setCaller } from './callers.ts'
 import { createErrorHandler, type ErrorFormat } from './problem.ts'
 
 /** What a route of ours asks of a request before its body is read: a scope and media types; or how it is refused, whoever sends it. */
@@ -36,12 +37,10 @@ function notFound (): never {
  * and what we set stays inside.
  */
 export function pinScope (scope: FastifyInstance, { identify, errorFormat, ownsNotFound, onAnswered }: ScopeOptions): void {
-  const callers = new WeakMap<FastifyRequest, Caller>()
-
   async function admit (request: FastifyRequest): Promise<void> {
     const access = request.routeOptions.config.fastifyUsers
     const caller = await authenticateRequest(request, identify)
-    callers.set(request, caller)
+    setCaller(request, caller)
     // Only a hook of the host that rewrote the route can cause this: never open.
     if (access === undefined) throw new Error('this route has lost its access rules')
     if ('refuse' in access) return access.refuse()
@@ -60,7 +59,7 @@ export function pinScope (scope: FastifyInstance, { identify, errorFormat, ownsN
     }
   })
   scope.addHook('onResponse', async (request) => {
-    const caller = callers.get(request)
+    const caller = callerOf(request)
     if (caller !== undefined) onAnswered(caller, request)
   })
 

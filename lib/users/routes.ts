@@ -1,9 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, validationFailed } from '../errors.ts'
+import { contextOf } from '../http/callers.ts'
 import { compileShape } from '../faults.ts'
 import { entityTag, notModified, preconditions } from '../http/conditional.ts'
 import { linksOf } from '../http/links.ts'
+import { header } from '../http/request.ts'
 import { decimal, type ParsedQuery, parseQuery, queryOf } from '../http/query.ts'
 import { BODY_LIMIT } from '../http/body.ts'
 import { refuseOtherMethods } from '../http/scope.ts'
@@ -33,10 +35,6 @@ function unknownParameters ({ pairs, faults }: ParsedQuery): Fault[] {
   return [...faults, ...pairs.map(([parameter]) => ({ parameter, code: 'unknown', detail: 'is not a known parameter' }))]
 }
 
-function refuse (faults: readonly Fault[]): void {
-  if (faults.length > 0) throw validationFailed(faults)
-}
-
 function sendUser (reply: FastifyReply, user: UserRecord): FastifyReply {
   return reply.header('etag', entityTag(user.version)).type(JSON_TYPE).send(userJson(user))
 }
@@ -48,10 +46,14 @@ export function userRoutes (scope: FastifyInstance, users: UsersService, { useSe
 
   const queryFrom = (request: FastifyRequest) => parseQuery(queryOf(request.url, useSemicolonDelimiter))
 
-  /** The path of the list. Under a prefix with parameters it is the one that was asked for, with single slashes: a leading `//` would name a host. */
+  /**
+   * The path of the list. Under a prefix with parameters it is the one that was asked for, made a path of RFC 3986 again: what no path may hold is escaped, and
+   * slashes are single, since a leading `//` (or `/\\`, to a browser) would name a host.
+   */
   function collectionPath (request: FastifyRequest): string {
     if (!isPattern) return collection
-    return request.url.replace(useSemicolonDelimiter ? /[?;].*/ : /\?.*/, '').replace(/\/{2,}/g, '/').replace(/\/$/, '')
+    const path = request.url.replace(useSemicolonDelimiter ? /[?;].*/ : /\?.*/, '')
+    return path.toWellFormed().replace(/[^A-Za-z0-9._~!$&'()*+,;=:@/%-]/gu, encodeURIComponent).replace(/\/{2,}/g, '/').replace(/\/$/, '')
   }
 
   const list = ours(async (request, reply) => {
@@ -64,7 +66,11 @@ export function userRoutes (scope: FastifyInstance, users: UsersService, { useSe
   })
 
   const create = ours(async (request, reply) => {
-    const user = await users.create(request.body, unknownParameters(queryFrom(request)))
+    const found = unknownParameters(queryFrom(request))
+    // Two lines joined are no key: a comma with its space is not visible ASCII alone.
+    const idempotencyKey = header(request, 'idempotency-key')
+    const { user, replayed } = await users.create(request.body, idempotencyKey === undefined ? {} : { idempotencyKey }, { context: contextOf(request), found })
+    if (replayed) reply.header('idempotency-replayed', 'true')
     reply.code(201).header('location', `${collectionPath(request)}/${user.id}`)
     return sendUser(reply, user)
   })
@@ -72,35 +78,35 @@ export function userRoutes (scope: FastifyInstance, users: UsersService, { useSe
   const get = ours(async (request, reply) => {
     const faults = unknownParameters(queryFrom(request))
     const conditions = preconditions(request, faults)
-    refuse(faults)
+    if (faults.length > 0) throw validationFailed(faults)
     const user = await users.get(request.params.id)
     return notModified(conditions, user.version, reply) ? reply.code(304).send() : sendUser(reply, user)
   })
 
   const change = (whole: boolean) => ours(async (request, reply) => {
-    const faults = unknownParameters(queryFrom(request))
-    const user = await users.change(request.params.id, request.body, preconditions(request, faults), whole, faults)
+    const found = unknownParameters(queryFrom(request))
+    const user = await users.change(request.params.id, request.body, preconditions(request, found), whole, { context: contextOf(request), found })
     return sendUser(reply, user)
   })
 
   const remove = ours(async (request, reply) => {
-    const faults = unknownParameters(queryFrom(request))
-    const conditions = preconditions(request, faults)
-    if (request.body !== undefined) faults.push(...emptyShape(request.body))
-    refuse(faults)
-    await users.remove(request.params.id, conditions)
+    const found = unknownParameters(queryFrom(request))
+    const conditions = preconditions(request, found)
+    if (request.body !== undefined) found.push(...emptyShape(request.body))
+    await users.remove(request.params.id, conditions, { context: contextOf(request), found })
     return reply.code(204).send()
   })
 
-  const reading = { exposeHeadRoute: true, config: { fastifyUsers: { scope: 'users:read', accepts: [] } } } as const
+  const reading = { exposeHeadRoute: false, config: { fastifyUsers: { scope: 'users:read', accepts: [] } } } as const
   const writing = (accepts: readonly string[]) => ({ bodyLimit: BODY_LIMIT, config: { fastifyUsers: { scope: 'users:write', accepts } } } as const)
   const deleting = { bodyLimit: BODY_LIMIT, config: { fastifyUsers: { scope: 'users:delete', accepts: [JSON_TYPE] } } } as const
 
-  scope.get('/users', reading, list)
+  // HEAD by the handler of GET, and not by Fastify's own, which gives a 304 a Content-Length of 0 (RFC 9110 section 8.6).
+  scope.route({ ...reading, method: ['GET', 'HEAD'], url: '/users', handler: list })
   scope.post('/users', writing([JSON_TYPE]), create)
   refuseOtherMethods(scope, '/users', ['GET', 'HEAD', 'POST'])
 
-  scope.get('/users/:id', reading, get)
+  scope.route({ ...reading, method: ['GET', 'HEAD'], url: '/users/:id', handler: get })
   scope.patch('/users/:id', writing([MERGE_PATCH_TYPE, JSON_TYPE]), change(false))
   scope.put('/users/:id', writing([JSON_TYPE]), change(true))
   scope.delete('/users/:id', deleting, remove)

@@ -1,20 +1,13 @@
+import { type Context, IN_PROCESS } from '../context.ts'
 import { type Fault, UsersError, validationFailed } from '../errors.ts'
+import type { Publish } from '../events.ts'
 import { isUserId, newId } from '../ids.ts'
 import { fromStorage } from '../storage-errors.ts'
-import type { Page, PageRequest, Storage, UserRecord, VersionGuard } from '../storage.ts'
+import type { Creation, Page, PageRequest, Storage, UserRecord } from '../storage.ts'
+import { idempotencyOf, judgeIdempotencyKey } from './idempotency.ts'
 import { type CheckedListQuery, checkListQuery, type Limits, type ListQuery } from './list-query.ts'
 import { checkCreate, checkUpdate } from './rules.ts'
-
-/** The versions a precondition names: one, several, or any at all. */
-export type Versions = '*' | number | readonly number[]
-
-/** Preconditions of a write (RFC 9110 section 13.1), on the user's `version`. */
-export interface WriteOptions {
-  /** The user must have this version; `*`: it must exist. */
-  ifMatch?: Versions
-  /** The user must not have this version; `*`: it must not exist. */
-  ifNoneMatch?: Versions
-}
+import { guardOf, judgeWriteOptions, type WriteOptions } from './write-options.ts'
 
 /** A page of users, and whether there are more behind it. */
 export interface UserPage extends Page<UserRecord> {
@@ -22,25 +15,30 @@ export interface UserPage extends Page<UserRecord> {
   more: boolean
 }
 
+/** Options of a creation. */
+export interface CreateOptions {
+  /** 1 to 255 visible ASCII characters: a creation repeated under the same key gives the first one's user. */
+  idempotencyKey?: string
+}
+
+/** Where a call comes from, and the faults that its caller knows already, so that all are told at once. */
+export interface Call {
+  context: Context
+  found: readonly Fault[]
+}
+
 export interface UsersServiceOptions {
   storage: Storage
   limits: Limits
   requireIfMatch: boolean
+  /** Seconds that an idempotency key is kept. */
+  idempotencyTtl: number
+  publish: Publish
 }
+
+const FROM_PROCESS: Call = { context: IN_PROCESS, found: [] }
 
 export type UsersService = ReturnType<typeof createUsersService>
-
-function listOf (versions: number | readonly number[]): readonly number[] {
-  return typeof versions === 'number' ? [versions] : versions
-}
-
-function guardOf ({ ifMatch, ifNoneMatch }: WriteOptions): VersionGuard {
-  return {
-    // If-None-Match: * holds for a user that does not exist; one that does has no version that would pass.
-    ifVersion: ifNoneMatch === '*' ? [] : ifMatch === undefined || ifMatch === '*' ? null : listOf(ifMatch),
-    unlessVersion: ifNoneMatch === undefined || ifNoneMatch === '*' ? [] : listOf(ifNoneMatch)
-  }
-}
 
 function refuse<Checked extends object> (found: readonly Fault[], checked: Checked | { faults: Fault[] }): asserts checked is Checked {
   const faults = 'faults' in checked ? [...found, ...checked.faults] : found
@@ -49,13 +47,13 @@ function refuse<Checked extends object> (found: readonly Fault[], checked: Check
 
 /**
  * What can be done with users, without HTTP: the rules, and the order validation → existence → precondition → uniqueness.
- * Every method takes what a stranger sent and throws UsersError alone. `found` are faults that the caller knows already, so that all are told at once.
+ * Every method takes what a stranger sent and throws UsersError alone.
  */
-export function createUsersService ({ storage, limits, requireIfMatch }: UsersServiceOptions) {
+export function createUsersService ({ storage, limits, requireIfMatch, idempotencyTtl, publish }: UsersServiceOptions) {
   const notFound = () => new UsersError('user_not_found')
 
   async function get (id: string): Promise<UserRecord> {
-    const user = isUserId(id) ? await fromStorage(storage.findUser(id)) : null
+    const user = isUserId(id) ? await fromStorage(() => storage.findUser(id)) : null
     if (user === null) throw notFound()
     return user
   }
@@ -66,30 +64,37 @@ export function createUsersService ({ storage, limits, requireIfMatch }: UsersSe
     throw new UsersError('precondition_required', { errors: [{ header: 'if-match', code: 'required', detail: 'is required' }] })
   }
 
-  async function create (input: unknown, found: readonly Fault[] = []): Promise<UserRecord> {
+  async function create (input: unknown, { idempotencyKey }: CreateOptions = {}, { context, found }: Call = FROM_PROCESS): Promise<Creation> {
+    const fault = idempotencyKey === undefined ? null : judgeIdempotencyKey(idempotencyKey)
     const checked = checkCreate(input)
-    refuse(found, checked)
+    refuse(fault === null ? found : [...found, fault], checked)
     const { name, email } = checked
     const now = new Date().toISOString()
     const user = { id: newId('usr'), name: name.value, email: email.value, version: 1, createdAt: now, updatedAt: now }
-    await fromStorage(storage.createUser(user, { emailKey: email.key, nameKey: name.key }))
-    return user
+    const idempotency = idempotencyKey === undefined ? null : idempotencyOf(idempotencyKey, input, context, idempotencyTtl)
+    const creation = await fromStorage(() => storage.createUser(user, { emailKey: email.key, nameKey: name.key }, idempotency))
+    if (!creation.replayed) publish('user.created', creation.user, context)
+    return creation
   }
 
-  async function change (id: string, patch: unknown, options: WriteOptions, whole: boolean, found: readonly Fault[] = []): Promise<UserRecord> {
+  async function change (id: string, patch: unknown, options: WriteOptions, whole: boolean, { context, found }: Call = FROM_PROCESS): Promise<UserRecord> {
     const checked = checkUpdate(patch, id, whole)
-    refuse(found, checked)
+    refuse([...found, ...judgeWriteOptions(options)], checked)
     if (!isUserId(id)) throw notFound()
     await requireCondition(id, options)
-    const result = await fromStorage(storage.updateUser(id, checked.changes, new Date().toISOString(), guardOf(options)))
+    const result = await fromStorage(() => storage.updateUser(id, checked.changes, new Date().toISOString(), guardOf(options)))
     if (result === null) throw notFound()
+    if (result.changed) publish('user.updated', result.user, context)
     return result.user
   }
 
-  async function remove (id: string, options: WriteOptions): Promise<void> {
+  async function remove (id: string, options: WriteOptions, { context, found }: Call = FROM_PROCESS): Promise<void> {
+    refuse([...found, ...judgeWriteOptions(options)], {})
     if (!isUserId(id)) throw notFound()
     await requireCondition(id, options)
-    if (await fromStorage(storage.deleteUser(id, guardOf(options))) === null) throw notFound()
+    const user = await fromStorage(() => storage.deleteUser(id, guardOf(options)))
+    if (user === null) throw notFound()
+    publish('user.deleted', user, context)
   }
 
   async function list (query: Readonly<Record<string, unknown>>, found: readonly Fault[] = []): Promise<UserPage> {
@@ -97,11 +102,11 @@ export function createUsersService ({ storage, limits, requireIfMatch }: UsersSe
     const { limit, order, filter, start } = checked
     if ('page' in start) {
       const offset = (start.page - 1) * limit
-      const page = await fromStorage(storage.listUsers(filter, { order, limit, from: { offset } }))
+      const page = await fromStorage(() => storage.listUsers(filter, { order, limit, from: { offset } }))
       return { ...page, query: checked, more: offset + limit < page.total }
     }
     // One more than asked for tells whether a next page exists.
-    const { items, total } = await fromStorage(storage.listUsers(filter, { order, limit: limit + 1, from: start }))
+    const { items, total } = await fromStorage(() => storage.listUsers(filter, { order, limit: limit + 1, from: start }))
     return { items: items.slice(0, limit), total, query: checked, more: items.length > limit }
   }
 
@@ -109,7 +114,7 @@ export function createUsersService ({ storage, limits, requireIfMatch }: UsersSe
     const { order, filter } = checkListQuery({ sort, email, q }, limits)
     let from: PageRequest['from'] = { offset: 0 }
     while (true) {
-      const { items }: Page<UserRecord> = await fromStorage(storage.listUsers(filter, { order, limit: limits.max, from }))
+      const { items }: Page<UserRecord> = await fromStorage(() => storage.listUsers(filter, { order, limit: limits.max, from }))
       yield * items
       const last: UserRecord | undefined = items.at(-1)
       if (last === undefined || items.length < limits.max) return

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+import type { Context } from '../context.ts'
+import type { Fault } from '../errors.ts'
+import type { Idempotency } from '../storage.ts'
+
+// The draft leaves the form to the server: visible ASCII keeps a key one header value that every store can keep.
+const KEY = /^[\x21-\x7e]{1,255}$/
+
+/** JSON text that does not depend on the order of members: the same after parsing is the same text. */
+function canonical (value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) => typeof member === 'object' && member !== null && !Array.isArray(member)
+    ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => a < b ? -1 : 1))
+    : member)
+}
+
+/** The fault of an idempotency key that can't be one, or null. */
+export function judgeIdempotencyKey (key: unknown): Fault | null {
+  return typeof key === 'string' && KEY.test(key)
+    ? null
+    : { header: 'idempotency-key', code: 'format', detail: 'must be one value of 1 to 255 visible ASCII characters' }
+}
+
+/** What the storage is told of a creation under a key (draft-ietf-httpapi-idempotency-key-header). Keys are scoped to the caller. */
+export function idempotencyOf (key: string, body: unknown, { actor }: Context, ttl: number): Idempotency {
+  const now = Date.now()
+  return {
+    scope: actor === null ? 'process' : `${actor.type}:${actor.id}`,
+    key,
+    fingerprint: createHash('sha256').update(canonical(body)).digest('base64url'),
+    now: new Date(now).toISOString(),
+    expiresAt: new Date(now + ttl * 1000).toISOString()
+  }
+}
