@@ -5,6 +5,10 @@ import { UsersError } from 'fastify-users'
 export async function tour (app: FastifyInstance): Promise<string[]> {
   const seen: string[] = []
 
+  const stop = app.users.events.on('user.created', ({ data, actor, requestId }) => {
+    seen.push(`${data.email} by ${actor?.id ?? 'the host'} in ${requestId ?? 'process'}`)
+  })
+
   const ann = await app.users.create({ name: 'Ann', email: 'ann@example.org' })
   await app.users.update(ann.id, { name: 'Anna' }, { ifMatch: ann.version })
   const { data, meta } = await app.users.list({ q: 'ann', limit: 10 })
@@ -22,5 +26,6 @@ export async function tour (app: FastifyInstance): Promise<string[]> {
   seen.push(String(key.startsWith(start)))
 
   await app.users.delete(ann.id)
+  stop()
   return seen
 }

@@ -1,23 +1,8 @@
-import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
+import { closeOnSignal } from './close.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { loggerOptions } from './logger.ts'
-
-const CLOSE_LIMIT_MS = 10_000
-const SWEEP_MS = 50
-
-/** Ends the service on a signal: no new connections, an answer to everything in flight, then the storage. */
-function closeOnSignal (app: FastifyInstance): void {
-  closeWithGrace({ delay: CLOSE_LIMIT_MS, logger: app.log }, async ({ signal, err }) => {
-    if (err === undefined) app.log.info({ signal }, 'closing')
-    else app.log.fatal({ err }, 'closing after an error')
-    // A keep-alive connection that falls idle after the close began would hold it for its whole timeout.
-    const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS)
-    await app.close()
-    clearInterval(sweep)
-  })
-}
 
 /** Makes the first key of a new store and prints it at once: it can't be had again, whatever happens next. */
 async function printFirstKey (app: FastifyInstance, config: Config): Promise<string | null> {

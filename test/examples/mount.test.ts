@@ -4,10 +4,12 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import Fastify from 'fastify'
+import knex from 'knex'
 import users from 'fastify-users'
 import { memory } from 'fastify-users/adapters/memory'
 import { test } from 'tap'
 import { tour } from '../../examples/mount/in-process.ts'
+import { buildApp } from '../../examples/mount/transaction.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 
 const BUILT = join(import.meta.dirname, '..', '..', '.build', 'examples', 'mount')
@@ -37,6 +39,22 @@ test('users in process', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(users, { storage: memory() })
-  t.strictSame(await tour(app), ['1 of 1', 'ann@example.org', 'Another user has this e-mail address.', 'true'])
+  const seen = await tour(app)
+  t.strictSame(seen.filter((line) => !line.includes(' by ')), ['1 of 1', 'ann@example.org', 'Another user has this e-mail address.', 'true'])
+  await new Promise((resolve) => setImmediate(resolve))
+  t.ok(seen.includes('ann@example.org by the host in process'))
   t.equal((await app.users.list()).meta.total, 0)
+})
+
+test('a user and a row of the host in one transaction', async (t) => {
+  const host = knex({ client: 'sqlite3', connection: { filename: join(await temporaryDirectory(t), 'host.db') }, useNullAsDefault: true })
+  t.teardown(() => host.destroy())
+  const app = await buildApp(host)
+  t.teardown(() => app.close())
+  t.equal((await app.inject({ method: 'POST', url: '/sign-up' })).statusCode, 500, 'the host has no orders yet')
+  t.equal((await app.users.list()).meta.total, 0, 'so there is no user either')
+  await host.schema.createTable('orders', (table) => { table.string('user_id'); table.string('item') })
+  t.equal((await app.inject({ method: 'POST', url: '/sign-up' })).statusCode, 204)
+  const [user] = (await app.users.list()).data
+  t.match(await host('orders').select(), [{ user_id: user?.id, item: 'welcome pack' }])
 })

@@ -2,6 +2,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import autocannon from 'autocannon'
@@ -116,7 +117,7 @@ test('a wrong configuration is a clear message and exit code 1', async (t) => {
   HOST must be a host name or address to listen on
   PORT must be a port number from 0 to 65535
   DATABASE_URL must be sqlite:<path>, postgres://<user>:<password>@<host>/<database> or memory:
-  PREFIX must be a path that begins with /
+  PREFIX must be a path that begins with /, of letters, digits and . _ ~ - /
   API_KEYS must be keys of at least 32 visible ASCII characters each, separated by commas
   LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent
 `)
@@ -142,4 +143,22 @@ test('SIGTERM under load with keep-alive clients: within 2 seconds, and nobody i
   t.ok(took < 2000, `${took} ms`)
   t.strictSame([...statuses.keys()], [200])
   t.match(service.stderr(), '"msg":"closing"')
+})
+
+test('SIGTERM ends it in time though sockets say nothing, or half a request', async (t) => {
+  for (const text of ['', 'GET /v1/us', 'POST /v1/users HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n{']) {
+    const service = await start(t, await temporaryDirectory(t), { DATABASE_URL: 'memory:' })
+    const url = new URL(await service.seen(/curl .* (\S+)\n/))
+    const socket = connect(Number(url.port), url.hostname)
+    socket.on('error', () => {})
+    await once(socket, 'connect')
+    if (text !== '') socket.write(text)
+    // A whole request on another connection has gone its way, so the half one has been seen.
+    await get(`${url.origin}/health`)
+    const begun = performance.now()
+    service.process.kill('SIGTERM')
+    t.equal(await service.ended, 0)
+    t.ok(performance.now() - begun < 2000)
+    socket.destroy()
+  }
 })
