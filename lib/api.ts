@@ -4,7 +4,8 @@ import type { UserRecord } from './storage.ts'
 import type { ListQuery } from './users/list-query.ts'
 import { type ListMeta, listMeta } from './users/present.ts'
 import type { UserInput, UserPatch } from './users/schema.ts'
-import type { CreateOptions, UsersService } from './users/service.ts'
+import type { CreateOptions } from './users/idempotency.ts'
+import type { UsersService } from './users/service.ts'
 import type { WriteOptions } from './users/write-options.ts'
 
 /** A user in process: what HTTP shows, and its `version`, which is the ETag without its quotes. */
@@ -49,17 +50,18 @@ export interface TransactionLike {
   isCompleted (): boolean
 }
 
+// Options are copied: `null` is none, and what is no object has members that are refused.
 function methodsOf (users: UsersService): UserMethods {
   return {
-    create: async (input: UserInput, options: CreateOptions = {}) => (await users.create(input, options)).user,
+    create: async (input: UserInput, options: CreateOptions = {}) => (await users.create(input, { ...options })).user,
     get: (id: string) => users.get(id),
     list: async (query: ListQuery = {}) => {
       const page = await users.list({ ...query })
       return { data: page.items, meta: listMeta(page) }
     },
-    update: (id: string, patch: UserPatch, options: WriteOptions = {}) => users.change(id, patch, options, false),
-    delete: (id: string, options: WriteOptions = {}) => users.remove(id, options),
-    iterate: (query: IterateQuery = {}) => users.iterate(query),
+    update: (id: string, patch: UserPatch, options: WriteOptions = {}) => users.change(id, patch, { ...options }, false),
+    delete: (id: string, options: WriteOptions = {}) => users.remove(id, { ...options }),
+    iterate: (query: IterateQuery = {}) => users.iterate({ ...query }),
     [Symbol.asyncIterator]: () => users.iterate({})
   }
 }

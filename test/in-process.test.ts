@@ -34,6 +34,10 @@ for (const store of stores) {
     const nothing: UserPatch = untyped({ name: null })
     await t.rejects(users.update(UNKNOWN, nothing), { code: 'validation_failed' }, 'validation comes before existence')
 
+    await t.rejects(users.create({ name: 'B', email: 'b@b.co' }, untyped({ idempotencykey: 'x' })), { code: 'validation_failed', errors: [{ parameter: 'idempotencykey', code: 'unknown' }] })
+    await t.rejects(users.update(ann.id, { name: 'X' }, untyped('"2"')), { code: 'validation_failed' })
+    t.equal((await users.update(ann.id, {}, untyped(null))).version, 2, 'null is no options')
+    t.equal((await users.iterate(untyped(null)).next()).value?.id, ann.id)
     const others = []
     for (const n of [1, 2, 3, 4, 5, 6]) others.push(await users.create({ name: `User ${n}`, email: `${n}@example.org` }))
     t.match(await users.list(), { data: [{ id: ann.id }, { id: others[0]?.id }], meta: { page: 1, limit: 2, total: 7 } })

@@ -13,11 +13,19 @@ function canonical (value: unknown): string {
     : member)
 }
 
-/** The fault of an idempotency key that can't be one, or null. */
-export function judgeIdempotencyKey (key: unknown): Fault | null {
-  return typeof key === 'string' && KEY.test(key)
-    ? null
-    : { header: 'idempotency-key', code: 'format', detail: 'must be one value of 1 to 255 visible ASCII characters' }
+/** Options of a creation. */
+export interface CreateOptions {
+  /** 1 to 255 visible ASCII characters: a creation repeated under the same key gives the first one's user. */
+  idempotencyKey?: string
+}
+
+/** The faults of the options of a creation. */
+export function judgeCreateOptions ({ idempotencyKey, ...others }: CreateOptions): Fault[] {
+  const faults: Fault[] = Object.keys(others).map((parameter) => ({ parameter, code: 'unknown', detail: 'is not a known option' }))
+  if (idempotencyKey !== undefined && !(typeof idempotencyKey === 'string' && KEY.test(idempotencyKey))) {
+    faults.push({ header: 'idempotency-key', code: 'format', detail: 'must be one value of 1 to 255 visible ASCII characters' })
+  }
+  return faults
 }
 
 /** What the storage is told of a creation under a key (draft-ietf-httpapi-idempotency-key-header). Keys are scoped to the caller. */

@@ -4,7 +4,7 @@ import type { Publish } from '../events.ts'
 import { isUserId, newId } from '../ids.ts'
 import { fromStorage } from '../storage-errors.ts'
 import type { Creation, Page, PageRequest, Storage, UserRecord } from '../storage.ts'
-import { idempotencyOf, judgeIdempotencyKey } from './idempotency.ts'
+import { type CreateOptions, idempotencyOf, judgeCreateOptions } from './idempotency.ts'
 import { type CheckedListQuery, checkListQuery, type Limits, type ListQuery } from './list-query.ts'
 import { checkCreate, checkUpdate } from './rules.ts'
 import { guardOf, judgeWriteOptions, type WriteOptions } from './write-options.ts'
@@ -13,12 +13,6 @@ import { guardOf, judgeWriteOptions, type WriteOptions } from './write-options.t
 export interface UserPage extends Page<UserRecord> {
   query: CheckedListQuery
   more: boolean
-}
-
-/** Options of a creation. */
-export interface CreateOptions {
-  /** 1 to 255 visible ASCII characters: a creation repeated under the same key gives the first one's user. */
-  idempotencyKey?: string
 }
 
 /** Where a call comes from, and the faults that its caller knows already, so that all are told at once. */
@@ -64,10 +58,10 @@ export function createUsersService ({ storage, limits, requireIfMatch, idempoten
     throw new UsersError('precondition_required', { errors: [{ header: 'if-match', code: 'required', detail: 'is required' }] })
   }
 
-  async function create (input: unknown, { idempotencyKey }: CreateOptions = {}, { context, found }: Call = FROM_PROCESS): Promise<Creation> {
-    const fault = idempotencyKey === undefined ? null : judgeIdempotencyKey(idempotencyKey)
+  async function create (input: unknown, options: CreateOptions, { context, found }: Call = FROM_PROCESS): Promise<Creation> {
     const checked = checkCreate(input)
-    refuse(fault === null ? found : [...found, fault], checked)
+    refuse([...found, ...judgeCreateOptions(options)], checked)
+    const { idempotencyKey } = options
     const { name, email } = checked
     const now = new Date().toISOString()
     const user = { id: newId('usr'), name: name.value, email: email.value, version: 1, createdAt: now, updatedAt: now }

@@ -1,0 +1,263 @@
+import { StorageError } from '../../lib/errors.ts'
+import type { ApiKeyRecord, Idempotency, PageRequest, Storage, UserKeys, UserRecord } from '../../lib/storage.ts'
+
+/** One realistic mistake each, and the duty of the conformance kit that is there to find it. */
+export const MISTAKES = {
+  'no unique check on create': 'createUser: an e-mail key that is taken is refused, and nothing is stored',
+  'check, then insert': 'createUser: of many at once with one e-mail key exactly one succeeds',
+  'a taken id counts as a taken address': 'createUser: an id that is taken is refused, but not as an e-mail address',
+  'a taken id overwrites': 'createUser: an id that is taken is refused, but not as an e-mail address',
+  'NUL is lost': 'createUser: a text that cannot be kept is refused, never altered',
+  'lone surrogates are replaced': 'createUser: a text that cannot be kept is refused, never altered',
+  'text is normalised': 'createUser: text comes back unchanged, whatever its script',
+  'the given object is kept': 'createUser: nothing is shared with the store',
+  'the kept object is returned': 'createUser: nothing is shared with the store',
+  'an unknown user is undefined': 'findUser: any text that is no user’s id finds nobody',
+  'errors are swallowed': 'createUser: an e-mail key that is taken is refused, and nothing is stored',
+  'no unique check on update': 'updateUser: an e-mail key that is taken is refused, and nothing changes',
+  'values are written before the unique check': 'updateUser: an e-mail key that is taken is refused, and nothing changes',
+  'the own address counts as taken': 'updateUser: an address may change its case, and gives its old key back',
+  'the old address stays taken': 'updateUser: an address may change its case, and gives its old key back',
+  'the version is not compared': 'updateUser: a guard lets its versions pass and no others',
+  'an empty list of versions lets all pass': 'updateUser: a guard lets its versions pass and no others',
+  'versions to avoid are ignored': 'updateUser: a guard lets its versions pass and no others',
+  'the version is compared, then awaited': 'updateUser: of many at once under one version exactly one wins',
+  'read, then write': 'updateUser: of many at once without a guard none is lost',
+  'no change is a change': 'updateUser: values that are in place already change nothing',
+  'no change skips the guard': 'updateUser: the guard is judged before the values and before the e-mail key',
+  'the version is text': 'createUser: the user comes back as it was given',
+  'times are Date objects': 'createUser: the user comes back as it was given',
+  'delete ignores the guard': 'deleteUser: a guard lets its versions pass and no others',
+  'delete answers true': 'deleteUser: gives back the last state, and the user is gone from everywhere',
+  'a deleted address stays taken': 'deleteUser: the e-mail key is free again',
+  'delete only marks': 'deleteUser: gives back the last state, and the user is gone from everywhere',
+  'the total is text': 'listUsers: the total is a number, and of the filter',
+  'the total ignores the filter': 'listUsers: the total is a number, and of the filter',
+  'the total is of the page': 'listUsers: the total is a number, and of the filter',
+  'the total is of another moment': 'listUsers: page and total are of one moment while others write',
+  'the order is that of insertion': 'listUsers: in the order of ids, whatever the order of creation, and back',
+  'the order is that of the last change': 'listUsers: an update does not move a user',
+  'the limit is ignored': 'listUsers: pages by offset cover everyone once, and end',
+  'the last page is filled up': 'listUsers: pages by offset cover everyone once, and end',
+  'after is included': 'listUsers: walks by after, whether or not that user still exists',
+  'after a deleted user begins anew': 'listUsers: walks by after, whether or not that user still exists',
+  'after ignores the order': 'listUsers: walks by after, whether or not that user still exists',
+  'wildcards are live': 'listUsers: in a prefix every character stands for itself',
+  'q looks inside': 'listUsers: a prefix finds names and addresses, each user once',
+  'q finds names alone': 'listUsers: a prefix finds names and addresses, each user once',
+  'q finds somebody twice': 'listUsers: a prefix finds names and addresses, each user once',
+  'email and q widen each other': 'listUsers: an e-mail key and a prefix narrow each other',
+  'the idempotency key is not scoped': 'createUser with a key: another scope or key is another creation',
+  'the fingerprint is not compared': 'createUser with a key: another request under it is refused',
+  'the idempotency key stays without its user': 'createUser with a key: a creation that fails leaves no key behind',
+  'the idempotency key never expires': 'createUser with a key: once expired the key is free',
+  'the replay is the user of today': 'createUser with a key: the answer is the user as it was then',
+  'the idempotency key outlives its user': 'createUser with a key: a deleted user takes its keys along',
+  'the idempotency key is looked up, then written': 'createUser with a key: of many at once exactly one creates',
+  'pruning forgets everything': 'pruneIdempotency: forgets what is expired and nothing else',
+  'the expiry of keys is dropped': 'createApiKey: the key comes back as it was given, by id and by start',
+  'scopes are shared': 'createApiKey: nothing is shared with the store',
+  'the first key is counted, then made': 'createApiKey: of many first keys at once exactly one is made',
+  'rotation lengthens a life': 'rotateApiKey: adds the successor and lets the old key expire',
+  'rotation revives': 'rotateApiKey: a key that is not active keeps its state and has no successor',
+  'revoking again moves the moment': 'revokeApiKey: marks the key once and keeps the first moment',
+  'an older use overwrites': 'touchApiKey: notes a use, unless a later one is known',
+  'close throws when called twice': 'close: may be called more than once',
+  'migrate throws when called twice': 'migrate: may run again, and at once with itself'
+} as const
+
+export type Mistake = keyof typeof MISTAKES
+
+interface Entry { user: UserRecord, keys: UserKeys, deleted: boolean, changed: number }
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+/** The plainest store there is, arrays and loops, with one mistake planted; with none it is right. */
+export function brokenStore (mistake: Mistake | null): Storage {
+  const is = (...mistakes: Mistake[]) => mistakes.some((each) => each === mistake)
+  let users: Entry[] = []
+  let keys: ApiKeyRecord[] = []
+  let remembered: Array<Idempotency & { user: UserRecord }> = []
+  const spent = new Set<string>()
+  let [closed, migrated, clock] = [0, 0, 0]
+
+  const at = (id: string) => users.find(({ user, deleted }) => user.id === id && !deleted)
+  const holder = (emailKey: string) => users.find(({ keys, deleted }) => keys.emailKey === emailKey && (!deleted || is('a deleted address stays taken')))
+  const taken = () => new StorageError('email_taken', 'taken')
+  const view = (user: UserRecord): UserRecord => {
+    if (is('the kept object is returned')) return user
+    const copy: object = {
+      ...user,
+      ...(is('the version is text') && { version: String(user.version) }),
+      ...(is('times are Date objects') && { createdAt: new Date(user.createdAt) })
+    }
+    return Object(copy)
+  }
+  const kept = (user: UserRecord): UserRecord => {
+    if (is('the given object is kept')) return user
+    let { name } = user
+    if (is('NUL is lost')) name = name.replaceAll('\0', '')
+    if (is('lone surrogates are replaced')) name = name.toWellFormed()
+    if (is('text is normalised')) name = name.normalize('NFKC').trim()
+    return { ...user, name }
+  }
+  const compare = (guard: { ifVersion: readonly number[] | null, unlessVersion: readonly number[] }, { version }: UserRecord) => {
+    const none = guard.ifVersion === null || (is('an empty list of versions lets all pass') && guard.ifVersion.length === 0)
+    const avoided = !is('versions to avoid are ignored') && guard.unlessVersion.includes(version)
+    if (!is('the version is not compared') && ((!none && !guard.ifVersion?.includes(version)) || avoided)) throw new StorageError('version_mismatch', 'another version')
+  }
+  const begins = (text: string, prefix: string) => {
+    if (is('q looks inside')) return text.includes(prefix)
+    if (is('wildcards are live')) return new RegExp(`^${prefix.replace(/[^%_]/g, '\\$&').replaceAll('%', '.*').replaceAll('_', '.')}`, 'su').test(text)
+    return text.startsWith(prefix)
+  }
+
+  return {
+    name: 'broken',
+    supports: { transactions: false },
+    within () { throw new TypeError('no transactions') },
+    async check () {},
+    async migrate () { if (migrated++ > 0 && is('migrate throws when called twice')) throw new Error('table already exists') },
+    async close () { if (closed++ > 0 && is('close throws when called twice')) throw new Error('already closed') },
+
+    async createUser (user, userKeys, idempotency) {
+      const known = idempotency === null
+        ? undefined
+        : remembered.find(({ scope, key, expiresAt }) => key === idempotency.key && (scope === idempotency.scope || is('the idempotency key is not scoped')) && (expiresAt > idempotency.now || is('the idempotency key never expires')))
+      if (known !== undefined && idempotency !== null) {
+        if (known.fingerprint !== idempotency.fingerprint && !is('the fingerprint is not compared')) throw new StorageError('idempotency_key_reused', 'reused')
+        const now = at(known.user.id)
+        return { user: { ...(is('the replay is the user of today') && now !== undefined ? now.user : known.user) }, replayed: true }
+      }
+      if (idempotency !== null) {
+        if (is('the idempotency key is looked up, then written')) await turn()
+        remembered = remembered.filter(({ scope, key }) => scope !== idempotency.scope || key !== idempotency.key)
+        if (is('the idempotency key stays without its user')) remembered.push({ ...idempotency, user: { ...user } })
+      }
+      const isTaken = holder(userKeys.emailKey) !== undefined || spent.has(userKeys.emailKey)
+      if (is('check, then insert', 'the idempotency key is looked up, then written')) await turn()
+      if (isTaken && !is('no unique check on create')) {
+        if (is('errors are swallowed')) return { user: { ...user }, replayed: false }
+        throw taken()
+      }
+      if (at(user.id) !== undefined && !is('a taken id overwrites')) throw is('a taken id counts as a taken address') ? taken() : new StorageError('fault', 'the id is taken')
+      users = users.filter(({ user: { id } }) => id !== user.id)
+      users.push({ user: kept(user), keys: { ...userKeys }, deleted: false, changed: clock++ })
+      if (idempotency !== null && !is('the idempotency key stays without its user')) remembered.push({ ...idempotency, user: { ...user } })
+      return { user: { ...user }, replayed: false }
+    },
+
+    async pruneIdempotency (now) {
+      remembered = is('pruning forgets everything') ? [] : remembered.filter(({ expiresAt }) => expiresAt > now)
+    },
+
+    async findUser (id) {
+      const entry = at(id)
+      if (entry === undefined) return is('an unknown user is undefined') ? Object(undefined)[''] : null
+      return view(entry.user)
+    },
+
+    async listUsers ({ emailKey, prefix }, { order, limit, from }: PageRequest) {
+      const matches = (entry: Entry) => {
+        const byEmail = emailKey === null || entry.keys.emailKey === emailKey
+        const byPrefix = prefix === null || begins(entry.keys.nameKey, prefix) || (!is('q finds names alone') && begins(entry.keys.emailKey, prefix))
+        return is('email and q widen each other') && emailKey !== null && prefix !== null ? byEmail || byPrefix : byEmail && byPrefix
+      }
+      const there = users.filter(({ deleted }) => !deleted || is('delete only marks'))
+      let found = there.filter(matches)
+      if (is('q finds somebody twice') && prefix !== null) found = found.flatMap((entry) => begins(entry.keys.nameKey, prefix) && begins(entry.keys.emailKey, prefix) ? [entry, entry] : [entry])
+      const counted = (is('the total ignores the filter') ? there : found).length
+      if (is('the total is of another moment')) {
+        await turn()
+        found = users.filter(matches)
+      }
+      if (is('the order is that of the last change')) found = found.toSorted((a, b) => a.changed - b.changed)
+      else if (!is('the order is that of insertion')) found = found.toSorted((a, b) => a.user.id < b.user.id ? -1 : 1)
+      if (order === 'desc') found.reverse()
+      let start = 'offset' in from ? from.offset : 0
+      if ('after' in from) {
+        const { after } = from
+        const forward = order === 'asc' || is('after ignores the order')
+        start = found.findIndex(({ user: { id } }) => (forward ? id > after : id < after) || (is('after is included') && id === after))
+        if (is('after a deleted user begins anew') && !found.some(({ user: { id } }) => id === after)) start = 0
+        if (start === -1) start = found.length
+      }
+      if (is('the last page is filled up')) start = Math.max(0, Math.min(start, found.length - limit))
+      const page = found.slice(start, is('the limit is ignored') ? undefined : start + limit)
+      const total = is('the total is of the page') ? page.length : counted
+      return { items: page.map(({ user }) => view(user)), total: is('the total is text') ? Object(JSON.parse(JSON.stringify(String(total)))) : total }
+    },
+
+    async updateUser (id, { name, email }, updatedAt, guard) {
+      const entry = at(id)
+      if (entry === undefined) return null
+      const before = { ...entry.user }
+      const same = (name === undefined || name.value === before.name) && (email === undefined || email.value === before.email)
+      if (same && is('no change skips the guard')) return { user: view(before), changed: false }
+      compare(guard, before)
+      if (is('the version is compared, then awaited', 'read, then write')) await turn()
+      if (same && !is('no change is a change')) return { user: view(before), changed: false }
+      const next: UserRecord = { ...before, name: name?.value ?? before.name, email: email?.value ?? before.email, version: before.version + 1, updatedAt }
+      if (is('values are written before the unique check')) entry.user = next
+      const other = email === undefined ? undefined : holder(email.key)
+      if (!is('no unique check on update') && other !== undefined && (other !== entry || is('the own address counts as taken'))) throw taken()
+      if (is('the old address stays taken') && email !== undefined && email.key !== entry.keys.emailKey) spent.add(entry.keys.emailKey)
+      entry.user = next
+      entry.changed = clock++
+      entry.keys = { nameKey: name?.key ?? entry.keys.nameKey, emailKey: email?.key ?? entry.keys.emailKey }
+      return { user: view(next), changed: true }
+    },
+
+    async deleteUser (id, guard) {
+      const entry = at(id)
+      if (entry === undefined) return null
+      if (!is('delete ignores the guard')) compare(guard, entry.user)
+      entry.deleted = true
+      if (!is('delete only marks', 'a deleted address stays taken')) users = users.filter((each) => each !== entry)
+      if (!is('the idempotency key outlives its user')) remembered = remembered.filter(({ user }) => user.id !== id)
+      return is('delete answers true') ? Object(JSON.parse('true')) : entry.user
+    },
+
+    async createApiKey (key, { onlyFirst }) {
+      const any = keys.length > 0
+      if (is('the first key is counted, then made')) await turn()
+      if (onlyFirst && any) return false
+      if (keys.some(({ id, start }) => id === key.id || start === key.start)) throw new StorageError('fault', 'taken')
+      keys.push({ ...key, scopes: is('scopes are shared') ? key.scopes : [...key.scopes], ...(is('the expiry of keys is dropped') && { expiresAt: null }) })
+      return true
+    },
+    async findApiKey (id) {
+      const key = keys.find((each) => each.id === id)
+      return key === undefined ? null : { ...key, scopes: is('scopes are shared') ? key.scopes : [...key.scopes] }
+    },
+    async findApiKeyByStart (start) {
+      const key = keys.find((each) => each.start === start)
+      return key === undefined ? null : { ...key, scopes: [...key.scopes] }
+    },
+    async listApiKeys ({ order, limit, from }) {
+      const sorted = keys.toSorted((a, b) => (a.id < b.id ? -1 : 1) * (order === 'asc' ? 1 : -1))
+      const items = 'offset' in from ? sorted.slice(from.offset) : sorted.filter(({ id }) => order === 'asc' ? id > from.after : id < from.after)
+      return { items: items.slice(0, limit).map((key) => ({ ...key, scopes: [...key.scopes] })), total: keys.length }
+    },
+    async rotateApiKey (id, successor, { now, expiresAt }) {
+      const key = keys.find((each) => each.id === id)
+      if (key === undefined) return null
+      const inactive = key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)
+      if (inactive && !is('rotation revives')) throw new StorageError('api_key_inactive', 'inactive')
+      if (keys.some(({ start }) => start === successor.start)) throw new StorageError('fault', 'taken')
+      keys.push({ ...successor, scopes: [...successor.scopes] })
+      if (key.expiresAt === null || key.expiresAt > expiresAt || is('rotation lengthens a life')) key.expiresAt = expiresAt
+      return { ...key, scopes: [...key.scopes] }
+    },
+    async revokeApiKey (id, revokedAt) {
+      const key = keys.find((each) => each.id === id)
+      if (key === undefined) return null
+      const changed = key.revokedAt === null
+      if (changed || is('revoking again moves the moment')) key.revokedAt = revokedAt
+      return { key: { ...key, scopes: [...key.scopes] }, changed }
+    },
+    async touchApiKey (id, usedAt, ifBefore) {
+      keys = keys.map((key) => key.id === id && (key.lastUsedAt === null || key.lastUsedAt <= ifBefore || is('an older use overwrites')) ? { ...key, lastUsedAt: usedAt } : key)
+    }
+  }
+}
