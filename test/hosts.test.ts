@@ -82,6 +82,15 @@ const hostile: Array<[name: string, options: FastifyServerOptions, prepare?: (ap
   ['short parameters', { routerOptions: { maxParamLength: 30 } }],
   ['unsafe regular expressions', { routerOptions: { allowUnsafeRegex: true } }],
   ['its own bad-URL handler', { routerOptions: { onBadUrl: (_path, _request, response) => response.end('bad') } }],
+  ['its own handler of long parameters', { routerOptions: Object({ onMaxParamLength: (_path: string, _request: unknown, response: { end: (text: string) => void }) => response.end('long'), maxParamLength: 40 }) }],
+  ['routes compiled', { routerOptions: Object({ compile: true }) }],
+  ['a constraint of its own', {
+    routerOptions: Object({
+      constraints: {
+        tenant: { name: 'tenant', storage: () => { const map = new Map(); return { get: (key: unknown) => map.get(key) ?? null, set: (key: unknown, value: unknown) => map.set(key, value) } }, deriveConstraint: () => 'x', mustMatchWhenDerived: false }
+      }
+    })
+  }],
   ['old names of router options', { maxParamLength: 50, caseSensitive: false, ignoreTrailingSlash: true }],
   ['a rewritten URL', { rewriteUrl: ({ url = '' }) => url }],
   ['no 503 while closing', { return503OnClosing: false }]
