@@ -1,4 +1,4 @@
-import createError from '@fastify/error'
+import createError, { type FastifyErrorConstructor } from '@fastify/error'
 
 /**
  * Every error a client or a caller in process can meet: its stable code, its HTTP status, its title and the default detail.
@@ -57,7 +57,8 @@ export interface UsersErrorDetails {
 
 // The code of the base class only names the family, for instanceof across copies of this package; every instance has its own.
 const FAMILY: string = 'FASTIFY_USERS'
-const BaseError = createError(FAMILY, '%s')
+// The annotation keeps the published types free of the package's namespace, which bundlers' resolution does not find.
+const BaseError: FastifyErrorConstructor = createError(FAMILY, '%s')
 
 /**
  * The one error class of this package: thrown by `app.users` and, with `errorFormat: 'fastify'`, handed to the host's own error handler.

@@ -11,7 +11,7 @@ export type OptionRows<Options> = { [Name in keyof Required<Options>]: { schema:
 export function compileOptions<Options extends object> (rows: OptionRows<Options>): (subject: string, given: Options, more?: () => string[]) => void {
   const checks = Object.entries<OptionRows<Options>[keyof Options]>(rows).map(([name, { schema, words, required }]) => ({ name, words, required, fits: TypeCompiler.Compile(schema) }))
   return (subject, given, more = () => []) => {
-    const values: Record<string, unknown> = Object.fromEntries(Object.entries(given))
+    const values: Record<string, unknown> = Object.fromEntries(Object.entries(Object(given)))
     const problems = Object.keys(values).filter((name) => !Object.hasOwn(rows, name)).map((name) => `${name} is not a known option`)
     for (const { name, words, required, fits } of checks) {
       if (values[name] === undefined ? required === true : !fits.Check(values[name])) problems.push(`${name} ${words}`)

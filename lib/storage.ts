@@ -148,6 +148,7 @@ export interface Storage {
    * Adds a user. With `idempotency`, user and key are written in one step: where the key is known and not expired, nothing is added, and the user of the first
    * creation is given back as it was then. A creation that fails leaves no key behind; a deleted user takes its keys along.
    * @throws StorageError `email_taken` if another user has the e-mail key. Of many at once exactly one succeeds.
+   * @throws StorageError `fault` if another user has the id
    * @throws StorageError `idempotency_key_reused` if the key is known with another fingerprint
    * @throws StorageError `idempotency_in_progress` if the first creation is still running, and the store does not wait for it any longer
    */
@@ -178,7 +179,8 @@ export interface Storage {
 
   /**
    * Adds an API key and resolves to true. With `onlyFirst` it is added only if the store has no key at all, else the answer is false:
-   * of many processes at once exactly one gets true.
+   * of many processes at once exactly one gets true. A revoked or expired key is a key.
+   * @throws StorageError `fault` if another key has the id or the start
    */
   createApiKey (key: ApiKeyRecord, options: { onlyFirst: boolean }): Promise<boolean>
 
@@ -195,6 +197,7 @@ export interface Storage {
    * Adds the successor and lets the old key expire at `expiresAt`, or at its own expiry where that is earlier, in one step; gives back the old key as it
    * then is. `null` if there is no such key.
    * @throws StorageError `api_key_inactive` if the old key is revoked, or expired at `now`
+   * @throws StorageError `fault` if another key has the successor's id or start: then the old key stays as it was
    */
   rotateApiKey (id: string, successor: ApiKeyRecord, times: { now: string, expiresAt: string }): Promise<ApiKeyRecord | null>
 

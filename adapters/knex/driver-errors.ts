@@ -25,6 +25,17 @@ function takesEmail (error: unknown, { emailUnique, usersTable }: Names): boolea
     property(error, 'message')?.includes(`UNIQUE constraint failed: ${usersTable}.email_key`) === true
 }
 
+// What an operator can mend at once deserves its own words.
+const WORDS = new Map([
+  ['28P01', 'the database refuses the user or the password'],
+  ['28000', 'the database refuses the user or the password'],
+  ['3D000', 'there is no such database'],
+  ['ENOTFOUND', 'the host of the database is not known'],
+  ['ERR_INVALID_URL', 'the connection URI is no URI: escape special characters in its password'],
+  ['SQLITE_CANTOPEN', 'the database file cannot be opened or made'],
+  ['SQLITE_NOTADB', 'the file is no SQLite database']
+])
+
 /** Whether the connection was lost while a statement ran: nobody knows whether it was carried out. */
 export function isLost (error: unknown): boolean {
   return isStorageError(error) && error.code === 'unavailable' && (error.driverCode === undefined || LOST_CODES.has(error.driverCode))
@@ -45,7 +56,6 @@ export function toStorageError (error: unknown, names: Names): StorageError {
   const message = property(error, 'message') ?? ''
   const passing = (code !== undefined && (PASSING_CODES.has(code) || PASSING_SQLSTATE.test(code) || PASSING_SQLITE.test(code))) ||
     property(error, 'name') === 'KnexTimeoutError' || PASSING_MESSAGE.test(message)
-  return passing
-    ? new StorageError('unavailable', `the database cannot be reached or is busy (${code ?? 'no connection'})`, code)
-    : new StorageError('fault', `the database refused a statement (${code ?? 'no code'})`, code)
+  const words = WORDS.get(code ?? '') ?? (passing ? 'the database cannot be reached or is busy' : 'the database refused a statement')
+  return new StorageError(passing ? 'unavailable' : 'fault', `${words} (${code ?? 'no code'})`, code)
 }

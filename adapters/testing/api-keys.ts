@@ -44,6 +44,8 @@ export const apiKeyCases: Cases = {
     assert.equal(await storage.createApiKey(apiKeyOf(1), { onlyFirst: true }), true)
     assert.equal(await storage.createApiKey(apiKeyOf(2), { onlyFirst: true }), false)
     assert.equal(await storage.findApiKey(idOf('key', 2)), null)
+    await storage.revokeApiKey(idOf('key', 1), timeOf(50))
+    assert.equal(await storage.createApiKey(apiKeyOf(2), { onlyFirst: true }), false, 'a revoked key is a key')
   },
 
   'createApiKey: of many first keys at once exactly one is made': async (storage) => {

@@ -87,6 +87,7 @@ export const userCases: Cases = {
     const again = { ...expected, email: 'new@example.org', version: 3, updatedAt: timeOf(60) }
     assert.deepEqual(await storage.updateUser(idOf('usr', 1), readdress('new@example.org'), timeOf(60), anyVersion), { user: again, changed: true })
     assert.deepEqual(await storage.findUser(idOf('usr', 1)), again)
+    assert.equal((await storage.updateUser(idOf('usr', 1), rename('NEW'), timeOf(70), anyVersion))?.user.name, 'NEW', 'another spelling is another value, though its key is the same')
     assert.deepEqual(await storage.findUser(idOf('usr', 2)), userOf(2))
   },
 

@@ -7,7 +7,7 @@ import { loggerOptions } from './logger.ts'
 /** Makes the first key of a new store and prints it at once: it can't be had again, whatever happens next. */
 async function printFirstKey (app: FastifyInstance, config: Config): Promise<string | null> {
   if (config.API_KEYS !== '') return null
-  const first = await app.users.apiKeys.createFirst({ name: 'first key', scopes: ['users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write'] })
+  const first = await app.users.apiKeys.createFirst({ name: 'first key', scopes: ['users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write'], expiresAt: null })
   if (first === null) return null
   process.stdout.write(`The first API key of this store, shown this once:\n\n  ${first.key}\n\n`)
   return first.key

@@ -27,6 +27,7 @@ export const MISTAKES = {
   'no change skips the guard': 'updateUser: the guard is judged before the values and before the e-mail key',
   'the version is text': 'createUser: the user comes back as it was given',
   'times are Date objects': 'createUser: the user comes back as it was given',
+  'a name is compared by its key': 'updateUser: sets the values, adds one to the version, keeps the rest',
   'delete ignores the guard': 'deleteUser: a guard lets its versions pass and no others',
   'delete answers true': 'deleteUser: gives back the last state, and the user is gone from everywhere',
   'a deleted address stays taken': 'deleteUser: the e-mail key is free again',
@@ -58,6 +59,7 @@ export const MISTAKES = {
   'the expiry of keys is dropped': 'createApiKey: the key comes back as it was given, by id and by start',
   'scopes are shared': 'createApiKey: nothing is shared with the store',
   'the first key is counted, then made': 'createApiKey: of many first keys at once exactly one is made',
+  'a revoked key is no key': 'createApiKey: onlyFirst adds to an empty store alone',
   'rotation lengthens a life': 'rotateApiKey: adds the successor and lets the old key expire',
   'rotation revives': 'rotateApiKey: a key that is not active keeps its state and has no successor',
   'revoking again moves the moment': 'revokeApiKey: marks the key once and keeps the first moment',
@@ -192,7 +194,7 @@ export function brokenStore (mistake: Mistake | null): Storage {
       const entry = at(id)
       if (entry === undefined) return null
       const before = { ...entry.user }
-      const same = (name === undefined || name.value === before.name) && (email === undefined || email.value === before.email)
+      const same = (name === undefined || name.value === before.name || (is('a name is compared by its key') && name.key === entry.keys.nameKey)) && (email === undefined || email.value === before.email)
       if (same && is('no change skips the guard')) return { user: view(before), changed: false }
       compare(guard, before)
       if (is('the version is compared, then awaited', 'read, then write')) await turn()
@@ -219,7 +221,7 @@ export function brokenStore (mistake: Mistake | null): Storage {
     },
 
     async createApiKey (key, { onlyFirst }) {
-      const any = keys.length > 0
+      const any = keys.some(({ revokedAt }) => revokedAt === null || !is('a revoked key is no key'))
       if (is('the first key is counted, then made')) await turn()
       if (onlyFirst && any) return false
       if (keys.some(({ id, start }) => id === key.id || start === key.start)) throw new StorageError('fault', 'taken')
