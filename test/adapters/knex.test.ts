@@ -14,6 +14,19 @@ import { sqlite } from '../../adapters/sqlite.ts'
 import { StorageError } from '../../lib/errors.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
+/** Stands between a Knex instance and the driver: `send` sends the statement, or another one. The answer takes it away again. */
+function intercept (host: knex.Knex, step: (statement: string, send: (other?: string) => Promise<unknown>) => Promise<unknown>): () => void {
+  const pool: { acquireConnection: () => Promise<{ query: (...args: unknown[]) => Promise<unknown> }> } = host.client
+  const acquire = pool.acquireConnection.bind(pool)
+  pool.acquireConnection = async () => {
+    const connection = await acquire()
+    const query = connection.query.bind(connection)
+    connection.query = (...args) => step(JSON.stringify(args), (other) => other === undefined ? query(...args) : query(other))
+    return connection
+  }
+  return () => { pool.acquireConnection = acquire }
+}
+
 test('an SQLite file is made with its directory, and set up for safety', async (t) => {
   const filename = join(await temporaryDirectory(t), 'a', 'b', 'users.db')
   const storage = sqlite({ filename })
@@ -190,20 +203,13 @@ test('a transaction of ours whose connection dies is an error, not a hang', asyn
   t.teardown(() => host.destroy())
   const storage = knexStorage(host, { schema })
   await storage.migrate()
-  const pool: { acquireConnection: () => Promise<{ query: (...args: unknown[]) => Promise<unknown> }> } = host.client
-  const acquire = pool.acquireConnection.bind(pool)
-  pool.acquireConnection = async () => {
-    const connection = await acquire()
-    const query = connection.query.bind(connection)
-    connection.query = async (...args) => {
-      if (JSON.stringify(args).includes('LIMIT 1')) await sql('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [schema])
-      return query(...args)
-    }
-    return connection
-  }
+  const restore = intercept(host, async (statement, send) => {
+    if (statement.includes('LIMIT 1')) await sql('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [schema])
+    return send()
+  })
   const key = { id: 'key_1', name: 'x', scopes: ['users:read'], start: 'uk_1', digest: 'x', createdAt: '2026-01-01T00:00:00.000Z', expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedFrom: null, lifetime: null }
   await t.rejects(storage.createApiKey(key, { onlyFirst: true }), { name: 'StorageError', code: 'unavailable' })
-  pool.acquireConnection = acquire
+  restore()
   t.equal(await storage.findApiKey('key_1'), null)
 })
 
@@ -231,22 +237,15 @@ test('a creation whose answer was lost finds itself, with an idempotency key and
   t.teardown(() => host.destroy())
   const storage = knexStorage(host, { schema })
   await storage.migrate()
-  const pool: { acquireConnection: () => Promise<{ query: (...args: unknown[]) => Promise<unknown> }> } = host.client
-  const acquire = pool.acquireConnection.bind(pool)
   let lose = true
-  pool.acquireConnection = async () => {
-    const connection = await acquire()
-    const query = connection.query.bind(connection)
-    connection.query = async (...args) => {
-      const answer = await query(...args)
-      if (!lose || !JSON.stringify(args).includes('INSERT INTO')) return answer
-      // The statement is carried out; then the connection goes, with the answer.
-      lose = false
-      await sql('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [schema])
-      return query('select 1')
-    }
-    return connection
-  }
+  intercept(host, async (statement, send) => {
+    const answer = await send()
+    if (!lose || !statement.includes('INSERT INTO')) return answer
+    // The statement is carried out; then the connection goes, with the answer.
+    lose = false
+    await sql('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [schema])
+    return send('select 1')
+  })
   for (const [n, idempotency] of [[1, null], [2, { scope: 's', key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' }]] as const) {
     lose = true
     const user = { id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }
@@ -283,16 +282,9 @@ test('a key whose user is deleted while it is looked up is free', async (t) => {
   const create = (n: number) => storage.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' },
     { scope: 's', key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' })
   await create(1)
-  const pool: { acquireConnection: () => Promise<{ query: (...args: unknown[]) => Promise<unknown> }> } = host.client
-  const acquire = pool.acquireConnection.bind(pool)
-  pool.acquireConnection = async () => {
-    const connection = await acquire()
-    const query = connection.query.bind(connection)
-    connection.query = async (...args) => {
-      if (JSON.stringify(args).includes('SELECT fingerprint')) await sql(`delete from "${schema}".fastify_users_users where id = 'usr_1'`)
-      return query(...args)
-    }
-    return connection
-  }
+  intercept(host, async (statement, send) => {
+    if (statement.includes('SELECT fingerprint')) await sql(`delete from "${schema}".fastify_users_users where id = 'usr_1'`)
+    return send()
+  })
   t.match(await create(2), { user: { id: 'usr_2' }, replayed: false })
 })
