@@ -34,10 +34,3 @@ export function pick<Record, Item> (records: ReadonlyMap<string, Record>, ids: r
   }
   return items
 }
-
-/** How many keys of a set come before the end of those that begin with this text. Keys are compared by UTF-16 units, as JavaScript compares texts. */
-export function endOfPrefix (keys: SortedSet, prefix: string): number {
-  let end = prefix.length
-  while (end > 0 && prefix.charCodeAt(end - 1) === 0xffff) end--
-  return end === 0 ? keys.size : keys.rank(prefix.slice(0, end - 1) + String.fromCharCode(prefix.charCodeAt(end - 1) + 1))
-}

@@ -1,6 +1,7 @@
 import { StorageError } from '../../lib/errors.ts'
 import type { Creation, Idempotency, Page, PageRequest, Storage, UserFilter, UserKeys, UserRecord, VersionGuard } from '../../lib/storage.ts'
-import { endOfPrefix, pageOf, pick, type Positions, positionsOf } from './pages.ts'
+import { pageOf, pick, type Positions, positionsOf } from './pages.ts'
+import { PrefixIndex } from './prefix-index.ts'
 import { SortedSet } from './sorted-set.ts'
 
 type UserStore = Pick<Storage, 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'>
@@ -18,9 +19,9 @@ export function memoryUsers (): UserStore {
   const idOfEmail = new Map<string, string>()
   const remembered = new Map<string, Remembered>()
   const ids = new SortedSet()
-  // For the search by prefix: key, NUL (which no key holds), id.
-  const names = new SortedSet()
-  const emails = new SortedSet()
+  const prefixes = new PrefixIndex()
+  // When a record ends, NUL, its key.
+  const ends = new SortedSet()
 
   function claimEmail (emailKey: string, id: string): void {
     const holder = idOfEmail.get(emailKey)
@@ -28,14 +29,19 @@ export function memoryUsers (): UserStore {
     idOfEmail.set(emailKey, id)
   }
 
-  function index ({ user: { id }, keys }: Entry): void {
-    names.add(`${keys.nameKey}\0${id}`)
-    emails.add(`${keys.emailKey}\0${id}`)
+  const keysOf = ({ keys }: Entry): string[] => [keys.nameKey, keys.emailKey]
+
+  function remember (key: string, record: Remembered): void {
+    forget(key)
+    remembered.set(key, record)
+    ends.add(`${record.expiresAt}\0${key}`)
   }
 
-  function unindex ({ user: { id }, keys }: Entry): void {
-    names.delete(`${keys.nameKey}\0${id}`)
-    emails.delete(`${keys.emailKey}\0${id}`)
+  function forget (key: string): void {
+    const record = remembered.get(key)
+    if (record === undefined) return
+    remembered.delete(key)
+    ends.delete(`${record.expiresAt}\0${key}`)
   }
 
   /** The user that the same creation made before, or null where this is the first. */
@@ -46,20 +52,11 @@ export function memoryUsers (): UserStore {
     return known.user
   }
 
-  /** The ids that a filter matches. Without a prefix that costs next to nothing; with one, what it finds. */
   function matching ({ emailKey, prefix }: UserFilter): Positions {
-    if (emailKey !== null) {
-      const entry = entries.get(idOfEmail.get(emailKey) ?? '')
-      const fits = entry !== undefined && (prefix === null || entry.keys.nameKey.startsWith(prefix) || emailKey.startsWith(prefix))
-      return positionsOf(fits ? [entry.user.id] : [])
-    }
-    if (prefix === null) return ids
-    const found = new Set<string>()
-    for (const set of [names, emails]) {
-      const start = set.rank(prefix)
-      for (const key of set.range(start, endOfPrefix(set, prefix) - start)) found.add(key.slice(key.indexOf('\0') + 1))
-    }
-    return positionsOf([...found].sort())
+    if (emailKey === null) return prefix === null ? ids : prefixes.matching(prefix)
+    const entry = entries.get(idOfEmail.get(emailKey) ?? '')
+    const fits = entry !== undefined && (prefix === null || keysOf(entry).some((key) => key.startsWith(prefix)))
+    return positionsOf(fits ? [entry.user.id] : [])
   }
 
   return {
@@ -72,18 +69,16 @@ export function memoryUsers (): UserStore {
       const entry: Entry = { user: { ...user }, keys: { ...keys }, idempotencyKeys: [] }
       entries.set(user.id, entry)
       ids.add(user.id)
-      index(entry)
+      prefixes.add(user.id, keysOf(entry))
       if (key !== null && idempotency !== null) {
-        remembered.set(key, { fingerprint: idempotency.fingerprint, expiresAt: idempotency.expiresAt, user: { ...user } })
+        remember(key, { fingerprint: idempotency.fingerprint, expiresAt: idempotency.expiresAt, user: { ...user } })
         entry.idempotencyKeys.push(key)
       }
       return { user: { ...user }, replayed: false }
     },
 
     async pruneIdempotency (now) {
-      for (const [key, { expiresAt }] of remembered) {
-        if (expiresAt <= now) remembered.delete(key)
-      }
+      for (const end of ends.range(0, ends.rank(`${now}\u0001`))) forget(end.slice(end.indexOf('\0') + 1))
     },
 
     async findUser (id) {
@@ -105,10 +100,10 @@ export function memoryUsers (): UserStore {
       if (name.value === user.name && email.value === user.email) return { user: { ...user }, changed: false }
       claimEmail(email.key, id)
       if (email.key !== keys.emailKey) idOfEmail.delete(keys.emailKey)
-      unindex(entry)
+      prefixes.delete(id, keysOf(entry))
       entry.user = { ...user, name: name.value, email: email.value, version: user.version + 1, updatedAt }
       entry.keys = { nameKey: name.key, emailKey: email.key }
-      index(entry)
+      prefixes.add(id, keysOf(entry))
       return { user: { ...entry.user }, changed: true }
     },
 
@@ -116,13 +111,13 @@ export function memoryUsers (): UserStore {
       const entry = entries.get(id)
       if (entry === undefined) return null
       judge(guard, entry.user)
-      unindex(entry)
+      prefixes.delete(id, keysOf(entry))
       entries.delete(id)
       idOfEmail.delete(entry.keys.emailKey)
       ids.delete(id)
       for (const key of entry.idempotencyKeys) {
         // A key that has expired may be another user's by now.
-        if (remembered.get(key)?.user.id === id) remembered.delete(key)
+        if (remembered.get(key)?.user.id === id) forget(key)
       }
       return entry.user
     }

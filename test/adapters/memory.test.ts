@@ -1,8 +1,8 @@
-// The order structure of the memory store against a sorted array, and its cost as the number of steps grows.
+// The order structures of the memory store against plain arrays.
 import fc from 'fast-check'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
-import { endOfPrefix } from '../../adapters/memory/pages.ts'
+import { endOfPrefix, PrefixIndex } from '../../adapters/memory/prefix-index.ts'
 import { SortedSet } from '../../adapters/memory/sorted-set.ts'
 
 type Step = { kind: 'add' | 'delete', key: string } | { kind: 'range', start: number, count: number } | { kind: 'rank', key: string }
@@ -66,6 +66,29 @@ test('where the keys that begin with a text end', (t) => {
   for (const [prefix, begins] of [['a', 6], ['ab', 2], ['abc', 1], ['a\uffff', 2], ['\uffff', 2], ['\uffff\uffff', 1], ['c', 0]] as const) {
     t.equal(endOfPrefix(set, prefix) - set.rank(prefix), begins, JSON.stringify(prefix))
   }
+  t.end()
+})
+
+test('a prefix index finds what a look at every key finds, while prefixes become common and rare again', (t) => {
+  const key = fc.string({ unit: fc.constantFrom('a', 'b', '\uffff'), minLength: 1, maxLength: 4 })
+  const step = fc.record({ id: fc.integer({ min: 10, max: 60 }).map(String), remove: fc.boolean(), keys: fc.tuple(key, key) })
+  fc.assert(fc.property(fc.array(step, { minLength: 50, maxLength: 300, size: 'max' }), key, (steps, asked) => {
+    const index = new PrefixIndex(8)
+    const model = new Map<string, string[]>()
+    return steps.every(({ id, remove, keys }) => {
+      const known = model.get(id)
+      if (known !== undefined) index.delete(id, known)
+      model.delete(id)
+      if (!remove) {
+        index.add(id, keys)
+        model.set(id, keys)
+      }
+      const expected = [...model].filter(([, keys]) => keys.some((each) => each.startsWith(asked))).map(([id]) => id).sort()
+      const found = index.matching(asked)
+      return found.size === expected.length && JSON.stringify(found.range(0, 100)) === JSON.stringify(expected) &&
+        found.rank('35') === expected.filter((id) => id < '35').length
+    })
+  }), { numRuns: 300 })
   t.end()
 })
 
