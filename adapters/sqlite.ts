@@ -22,7 +22,7 @@ export interface SqliteOptions {
 }
 
 const refuseWrong = compileOptions<SqliteOptions>({
-  filename: { required: true, schema: Type.String({ minLength: 1 }), words: 'must be the path of a file, or :memory:' },
+  filename: { required: true, schema: Type.String({ pattern: '^(?![A-Za-z][A-Za-z0-9+.-]+:).' }), words: 'must be the path of a file, no URI, or :memory:' },
   busyTimeout: { schema: Type.Integer({ minimum: 0 }), words: 'must be a whole number of milliseconds, 0 or more' },
   tablePrefix
 })

@@ -1,18 +1,11 @@
-export { default, users } from './plugin.ts'
-export type { IterateQuery, TransactionLike, User, UserMethods, Users } from './api.ts'
-export type { Authenticate, HostPrincipal, StaticKey } from './api-keys/authenticator.ts'
-export type { ApiKey } from './api-keys/record.ts'
-export type { ApiKeyInput, RotateOptions } from './api-keys/rules.ts'
-export type { Scope } from './api-keys/scopes.ts'
-export type { NewApiKey } from './api-keys/service.ts'
-export { StorageError, UsersError } from './errors.ts'
-export type { ErrorCode, Fault, StorageErrorCode } from './errors.ts'
-export type { EventData, Events, EventType, Listener, UsersEvent } from './events.ts'
-export type { ErrorFormat, Problem } from './http/problem.ts'
-export type { UsersOptions } from './options.ts'
-export type * from './storage.ts'
-export type { ListQuery } from './users/list-query.ts'
-export type { ListMeta } from './users/present.ts'
-export type { UserInput, UserPatch } from './users/schema.ts'
-export type { CreateOptions } from './users/idempotency.ts'
-export type { Versions, WriteOptions } from './users/write-options.ts'
+import type { Users } from './api.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The users of fastify-users, in process. */
+    users: Users
+  }
+}
+
+export * from './exports.ts'
+export { default } from './exports.ts'

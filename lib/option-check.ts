@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 
 /** One row for each option: its schema, and the words for a value that doesn't fit. The words never repeat the value, which may be a secret. */
-export type OptionRows<Options> = { [Name in keyof Required<Options>]: { schema: TSchema, words: string, required?: true } }
+export type OptionRows<Options> = { [Name in keyof Required<Options>]: { schema: TSchema, words: string | ((value: unknown) => string), required?: true } }
 
 /**
  * Compiles rows into a check of options that throws one TypeError with every problem: unknown names, missing ones, wrong values. `more` adds problems that lie
@@ -14,7 +14,7 @@ export function compileOptions<Options extends object> (rows: OptionRows<Options
     const values: Record<string, unknown> = Object.fromEntries(Object.entries(Object(given)))
     const problems = Object.keys(values).filter((name) => !Object.hasOwn(rows, name)).map((name) => `${name} is not a known option`)
     for (const { name, words, required, fits } of checks) {
-      if (values[name] === undefined ? required === true : !fits.Check(values[name])) problems.push(`${name} ${words}`)
+      if (values[name] === undefined ? required === true : !fits.Check(values[name])) problems.push(`${name} ${typeof words === 'string' ? words : words(values[name])}`)
     }
     if (problems.length === 0) problems.push(...more())
     if (problems.length > 0) throw new TypeError(`${subject}: ${problems.length} wrong ${problems.length === 1 ? 'option' : 'options'}:\n- ${problems.join('\n- ')}`)

@@ -65,13 +65,18 @@ const PAGE_LIMIT = 10_000
 const method = Type.Function([], Type.Unknown())
 const methods = ['within', 'check', 'migrate', 'close', 'createUser', 'pruneIdempotency', 'findUser', 'listUsers', 'updateUser', 'deleteUser', 'createApiKey', 'findApiKey',
   'findApiKeyByStart', 'listApiKeys', 'rotateApiKey', 'revokeApiKey', 'touchApiKey'] as const satisfies ReadonlyArray<keyof Storage>
+function missingFrom (storage: Readonly<Record<string, unknown>>): string[] {
+  return [...typeof storage['name'] === 'string' ? [] : ['name'], ...methods.filter((name) => typeof storage[name] !== 'function')]
+}
+
 const staticKey = Type.String({ pattern: '^[\\x21-\\x7e]{32,}$' })
 
 const refuseWrong = compileOptions<UsersOptions>({
   storage: {
     required: true,
     schema: Type.Object({ name: Type.String(), ...Object.fromEntries(methods.map((name) => [name, method])) }),
-    words: `is required and must be a storage, such as memory(), sqlite({ filename }) or postgres({ connection }), with the methods ${methods.join(', ')}`
+    words: (value) => 'is required and must be a storage, such as memory(), sqlite({ filename }) or postgres({ connection })' +
+      (value === undefined ? '' : `: this one lacks ${missingFrom(Object(value)).join(', ')}`)
   },
   prefix: { schema: Type.String({ pattern: "^(?:/[A-Za-z0-9._~!$&'()*+,=:@/-]*)?$" }), words: 'must be a path that begins with /, of characters that a URI path has without escapes' },
   decoratorName: { schema: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]*$' }), words: 'must be a JavaScript identifier' },

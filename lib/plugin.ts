@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
-import { type Users, createUsersApi } from './api.ts'
+import { createUsersApi } from './api.ts'
 import { createAuthenticator } from './api-keys/authenticator.ts'
 import { createApiKeysService } from './api-keys/service.ts'
 import { createVerifier } from './api-keys/verifier.ts'
@@ -15,13 +15,6 @@ import { createUsersService } from './users/service.ts'
 
 const ID_LENGTH = 30
 const PRUNE_INTERVAL_MS = 10 * 60 * 1000
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** The users of fastify-users, in process. */
-    users: Users
-  }
-}
 
 /** What of the host's router settings reaches us; older hosts set them at the top level. */
 function routerSettings (host: FastifyInstance): { maxParamLength: number, useSemicolonDelimiter: boolean } {

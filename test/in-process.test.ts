@@ -59,6 +59,7 @@ for (const store of stores) {
     t.equal((await walk.next()).value?.id, ann.id)
     t.strictSame(await walk.return(), { done: true, value: undefined }, 'a walk may stop anywhere')
     await t.rejects(users.iterate({ q: 'x' }).next(), { code: 'validation_failed' })
+    await t.rejects(users.iterate(untyped({ page: 2, filter: 'x' })).next(), { code: 'validation_failed', errors: [{ parameter: 'page', code: 'unknown' }, { parameter: 'filter', code: 'unknown' }] })
 
     for (const options of [{ ifMatch: '"2"' }, { ifMatch: 1.5 }, { ifMatch: null }, { ifMatch: [0] }, { ifMatch: ['2'] }, { ifNoneMatch: {} }]) {
       await t.rejects(users.update(ann.id, { name: 'X' }, untyped(options)), { code: 'validation_failed', errors: [{ parameter: Object.keys(options)[0], code: 'type' }] }, JSON.stringify(options))

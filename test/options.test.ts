@@ -15,6 +15,14 @@ test('no storage is a clear error', async (t) => {
   await t.rejects(Promise.resolve(app.register(users, nothing)), /^fastify-users: 1 wrong option:\n- storage is required and must be a storage, such as memory\(\)/)
 })
 
+test('a storage that is none says what it lacks', (t) => {
+  const { findUser, touchApiKey, ...rest } = memory()
+  t.throws(() => check({ storage: { ...rest, findUser, touchApiKey: 1 } }), { message: /: this one lacks touchApiKey$/ })
+  t.throws(() => check({ storage: rest }), { message: /: this one lacks findUser, touchApiKey$/ })
+  t.throws(() => check({ storage: 'sqlite' }), { message: /: this one lacks name, within, check, migrate, close, createUser, / })
+  t.end()
+})
+
 test('every wrong option is named, and none of its values', (t) => {
   const wrong = {
     storage: { name: 'x', check () {} },

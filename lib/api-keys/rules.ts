@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { type Fault, validationFailed } from '../errors.ts'
 import { compileShape } from '../faults.ts'
-import { checkListQuery, type Limits } from '../users/list-query.ts'
+import { checkListQuery, type Limits, unknownParameters } from '../users/list-query.ts'
 import { judgeName } from '../users/rules.ts'
 import { DEFAULT_SCOPES, type Scope, SCOPES } from './scopes.ts'
 
@@ -100,8 +100,7 @@ export function checkApiKeyInput (input: ApiKeyInput, now: number): { name: stri
  */
 export function checkKeyListQuery (query: Readonly<Record<string, unknown>>, limits: Limits): { page: number, limit: number } {
   const { page, limit, ...others } = query
-  const found = Object.keys(others).map((parameter) => ({ parameter, code: 'unknown', detail: 'is not a known parameter' }))
-  const checked = checkListQuery({ ...(page !== undefined && { page }), ...(limit !== undefined && { limit }) }, limits, found)
+  const checked = checkListQuery({ ...(page !== undefined && { page }), ...(limit !== undefined && { limit }) }, limits, unknownParameters(Object.keys(others)))
   return { page: Number(page ?? 1), limit: checked.limit }
 }
 

@@ -37,6 +37,11 @@ export interface Limits {
   max: number
 }
 
+/** The faults of parameters that there are none of. */
+export function unknownParameters (names: readonly string[]): Fault[] {
+  return names.map((parameter) => ({ parameter, code: 'unknown', detail: 'is not a known parameter' }))
+}
+
 const NAMES = new Set(['page', 'limit', 'sort', 'email', 'q', 'after'])
 
 function isIntegerUpTo (value: unknown, max: number): value is number {
@@ -48,14 +53,11 @@ function isIntegerUpTo (value: unknown, max: number): value is number {
  * @throws UsersError `validation_failed` that names every faulty parameter
  */
 export function checkListQuery (query: Readonly<Record<string, unknown>>, limits: Limits, found: readonly Fault[] = []): CheckedListQuery {
-  const faults: Fault[] = [...found]
+  const faults: Fault[] = [...found, ...unknownParameters(Object.keys(query).filter((parameter) => !NAMES.has(parameter)))]
   const fault = (parameter: string, code: string, detail: string) => { faults.push({ parameter, code, detail }) }
   const { page = 1, limit = limits.default, sort = 'createdAt', email, q, after } = query
   const filter: UserFilter = { emailKey: null, prefix: null }
 
-  for (const parameter of Object.keys(query)) {
-    if (!NAMES.has(parameter)) fault(parameter, 'unknown', 'is not a known parameter')
-  }
   if (!isIntegerUpTo(page, PAGE_MAX)) fault('page', 'range', `must be a whole number from 1 to ${PAGE_MAX}`)
   if (!isIntegerUpTo(limit, limits.max)) fault('limit', 'range', `must be a whole number from 1 to ${limits.max}`)
   if (sort !== 'createdAt' && sort !== '-createdAt') fault('sort', 'choice', 'must be createdAt or -createdAt')

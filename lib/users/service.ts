@@ -5,7 +5,7 @@ import { isUserId, newId } from '../ids.ts'
 import { fromStorage } from '../storage-errors.ts'
 import type { Creation, Page, PageRequest, Storage, UserRecord } from '../storage.ts'
 import { type CreateOptions, idempotencyOf, judgeCreateOptions } from './idempotency.ts'
-import { type CheckedListQuery, checkListQuery, type Limits, type ListQuery } from './list-query.ts'
+import { type CheckedListQuery, checkListQuery, type Limits, type ListQuery, unknownParameters } from './list-query.ts'
 import { checkCreate, checkUpdate } from './rules.ts'
 import { guardOf, judgeWriteOptions, type WriteOptions } from './write-options.ts'
 
@@ -104,8 +104,8 @@ export function createUsersService ({ storage, limits, requireIfMatch, idempoten
     return { items: items.slice(0, limit), total, query: checked, more: items.length > limit }
   }
 
-  async function * iterate ({ sort, email, q }: Pick<ListQuery, 'sort' | 'email' | 'q'>): AsyncGenerator<UserRecord, void, undefined> {
-    const { order, filter } = checkListQuery({ sort, email, q }, limits)
+  async function * iterate ({ sort, email, q, ...others }: Pick<ListQuery, 'sort' | 'email' | 'q'>): AsyncGenerator<UserRecord, void, undefined> {
+    const { order, filter } = checkListQuery({ sort, email, q }, limits, unknownParameters(Object.keys(others)))
     let from: PageRequest['from'] = { offset: 0 }
     while (true) {
       const { items }: Page<UserRecord> = await fromStorage(() => storage.listUsers(filter, { order, limit: limits.max, from }))

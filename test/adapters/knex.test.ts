@@ -1,7 +1,8 @@
 // What is particular to the SQL stores: settings, indexes, errors of the drivers, optional peers.
 import { join } from 'node:path'
-import { stat } from 'node:fs/promises'
+import { stat, writeFile } from 'node:fs/promises'
 import knex from 'knex'
+import sqlite3 from 'sqlite3'
 import { test } from 'tap'
 import { betterSqliteDialect, dialectOf, postgresDialect, sqliteDialect } from '../../adapters/knex/dialect.ts'
 import { isConflict, isLost, toStorageError } from '../../adapters/knex/driver-errors.ts'
@@ -29,9 +30,17 @@ function intercept (host: knex.Knex, step: (statement: string, send: (other?: st
 
 test('an SQLite file is made with its directory, and set up for safety', async (t) => {
   const filename = join(await temporaryDirectory(t), 'a', 'b', 'users.db')
-  const storage = sqlite({ filename })
+  const storage = sqlite({ filename, busyTimeout: 4321 })
   await storage.migrate()
   t.ok((await stat(`${filename}-wal`)).isFile(), 'the write-ahead log is on')
+  const used = t.capture(sqlite3.Database.prototype, 'all', sqlite3.Database.prototype.all)
+  await storage.check()
+  const connection = used()[0]?.receiver
+  if (!(connection instanceof sqlite3.Database)) throw new Error('no connection was used')
+  const setting = (name: string) => new Promise((resolve) => connection.get(`pragma ${name}`, (_error, row) => resolve(row)))
+  // 2 is FULL: every commit is on the disk before it is answered.
+  t.strictSame(await Promise.all(['synchronous', 'busy_timeout', 'foreign_keys', 'journal_mode'].map(setting)),
+    [{ synchronous: 2 }, { timeout: 4321 }, { foreign_keys: 1 }, { journal_mode: 'wal' }])
   await storage.close()
   const other = knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true })
   t.teardown(() => other.destroy())
@@ -140,7 +149,8 @@ test('wrong options are errors at once, all in one', async (t) => {
   t.throws(() => namesOf({ schema: 'a.b' }), { name: 'TypeError', message: /schema must be/ })
   t.equal(namesOf({ schema: 's', tablePrefix: 't_' }).users, '"s"."t_users"')
   const untyped = (value: unknown) => JSON.parse(JSON.stringify(value))
-  t.throws(() => sqlite(untyped({ filename: '', busyTimeout: -1, file: 'x' })), { name: 'TypeError', message: 'fastify-users: sqlite(): 3 wrong options:\n- file is not a known option\n- filename must be the path of a file, or :memory:\n- busyTimeout must be a whole number of milliseconds, 0 or more' })
+  t.throws(() => sqlite(untyped({ filename: '', busyTimeout: -1, file: 'x' })), { name: 'TypeError', message: 'fastify-users: sqlite(): 3 wrong options:\n- file is not a known option\n- filename must be the path of a file, no URI, or :memory:\n- busyTimeout must be a whole number of milliseconds, 0 or more' })
+  for (const filename of ['sqlite:users.db', 'file:users.db', 'https://example.org/x']) t.throws(() => sqlite({ filename }), { message: /- filename must be/ })
   t.throws(() => sqlite(untyped({})), { message: /- filename must be/ })
   t.throws(() => sqlite(Object(undefined)[0]), { message: /- filename must be/ })
   t.throws(() => postgres(untyped({ statementTimeout: '5s', pool: { max: 0 }, schema: 'X', tableprefix: 'x_' })), { name: 'TypeError', message: /^fastify-users: postgres\(\): 5 wrong options:\n- tableprefix is not a known option\n- connection must be .*\n- pool must be .*\n- statementTimeout must be .*\n- schema must be / })
@@ -161,10 +171,12 @@ test('a connection of another driver is refused', async (t) => {
   }
 })
 
-test('a missing peer is named with its install command', (t) => {
+test('a missing peer is named with its install command, an unbuilt one with that of its build', async (t) => {
   t.throws(() => requirePeers('sqlite()', ['knex', 'sqlite9', 'knexx']), { message: 'fastify-users: sqlite() needs sqlite9 and knexx: npm install sqlite9 knexx' })
   t.type(requirePeers('sqlite()', ['knex']), 'function')
-  t.end()
+  const unbuilt = join(await temporaryDirectory(t), 'unbuilt.cjs')
+  await writeFile(unbuilt, "throw new Error('no binary')")
+  t.throws(() => requirePeers('sqlite()', ['knex', unbuilt]), { message: `fastify-users: sqlite() needs ${unbuilt}, which is installed but does not load: npm rebuild ${unbuilt}`, cause: { message: 'no binary' } })
 })
 
 test('the text behind a prefix, in code points', (t) => {
