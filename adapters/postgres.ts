@@ -1,9 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { compileOptions } from '../lib/option-check.ts'
-import type { Storage } from '../lib/storage.ts'
 import { schema, tablePrefix } from './knex/names.ts'
 import { quiet } from './knex/quiet.ts'
-import { storageOnKnex } from './knex/storage.ts'
+import { type KnexStorage, storageOnKnex } from './knex/storage.ts'
 import { requirePeers } from './peers.ts'
 
 // A connection that can't be made is told before the wait for one ends, or it would fail whoever asks next.
@@ -39,7 +38,7 @@ const refuseWrong = compileOptions<PostgresOptions>({
  * A storage in PostgreSQL, on a pool of its own. Needs the packages `knex` and `pg`.
  * @throws Error if one of them is missing; TypeError for a wrong option
  */
-export function postgres (options: PostgresOptions): Storage {
+export function postgres (options: PostgresOptions): KnexStorage {
   refuseWrong('fastify-users: postgres()', options)
   const { connection, pool = {}, statementTimeout = 5000 } = options
   const require = requirePeers('postgres()', ['knex', 'pg'])

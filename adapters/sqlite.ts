@@ -2,8 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import { compileOptions } from '../lib/option-check.ts'
-import type { Storage } from '../lib/storage.ts'
-import { knexStorage } from './knex/index.ts'
+import { type KnexStorage, knexStorage } from './knex/index.ts'
 import { tablePrefix } from './knex/names.ts'
 import { quiet } from './knex/quiet.ts'
 import { requirePeers } from './peers.ts'
@@ -52,7 +51,7 @@ function preparer (busyTimeout: number): (connection: Connection, done: (error: 
  * A storage in an SQLite file, on a connection of its own. Needs the packages `knex` and `sqlite3`.
  * @throws Error if one of them is missing, or the directory can't be made; TypeError for a wrong option
  */
-export function sqlite (options: SqliteOptions): Storage {
+export function sqlite (options: SqliteOptions): KnexStorage {
   refuseWrong('fastify-users: sqlite()', options)
   const { filename, busyTimeout = BUSY_TIMEOUT_MS, tablePrefix: prefix } = options
   const require = requirePeers('sqlite()', ['knex', 'sqlite3'])

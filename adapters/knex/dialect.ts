@@ -27,6 +27,8 @@ export interface Dialect {
   bytewise: string
   /** Column type for a moment. */
   moment: string
+  /** The present moment, for a column of that type. */
+  now: string
   /** Runs one statement on a connection of the driver. */
   run (connection: unknown, sql: string, params: readonly Param[]): Promise<Row[]>
 }
@@ -76,6 +78,7 @@ export const postgresDialect: Dialect = {
   patience: 'SET LOCAL statement_timeout = 0',
   bytewise: 'text COLLATE "C"',
   moment: 'timestamptz(3)',
+  now: 'now()',
   async run (connection, text, values) {
     if (!isPg(connection)) throw new TypeError('not a connection of pg')
     return (await connection.query({ text, values, types: textOnly })).rows
@@ -95,6 +98,7 @@ export const sqliteDialect: Dialect = {
   patience: null,
   bytewise: 'text',
   moment: 'text',
+  now: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
   run (connection, sql, params) {
     if (!isSqlite(connection)) throw new TypeError('not a connection of sqlite3')
     const values = params.map(plain)

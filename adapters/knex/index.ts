@@ -1,15 +1,16 @@
 import type { Knex } from 'knex'
-import type { Storage } from '../../lib/storage.ts'
 import type { NamingOptions } from './names.ts'
-import { storageOnKnex } from './storage.ts'
+import { type KnexStorage, storageOnKnex } from './storage.ts'
 
 export type KnexStorageOptions = NamingOptions
+export type { KnexStorage }
+export { migrationsSql, type MigrationsSqlOptions } from './migrations-sql.ts'
 
 /**
  * A storage on a Knex instance of the host's, on PostgreSQL (`pg`) or SQLite (`sqlite3`, `better-sqlite3`). The instance stays the host's: it is never closed
  * here, and none of its settings is changed.
  * @throws TypeError for another database, or a wrong option
  */
-export function knexStorage (knex: Knex, options: KnexStorageOptions = {}): Storage {
+export function knexStorage (knex: Knex, options: KnexStorageOptions = {}): KnexStorage {
   return storageOnKnex(knex, options)
 }

@@ -2,9 +2,11 @@ import type { Dialect } from './dialect.ts'
 import type { Names } from './names.ts'
 
 /** One step of the schema: its statements run in order, in one transaction with the row that records it. */
-export interface Migration {
+interface Migration {
   name: string
   up (dialect: Dialect, names: Names): string[]
+  /** The way back, which loses what the step made room for. */
+  down (dialect: Dialect, names: Names): string[]
 }
 
 /** Every step, oldest first. Its place in the list, from 1, is its version. A step that was released is never changed. */
@@ -36,7 +38,8 @@ export const migrations: readonly Migration[] = [
         rotated_from ${bytewise},
         lifetime bigint
       )`
-    ]
+    ],
+    down: (_dialect, { users, apiKeys }) => [`DROP TABLE ${apiKeys}`, `DROP TABLE ${users}`]
   },
   {
     name: 'idempotency keys',
@@ -56,6 +59,28 @@ export const migrations: readonly Migration[] = [
       ...(dialect.name === 'sqlite'
         ? [`CREATE TRIGGER ${own('idempotency_user_deleted')} AFTER DELETE ON ${users} BEGIN DELETE FROM ${idempotency} WHERE user_id = OLD.id; END`]
         : [])
+    ],
+    down: (dialect, { idempotency, own }) => [
+      ...(dialect.name === 'sqlite' ? [`DROP TRIGGER ${own('idempotency_user_deleted')}`] : []),
+      `DROP TABLE ${idempotency}`
     ]
   }
 ]
+
+/** The version that this code works with. */
+export const LATEST = migrations.length
+
+/** The statements that lead from one version of the schema to another, up or down, bookkeeping included. 0: no schema of ours. */
+export function statementsBetween (dialect: Dialect, names: Names, from: number, to: number): string[] {
+  const bookkeeping = `CREATE TABLE IF NOT EXISTS ${names.migrations} (
+        version integer NOT NULL CONSTRAINT ${names.own('migrations_pkey')} PRIMARY KEY,
+        name text NOT NULL,
+        applied_at ${dialect.moment} NOT NULL
+      )`
+  const steps = migrations.map(({ name, up, down }, i) => ({
+    up: [...up(dialect, names), `INSERT INTO ${names.migrations} (version, name, applied_at) VALUES (${i + 1}, '${name}', ${dialect.now})`],
+    down: [...down(dialect, names), `DELETE FROM ${names.migrations} WHERE version = ${i + 1}`]
+  }))
+  if (from < to) return [bookkeeping, ...steps.slice(from, to).flatMap(({ up }) => up)]
+  return [...steps.slice(to, from).reverse().flatMap(({ down }) => down), ...(to === 0 && from > 0 ? [`DROP TABLE ${names.migrations}`] : [])]
+}

@@ -1,15 +1,26 @@
 import { StorageError } from '../../lib/errors.ts'
-import { migrations } from './migrations.ts'
+import { LATEST, statementsBetween } from './migrations.ts'
 import type { Names } from './names.ts'
 import type { Run, Session } from './session.ts'
 
-const LATEST = migrations.length
+/** What keeps the tables in step with the code. */
+export interface Migrator {
+  check (): Promise<void>
+  migrate (): Promise<void>
+  /**
+   * Takes the schema back to an earlier version, with everything that it kept since; 0 removes our tables and all that is in them. A schema at that version, or
+   * before it, stays as it is.
+   * @throws TypeError for a version that there is none of
+   * @throws StorageError `schema_newer`, `unavailable`
+   */
+  rollback (version: number): Promise<void>
+}
 
 /**
- * Keeps the tables in step with the code. A runner of our own and not Knex's, because Knex merges a host's migration settings into ours, leaves its
+ * Makes the migrator of a session. A runner of our own and not Knex's, because Knex merges a host's migration settings into ours, leaves its
  * lock behind when a process dies, and fails where several processes start on an empty database.
  */
-export function createMigrator ({ dialect, run, exclusively }: Session, names: Names): { check: () => Promise<void>, migrate: () => Promise<void> } {
+export function createMigrator ({ dialect, run, exclusively }: Session, names: Names): Migrator {
   const exists = dialect.name === 'postgres'
     ? `SELECT 1 AS found WHERE to_regclass(${dialect.p(1)}) IS NOT NULL`
     : `SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = ${dialect.p(1)}`
@@ -26,6 +37,20 @@ export function createMigrator ({ dialect, run, exclusively }: Session, names: N
     if (found > LATEST) throw new StorageError('schema_newer', `the tables are at version ${found}, this code knows ${LATEST}: install a newer fastify-users`)
   }
 
+  async function makeSchema (on: Run): Promise<void> {
+    if (names.schema === null || (await on(`SELECT 1 AS found FROM pg_namespace WHERE nspname = ${dialect.p(1)}`, [names.schema])).length > 0) return
+    await on(`CREATE SCHEMA "${names.schema}"`)
+  }
+
+  /** Goes to a version where that lies in the direction asked for. */
+  async function go (on: Run, to: number, direction: 'up' | 'down'): Promise<void> {
+    const found = await version(on)
+    refuseNewer(found)
+    if (direction === 'up' ? found >= to : found <= to) return
+    if (direction === 'up') await makeSchema(on)
+    for (const statement of statementsBetween(dialect, names, found, to)) await on(statement)
+  }
+
   return {
     async check () {
       const found = await version(run)
@@ -37,23 +62,12 @@ export function createMigrator ({ dialect, run, exclusively }: Session, names: N
 
     async migrate () {
       // On a current schema nothing is asked for that takes the right to change one.
-      if (await version(run) !== LATEST) await exclusively(bringUpToDate, { patient: true })
-    }
-  }
+      if (await version(run) !== LATEST) await exclusively((on) => go(on, LATEST, 'up'), { patient: true })
+    },
 
-  async function bringUpToDate (on: Run): Promise<void> {
-    if (names.schema !== null && (await on(`SELECT 1 AS found FROM pg_namespace WHERE nspname = ${dialect.p(1)}`, [names.schema])).length === 0) await on(`CREATE SCHEMA "${names.schema}"`)
-    await on(`CREATE TABLE IF NOT EXISTS ${names.migrations} (
-      version integer NOT NULL CONSTRAINT ${names.own('migrations_pkey')} PRIMARY KEY,
-      name text NOT NULL,
-      applied_at ${dialect.moment} NOT NULL
-    )`)
-    const found = await version(on)
-    refuseNewer(found)
-    for (const [i, { name, up }] of migrations.slice(found).entries()) {
-      for (const statement of up(dialect, names)) await on(statement)
-      const { p } = dialect
-      await on(`INSERT INTO ${names.migrations} (version, name, applied_at) VALUES (${p(1)}, ${p(2)}, ${p(3)})`, [found + i + 1, name, new Date().toISOString()])
+    async rollback (to) {
+      if (!Number.isInteger(to) || to < 0 || to > LATEST) throw new TypeError(`fastify-users: rollback() goes to a version from 0 to ${LATEST}`)
+      await exclusively((on) => go(on, to, 'down'), { patient: true })
     }
   }
 }

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { compileOptions } from '../../lib/option-check.ts'
+import type { Dialect } from './dialect.ts'
 
 /** Where the tables live and what they are called. */
 export interface NamingOptions {
@@ -41,9 +42,10 @@ const refuseWrong = compileOptions<NamingOptions>({ tablePrefix, schema })
  * Checks the options and builds the names.
  * @throws TypeError for an unknown option, or a prefix or schema that is no plain identifier
  */
-export function namesOf (options: NamingOptions): Names {
+export function namesOf (options: NamingOptions, dialect: Dialect): Names {
   refuseWrong('fastify-users: knexStorage()', options)
   const { tablePrefix = 'fastify_users_', schema } = options
+  if (dialect.name === 'sqlite' && schema !== undefined) throw new TypeError('fastify-users: the option schema is for PostgreSQL')
   const table = (name: string) => schema === undefined ? `"${tablePrefix}${name}"` : `"${schema}"."${tablePrefix}${name}"`
   return {
     schema: schema ?? null,

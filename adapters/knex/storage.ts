@@ -1,10 +1,14 @@
 import type { Knex } from 'knex'
 import type { Storage, StorageInTransaction } from '../../lib/storage.ts'
 import { knexApiKeys } from './api-keys.ts'
-import { createMigrator } from './migrator.ts'
+import { dialectOf } from './dialect.ts'
+import { createMigrator, type Migrator } from './migrator.ts'
 import { namesOf, type NamingOptions } from './names.ts'
 import { joinTransaction, openSession, type Session, type SessionOptions } from './session.ts'
 import { knexUsers } from './users.ts'
+
+/** A storage in SQL: its schema can be taken back too. */
+export interface KnexStorage extends Storage, Migrator {}
 
 function isTransaction (value: unknown): value is Knex.Transaction {
   return typeof value === 'function' && 'isTransaction' in value && value.isTransaction === true && 'isCompleted' in value
@@ -14,12 +18,11 @@ function isTransaction (value: unknown): value is Knex.Transaction {
  * Puts a storage together on a Knex instance, which is not closed with it.
  * @throws TypeError for another database, or a wrong option
  */
-export function storageOnKnex (knex: Knex, options: NamingOptions, settings: SessionOptions = {}): Storage {
-  const names = namesOf(options)
+export function storageOnKnex (knex: Knex, options: NamingOptions, settings: SessionOptions = {}): KnexStorage {
+  const names = namesOf(options, dialectOf(knex.client.driverName))
   const session = openSession(knex, names, settings)
-  if (session.dialect.name === 'sqlite' && options.schema !== undefined) throw new TypeError('fastify-users: the option schema is for PostgreSQL')
 
-  function storageOn (on: Session): Storage {
+  function storageOn (on: Session): KnexStorage {
     return {
       name: on.dialect.name,
       supports: { transactions: true },

@@ -117,7 +117,7 @@ test('every look-up and every search goes by an index', async (t) => {
 })
 
 test('errors of the drivers, each to its own', (t) => {
-  const names = namesOf({})
+  const names = namesOf({}, sqliteDialect)
   const map = (error: unknown) => {
     const { code, driverCode, message } = toStorageError(error, names)
     if (/secret|select/.test(message)) t.fail(message)
@@ -145,9 +145,9 @@ test('errors of the drivers, each to its own', (t) => {
 })
 
 test('wrong options are errors at once, all in one', async (t) => {
-  for (const tablePrefix of ['', 'Users_', '1x', 'a-b', 'a"b', 'x'.repeat(37)]) t.throws(() => namesOf({ tablePrefix }), { name: 'TypeError', message: /tablePrefix must be/ })
-  t.throws(() => namesOf({ schema: 'a.b' }), { name: 'TypeError', message: /schema must be/ })
-  t.equal(namesOf({ schema: 's', tablePrefix: 't_' }).users, '"s"."t_users"')
+  for (const tablePrefix of ['', 'Users_', '1x', 'a-b', 'a"b', 'x'.repeat(37)]) t.throws(() => namesOf({ tablePrefix }, sqliteDialect), { name: 'TypeError', message: /tablePrefix must be/ })
+  t.throws(() => namesOf({ schema: 'a.b' }, postgresDialect), { name: 'TypeError', message: /schema must be/ })
+  t.equal(namesOf({ schema: 's', tablePrefix: 't_' }, postgresDialect).users, '"s"."t_users"')
   const untyped = (value: unknown) => JSON.parse(JSON.stringify(value))
   t.throws(() => sqlite(untyped({ filename: '', busyTimeout: -1, file: 'x' })), { name: 'TypeError', message: 'fastify-users: sqlite(): 3 wrong options:\n- file is not a known option\n- filename must be the path of a file, no URI, or :memory:\n- busyTimeout must be a whole number of milliseconds, 0 or more' })
   for (const filename of ['sqlite:users.db', 'file:users.db', 'https://example.org/x']) t.throws(() => sqlite({ filename }), { message: /- filename must be/ })
@@ -276,7 +276,7 @@ test('a wait for a first creation that does not end is in progress', async (t) =
   await storage.migrate()
   const host = knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 1 } })
   t.teardown(() => host.destroy())
-  const create = (on: typeof storage, n: number) => on.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' },
+  const create = (on: Pick<typeof storage, 'createUser'>, n: number) => on.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' },
     { scope: 's', key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' })
   await host.transaction(async (trx) => {
     await create(knexStorage(host, { schema }).within(trx), 1)

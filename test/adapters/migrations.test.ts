@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Fastify from 'fastify'
 import knex from 'knex'
+import sqlite3 from 'sqlite3'
 import { test, type Test } from 'tap'
-import { knexStorage } from '../../adapters/knex/index.ts'
+import { knexStorage, migrationsSql } from '../../adapters/knex/index.ts'
 import { migrations } from '../../adapters/knex/migrations.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
@@ -78,6 +79,85 @@ test('a migration that fails leaves nothing behind', async (t) => {
   }
   t.strictSame(await inFile(filename, "select name from sqlite_master where type = 'table' and name not like 'sqlite%'"), [{ name: 'fastify_users_api_keys' }])
   t.strictSame(await sql('select tablename from pg_tables where schemaname = $1', [schema]), [{ tablename: 'fastify_users_api_keys' }])
+})
+
+/** Everything in an SQLite file, and in a schema of PostgreSQL, that is not data. */
+const shapeOfFile = (filename: string) => inFile(filename, "select name, replace(sql, ' IF NOT EXISTS', '') as sql from sqlite_master order by name")
+const shapeOfSchema = async (schema: string) => JSON.parse(JSON.stringify([
+  await sql('select table_name, column_name, data_type, collation_name, is_nullable, datetime_precision from information_schema.columns where table_schema = $1 order by 1, 2', [schema]),
+  await sql('select conname, pg_get_constraintdef(oid) as def from pg_constraint where connamespace = $1::regnamespace order by 1', [schema]),
+  await sql('select indexname, indexdef from pg_indexes where schemaname = $1 order by 1', [schema])
+]).replaceAll(schema, 'SCHEMA'))
+
+/** Runs a script of several statements as its owner would: by the driver, in one go. */
+function script (filename: string, text: string): Promise<void> {
+  const database = new sqlite3.Database(filename)
+  return new Promise<void>((resolve, reject) => {
+    database.exec(text, (error) => error === null ? resolve() : reject(error))
+  }).finally(() => database.close())
+}
+
+test('the printed SQL makes what migrate makes, step by step too, and takes it back', async (t) => {
+  const directory = await temporaryDirectory(t)
+  const [migratedFile, printedFile] = [join(directory, 'a.db'), join(directory, 'b.db')]
+  const [migratedSchema, printedSchema] = [temporarySchema(t), temporarySchema(t)]
+  for (const storage of [sqlite({ filename: migratedFile }), postgres({ connection: pgUrl(), schema: migratedSchema })]) {
+    await storage.migrate()
+    await storage.close()
+  }
+  for (const client of ['sqlite3', 'better-sqlite3'] as const) t.equal(migrationsSql(client), migrationsSql('sqlite3'))
+  await script(printedFile, migrationsSql('sqlite3', { to: 1 }))
+  await script(printedFile, migrationsSql('sqlite3', { from: 1 }))
+  await sql(migrationsSql('pg', { schema: printedSchema, to: 1 }))
+  await sql(migrationsSql('pg', { schema: printedSchema, from: 1, to: 2 }))
+  const printed = [sqlite({ filename: printedFile }), postgres({ connection: pgUrl(), schema: printedSchema })]
+  for (const storage of printed) {
+    t.teardown(() => storage.close())
+    await storage.check()
+    await storage.migrate()
+  }
+  t.strictSame(await shapeOfFile(printedFile), await shapeOfFile(migratedFile))
+  t.strictSame(await shapeOfSchema(printedSchema), await shapeOfSchema(migratedSchema))
+  t.match(await sql(`select applied_at from "${printedSchema}".fastify_users_migrations`), [{ applied_at: Date }, { applied_at: Date }])
+  t.match(await inFile(printedFile, 'select applied_at from fastify_users_migrations'), [1, 2].map(() => ({ applied_at: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ })))
+  await script(printedFile, migrationsSql('sqlite3', { from: migrations.length, to: 0 }))
+  await sql(migrationsSql('pg', { schema: printedSchema, from: migrations.length, to: 0 }))
+  t.strictSame(await shapeOfFile(printedFile), [])
+  t.strictSame(await shapeOfSchema(printedSchema), [[], [], []])
+  for (const storage of printed) await t.rejects(storage.check(), { code: 'schema_behind' })
+  t.equal(migrationsSql('pg', { from: 0, to: 0 }), 'BEGIN;\nCOMMIT;\n')
+  const untyped = (value: unknown) => JSON.parse(JSON.stringify(value))
+  t.throws(() => migrationsSql('pg', untyped({ from: -1, to: 99, version: 1 })), { name: 'TypeError', message: /3 wrong options/ })
+  t.throws(() => migrationsSql('sqlite3', { schema: 'x' }), { name: 'TypeError', message: 'fastify-users: the option schema is for PostgreSQL' })
+  t.throws(() => migrationsSql(untyped('mysql')), TypeError)
+})
+
+test('a rollback goes back step by step, also when many ask for it, and touches nothing of the host', async (t) => {
+  const filename = join(await temporaryDirectory(t), 'users.db')
+  const schema = temporarySchema(t)
+  const both = [
+    { storage: sqlite({ filename }), run: (statement: string) => inFile(filename, statement.replace('"SCHEMA".', '')) },
+    { storage: postgres({ connection: pgUrl(), schema }), run: (statement: string) => sql(statement.replace('SCHEMA', schema)) }
+  ]
+  for (const { storage, run } of both) {
+    t.teardown(() => storage.close())
+    await storage.migrate()
+    await run('create table "SCHEMA".orders (id int)')
+    for (const wrong of [-1, 0.5, migrations.length + 1, NaN]) await t.rejects(storage.rollback(wrong), TypeError)
+    await storage.rollback(migrations.length)
+    await storage.check()
+    await Promise.all([1, 1, 1, 1].map((version) => storage.rollback(version)))
+    await t.rejects(storage.check(), { code: 'schema_behind', message: /at version 1, this code needs 2/ })
+    await storage.migrate()
+    await storage.check()
+    await Promise.all([0, 0, 1, 0].map((version) => storage.rollback(version)))
+    await t.rejects(storage.check(), { code: 'schema_behind', message: /at version 0/ })
+    t.strictSame(await run('select count(*) as n from "SCHEMA".orders').then(([row]) => Number(row?.['n'])), 0)
+    await storage.migrate()
+    await run("insert into \"SCHEMA\".fastify_users_migrations (version, name, applied_at) values (99, 'later', '2026-01-01T00:00:00.000Z')")
+    await t.rejects(storage.rollback(0), { code: 'schema_newer' })
+  }
+  t.strictSame((await shapeOfFile(filename)).map(({ name }) => name).filter((name) => !String(name).includes('fastify_users')), ['orders'])
 })
 
 test('on a current schema migrate asks for no right to change it', async (t) => {

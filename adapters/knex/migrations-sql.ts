@@ -1,0 +1,30 @@
+import { Type } from '@sinclair/typebox'
+import { compileOptions } from '../../lib/option-check.ts'
+import { dialectOf } from './dialect.ts'
+import { LATEST, statementsBetween } from './migrations.ts'
+import { namesOf, type NamingOptions, schema, tablePrefix } from './names.ts'
+
+export interface MigrationsSqlOptions extends NamingOptions {
+  /** The version that the schema is at. Default 0: there is none of ours yet. */
+  from?: number
+  /** The version that it is brought to; one below `from` prints the way back, which loses data. Default: the one that this code works with. */
+  to?: number
+}
+
+const version = { schema: Type.Integer({ minimum: 0, maximum: LATEST }), words: `must be a version from 0 to ${LATEST}` }
+const refuseWrong = compileOptions<MigrationsSqlOptions>({ from: version, to: version, tablePrefix, schema })
+
+/**
+ * The SQL of the migrations, as one transaction, for a team that runs its DDL itself: what it makes is what `migrate()` makes, and `check()` accepts it. Run it
+ * so that the first error stops it (`psql -v ON_ERROR_STOP=1`, `sqlite3 -bail`). `client`: `pg`, `sqlite3` or `better-sqlite3`.
+ * @throws TypeError for another client, or a wrong option
+ */
+export function migrationsSql (client: 'pg' | 'sqlite3' | 'better-sqlite3', options: MigrationsSqlOptions = {}): string {
+  refuseWrong('fastify-users: migrationsSql()', options)
+  const { from = 0, to = LATEST, ...naming } = options
+  const dialect = dialectOf(client)
+  const names = namesOf(naming, dialect)
+  const statements = statementsBetween(dialect, names, from, to)
+  const makeSchema = names.schema !== null && from === 0 ? [`CREATE SCHEMA IF NOT EXISTS "${names.schema}"`] : []
+  return ['BEGIN', ...makeSchema, ...statements, 'COMMIT'].map((statement) => `${statement};\n`).join('')
+}
