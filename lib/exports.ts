@@ -11,6 +11,7 @@ export type { EventData, Events, EventType, Listener, UsersEvent } from './event
 export type { ErrorFormat, Problem } from './http/problem.ts'
 export type { UsersOptions } from './options.ts'
 export type * from './storage.ts'
+export { requireActive, requireSameRequest, requireVersion } from './storage-rules.ts'
 export type { ListQuery } from './users/list-query.ts'
 export type { ListMeta } from './users/present.ts'
 export type { UserInput, UserPatch } from './users/schema.ts'

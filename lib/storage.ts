@@ -7,7 +7,9 @@
  *   or is busy or full, throws `unavailable`. Everything else is thrown on, never swallowed.
  * - Records are plain values. Times are ISO 8601 text in UTC with milliseconds (`2026-01-31T09:30:00.000Z`) on every store.
  *   What is returned is the caller's to change: it shares nothing with the store.
- * - Text comes back exactly as it was given. A store that can't keep a text (NUL, a lone surrogate) throws `fault`.
+ * - What a method is given is checked already: ids, starts and times are well-formed, and texts are Unicode without NUL: names of 1 to 200 code points, e-mail
+ *   addresses of at most 254 characters. A prefix may be of any length.
+ * - Text comes back exactly as it was given. A store that can't keep a text (NUL, a lone surrogate) throws `fault` and never alters it.
  * - `version` and `total` are JavaScript numbers.
  */
 
@@ -90,8 +92,7 @@ export interface ApiKeyRecord {
 
 /** What makes a repeated creation the same creation. */
 export interface Idempotency {
-  /** Whose key it is: the same key of another scope is another key. */
-  scope: string
+  /** Digest of the caller and its key: 43 characters of base64url. */
   key: string
   /** Digest of the request; another one under the same key is a mistake of the caller's. */
   fingerprint: string
@@ -157,7 +158,7 @@ export interface Storage {
   /** Forgets the idempotency keys that are expired at this moment. Called now and then, apart from requests. */
   pruneIdempotency (now: string): Promise<void>
 
-  /** The user with this id, or `null`. Any text is a legal id; an unknown one is `null`. */
+  /** The user with this id, or `null`. */
   findUser (id: string): Promise<UserRecord | null>
 
   /** A page of the users that the filter matches, ordered by id, with their exact number. Both come from one snapshot and one filter. */

@@ -50,10 +50,15 @@ test('the README lists every variable of the service, and no other', async (t) =
   t.strictSame(listed, [...config.matchAll(/^ {2}([A-Z_]+): Type/gm)].map(([, name]) => name))
 })
 
-test('every TypeScript block of the README stands in an example, and every script it names exists', async (t) => {
+test('the guide of adapter authors goes through every method, and no other', async (t) => {
+  const listed = table(await read('adapters', 'README.md'), '## The methods').flatMap(([names = '']) => names.replaceAll('`', '').split(', '))
+  t.strictSame(listed.sort(), Object.keys(memory()).filter((name) => name !== 'name').sort())
+})
+
+test('every TypeScript block of the README and the guide stands in an example, and every script it names exists', async (t) => {
   const readme = await read('README.md')
   const examples = (await sources('examples')).map(({ text }) => text)
-  const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block = '']) => block.trim())
+  const blocks = [...(readme + await read('adapters', 'README.md')).matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block = '']) => block.trim())
   t.ok(blocks.length >= 4)
   for (const block of blocks) t.ok(examples.some((text) => text.includes(block)), block)
   const { scripts } = JSON.parse(await read('package.json'))
@@ -77,7 +82,7 @@ test('imports run one way', async (t) => {
   const importsOf = (path: string, text: string) => [...text.matchAll(/(?:from|import) \(?'([^']+)'/g), ...text.matchAll(/import\('([^']+)'\)/g)]
     .map(([, name = '']) => name.startsWith('.') ? relative(ROOT, join(ROOT, path, '..', name)) : name)
   const drivers = ['knex', 'pg', 'sqlite3', 'better-sqlite3']
-  const fromLib = new Set(['lib/storage.ts', 'lib/errors.ts', 'lib/text.ts', 'lib/option-check.ts'])
+  const fromLib = new Set(['lib/storage.ts', 'lib/storage-rules.ts', 'lib/errors.ts', 'lib/text.ts', 'lib/option-check.ts'])
   for (const { path, text } of await sources('lib', 'adapters')) {
     for (const name of importsOf(path, text)) {
       if (path.startsWith('lib/')) t.ok(!name.startsWith('adapters/') && !drivers.includes(name), `${path} imports ${name}`)
@@ -98,7 +103,7 @@ test('what a user with memory alone installs is enough', async (t) => {
 
 test('the conformance kit runs under node:test as the README shows', async (t) => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--test', join('.build', 'examples', 'conformance', 'memory.test.js')], { cwd: ROOT, env: { PATH: process.env['PATH'] } })
-  t.match(stdout, /# pass 68\n(?:.*\n)*# fail 0/)
+  t.match(stdout, /# pass 69\n(?:.*\n)*# fail 0/)
 })
 
 test('nothing of a private place or of later is left in the sources', async (t) => {

@@ -1,5 +1,6 @@
 import { isStorageError, StorageError } from '../../lib/errors.ts'
 import type { Creation, Idempotency, Storage, UserKeys, UserRecord } from '../../lib/storage.ts'
+import { requireSameRequest } from '../../lib/storage-rules.ts'
 import { isLost } from './driver-errors.ts'
 import type { Names } from './names.ts'
 import { toSnapshot } from './rows.ts'
@@ -16,22 +17,22 @@ function isSame (a: UserRecord, b: UserRecord | null): boolean {
 }
 
 /** Creation of users in SQL, alone or together with an idempotency key. */
-export function knexCreation ({ dialect, run, attempt, atomically }: Session, { users, idempotency }: Names, findUser: FindUser): CreationStore {
+export function knexCreation ({ dialect, run, attempt, atomically }: Session, { users, idempotency: idempotencyTable }: Names, findUser: FindUser): CreationStore {
   const { p } = dialect
   const columns = '(id, name, name_key, email, email_key, version, created_at, updated_at)'
   const values = [1, 2, 3, 4, 5, 6, 7, 8].map(p).join(', ')
   // A conflict is no error here, so that it spoils no transaction of a host's.
   const insert = `INSERT INTO ${users} ${columns} VALUES (${values}) ON CONFLICT DO NOTHING RETURNING id`
-  const claim = (first: number, id: string) => `INSERT INTO ${idempotency} AS k (scope, key, fingerprint, user_id, answer, expires_at) ` +
-    `VALUES (${p(first)}, ${p(first + 1)}, ${p(first + 2)}, ${id}, ${p(first + 3)}, ${p(first + 4)}) ON CONFLICT (scope, key) DO UPDATE SET ` +
+  const claim = (first: number, id: string) => `INSERT INTO ${idempotencyTable} AS k (key, fingerprint, user_id, answer, expires_at) ` +
+    `VALUES (${p(first)}, ${p(first + 1)}, ${id}, ${p(first + 2)}, ${p(first + 3)}) ON CONFLICT (key) DO UPDATE SET ` +
     'fingerprint = excluded.fingerprint, user_id = excluded.user_id, answer = excluded.answer, expires_at = excluded.expires_at ' +
-    `WHERE k.expires_at <= ${p(first + 5)} RETURNING 1 AS claimed`
+    `WHERE k.expires_at <= ${p(first + 4)} RETURNING 1 AS claimed`
   const claimAndInsert = `WITH claimed AS (${claim(9, p(1))}) INSERT INTO ${users} ${columns} ` +
     `SELECT ${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}::int, ${p(7)}::timestamptz, ${p(8)}::timestamptz FROM claimed RETURNING id`
-  const claimAlone = claim(1, p(7))
+  const claimAlone = claim(1, p(6))
   const plainInsert = `INSERT INTO ${users} ${columns} VALUES (${values})`
-  const recall = `SELECT fingerprint, user_id AS "userId", answer FROM ${idempotency} WHERE scope = ${p(1)} AND key = ${p(2)} AND expires_at > ${p(3)}`
-  const prune = `DELETE FROM ${idempotency} WHERE expires_at <= ${p(1)}`
+  const recall = `SELECT fingerprint, user_id AS "userId", answer FROM ${idempotencyTable} WHERE key = ${p(1)} AND expires_at > ${p(2)}`
+  const prune = `DELETE FROM ${idempotencyTable} WHERE expires_at <= ${p(1)}`
 
   async function createAlone (user: UserRecord, row: ReadonlyArray<string | number>): Promise<Creation> {
     if ((await run(insert, row)).length === 0) {
@@ -53,13 +54,14 @@ export function knexCreation ({ dialect, run, attempt, atomically }: Session, { 
     })
   }
 
-  async function createOnce (user: UserRecord, row: ReadonlyArray<string | number>, { scope, key, fingerprint, now, expiresAt }: Idempotency): Promise<Creation> {
+  async function createOnce (user: UserRecord, row: ReadonlyArray<string | number>, idempotency: Idempotency): Promise<Creation> {
+    const { key, fingerprint, now, expiresAt } = idempotency
     while (true) {
-      if (await writeBoth(row, [scope, key, fingerprint, JSON.stringify(user), expiresAt, now], user.id)) return { user, replayed: false }
-      const [known] = await run(recall, [scope, key, now])
+      if (await writeBoth(row, [key, fingerprint, JSON.stringify(user), expiresAt, now], user.id)) return { user, replayed: false }
+      const [known] = await run(recall, [key, now])
       // Gone meanwhile, with its user or by its age: the key is free.
       if (known === undefined) continue
-      if (known['fingerprint'] !== fingerprint) throw new StorageError('idempotency_key_reused', 'the key came with another request before')
+      requireSameRequest(known['fingerprint'], idempotency)
       return { user: toSnapshot(known['answer']), replayed: known['userId'] !== user.id }
     }
   }

@@ -45,13 +45,11 @@ export const migrations: readonly Migration[] = [
     name: 'idempotency keys',
     up: (dialect, { users, idempotency, own }) => [
       `CREATE TABLE ${idempotency} (
-        scope ${dialect.bytewise} NOT NULL,
-        key ${dialect.bytewise} NOT NULL,
+        key ${dialect.bytewise} NOT NULL CONSTRAINT ${own('idempotency_pkey')} PRIMARY KEY,
         fingerprint text NOT NULL,
         user_id ${dialect.bytewise} NOT NULL${dialect.name === 'postgres' ? ` CONSTRAINT ${own('idempotency_user_fkey')} REFERENCES ${users} (id) ON DELETE CASCADE` : ''},
         answer text NOT NULL,
-        expires_at ${dialect.moment} NOT NULL,
-        CONSTRAINT ${own('idempotency_pkey')} PRIMARY KEY (scope, key)
+        expires_at ${dialect.moment} NOT NULL
       )`,
       `CREATE INDEX ${own('idempotency_user_id')} ON ${idempotency} (user_id)`,
       `CREATE INDEX ${own('idempotency_expires_at')} ON ${idempotency} (expires_at)`,

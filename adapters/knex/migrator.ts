@@ -21,8 +21,9 @@ export interface Migrator {
  * lock behind when a process dies, and fails where several processes start on an empty database.
  */
 export function createMigrator ({ dialect, run, exclusively }: Session, names: Names): Migrator {
+  // Reading pg_class, which takes a lock on it, is what makes PostgreSQL look at what others have just committed: to_regclass alone answers from a cache.
   const exists = dialect.name === 'postgres'
-    ? `SELECT 1 AS found WHERE to_regclass(${dialect.p(1)}) IS NOT NULL`
+    ? `SELECT 1 AS found FROM pg_catalog.pg_class WHERE oid = to_regclass(${dialect.p(1)})`
     : `SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = ${dialect.p(1)}`
   const table = dialect.name === 'postgres' ? names.migrations : names.migrationsTable
 

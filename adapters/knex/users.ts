@@ -1,6 +1,5 @@
-import { StorageError } from '../../lib/errors.ts'
 import type { PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard } from '../../lib/storage.ts'
-import { isStorable } from '../../lib/text.ts'
+import { requireVersion } from '../../lib/storage-rules.ts'
 import { knexCreation } from './creation.ts'
 import type { Names } from './names.ts'
 import { beginsWith, type Condition, pageStatement, toPage } from './pages.ts'
@@ -18,10 +17,6 @@ function conditionOf ({ emailKey, prefix }: UserFilter): Condition | null {
     parts.push({ sql: `(${name.sql} OR ${email.sql})`, values: [...name.values, ...email.values] })
   }
   return parts.length === 0 ? null : { sql: parts.map(({ sql }) => sql).join(' AND '), values: parts.flatMap(({ values }) => values) }
-}
-
-function holds ({ ifVersion, unlessVersion }: VersionGuard, version: number): boolean {
-  return (ifVersion === null || ifVersion.includes(version)) && !unlessVersion.includes(version)
 }
 
 function alters ({ name, email }: UserChanges, user: UserRecord): boolean {
@@ -42,14 +37,14 @@ export function knexUsers (session: Session, names: Names): UserStore {
   const remove = `DELETE FROM ${users} WHERE id = ${p(1)} AND ${guarded(2, 3)} RETURNING ${columns}`
 
   async function findUser (id: string): Promise<UserRecord | null> {
-    const [row] = isStorable(id) ? await run(select, [id]) : []
+    const [row] = await run(select, [id])
     return row === undefined ? null : toUser(row)
   }
 
   /** The user that a guarded write passed over, or null where there is none. */
   async function passedOver (id: string, guard: VersionGuard): Promise<UserRecord | null> {
     const user = await findUser(id)
-    if (user !== null && !holds(guard, user.version)) throw new StorageError('version_mismatch', 'the user has another version')
+    if (user !== null) requireVersion(guard, user)
     return user
   }
 
@@ -58,14 +53,11 @@ export function knexUsers (session: Session, names: Names): UserStore {
     ...knexCreation(session, names, findUser),
 
     async listUsers (filter: UserFilter, page: PageRequest) {
-      const condition = conditionOf(filter)
-      if (![...condition?.values ?? [], 'after' in page.from ? page.from.after : ''].every((value) => isStorable(String(value)))) return { items: [], total: 0 }
-      const { sql, params } = pageStatement(dialect, users, columns, condition, page)
+      const { sql, params } = pageStatement(dialect, users, columns, conditionOf(filter), page)
       return toPage(await run(sql, params), toUser)
     },
 
     async updateUser (id, changes, updatedAt, guard) {
-      if (!isStorable(id)) return null
       const { name, email } = changes
       const values = [id, name?.value ?? null, name?.key ?? null, email?.value ?? null, email?.key ?? null, updatedAt, guard.ifVersion, guard.unlessVersion]
       while (true) {
@@ -79,7 +71,6 @@ export function knexUsers (session: Session, names: Names): UserStore {
     },
 
     async deleteUser (id, guard) {
-      if (!isStorable(id)) return null
       while (true) {
         const [row] = await run(remove, [id, guard.ifVersion, guard.unlessVersion])
         if (row !== undefined) return toUser(row)

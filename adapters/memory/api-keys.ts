@@ -1,5 +1,6 @@
 import { StorageError } from '../../lib/errors.ts'
 import type { ApiKeyRecord, Storage } from '../../lib/storage.ts'
+import { requireActive } from '../../lib/storage-rules.ts'
 import { pageOf, pick } from './pages.ts'
 import { SortedSet } from './sorted-set.ts'
 
@@ -43,8 +44,7 @@ export function memoryApiKeys (): ApiKeyStore {
     async rotateApiKey (id, successor, { now, expiresAt }) {
       const key = keys.get(id)
       if (key === undefined) return null
-      // Times are ISO text of one length, which sorts as time does.
-      if (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)) throw new StorageError('api_key_inactive', 'the key is not active')
+      requireActive(key, now)
       add(successor)
       if (key.expiresAt === null || key.expiresAt > expiresAt) key.expiresAt = expiresAt
       return copy(key)

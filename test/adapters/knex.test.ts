@@ -258,7 +258,7 @@ test('a creation whose answer was lost finds itself, with an idempotency key and
     await sql('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [schema])
     return send('select 1')
   })
-  for (const [n, idempotency] of [[1, null], [2, { scope: 's', key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' }]] as const) {
+  for (const [n, idempotency] of [[1, null], [2, { key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' }]] as const) {
     lose = true
     const user = { id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }
     t.strictSame(await storage.createUser(user, { emailKey: user.email, nameKey: 'a' }, idempotency), { user, replayed: false })
@@ -277,7 +277,7 @@ test('a wait for a first creation that does not end is in progress', async (t) =
   const host = knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 1 } })
   t.teardown(() => host.destroy())
   const create = (on: Pick<typeof storage, 'createUser'>, n: number) => on.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' },
-    { scope: 's', key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' })
+    { key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' })
   await host.transaction(async (trx) => {
     await create(knexStorage(host, { schema }).within(trx), 1)
     await t.rejects(create(storage, 2), { code: 'idempotency_in_progress' })
@@ -292,7 +292,7 @@ test('a key whose user is deleted while it is looked up is free', async (t) => {
   const storage = knexStorage(host, { schema })
   await storage.migrate()
   const create = (n: number) => storage.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' },
-    { scope: 's', key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' })
+    { key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' })
   await create(1)
   intercept(host, async (statement, send) => {
     if (statement.includes('SELECT fingerprint')) await sql(`delete from "${schema}".fastify_users_users where id = 'usr_1'`)

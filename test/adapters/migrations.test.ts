@@ -160,6 +160,19 @@ test('a rollback goes back step by step, also when many ask for it, and touches 
   t.strictSame((await shapeOfFile(filename)).map(({ name }) => name).filter((name) => !String(name).includes('fastify_users')), ['orders'])
 })
 
+test('eight pools migrate and roll back at once', async (t) => {
+  for (const schema of Array.from({ length: 5 }, () => temporarySchema(t))) {
+    const storages = Array.from({ length: 8 }, () => postgres({ connection: pgUrl(), schema, pool: { max: 1 } }))
+    const all = (step: (storage: (typeof storages)[number], i: number) => Promise<void>) => Promise.all(storages.map(step))
+    await all((storage) => storage.migrate())
+    await all((storage, i) => storage.rollback(i % 2))
+    await t.rejects(storages[0]?.check() ?? Promise.resolve(), { code: 'schema_behind' })
+    await all((storage) => storage.migrate())
+    await all((storage) => storage.check())
+    await all((storage) => storage.close())
+  }
+})
+
 test('on a current schema migrate asks for no right to change it', async (t) => {
   const schema = temporarySchema(t)
   const owner = postgres({ connection: pgUrl(), schema })

@@ -98,6 +98,31 @@ test('on PostgreSQL, under another prefix', async (t) => {
   t.equal(service.stderr(), '')
 })
 
+test('on an adapter of one\'s own, the LMDB of the examples', async (t) => {
+  const cwd = await temporaryDirectory(t)
+  const service = await start(t, cwd, { DATABASE_URL: 'lmdb:./data/users' })
+  const url = await service.seen(/curl .* (\S+)\n/)
+  const key = KEY.exec(service.stdout())?.[0] ?? ''
+  const send = (method: string, path: string, body?: object, headers = {}) => fetch(url + path, {
+    method, headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers }, ...(body !== undefined && { body: JSON.stringify(body) })
+  })
+  const created = await Promise.all(Array.from({ length: 20 }, (_, i) => send('POST', '', { name: `Zoë ${i}`, email: i % 2 === 0 ? 'zoe@example.org' : 'ZOE@example.org' })))
+  t.strictSame(created.map(({ status }) => status).sort(), [201, ...Array.from({ length: 19 }, () => 409)])
+  const location = created.find(({ status }) => status === 201)?.headers.get('location') ?? ''
+  const path = location.slice('/v1/users'.length)
+  const changed = await Promise.all(Array.from({ length: 20 }, (_, i) => send('PATCH', path, { name: `Ann ${i}` }, { 'if-match': '"1"' })))
+  t.strictSame(changed.map(({ status }) => status).sort(), [200, ...Array.from({ length: 19 }, () => 412)])
+  t.match((await get(`${url}?q=ANN&limit=1`, key)).body, { meta: { total: 1 } })
+  t.equal((await get(`${new URL(url).origin}/ready`)).status, 200)
+  service.process.kill('SIGTERM')
+  t.equal(await service.ended, 0)
+  const again = await start(t, cwd, { DATABASE_URL: 'lmdb:./data/users' })
+  const address = await again.seen(/listening at (http:\/\/[^"]+)/)
+  t.match(await get(address + location, key), { status: 200, body: { email: /^zoe@example.org$/i } }, 'what was answered is there')
+  t.equal((await fetch(address + location, { method: 'DELETE', headers: { authorization: `Bearer ${key}` } })).status, 204)
+  t.equal(again.stdout(), '')
+})
+
 test('with static keys it makes none', async (t) => {
   const service = await start(t, await temporaryDirectory(t), { DATABASE_URL: 'memory:', API_KEYS: `${STATIC},${'k'.repeat(32)}` })
   const address = await service.seen(/listening at (http:\/\/[^"]+)/)
@@ -116,7 +141,7 @@ test('a wrong configuration is a clear message and exit code 1', async (t) => {
   t.equal(service.stderr(), `The configuration is wrong:
   HOST must be a host name or address to listen on
   PORT must be a port number from 0 to 65535
-  DATABASE_URL must be sqlite:<path>, postgres://<user>:<password>@<host>/<database> or memory:
+  DATABASE_URL must be sqlite:<path>, postgres://<user>:<password>@<host>/<database>, lmdb:<directory> or memory:
   PREFIX must be a path that begins with /, of letters, digits and . _ ~ - /
   API_KEYS must be keys of at least 32 visible ASCII characters each, separated by commas
   LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent

@@ -48,7 +48,7 @@ export const MISTAKES = {
   'q finds names alone': 'listUsers: a prefix finds names and addresses, each user once',
   'q finds somebody twice': 'listUsers: a prefix finds names and addresses, each user once',
   'email and q widen each other': 'listUsers: an e-mail key and a prefix narrow each other',
-  'the idempotency key is not scoped': 'createUser with a key: another scope or key is another creation',
+  'the idempotency key is compared in any case': 'createUser with a key: another key is another creation, also where only the case differs',
   'the fingerprint is not compared': 'createUser with a key: another request under it is refused',
   'the idempotency key stays without its user': 'createUser with a key: a creation that fails leaves no key behind',
   'the idempotency key never expires': 'createUser with a key: once expired the key is free',
@@ -125,7 +125,7 @@ export function brokenStore (mistake: Mistake | null): Storage {
     async createUser (user, userKeys, idempotency) {
       const known = idempotency === null
         ? undefined
-        : remembered.find(({ scope, key, expiresAt }) => key === idempotency.key && (scope === idempotency.scope || is('the idempotency key is not scoped')) && (expiresAt > idempotency.now || is('the idempotency key never expires')))
+        : remembered.find(({ key, expiresAt }) => (key === idempotency.key || (is('the idempotency key is compared in any case') && key.toLowerCase() === idempotency.key.toLowerCase())) && (expiresAt > idempotency.now || is('the idempotency key never expires')))
       if (known !== undefined && idempotency !== null) {
         if (known.fingerprint !== idempotency.fingerprint && !is('the fingerprint is not compared')) throw new StorageError('idempotency_key_reused', 'reused')
         const now = at(known.user.id)
@@ -133,7 +133,7 @@ export function brokenStore (mistake: Mistake | null): Storage {
       }
       if (idempotency !== null) {
         if (is('the idempotency key is looked up, then written')) await turn()
-        remembered = remembered.filter(({ scope, key }) => scope !== idempotency.scope || key !== idempotency.key)
+        remembered = remembered.filter(({ key }) => key !== idempotency.key)
         if (is('the idempotency key stays without its user')) remembered.push({ ...idempotency, user: { ...user } })
       }
       const isTaken = holder(userKeys.emailKey) !== undefined || spent.has(userKeys.emailKey)

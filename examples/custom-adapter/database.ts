@@ -1,0 +1,53 @@
+import { type Database, type Key, open } from 'lmdb'
+import { type ApiKeyRecord, type PageRequest, StorageError, type UserKeys, type UserRecord } from 'fastify-users'
+
+/** A user, the keys it is found by, and the creations that it answers for. */
+export interface UserEntry { user: UserRecord, keys: UserKeys, creations: string[] }
+
+/** What is remembered of a creation under an idempotency key. */
+export interface CreationEntry { fingerprint: string, expiresAt: string, user: UserRecord }
+
+/** An LMDB environment with one database for each way in. JSON keeps any text as it is, lone surrogates and NUL too; records come back as copies. */
+export function openDatabase (path: string) {
+  // Without overlapping, a write is answered when it is on the disk.
+  const root = open({ path, encoding: 'json', overlappingSync: false })
+  const table = <Value, K extends Key = string>(name: string): Database<Value, K> => root.openDB<Value, K>({ name, encoding: 'json' })
+  let closed: Promise<void> | undefined
+
+  return {
+    users: table<UserEntry>('users'),
+    emails: table<string>('emails'),
+    /** The name's and the e-mail's key, each with the user's id behind it. */
+    prefixes: table<null, [string, string]>('prefixes'),
+    creations: table<CreationEntry>('creations'),
+    apiKeys: table<ApiKeyRecord>('api_keys'),
+    starts: table<string>('starts'),
+
+    /** Runs a piece of work that nothing comes between, in this process and in others; a throw takes back all of it. */
+    async write<Result> (work: () => Result): Promise<Result> {
+      if (closed !== undefined) throw new StorageError('unavailable', 'the database is closed')
+      return root.childTransaction(work)
+    },
+
+    close: () => (closed ??= root.close())
+  }
+}
+
+export type LmdbDatabase = ReturnType<typeof openDatabase>
+
+/** LMDB's keys have at most 1978 bytes, and are UTF-8: nothing can be found under another text. */
+export function isKey (text: string): boolean {
+  return Buffer.byteLength(text) < 1900 && text.isWellFormed()
+}
+
+/** Refuses what could not be found again. */
+export function requireKeys (...texts: string[]): void {
+  if (!texts.every(isKey)) throw new StorageError('fault', 'a text can not be a key')
+}
+
+/** The records of a page, in the order of their ids. Reads of one turn of the event loop see one state of the database. */
+export function pageOf<Value> (table: Database<Value, string>, { order, limit, from }: PageRequest): Value[] {
+  const bounds = 'offset' in from ? { offset: from.offset } : { start: from.after, exclusiveStart: true }
+  if ('offset' in from && from.offset >= table.getKeysCount()) return []
+  return [...table.getRange({ ...bounds, limit, reverse: order === 'desc' })].map(({ value }) => value)
+}
