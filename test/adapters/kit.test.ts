@@ -1,4 +1,7 @@
 // The conformance kit is tested too: it passes a plain store that is right, and fails each of many with one mistake, by the duty that is there to find it.
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'tap'
 import { testStorage } from '../../adapters/testing/index.ts'
 import { brokenStore, MISTAKES, type Mistake } from '../helpers/broken-store.ts'
@@ -26,5 +29,35 @@ test('every broken store fails, by the duty meant for it', async (t) => {
     const { failed, report } = await failuresOf(mistake)
     t.ok(failed.includes(MISTAKES[mistake]), `${mistake}: ${failed.length} duties failed`)
     t.match(report, `${failed.length} failed`)
+  }
+})
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const RUNNERS = {
+  tap: { file: 'tap.mjs', args: [join('test', 'runners', 'tap.mjs')], passed: /^1\.\.69$/m, failed: /^# \{ total: 69, pass: 53, fail: 16 \}$/m },
+  'node:test': { file: 'node-test.mjs', args: ['--test', join('test', 'runners', 'node-test.mjs')], passed: /^# pass 69$/m, failed: /^# pass 53\n# fail 16$/m },
+  vitest: {
+    file: 'vitest.mjs',
+    args: [join('node_modules', 'vitest', 'vitest.mjs'), 'run', '--config', join('test', 'runners', 'vitest.config.mjs')],
+    passed: /Tests {2}69 passed \(69\)/,
+    failed: /Tests {2}16 failed \| 53 passed \(69\)/
+  }
+}
+
+test('it runs unchanged under tap, node:test and vitest', async (t) => {
+  const texts = await Promise.all(Object.entries(RUNNERS).map(async ([name, { file }]) => (await readFile(join(ROOT, 'test', 'runners', file), 'utf8')).replace(`'${name}'`, 'RUNNER')))
+  t.equal(new Set(texts).size, 1, 'the three files differ in the name of the runner alone')
+  // What this process's own runner left in the environment is not the child's.
+  const run = (args: readonly string[], env: NodeJS.ProcessEnv) => new Promise<{ code: unknown, output: string }>((resolve) => {
+    execFile(process.execPath, args, { cwd: ROOT, env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env } }, (error, stdout, stderr) => resolve({ code: error?.code ?? 0, output: stdout + stderr }))
+  })
+  for (const [name, { args, passed, failed }] of Object.entries(RUNNERS)) {
+    const good = await run(args, {})
+    t.equal(good.code, 0, name)
+    t.match(good.output, passed)
+    t.match(good.output, 'fastify-users/testing: memory: 68 duties passed, 0 failed; the store declares unsupported: transactions')
+    const bad = await run(args, { BROKEN: '1' })
+    t.equal(bad.code, 1, `${name} fails a store that is wrong`)
+    t.match(bad.output, failed)
   }
 })

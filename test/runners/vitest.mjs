@@ -1,0 +1,7 @@
+import { test } from 'vitest'
+import { memory } from 'fastify-users/adapters/memory'
+import { testStorage } from 'fastify-users/testing'
+
+const broken = () => ({ ...memory(), findUser: async () => null })
+const create = process.env.BROKEN === undefined ? memory : broken
+testStorage({ test, create })
