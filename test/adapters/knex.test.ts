@@ -13,7 +13,7 @@ import { requirePeers } from '../../adapters/peers.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import { StorageError } from '../../lib/errors.ts'
-import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { pgBouncerUrl, pgUrl, pooled, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
 /** Stands between a Knex instance and the driver: `send` sends the statement, or another one. The answer takes it away again. */
 function intercept (host: knex.Knex, step: (statement: string, send: (other?: string) => Promise<unknown>) => Promise<unknown>): () => void {
@@ -182,6 +182,27 @@ test('a missing peer is named with its install command, an unbuilt one with that
 test('the text behind a prefix, in code points', (t) => {
   for (const [prefix, end] of [['ab', 'ac'], ['z\ud7ff', 'z\ue000'], ['z\uffff', 'z\u{10000}'], ['a\u{10ffff}\u{10ffff}', 'b'], ['\u{10ffff}', null], ['', null]] as const) t.equal(behindPrefix(prefix), end)
   t.end()
+})
+
+test('a pooler that is not told of says so', { skip: pooled.skip }, async (t) => {
+  const connection = String(pgBouncerUrl())
+  const untold = postgres({ connection })
+  t.teardown(() => untold.close())
+  await t.rejects(untold.check(), { code: 'unavailable', message: 'the server refuses a setting of the connection, as poolers do: postgres() has the option pooler for them (08P01)' })
+})
+
+test('behind a pooler nothing is set on a session, and the limit on statements is kept on this side', async (t) => {
+  const schema = temporarySchema(t)
+  const told = postgres({ connection: pgBouncerUrl() ?? pgUrl(), schema, pooler: true, statementTimeout: 200 })
+  t.teardown(() => told.close())
+  await told.migrate()
+  const blocker = knex({ client: 'pg', connection: pgUrl() })
+  t.teardown(() => blocker.destroy())
+  await blocker.transaction(async (trx) => {
+    await trx.raw(`lock table "${schema}".fastify_users_users`)
+    await t.rejects(told.findUser('usr_1'), { code: 'unavailable', driverCode: 'ETIMEDOUT' }, 'given up, though the server was told of no limit')
+  })
+  t.equal(await told.findUser('usr_1'), null)
 })
 
 test('PostgreSQL with options of pg, and a pool that gives everything back', async (t) => {

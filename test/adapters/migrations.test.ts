@@ -11,7 +11,7 @@ import { migrations } from '../../adapters/knex/migrations.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import users from '../../lib/index.ts'
-import { pgUrl, sql, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { pgBouncerUrl, pgUrl, sql, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
 const run = promisify(execFile)
 const START = join(import.meta.dirname, '..', 'helpers', 'start-once.mjs')
@@ -30,9 +30,11 @@ for (const round of [1, 2]) {
   test(`eight processes at once on an empty database, round ${round}`, async (t) => {
     const filename = join(await temporaryDirectory(t), 'new', 'users.db')
     const schema = temporarySchema(t)
-    for (const args of [['sqlite', filename], ['postgres', pgUrl(), schema]]) {
+    const pooler = pgBouncerUrl()
+    const pooledSchema = temporarySchema(t)
+    for (const args of [['sqlite', filename], ['postgres', pgUrl(), schema], ...(pooler === undefined ? [] : [['postgres', pooler, pooledSchema, 'pooler']])]) {
       const started = await Promise.all(Array.from({ length: 8 }, () => run(process.execPath, [START, ...args])))
-      t.strictSame(started.map(({ stdout }) => stdout).sort(), [...Array.from({ length: 7 }, () => 'started'), 'started first'], String(args[0]))
+      t.strictSame(started.map(({ stdout }) => stdout).sort(), [...Array.from({ length: 7 }, () => 'started'), 'started first'], args.join(' '))
     }
     const versions = migrations.map((_, i) => ({ version: i + 1 }))
     t.strictSame(await inFile(filename, 'select version from fastify_users_migrations order by 1'), versions)

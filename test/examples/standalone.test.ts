@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import autocannon from 'autocannon'
 import { test, type Test } from 'tap'
-import { pgUrl, sql, temporaryDirectory } from '../helpers/stores.ts'
+import { pgBouncerUrl, pgUrl, pooled, sql, temporaryDirectory } from '../helpers/stores.ts'
 
 const SERVER = join(import.meta.dirname, '..', '..', '.build', 'examples', 'standalone', 'server.js')
 const KEY = /uk_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}/
@@ -123,6 +123,19 @@ test('on an adapter of one\'s own, the LMDB of the examples', async (t) => {
   t.equal(again.stdout(), '')
 })
 
+test('on PostgreSQL behind PgBouncer', { skip: pooled.skip }, async (t) => {
+  const database = `pooled_${process.pid}`
+  await sql(`create database ${database}`)
+  t.teardown(() => sql(`drop database if exists ${database} with (force)`))
+  const connection = new URL(String(pgBouncerUrl()))
+  connection.pathname = `/${database}`
+  const service = await start(t, await temporaryDirectory(t), { DATABASE_URL: connection.href, DATABASE_POOLER: 'true' })
+  const url = await service.seen(/curl .* (\S+)\n/)
+  t.equal((await get(url, KEY.exec(service.stdout())?.[0])).status, 200)
+  service.process.kill('SIGTERM')
+  t.equal(await service.ended, 0)
+})
+
 test('with static keys it makes none', async (t) => {
   const service = await start(t, await temporaryDirectory(t), { DATABASE_URL: 'memory:', API_KEYS: `${STATIC},${'k'.repeat(32)}` })
   const address = await service.seen(/listening at (http:\/\/[^"]+)/)
@@ -135,13 +148,14 @@ test('with static keys it makes none', async (t) => {
 
 test('a wrong configuration is a clear message and exit code 1', async (t) => {
   const cwd = await temporaryDirectory(t)
-  const wrong = { HOST: '', PORT: '70000', DATABASE_URL: 'mysql://secret@x', PREFIX: 'v1', API_KEYS: 'secret', LOG_LEVEL: 'loud' }
+  const wrong = { HOST: '', PORT: '70000', DATABASE_URL: 'mysql://secret@x', DATABASE_POOLER: 'secret', PREFIX: 'v1', API_KEYS: 'secret', LOG_LEVEL: 'loud' }
   const service = await start(t, cwd, wrong)
   t.equal(await service.ended, 1)
   t.equal(service.stderr(), `The configuration is wrong:
   HOST must be a host name or address to listen on
   PORT must be a port number from 0 to 65535
   DATABASE_URL must be sqlite:<path>, postgres://<user>:<password>@<host>/<database>, lmdb:<directory> or memory:
+  DATABASE_POOLER must be true or false
   PREFIX must be a path that begins with /, of letters, digits and . _ ~ - /
   API_KEYS must be keys of at least 32 visible ASCII characters each, separated by commas
   LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent

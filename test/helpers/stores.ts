@@ -16,6 +16,13 @@ export function pgUrl (): string {
   return url
 }
 
+/** Where the suite's PgBouncer listens; undefined on a machine that has none. */
+export function pgBouncerUrl (): string | undefined {
+  const url = process.env['PGBOUNCER_URL']
+  if (url === undefined && process.env['REQUIRE_PGBOUNCER'] !== undefined) throw new Error('PgBouncer is required, and the machine has none')
+  return url
+}
+
 /** A new directory that goes with the test. */
 export async function temporaryDirectory (t: Test): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'fastify-users-'))
@@ -45,6 +52,13 @@ export interface StoreKind {
   name: string
   /** A new store, empty and apart from every other; its schema is not made yet. */
   create (t: Test): Promise<Storage>
+}
+
+/** PostgreSQL behind PgBouncer; no test on a machine that has none. */
+export const pooled: StoreKind & { skip: string | false } = {
+  name: 'postgres through PgBouncer',
+  skip: pgBouncerUrl() === undefined && 'this machine has no PgBouncer',
+  create: async (t) => postgres({ connection: String(pgBouncerUrl()), schema: temporarySchema(t), pool: { max: 8 }, pooler: true })
 }
 
 /** Every storage of the package, on the real thing. */
