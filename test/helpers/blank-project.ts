@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Test } from 'tap'
+import { temporaryDirectory } from './stores.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const FIXTURES = join(ROOT, 'test', 'package', 'fixtures')
+const run = promisify(execFile)
+
+// What npm and tap have set for this process is not the blank project's. tap puts its own into NODE_OPTIONS of every child, so that goes on the way.
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:npm_(?:package|lifecycle|command)|_?TAP)/.test(name)))
+const command = (cwd: string, ...args: readonly string[]) => run('env', ['-u', 'NODE_OPTIONS', ...args], { cwd, env })
+
+async function versionOf (name: string): Promise<string> {
+  return JSON.parse(await readFile(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')).version
+}
+
+/** Runs a program in a project, and gives what it printed; it is shown where it fails. */
+export async function node (cwd: string, ...args: string[]): Promise<string> {
+  try {
+    const { stdout } = await command(cwd, process.execPath, ...args)
+    return stdout
+  } catch (error) {
+    const { stdout, stderr } = Object(error)
+    throw new Error(`node ${args.join(' ')}:\n${stdout}${stderr}`)
+  }
+}
+
+/** Packs the package. The build is that of the suite: making it anew would take it from under other tests. */
+export async function pack (directory: string): Promise<{ path: string, files: string[] }> {
+  const { stdout } = await command(ROOT, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', directory)
+  const [{ filename, files }] = JSON.parse(stdout)
+  return { path: join(directory, filename), files: files.map(({ path }: { path: string }) => path) }
+}
+
+/** A blank project with the tarball and these packages, in the versions that the suite itself has, and the files of a fixture. It goes with the test. */
+export async function blankProject (t: Test, fixture: string, type: 'module' | 'commonjs', packages: readonly string[]): Promise<string> {
+  const directory = await temporaryDirectory(t)
+  const { path } = await pack(directory)
+  const cwd = join(directory, 'blank')
+  await mkdir(cwd)
+  await cp(join(FIXTURES, fixture), cwd, { recursive: true })
+  await writeFile(join(cwd, 'package.json'), JSON.stringify({ name: 'blank', private: true, type }))
+  const pinned = await Promise.all(packages.map(async (each) => each.includes('@npm:') ? each : `${each}@${await versionOf(each)}`))
+  // Without scripts nothing is compiled: the binary of sqlite3 is the one that the suite has.
+  await command(cwd, 'npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', path, ...pinned)
+  if (packages.includes('sqlite3')) await cp(join(ROOT, 'node_modules', 'sqlite3', 'build'), join(cwd, 'node_modules', 'sqlite3', 'build'), { recursive: true })
+  return cwd
+}
+
+/** Compiles files of a project with one of its compilers; the packages' own types are checked too. */
+export async function compile (cwd: string, compiler: string, files: readonly string[], options: object): Promise<void> {
+  const compilerOptions = { target: 'es2023', module: 'nodenext', types: ['node'], strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true, resolveJsonModule: true, ...options }
+  await writeFile(join(cwd, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
+  await node(cwd, join('node_modules', compiler, 'bin', 'tsc'), '-p', '.')
+}
+
+/** Fails unless this is the report of node:test with so many cases, all of them passed. */
+export function passes (t: Test, output: string, cases: number): void {
+  t.match(output, new RegExp(`^# pass ${cases}$`, 'm'))
+  t.match(output, /^# fail 0$/m)
+}

@@ -1,0 +1,34 @@
+// The packed package in a blank ESM TypeScript project: every subpath, compiled and run; and what must not compile.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { blankProject, compile, node, pack, passes } from '../helpers/blank-project.ts'
+import { sql, temporaryDirectory } from '../helpers/stores.ts'
+
+const compilers = { typescript: 'typescript', 'typescript-5': 'typescript-5@npm:typescript@5.9.3', 'typescript-7': 'typescript-7@npm:typescript@7.0.2' }
+
+test('what is packed is the build, and the papers', async (t) => {
+  const { files } = await pack(await temporaryDirectory(t))
+  t.strictSame(files.filter((path) => !path.startsWith('dist/')).sort(), ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'])
+  t.ok(files.every((path) => !path.startsWith('dist/') || /^dist\/(?:lib|adapters)\/.*\.(?:js|d\.ts)$/.test(path)))
+})
+
+test('every subpath compiles with every compiler, misuse does not, and all of it runs', async (t) => {
+  const cwd = await blankProject(t, 'esm', 'module', ['fastify', '@types/node', ...Object.values(compilers), 'knex', 'pg', 'sqlite3'])
+  t.teardown(() => sql('drop schema if exists packed cascade'))
+  for (const compiler of Object.keys(compilers)) {
+    await compile(cwd, compiler, ['use.ts', 'misuse.ts'], {})
+    t.pass(compiler)
+  }
+  await compile(cwd, 'typescript', ['use.ts', 'misuse.ts'], { module: 'preserve', moduleResolution: 'bundler' })
+  await compile(cwd, 'typescript', ['use.ts'], { noEmit: false, outDir: 'built' })
+  passes(t, await node(cwd, '--test', join('built', 'use.js')), 74)
+})
+
+test('a host with an app.users of its own compiles with the plugin alone', async (t) => {
+  const cwd = await blankProject(t, 'own-users', 'module', ['fastify', '@types/node', 'typescript'])
+  await compile(cwd, 'typescript', ['host.ts'], { noEmit: false, outDir: 'built' })
+  await node(cwd, join('built', 'host.js'))
+  await writeFile(join(cwd, 'both.ts'), "import 'fastify-users'\nimport './host.ts'\n")
+  await t.rejects(compile(cwd, 'typescript', ['both.ts'], { allowImportingTsExtensions: true }), /TS2717/, 'which the main entry could not do')
+})
