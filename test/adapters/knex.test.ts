@@ -171,6 +171,32 @@ test('a connection of another driver is refused', async (t) => {
   }
 })
 
+test('a host that debugs its Knex sees its own statements, and nothing of its users', async (t) => {
+  const schema = temporarySchema(t)
+  const hosts = [
+    { client: 'sqlite3', connection: { filename: join(await temporaryDirectory(t), 'host.db') }, useNullAsDefault: true, options: {} },
+    { client: 'pg', connection: pgUrl(), pool: { min: 0, max: 2 }, options: { schema } }
+  ]
+  for (const { options, ...config } of hosts) {
+    const logged: unknown[] = []
+    const keep = (...entries: unknown[]) => { logged.push(...entries) }
+    const host = knex({ ...config, debug: true, asyncStackTraces: true, log: { debug: keep, warn: keep, error: keep } })
+    t.teardown(() => host.destroy())
+    const queries: string[] = []
+    host.on('query', ({ sql }) => queries.push(sql))
+    const storage = knexStorage(host, options)
+    await storage.migrate()
+    await host.transaction(async (trx) => {
+      await storage.within(trx).createUser({ id: 'usr_1', name: 'canary', email: 'canary@b.co', version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: 'canary@b.co', nameKey: 'canary' }, null)
+      await trx.raw('select 1 as mine')
+    })
+    t.equal((await storage.findUser('usr_1'))?.name, 'canary')
+    t.match(JSON.stringify(logged), 'select 1 as mine')
+    t.notMatch(JSON.stringify([logged, queries]), 'canary')
+    t.match(queries, ['BEGIN;', 'select 1 as mine', 'COMMIT;'])
+  }
+})
+
 test('a missing peer is named with its install command, an unbuilt one with that of its build', async (t) => {
   t.throws(() => requirePeers('sqlite()', ['knex', 'sqlite9', 'knexx']), { message: 'fastify-users: sqlite() needs sqlite9 and knexx: npm install sqlite9 knexx' })
   t.type(requirePeers('sqlite()', ['knex']), 'function')
