@@ -68,8 +68,8 @@ const textOnly = { getTypeParser: () => (text: string) => text }
 export const postgresDialect: Dialect = {
   name: 'postgres',
   p: (n) => `$${n}`,
-  // Without a zone the text doesn't depend on the session's TimeZone.
-  time: (column, name) => `${column} AT TIME ZONE 'UTC' AS "${name}"`,
+  // As JSON, and without a zone, the text depends neither on the session's DateStyle nor on its TimeZone.
+  time: (column, name) => `to_json(${column} AT TIME ZONE 'UTC') AS "${name}"`,
   in: (column, n) => `${column} = ANY($${n}::bigint[])`,
   list: (n) => `$${n}::bigint[]`,
   least: (a, b) => `least(${a}, ${b})`,

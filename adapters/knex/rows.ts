@@ -1,10 +1,10 @@
 import type { ApiKeyRecord, UserRecord } from '../../lib/storage.ts'
 import type { Dialect, Row } from './dialect.ts'
 
-/** A moment as ISO text. PostgreSQL writes `2026-01-31 09:30:00.5`, SQLite keeps the ISO text itself. */
+/** A moment as ISO text. PostgreSQL writes `"2026-01-31T09:30:00.5"`, quotes included, SQLite keeps the ISO text itself. */
 function iso (text: unknown): string {
   const value = String(text)
-  return value.endsWith('Z') ? value : `${value.slice(0, 10)}T${value.slice(11, 19)}.${value.slice(20).padEnd(3, '0')}Z`
+  return value.endsWith('Z') ? value : `${value.slice(1, 20)}.${value.slice(21, -1).padEnd(3, '0')}Z`
 }
 
 function isoOrNull (text: unknown): string | null {

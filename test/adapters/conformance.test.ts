@@ -36,9 +36,9 @@ const hosts: Record<string, Host> = {
       options: {}
     })
   },
-  'pg with mappers, another isolation level and another time zone': {
+  'pg with mappers, another isolation level, time zone and date style': {
     make: async (t) => ({
-      host: knex({ client: 'pg', connection: { connectionString: pgUrl(), options: '-c default_transaction_isolation=serializable -c timezone=Asia/Kathmandu' }, pool: { min: 0, max: 8 }, ...mappers }),
+      host: knex({ client: 'pg', connection: { connectionString: pgUrl(), options: '-c default_transaction_isolation=serializable -c timezone=Asia/Kathmandu -c datestyle=German' }, pool: { min: 0, max: 8 }, ...mappers }),
       options: { schema: temporarySchema(t) }
     })
   },
