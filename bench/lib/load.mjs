@@ -1,0 +1,49 @@
+import { setTimeout as idle } from 'node:timers/promises'
+import autocannon from 'autocannon'
+import { cpuOf } from './cpu.mjs'
+
+const SETTLE_MS = 250
+
+function cpu (pid, databasePid) {
+  return { node: cpuOf(pid), database: databasePid === undefined ? NaN : cpuOf(databasePid, { children: true }) }
+}
+
+/** Loads one server with one case: requests a second, latencies in milliseconds, CPU microseconds a request, and answers that were no success. */
+export async function load ({ address, key, pid }, next, { seconds, connections, databasePid }) {
+  await idle(SETTLE_MS)
+  const before = cpu(pid, databasePid)
+  const result = await autocannon({
+    url: address,
+    connections,
+    duration: seconds,
+    headers: { authorization: `Bearer ${key}` },
+    requests: [{
+      setupRequest (request) {
+        const { headers, ...rest } = next()
+        return { ...request, ...rest, headers: { ...request.headers, ...headers } }
+      }
+    }]
+  })
+  const after = cpu(pid, databasePid)
+  const answered = result['2xx']
+  return {
+    perSecond: answered / result.duration,
+    p50: result.latency.p50,
+    p99: result.latency.p99,
+    node: (after.node - before.node) / answered,
+    database: (after.database - before.database) / answered,
+    errors: result.errors + result.timeouts + result.non2xx
+  }
+}
+
+/** So many requests of a case, one after the other, for a look at whether each succeeds: nothing is timed. */
+export async function touch ({ address, key }, next, requests) {
+  let errors = 0
+  for (let i = 0; i < requests; i++) {
+    const { path, headers, ...rest } = next()
+    const response = await fetch(address + path, { ...rest, headers: { authorization: `Bearer ${key}`, ...headers } })
+    await response.arrayBuffer()
+    if (!response.ok) errors++
+  }
+  return { perSecond: NaN, p50: NaN, p99: NaN, node: NaN, database: NaN, errors }
+}

@@ -1,0 +1,35 @@
+// Fills the table of a server, in bulk and past everything that would make it slow.
+import { createRequire } from 'node:module'
+import pg from 'pg'
+import { batches, COLUMNS } from './people.mjs'
+
+const require = createRequire(import.meta.url)
+
+/** A table as an expert would make it by hand: the columns and indexes that ours has. */
+const plain = (table, text, moment) => `CREATE TABLE IF NOT EXISTS ${table} (
+  id ${text} NOT NULL PRIMARY KEY, name text NOT NULL, name_key ${text} NOT NULL, email text NOT NULL, email_key ${text} NOT NULL UNIQUE,
+  version integer NOT NULL, created_at ${moment} NOT NULL, updated_at ${moment} NOT NULL);
+  CREATE INDEX IF NOT EXISTS ${table}_name_key ON ${table} (name_key);`
+
+export async function seedPostgres (url, table, size, { create }) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  if (create) await client.query(plain(table, 'text COLLATE "C"', 'timestamptz(3)'))
+  const types = ['text', 'text', 'text', 'text', 'text', 'int', 'timestamptz', 'timestamptz']
+  const insert = `INSERT INTO ${table} (${COLUMNS}) SELECT * FROM unnest(${types.map((type, i) => `$${i + 1}::${type}[]`)})`
+  for (const people of batches(size, 10_000)) await client.query(insert, COLUMNS.map((column) => people.map((person) => person[column])))
+  await client.query(`VACUUM ANALYZE ${table}`)
+  await client.end()
+}
+
+export async function seedSqlite (filename, table, size, { create }) {
+  const Database = require('better-sqlite3')
+  const database = new Database(filename)
+  database.pragma('journal_mode = WAL')
+  if (create) database.exec(plain(table, 'text', 'text'))
+  const insert = database.prepare(`INSERT INTO ${table} (${COLUMNS}) VALUES (${COLUMNS.map((column) => `@${column}`)})`)
+  const all = database.transaction((people) => { for (const person of people) insert.run(person) })
+  for (const people of batches(size, 10_000)) all(people)
+  database.exec('ANALYZE')
+  database.close()
+}
