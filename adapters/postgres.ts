@@ -19,7 +19,7 @@ export interface PostgresOptions {
   statementTimeout?: number
   /**
    * The connection goes through a pooler that lends a server's connection for a transaction at a time, such as PgBouncer. Nothing is then set on a session, not
-   * even the server's own limit on statements: that is kept on this side alone. Default `false`.
+   * even the server's own limit on statements: that is kept on this side alone; and `schema` is `public` unless you say another. Default `false`.
    */
   pooler?: boolean
   /** Schema of the tables, made by `migrate()`. By default the search path decides. */
@@ -62,7 +62,8 @@ export function postgres (options: PostgresOptions): KnexStorage {
     pool: { min: 0, max: 10, ...pool },
     log: quiet
   })
-  const { schema: ownSchema, tablePrefix: prefix } = options
+  // A pooler's connection may have any search path: whoever had it before may have set one.
+  const { schema: ownSchema = pooler ? 'public' : undefined, tablePrefix: prefix } = options
   const naming = { ...(ownSchema !== undefined && { schema: ownSchema }), ...(prefix !== undefined && { tablePrefix: prefix }) }
   // The server's limit comes first; ours is for a server, or a network, that says nothing any more.
   const deadline = statementTimeout > 0 ? statementTimeout + DEADLINE_MARGIN_MS : undefined

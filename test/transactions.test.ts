@@ -76,6 +76,44 @@ for (const [driver, make] of Object.entries(hosts)) {
     t.strictSame(await told(), ['user.created Dora'])
     t.equal((await users.list({ q: 'emma' })).meta.total, 0)
 
+    // A commit that is not awaited, and a savepoint of the host's own.
+    const parent = await host.transaction()
+    const child = await parent.transaction()
+    await users.using(child).create({ name: 'Fay', email: 'fay@example.org' })
+    const committing = child.commit()
+    await parent.raw('SAVEPOINT mine')
+    await users.using(parent).create({ name: 'Gus', email: 'gus@example.org' })
+    await parent.raw('rollback to savepoint mine')
+    await users.using(parent).create({ name: 'Hal', email: 'hal@example.org' })
+    await parent.raw('release savepoint mine')
+    await Promise.all([committing, parent.commit()])
+    t.strictSame(await told(), ['user.created Fay', 'user.created Hal'])
+    t.strictSame((await users.list({ sort: '-createdAt', limit: 2 })).data.map(({ name }) => name), ['Hal', 'Fay'])
+
+    const refused = await host.transaction(async (trx) => Promise.allSettled(['ida@example.org', 'ANN@example.org', 'jo@example.org'].map((email) => users.using(trx).create({ name: email, email }, { idempotencyKey: email }))))
+    t.strictSame(refused.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'], 'calls at once, each with its own using()')
+    t.strictSame(await told(), ['user.created ida@example.org', 'user.created jo@example.org'])
+    t.equal((await users.list({ email: 'jo@example.org' })).meta.total, 1)
+
+    // The host gives its transaction up while a creation is under way.
+    for (let i = 0; i < 40; i++) {
+      const email = `away${i}@example.org`
+      let creating: Promise<unknown> = Promise.resolve()
+      await t.rejects(host.transaction(async (trx) => {
+        creating = users.using(trx).create({ name: 'Away', email }, i % 2 === 0 ? {} : { idempotencyKey: email })
+        await Promise.all([creating, (async () => {
+          for (let k = 0; k < i; k++) await null
+          if (i > 30) await trx.raw('select 1')
+          throw new Error('the host failed')
+        })()])
+      }), /the host failed/)
+      await creating.catch(() => {})
+      await host.transaction(async (trx) => { await order(trx, `order ${i}`) })
+    }
+    t.strictSame(await told(), [])
+    t.equal((await users.list({ q: 'away' })).meta.total, 0)
+    t.equal((await host('orders').where('user_id', 'like', 'order%')).length, 40, 'whoever has the connection next is not disturbed')
+
     const over = await host.transaction()
     const late = users.using(over)
     await over.rollback()
@@ -95,6 +133,29 @@ test('a transaction that PostgreSQL has given up tells nobody, though its commit
   const trx = await host.transaction()
   await users.using(trx).create({ name: 'Ann', email: 'ann@example.org' })
   await t.rejects(Promise.resolve(trx.raw('select nonsense')))
+  await trx.commit()
+  for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve))
+  t.strictSame(seen, [])
+  t.equal((await users.list()).meta.total, 0)
+})
+
+test('a transaction that the host ended in its own words tells nobody', async (t) => {
+  const host = knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 4 } })
+  t.teardown(() => host.destroy())
+  const { app: { users } } = await testApp(t, { storage: knexStorage(host, { schema: temporarySchema(t) }) })
+  const seen: string[] = []
+  users.events.on('user.created', ({ data }) => { seen.push(data.name) })
+  for (const words of ['rollback', 'ROLLBACK WORK', 'abort']) {
+    const trx = await host.transaction()
+    await users.using(trx).create({ name: 'Ann', email: 'ann@example.org' })
+    await trx.raw(words)
+    await trx.commit()
+  }
+  const trx = await host.transaction()
+  await trx.raw('savepoint early')
+  await users.using(trx).create({ name: 'Bob', email: 'bob@example.org' })
+  await trx.raw('rollback transaction to early')
+  await trx.raw('release early')
   await trx.commit()
   for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve))
   t.strictSame(seen, [])

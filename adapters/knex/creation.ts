@@ -9,8 +9,9 @@ import type { Run, Session } from './session.ts'
 type CreationStore = Pick<Storage, 'createUser' | 'pruneIdempotency'>
 type FindUser = (id: string) => Promise<UserRecord | null>
 
-// PostgreSQL ended the statement, or its wait for a lock: the creation that holds the key goes on.
-const WAITED_TOO_LONG = new Set(['57014', '55P03'])
+const OWN_LIMIT = 'ETIMEDOUT'
+// PostgreSQL ended the statement, or its wait for a lock, or we did: the creation that holds the key goes on.
+const WAITED_TOO_LONG = new Set(['57014', '55P03', OWN_LIMIT])
 
 function isSame (a: UserRecord, b: UserRecord | null): boolean {
   return b !== null && a.name === b.name && a.email === b.email && a.createdAt === b.createdAt
@@ -45,25 +46,35 @@ export function knexCreation ({ dialect, run, attempt, atomically }: Session, { 
   }
 
   /** Whether user and key were written: false where the key is known. */
-  async function writeBoth (row: ReadonlyArray<string | number>, key: readonly string[], id: string): Promise<boolean> {
-    if (dialect.name === 'postgres') return (await attempt(claimAndInsert, [...row, ...key])).length > 0
+  async function writeBoth (user: UserRecord, row: ReadonlyArray<string | number>, { key, fingerprint, now, expiresAt }: Idempotency): Promise<boolean> {
+    const values = [key, fingerprint, JSON.stringify(user), expiresAt, now]
+    if (dialect.name === 'postgres') return (await attempt(claimAndInsert, [...row, ...values])).length > 0
     return atomically(async (on: Run) => {
-      if ((await on(claimAlone, [...key, id])).length === 0) return false
+      if ((await on(recall, [key, now])).length > 0) return false
+      // The user first: should a host end its transaction between the two, there is no key without its user.
       await on(plainInsert, row)
+      await on(claimAlone, [...values, user.id])
       return true
     })
   }
 
   async function createOnce (user: UserRecord, row: ReadonlyArray<string | number>, idempotency: Idempotency): Promise<Creation> {
-    const { key, fingerprint, now, expiresAt } = idempotency
     while (true) {
-      if (await writeBoth(row, [key, fingerprint, JSON.stringify(user), expiresAt, now], user.id)) return { user, replayed: false }
-      const [known] = await run(recall, [key, now])
+      if (await writeBoth(user, row, idempotency)) return { user, replayed: false }
+      const [known] = await run(recall, [idempotency.key, idempotency.now])
       // Gone meanwhile, with its user or by its age: the key is free.
       if (known === undefined) continue
       requireSameRequest(known['fingerprint'], idempotency)
       return { user: toSnapshot(known['answer']), replayed: known['userId'] !== user.id }
     }
+  }
+
+  /** What is to be said of a creation that was given up. */
+  async function reasonFor (error: unknown, idempotency: Idempotency | null): Promise<unknown> {
+    if (idempotency === null || !isStorageError(error) || error.driverCode === undefined || !WAITED_TOO_LONG.has(error.driverCode)) return error
+    // Our own limit, behind a pooler, can't tell a server that waits from one that is silent: one that answers this was waiting.
+    if (error.driverCode === OWN_LIMIT) await run(recall, [idempotency.key, idempotency.now])
+    return new StorageError('idempotency_in_progress', 'the first creation with the key is still running', error.driverCode)
   }
 
   return {
@@ -75,10 +86,7 @@ export function knexCreation ({ dialect, run, attempt, atomically }: Session, { 
         // Once more where the connection was lost: the second try finds what the first one has done.
         return await create().catch((error) => isLost(error) ? create() : Promise.reject(error))
       } catch (error) {
-        if (idempotency !== null && isStorageError(error) && error.driverCode !== undefined && WAITED_TOO_LONG.has(error.driverCode)) {
-          throw new StorageError('idempotency_in_progress', 'the first creation with the key is still running', error.driverCode)
-        }
-        throw error
+        throw await reasonFor(error, idempotency)
       }
     },
 

@@ -29,6 +29,8 @@ export interface Dialect {
   moment: string
   /** The present moment, for a column of that type. */
   now: string
+  /** From now on statements on this connection run in the order in which they are sent, whoever sends them. */
+  keepOrder (connection: unknown): void
   /** Runs one statement on a connection of the driver. */
   run (connection: unknown, sql: string, params: readonly Param[]): Promise<Row[]>
 }
@@ -38,6 +40,7 @@ interface PgConnection {
 }
 
 interface SqliteConnection {
+  serialize (): void
   all (sql: string, params: ReadonlyArray<string | number | null>, done: (error: Error | null, rows: Row[]) => void): void
 }
 
@@ -79,6 +82,7 @@ export const postgresDialect: Dialect = {
   bytewise: 'text COLLATE "C"',
   moment: 'timestamptz(3)',
   now: 'now()',
+  keepOrder () {},
   async run (connection, text, values) {
     if (!isPg(connection)) throw new TypeError('not a connection of pg')
     return (await connection.query({ text, values, types: textOnly })).rows
@@ -99,6 +103,10 @@ export const sqliteDialect: Dialect = {
   bytewise: 'text',
   moment: 'text',
   now: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
+  // sqlite3 runs statements of one connection on several threads, in no order: a host's ROLLBACK could overtake a write of ours.
+  keepOrder (connection) {
+    if (isSqlite(connection)) connection.serialize()
+  },
   run (connection, sql, params) {
     if (!isSqlite(connection)) throw new TypeError('not a connection of sqlite3')
     const values = params.map(plain)
@@ -110,6 +118,7 @@ export const sqliteDialect: Dialect = {
 
 export const betterSqliteDialect: Dialect = {
   ...sqliteDialect,
+  keepOrder () {},
   async run (connection, sql, params) {
     if (!isBetterSqlite(connection)) throw new TypeError('not a connection of better-sqlite3')
     const statement = connection.prepare(sql)

@@ -7,11 +7,12 @@ const PASSING_SQLSTATE = /^(?:(?:08|28|53)[0-9A-Z]{3}|57P[0-9A-Z]{2}|57014|55P03
 const PASSING_CODES = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT'
 ])
-const LOST_CODES = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02', '08003', '08006'])
+const LOST_CODES = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02', '08003', '08006', '08P01'])
 // better-sqlite3 gives extended codes, such as SQLITE_BUSY_SNAPSHOT.
 const PASSING_SQLITE = /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|PROTOCOL|NOMEM)(?:_|$)/
-// What pg and Knex say without a code when a connection is lost or none can be had.
-const PASSING_MESSAGE = /^(?:Connection terminated|timeout e|Client has encountered a connection error|Unable to acquire a connection|aborted$)/
+// What pg says without a code when a connection is lost, and pg and Knex when none can be had.
+const LOST_MESSAGE = /^(?:Connection terminated|Client has encountered a connection error)/
+const PASSING_MESSAGE = /^(?:timeout e|Unable to acquire a connection|aborted$)/
 
 function property (error: unknown, name: string): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined
@@ -29,7 +30,7 @@ function takesEmail (error: unknown, { emailUnique, usersTable }: Names): boolea
 const WORDS = new Map([
   ['28P01', 'the database refuses the user or the password'],
   ['28000', 'the database refuses the user or the password'],
-  ['08P01', 'the server refuses a setting of the connection, as poolers do: postgres() has the option pooler for them'],
+  ['08P01', 'the server, or a pooler before it, refuses the connection; a pooler that refuses settings of a session needs the option pooler of postgres()'],
   ['3D000', 'there is no such database'],
   ['ENOTFOUND', 'the host of the database is not known'],
   ['ERR_INVALID_URL', 'the connection URI is no URI: escape special characters in its password'],
@@ -39,7 +40,7 @@ const WORDS = new Map([
 
 /** Whether the connection was lost while a statement ran: nobody knows whether it was carried out. */
 export function isLost (error: unknown): boolean {
-  return isStorageError(error) && error.code === 'unavailable' && (error.driverCode === undefined || LOST_CODES.has(error.driverCode))
+  return isStorageError(error) && error.code === 'unavailable' && error.driverCode !== undefined && LOST_CODES.has(error.driverCode)
 }
 
 /** Whether the same statement may succeed at once when it is run again: it met another transaction. */
@@ -53,8 +54,8 @@ export function isConflict (error: unknown): boolean {
 export function toStorageError (error: unknown, names: Names): StorageError {
   if (isStorageError(error)) return error
   if (takesEmail(error, names)) return new StorageError('email_taken', 'another user has the e-mail key')
-  const code = property(error, 'code')
   const message = property(error, 'message') ?? ''
+  const code = property(error, 'code') ?? (LOST_MESSAGE.test(message) ? 'ECONNRESET' : undefined)
   const passing = (code !== undefined && (PASSING_CODES.has(code) || PASSING_SQLSTATE.test(code) || PASSING_SQLITE.test(code))) ||
     property(error, 'name') === 'KnexTimeoutError' || PASSING_MESSAGE.test(message)
   const words = WORDS.get(code ?? '') ?? (passing ? 'the database cannot be reached or is busy' : 'the database refused a statement')

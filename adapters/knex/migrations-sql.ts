@@ -25,6 +25,9 @@ export function migrationsSql (client: 'pg' | 'sqlite3' | 'better-sqlite3', opti
   const dialect = dialectOf(client)
   const names = namesOf(naming, dialect)
   const statements = statementsBetween(dialect, names, from, to)
-  const makeSchema = names.schema !== null && from === 0 ? [`CREATE SCHEMA IF NOT EXISTS "${names.schema}"`] : []
+  // IF NOT EXISTS alone asks for the right to make schemas, also where there is nothing to make.
+  const makeSchema = names.schema !== null && from === 0 && to > 0
+    ? [`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = '${names.schema}') THEN CREATE SCHEMA "${names.schema}"; END IF; END $$`]
+    : []
   return ['BEGIN', ...makeSchema, ...statements, 'COMMIT'].map((statement) => `${statement};\n`).join('')
 }

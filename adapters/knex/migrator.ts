@@ -30,8 +30,14 @@ export function createMigrator ({ dialect, run, exclusively }: Session, names: N
   /** 0: no schema of ours yet. */
   async function version (on: Run): Promise<number> {
     if ((await on(exists, [table])).length === 0) return 0
-    const [row] = await on(`SELECT max(version) AS version FROM ${names.migrations}`)
-    return Number(row?.['version'] ?? 0)
+    try {
+      const [row] = await on(`SELECT max(version) AS version FROM ${names.migrations}`)
+      return Number(row?.['version'] ?? 0)
+    } catch (error) {
+      // A rollback may have taken the table away since.
+      if ((await on(exists, [table])).length === 0) return 0
+      throw error
+    }
   }
 
   function refuseNewer (found: number): void {

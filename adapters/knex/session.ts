@@ -1,10 +1,10 @@
 import type { Knex } from 'knex'
 import { StorageError } from '../../lib/errors.ts'
 import { isStorable } from '../../lib/text.ts'
-import { afterCommit } from './after-commit.ts'
 import { discard, withDeadline } from './connections.ts'
 import { type Dialect, dialectOf, type Param, type Row } from './dialect.ts'
 import { isConflict, toStorageError } from './driver-errors.ts'
+import { knowTransaction } from './host-transaction.ts'
 import type { Names } from './names.ts'
 
 // Where two of ours meet one of them goes through, so a statement that loses this often has met that many others.
@@ -106,44 +106,58 @@ export function openSession (knex: Knex, names: Names, { deadline }: SessionOpti
 /**
  * Opens a session in a transaction of the host's: on its connection, and neither committed nor rolled back here. `committed` notes what is to be done once the
  * host has committed.
- * @throws TypeError for a transaction that is over, or of another database
+ * @throws TypeError for a transaction that is over, or on another kind of database
  */
 export function joinTransaction (transaction: Knex.Transaction, { dialect }: Session, names: Names): { session: Session, committed: (callback: () => void) => void } {
   const pool: Pool = transaction.client
   if (transaction.isCompleted()) throw new TypeError('fastify-users: the transaction is over')
   if (dialectOf(pool.driverName) !== dialect) throw new TypeError(`fastify-users: the transaction is not one on ${dialect.name}`)
   let connection: unknown
-  let last: Promise<unknown> = Promise.resolve()
-  let savepoints = 0
+  const state = knowTransaction(transaction, () => connection)
 
-  /** One piece of work at a time: two savepoints of one transaction can't overlap. */
-  function next<Value> (work: (run: Run) => Promise<Value>): Promise<Value> {
-    const done = last.then(async () => {
-      if (transaction.isCompleted()) throw new StorageError('fault', 'the transaction is over')
+  function requireOpen (): void {
+    if (transaction.isCompleted()) throw new StorageError('fault', 'the transaction is over')
+  }
+
+  /**
+   * Asked right before each statement is sent: the host may end the transaction while we are at work, and the connection is then somebody else's. And right
+   * after its answer: what became of it is then unknown.
+   */
+  const send: Run = async (sql, params) => {
+    requireOpen()
+    const rows = await runOn(dialect, connection)(sql, params)
+    requireOpen()
+    return rows
+  }
+
+  function next<Value> (work: () => Promise<Value>): Promise<Value> {
+    const done = state.last.then(async () => {
+      requireOpen()
       connection = await pool.acquireConnection()
-      return work(runOn(dialect, connection))
+      dialect.keepOrder(connection)
+      return work()
     }).catch((error) => { throw toStorageError(error, names) })
-    last = done.catch(() => {})
+    state.last = done.catch(() => {})
     return done
   }
 
   /** A savepoint keeps a refusal from spoiling the host's transaction: PostgreSQL gives up a transaction with any failed statement. */
-  const behindSavepoint = <Value>(work: (run: Run) => Promise<Value>): Promise<Value> => next(async (on) => {
-    const savepoint = `fastify_users_${++savepoints}`
-    await on(`SAVEPOINT ${savepoint}`)
+  const behindSavepoint = <Value>(work: (run: Run) => Promise<Value>): Promise<Value> => next(async () => {
+    const savepoint = `fastify_users_${++state.savepoints}`
+    await send(`SAVEPOINT ${savepoint}`)
     try {
-      const value = await work(on)
-      await on(`RELEASE SAVEPOINT ${savepoint}`)
+      const value = await work(send)
+      await send(`RELEASE SAVEPOINT ${savepoint}`)
       return value
     } catch (error) {
-      await on(`ROLLBACK TO SAVEPOINT ${savepoint}`).catch(() => {})
+      await send(`ROLLBACK TO SAVEPOINT ${savepoint}`).catch(() => {})
       throw error
     }
   })
 
   const session: Session = {
     dialect,
-    run: (sql, params) => next((on) => on(sql, params)),
+    run: (sql, params) => next(() => send(sql, params)),
     attempt: (sql, params) => behindSavepoint((on) => on(sql, params)),
     atomically: behindSavepoint,
     exclusively: (work) => behindSavepoint(async (on) => {
@@ -151,5 +165,5 @@ export function joinTransaction (transaction: Knex.Transaction, { dialect }: Ses
       return work(on)
     })
   }
-  return { session, committed: (callback) => afterCommit(transaction, connection, callback) }
+  return { session, committed: (callback) => { state.waiting.push(callback) } }
 }

@@ -41,17 +41,20 @@ export class PrefixIndex {
 
   /** Removes an id, by the keys that it was added under. */
   delete (id: string, keys: readonly string[]): void {
-    for (const key of keys) this.#terms.delete(`${key}\0${id}`)
+    const rare: string[] = []
     for (const key of keys) {
+      this.#terms.delete(`${key}\0${id}`)
       for (let length = 1; length <= key.length; length++) {
         const prefix = key.slice(0, length)
         const known = this.#common.get(prefix)
         if (known === undefined) break
         known.delete(id)
-        // Well below the bound at which it was made, so that a number going up and down there costs nothing. What is longer finds no more, and goes with it.
-        if (known.size < this.#few / 4) this.#common.delete(prefix)
+        // Well below the bound at which it was made, so that a number going up and down there costs nothing.
+        if (known.size < this.#few / 4) rare.push(prefix)
       }
     }
+    // Only now: a key may be found by way of a prefix that the other one shares.
+    for (const prefix of rare) this.#common.delete(prefix)
   }
 
   /** The ids of which a key begins with this text, which is not empty. */

@@ -121,6 +121,22 @@ export const listCases: Cases = {
     assert.deepEqual(await storage.listUsers(begins('z'.repeat(10_000)), first(20)), { items: [], total: 0 }, 'however long it is')
   },
 
+  'listUsers: a prefix that many share is exact while they come and go': async (storage) => {
+    const name = (n: number) => ({ name: `Ann ${n}`, email: `ann.${n}@example.org` })
+    const numbers = upTo(300).map((n) => n + 1000)
+    for (const n of numbers) {
+      const user = userOf(n, name(n))
+      await storage.createUser(user, keysOf(user), null)
+    }
+    for (const [left, gone] of [[300, 0], [280, 20], [70, 210], [40, 30], [1, 39]] as const) {
+      for (const n of numbers.splice(0, gone)) await storage.deleteUser(idOf('usr', n), anyVersion)
+      for (const prefix of ['ann', 'ann ', 'ann.', 'an']) {
+        const { items, total } = await storage.listUsers(begins(prefix), { order: 'asc', limit: 400, from: { offset: 0 } })
+        assert.deepEqual({ ids: items.map(({ id }) => id), total }, { ids: idsOf(numbers), total: left }, `${prefix} with ${left} left`)
+      }
+    }
+  },
+
   'listUsers: a prefix follows updates': async (storage) => {
     await addUsers(storage, 1, 2)
     await storage.updateUser(idOf('usr', 1), { name: { value: 'Ann', key: 'ann' } }, timeOf(50), anyVersion)

@@ -19,7 +19,7 @@ async function failuresOf (mistake: Mistake | null): Promise<{ failed: string[],
 test('a plain store that is right passes', async (t) => {
   const { failed, report } = await failuresOf(null)
   t.strictSame(failed, [])
-  t.equal(report, 'fastify-users/testing: broken: 68 duties passed, 0 failed; the store declares unsupported: transactions')
+  t.equal(report, 'fastify-users/testing: broken: 71 duties passed, 0 failed; the store declares unsupported: transactions')
 })
 
 test('every broken store fails, by the duty meant for it', async (t) => {
@@ -34,13 +34,13 @@ test('every broken store fails, by the duty meant for it', async (t) => {
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const RUNNERS = {
-  tap: { file: 'tap.mjs', args: [join('test', 'runners', 'tap.mjs')], passed: /^1\.\.69$/m, failed: /^# \{ total: 69, pass: 53, fail: 16 \}$/m },
-  'node:test': { file: 'node-test.mjs', args: ['--test', join('test', 'runners', 'node-test.mjs')], passed: /^# pass 69$/m, failed: /^# pass 53\n# fail 16$/m },
+  tap: { file: 'tap.mjs', args: [join('test', 'runners', 'tap.mjs')], passed: /^1\.\.72$/m, failed: /^# \{ total: 72, pass: 56, fail: 16 \}$/m },
+  'node:test': { file: 'node-test.mjs', args: ['--test', join('test', 'runners', 'node-test.mjs')], passed: /^# pass 72$/m, failed: /^# pass 56\n# fail 16$/m },
   vitest: {
     file: 'vitest.mjs',
     args: [join('node_modules', 'vitest', 'vitest.mjs'), 'run', '--config', join('test', 'runners', 'vitest.config.mjs')],
-    passed: /Tests {2}69 passed \(69\)/,
-    failed: /Tests {2}16 failed \| 53 passed \(69\)/
+    passed: /Tests {2}72 passed \(72\)/,
+    failed: /Tests {2}16 failed \| 56 passed \(72\)/
   }
 }
 
@@ -55,7 +55,7 @@ test('it runs unchanged under tap, node:test and vitest', async (t) => {
     const good = await run(args, {})
     t.equal(good.code, 0, name)
     t.match(good.output, passed)
-    t.match(good.output, 'fastify-users/testing: memory: 68 duties passed, 0 failed; the store declares unsupported: transactions')
+    t.match(good.output, 'fastify-users/testing: memory: 71 duties passed, 0 failed; the store declares unsupported: transactions')
     const bad = await run(args, { BROKEN: '1' })
     t.equal(bad.code, 1, `${name} fails a store that is wrong`)
     t.match(bad.output, failed)

@@ -133,13 +133,14 @@ test('errors of the drivers, each to its own', (t) => {
   t.equal(map(Object.assign(new Error('SQLITE_CONSTRAINT: UNIQUE constraint failed: users.email_key'), { code: 'SQLITE_CONSTRAINT' })), 'fault SQLITE_CONSTRAINT')
   for (const code of ['08006', '08P01', '53300', '53100', '57P01', '57P03', '57014', '55P03', '40001', '40P01', '25006', '28P01', '3D000', 'ECONNREFUSED', 'ECONNRESET', 'SQLITE_BUSY', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_FULL', 'SQLITE_CANTOPEN']) t.equal(map(driver(code)), `unavailable ${code}`)
   for (const code of ['42601', '42P01', '22021', '23503', '0800', '57P', 'SQLITE_ERROR', 'SQLITE_CORRUPT', 'X']) t.equal(map(driver(code)), `fault ${code}`)
-  for (const message of ['Connection terminated unexpectedly', 'timeout expired', 'timeout exceeded when trying to connect', 'Client has encountered a connection error and is not queryable', 'Unable to acquire a connection', 'aborted']) t.equal(map(new Error(message)), 'unavailable')
+  for (const message of ['timeout expired', 'timeout exceeded when trying to connect', 'Unable to acquire a connection', 'aborted']) t.equal(map(new Error(message)), 'unavailable')
+  for (const message of ['Connection terminated unexpectedly', 'Client has encountered a connection error and is not queryable']) t.equal(map(new Error(message)), 'unavailable ECONNRESET')
   t.equal(map(Object.assign(new Error('x'), { name: 'KnexTimeoutError' })), 'unavailable')
   for (const [code, words] of [['28P01', /user or the password/], ['3D000', /no such database/], ['SQLITE_CANTOPEN', /cannot be opened/], ['SQLITE_NOTADB', /no SQLite database/]] as const) t.match(toStorageError(driver(code), names).message, words)
   for (const odd of [undefined, null, 'text', 5, {}, { code: 5 }]) t.equal(map(odd), 'fault')
   const own = new StorageError('version_mismatch', 'x')
   t.equal(toStorageError(own, names), own)
-  t.ok(isLost(toStorageError(driver('ECONNRESET'), names)) && !isLost(toStorageError(driver('ECONNREFUSED'), names)) && !isLost(toStorageError(driver('42601'), names)) && !isLost(null))
+  t.ok(isLost(toStorageError(driver('ECONNRESET'), names)) && isLost(toStorageError(new Error('Connection terminated'), names)) && !isLost(toStorageError(new Error('timeout expired'), names)) && !isLost(toStorageError(driver('ECONNREFUSED'), names)) && !isLost(toStorageError(driver('42601'), names)) && !isLost(null))
   t.ok(isConflict(driver('40001')) && isConflict(driver('40P01')) && !isConflict(driver('23505')) && !isConflict(null))
   t.end()
 })
@@ -214,7 +215,7 @@ test('a pooler that is not told of says so', { skip: pooled.skip }, async (t) =>
   const connection = String(pgBouncerUrl())
   const untold = postgres({ connection })
   t.teardown(() => untold.close())
-  await t.rejects(untold.check(), { code: 'unavailable', message: 'the server refuses a setting of the connection, as poolers do: postgres() has the option pooler for them (08P01)' })
+  await t.rejects(untold.check(), { code: 'unavailable', message: 'the server, or a pooler before it, refuses the connection; a pooler that refuses settings of a session needs the option pooler of postgres() (08P01)' })
 })
 
 test('behind a pooler nothing is set on a session, and the limit on statements is kept on this side', async (t) => {
@@ -330,6 +331,53 @@ test('a wait for a first creation that does not end is in progress', async (t) =
     await t.rejects(create(storage, 2), { code: 'idempotency_in_progress' })
   })
   t.match(await create(storage, 3), { user: { id: 'usr_1' }, replayed: true })
+})
+
+test('behind a pooler too, a wait for a first creation that does not end is in progress, and a silent server is none', async (t) => {
+  const schema = temporarySchema(t)
+  const storage = postgres({ connection: pgBouncerUrl() ?? pgUrl(), schema, pooler: true, statementTimeout: 100 })
+  t.teardown(() => storage.close())
+  await storage.migrate()
+  const host = knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 2 } })
+  t.teardown(() => host.destroy())
+  const create = (on: Pick<typeof storage, 'createUser'>, n: number) => on.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' },
+    { key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' })
+  await host.transaction(async (trx) => {
+    await create(knexStorage(host, { schema }).within(trx), 1)
+    await t.rejects(create(storage, 2), { code: 'idempotency_in_progress' })
+  })
+  t.match(await create(storage, 3), { user: { id: 'usr_1' }, replayed: true })
+  await host.transaction(async (trx) => {
+    await trx.raw(`lock table "${schema}".fastify_users_idempotency`)
+    await t.rejects(create(storage, 4), { code: 'unavailable', driverCode: 'ETIMEDOUT' })
+  })
+})
+
+test('behind a pooler the tables are in public unless a schema is named', async (t) => {
+  const bystander = temporarySchema(t)
+  await sql(`create schema "${bystander}"`)
+  const tablePrefix = `${bystander}_`
+  const connection = new URL(pgUrl())
+  connection.searchParams.set('options', `-c search_path=${bystander}`)
+  const storage = postgres({ connection: connection.href, pooler: true, tablePrefix })
+  t.teardown(() => storage.close())
+  await storage.migrate()
+  t.strictSame(await sql('select distinct schemaname from pg_tables where tablename like $1', [`${tablePrefix}%`]), [{ schemaname: 'public' }])
+  await storage.rollback(0)
+})
+
+test('a creation that gets no connection waits for one once', async (t) => {
+  const schema = temporarySchema(t)
+  const host = knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 1 }, acquireConnectionTimeout: 100 })
+  t.teardown(() => host.destroy())
+  const storage = knexStorage(host, { schema })
+  await storage.migrate()
+  await host.transaction(async () => {
+    const pool: { acquireConnection: () => Promise<unknown> } = host.client
+    const asked = t.capture(pool, 'acquireConnection', pool.acquireConnection)
+    await t.rejects(storage.createUser({ id: 'usr_1', name: 'A', email: 'a@b.co', version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: 'a@b.co', nameKey: 'a' }, null), { code: 'unavailable' })
+    t.equal(asked().length, 1)
+  })
 })
 
 test('a key whose user is deleted while it is looked up is free', async (t) => {
