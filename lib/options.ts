@@ -5,6 +5,7 @@ import { SCOPES } from './api-keys/scopes.ts'
 import type { ErrorFormat } from './http/problem.ts'
 import { compileOptions } from './option-check.ts'
 import type { Storage } from './storage.ts'
+import { METHODS, missingFrom } from './storage-rules.ts'
 
 /** The options of the plugin. Everything but `storage` has a default. */
 export interface UsersOptions {
@@ -63,20 +64,14 @@ export interface CheckedOptions {
 
 const PAGE_LIMIT = 10_000
 const method = Type.Function([], Type.Unknown())
-const methods = ['within', 'check', 'migrate', 'close', 'createUser', 'pruneIdempotency', 'findUser', 'listUsers', 'updateUser', 'deleteUser', 'createApiKey', 'findApiKey',
-  'findApiKeyByStart', 'listApiKeys', 'rotateApiKey', 'revokeApiKey', 'touchApiKey'] as const satisfies ReadonlyArray<keyof Storage>
-function missingFrom (storage: Readonly<Record<string, unknown>>): string[] {
-  return [...typeof storage['name'] === 'string' ? [] : ['name'], ...methods.filter((name) => typeof storage[name] !== 'function')]
-}
-
 const staticKey = Type.String({ pattern: '^[\\x21-\\x7e]{32,}$' })
 
 const refuseWrong = compileOptions<UsersOptions>({
   storage: {
     required: true,
-    schema: Type.Object({ name: Type.String(), ...Object.fromEntries(methods.map((name) => [name, method])) }),
+    schema: Type.Object({ name: Type.String(), supports: Type.Object({ transactions: Type.Boolean() }), ...Object.fromEntries(METHODS.map((name) => [name, method])) }),
     words: (value) => 'is required and must be a storage, such as memory(), sqlite({ filename }) or postgres({ connection })' +
-      (value === undefined ? '' : `: this one lacks ${missingFrom(Object(value)).join(', ')}`)
+      (value === undefined ? '' : `: this one lacks ${missingFrom(value).join(', ')}`)
   },
   prefix: { schema: Type.String({ pattern: "^(?:/[A-Za-z0-9._~!$&'()*+,=:@/-]*)?$" }), words: 'must be a path that begins with /, of characters that a URI path has without escapes' },
   decoratorName: { schema: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]*$' }), words: 'must be a JavaScript identifier' },

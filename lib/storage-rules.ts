@@ -1,5 +1,19 @@
 import { StorageError } from './errors.ts'
-import type { ApiKeyRecord, Idempotency, UserRecord, VersionGuard } from './storage.ts'
+import type { ApiKeyRecord, Idempotency, Storage, UserRecord, VersionGuard } from './storage.ts'
+
+/** Every method of the interface. */
+export const METHODS = ['within', 'check', 'migrate', 'close', 'createUser', 'pruneIdempotency', 'findUser', 'listUsers', 'updateUser', 'deleteUser', 'createApiKey', 'findApiKey',
+  'findApiKeyByStart', 'listApiKeys', 'rotateApiKey', 'revokeApiKey', 'touchApiKey'] as const satisfies ReadonlyArray<keyof Storage>
+
+/** The members of the interface that something lacks: none, if it is a storage. */
+export function missingFrom (candidate: unknown): string[] {
+  const members: Record<string, unknown> = Object(candidate)
+  return [
+    ...typeof members['name'] === 'string' ? [] : ['name'],
+    ...typeof members['supports'] === 'object' && members['supports'] !== null ? [] : ['supports'],
+    ...METHODS.filter((name) => typeof members[name] !== 'function')
+  ]
+}
 
 // What a store decides in JavaScript, where its own means don't decide it: for adapters, so that each rule stands once.
 

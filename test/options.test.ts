@@ -19,7 +19,7 @@ test('a storage that is none says what it lacks', (t) => {
   const { findUser, touchApiKey, ...rest } = memory()
   t.throws(() => check({ storage: { ...rest, findUser, touchApiKey: 1 } }), { message: /: this one lacks touchApiKey$/ })
   t.throws(() => check({ storage: rest }), { message: /: this one lacks findUser, touchApiKey$/ })
-  t.throws(() => check({ storage: 'sqlite' }), { message: /: this one lacks name, within, check, migrate, close, createUser, / })
+  t.throws(() => check({ storage: 'sqlite' }), { message: /: this one lacks name, supports, within, check, migrate, close, createUser, / })
   t.end()
 })
 

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
-import type { Storage } from '../../lib/storage.ts'
+import type { ApiKeyRecord, Storage } from '../../lib/storage.ts'
 import type { Cases } from './cases.ts'
-import { apiKeyOf, AT_ONCE, atOnce, idOf, timeOf } from './values.ts'
+import { apiKeyOf, AT_ONCE, atOnce, idOf, TEXTS, timeOf } from './values.ts'
 
 async function add (storage: Storage, n: number, members: Parameters<typeof apiKeyOf>[1] = {}): Promise<void> {
   await storage.createApiKey(apiKeyOf(n, members), { onlyFirst: false })
+}
+
+/** A key as both look-ups find it. */
+async function bothWays (storage: Storage, n: number): Promise<Array<ApiKeyRecord | null>> {
+  return [await storage.findApiKey(idOf('key', n)), await storage.findApiKeyByStart(apiKeyOf(n).start)]
 }
 
 async function count (storage: Storage): Promise<number> {
@@ -24,6 +29,14 @@ export const apiKeyCases: Cases = {
     assert.equal(await storage.findApiKeyByStart('uk_%'), null)
   },
 
+  'createApiKey: names and the order of scopes come back unchanged': async (storage) => {
+    for (const [n, name] of TEXTS.entries()) {
+      const key = apiKeyOf(n, { name, scopes: ['users:write', 'keys:read', 'users:read'] })
+      await storage.createApiKey(key, { onlyFirst: false })
+      assert.deepEqual(await storage.findApiKey(key.id), key)
+    }
+  },
+
   'createApiKey: nothing is shared with the store': async (storage) => {
     const given = apiKeyOf(1)
     await storage.createApiKey(given, { onlyFirst: false })
@@ -35,14 +48,14 @@ export const apiKeyCases: Cases = {
 
   'createApiKey: an id or a start that is taken is refused': async (storage) => {
     await add(storage, 1)
-    await assert.rejects(add(storage, 1))
-    await assert.rejects(add(storage, 2, { start: apiKeyOf(1).start }))
+    await assert.rejects(add(storage, 1), { code: 'fault' })
+    await assert.rejects(add(storage, 2, { start: apiKeyOf(1).start }), { code: 'fault' })
     assert.equal(await count(storage), 1)
   },
 
   'createApiKey: onlyFirst adds to an empty store alone': async (storage) => {
-    assert.equal(await storage.createApiKey(apiKeyOf(1), { onlyFirst: true }), true)
-    assert.equal(await storage.createApiKey(apiKeyOf(2), { onlyFirst: true }), false)
+    assert.equal(await storage.createApiKey(apiKeyOf(1, { expiresAt: timeOf(1) }), { onlyFirst: true }), true)
+    assert.equal(await storage.createApiKey(apiKeyOf(2), { onlyFirst: true }), false, 'an expired key is a key')
     assert.equal(await storage.findApiKey(idOf('key', 2)), null)
     await storage.revokeApiKey(idOf('key', 1), timeOf(50))
     assert.equal(await storage.createApiKey(apiKeyOf(2), { onlyFirst: true }), false, 'a revoked key is a key')
@@ -56,9 +69,10 @@ export const apiKeyCases: Cases = {
   },
 
   'listApiKeys: in the order of ids, by pages, with the total': async (storage) => {
-    for (const n of [3, 1, 2]) await add(storage, n)
+    const full = { expiresAt: timeOf(500), revokedAt: timeOf(400), lastUsedAt: timeOf(300), rotatedFrom: idOf('key', 1), lifetime: 60 }
+    for (const n of [3, 1, 2]) await add(storage, n, n === 3 ? full : {})
     assert.deepEqual(await storage.listApiKeys({ order: 'asc', limit: 2, from: { offset: 0 } }), { items: [apiKeyOf(1), apiKeyOf(2)], total: 3 })
-    assert.deepEqual(await storage.listApiKeys({ order: 'asc', limit: 2, from: { offset: 2 } }), { items: [apiKeyOf(3)], total: 3 })
+    assert.deepEqual(await storage.listApiKeys({ order: 'asc', limit: 2, from: { offset: 2 } }), { items: [apiKeyOf(3, full)], total: 3 })
     assert.deepEqual(await storage.listApiKeys({ order: 'desc', limit: 2, from: { after: idOf('key', 2) } }), { items: [apiKeyOf(1)], total: 3 })
     assert.deepEqual(await storage.listApiKeys({ order: 'asc', limit: 2, from: { offset: 9 } }), { items: [], total: 3 })
   },
@@ -68,8 +82,9 @@ export const apiKeyCases: Cases = {
     await add(storage, 2, { expiresAt: timeOf(100) })
     const times = { now: timeOf(50), expiresAt: timeOf(200) }
     assert.deepEqual(await storage.rotateApiKey(idOf('key', 1), apiKeyOf(3, { rotatedFrom: idOf('key', 1) }), times), apiKeyOf(1, { expiresAt: timeOf(200) }))
-    assert.deepEqual(await storage.findApiKey(idOf('key', 1)), apiKeyOf(1, { expiresAt: timeOf(200) }))
+    for (const found of await bothWays(storage, 1)) assert.deepEqual(found, apiKeyOf(1, { expiresAt: timeOf(200) }), 'by id and by start: requests are answered by the start')
     assert.deepEqual(await storage.findApiKey(idOf('key', 3)), apiKeyOf(3, { rotatedFrom: idOf('key', 1) }))
+    // A store reads no clock of its own: what is expired is judged by the `now` that it is given, which may lie in the past.
     assert.equal((await storage.rotateApiKey(idOf('key', 2), apiKeyOf(4), times))?.expiresAt, timeOf(100), 'never later than its own expiry')
     assert.equal((await storage.findApiKey(idOf('key', 2)))?.expiresAt, timeOf(100))
   },
@@ -87,7 +102,7 @@ export const apiKeyCases: Cases = {
   'rotateApiKey: where the successor cannot be added the old key stays as it was': async (storage) => {
     await add(storage, 1)
     await add(storage, 2)
-    await assert.rejects(storage.rotateApiKey(idOf('key', 1), apiKeyOf(3, { start: apiKeyOf(2).start }), { now: timeOf(50), expiresAt: timeOf(200) }))
+    await assert.rejects(storage.rotateApiKey(idOf('key', 1), apiKeyOf(3, { start: apiKeyOf(2).start }), { now: timeOf(50), expiresAt: timeOf(200) }), { code: 'fault' })
     assert.deepEqual(await storage.findApiKey(idOf('key', 1)), apiKeyOf(1))
   },
 
@@ -123,6 +138,7 @@ export const apiKeyCases: Cases = {
     assert.equal(await used(), timeOf(200))
     await storage.touchApiKey(idOf('key', 1), timeOf(260), timeOf(200))
     assert.equal(await used(), timeOf(260))
+    for (const found of await bothWays(storage, 1)) assert.equal(found?.lastUsedAt, timeOf(260), 'by id and by start')
     await storage.touchApiKey(idOf('key', 2), timeOf(200), timeOf(140))
     assert.equal(await storage.findApiKey(idOf('key', 2)), null)
   }

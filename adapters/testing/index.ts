@@ -1,18 +1,23 @@
 import assert from 'node:assert/strict'
-import type { Storage } from '../../lib/storage.ts'
+import type { PageRequest, Storage } from '../../lib/storage.ts'
+import { missingFrom } from '../../lib/storage-rules.ts'
 import { apiKeyCases } from './api-keys.ts'
 import type { Cases } from './cases.ts'
 import { idempotencyCases } from './idempotency.ts'
 import { listCases } from './lists.ts'
 import { type HostTransaction, transactionCases } from './transactions.ts'
 import { userCases } from './users.ts'
+import { addUsers, apiKeyOf, everyone, idOf } from './values.ts'
 
 export type { HostTransaction } from './transactions.ts'
 
-/** A store to test, and, where it says that it supports transactions, how a host begins one on the same database. */
+/** A store to test, with what else its test takes. */
 export interface Subject {
   storage: Storage
-  begin: () => Promise<HostTransaction>
+  /** Needed where the store says that it supports transactions: begins one on the same database, as a host does. */
+  begin?: () => Promise<HostTransaction>
+  /** Clears away what `create` made, once the case is over and the store is closed. */
+  destroy?: () => Promise<unknown>
 }
 
 export interface TestStorageOptions {
@@ -24,60 +29,109 @@ export interface TestStorageOptions {
   report?: (line: string) => void
 }
 
+const page: PageRequest = { order: 'asc', limit: 10, from: { offset: 0 } }
+
 const lifecycleCases: Cases = {
-  'migrate: may run again, and at once with itself': async (storage) => {
+  'migrate: may run again, and at once with itself, and loses nothing': async (storage) => {
+    const [user] = await addUsers(storage, 1)
+    await storage.createApiKey(apiKeyOf(1), { onlyFirst: false })
     await Promise.all([storage.migrate(), storage.migrate(), storage.migrate()])
     await storage.check()
+    assert.deepEqual(await storage.findUser(idOf('usr', 1)), user)
+    assert.deepEqual(await storage.findApiKey(idOf('key', 1)), apiKeyOf(1))
   },
 
-  'close: may be called more than once': async (storage) => {
+  'close: may be called more than once, and a call after it is answered or unavailable': async (storage) => {
     await storage.close()
     await storage.close()
+    for (const call of [() => storage.findUser(idOf('usr', 1)), () => storage.listUsers(everyone, page), () => storage.createApiKey(apiKeyOf(1), { onlyFirst: true })]) {
+      await call().catch((error) => assert.equal(Object(error).code, 'unavailable'))
+    }
   }
 }
 
-function subjectOf (created: Storage | Subject): { storage: Storage, begin: Subject['begin'] | null } {
-  return 'storage' in created ? created : { storage: created, begin: null }
+function subjectOf (created: Storage | Subject): Subject {
+  return 'storage' in created ? created : { storage: created }
+}
+
+/** Refuses a store that could only fail everywhere, in words that say why. */
+async function requireFresh (storage: Storage): Promise<void> {
+  const [users, keys] = [await storage.listUsers(everyone, page), await storage.listApiKeys(page)]
+  assert.equal(users.items.length + keys.items.length, 0, 'create() must give an empty store, apart from all others')
 }
 
 /**
- * Every duty of the storage interface as a named test, asserted with `node:assert/strict` alone, and a last test that reports what was run and what the store
- * declares it cannot do (`supports`). A duty that is not declared away is tested.
+ * Every duty of the storage interface as a named test, asserted with `node:assert/strict` alone, and a report of what was run and what the store declares it
+ * cannot do (`supports`). A duty that is not declared away is tested.
  */
 export function testStorage ({ test, create, report = console.log }: TestStorageOptions): void {
-  const outcome = { name: '', passed: 0, begun: 0, unsupported: new Set<string>() }
+  const counts = { cases: 0, begun: 0, ended: 0, passed: 0, unsupported: 0 }
+  let name = 'the store'
+  let reported = false
 
-  function add (name: string, run: (storage: Storage, begin: Subject['begin'] | null) => Promise<void>): void {
-    test(name, async () => {
-      const { storage, begin } = subjectOf(await create())
-      outcome.name = storage.name
-      outcome.begun++
+  function tell (): void {
+    reported = true
+    const { begun, passed, unsupported } = counts
+    const declared = unsupported === 0 ? 'declares nothing unsupported' : `declares unsupported: transactions (${unsupported} duties)`
+    report(`fastify-users/testing: ${name}: ${passed} duties passed, ${begun - passed - unsupported} failed; the store ${declared}`)
+  }
+
+  async function attempt (run: (subject: Subject) => Promise<'passed' | 'unsupported'>): Promise<void> {
+    const { destroy = async () => {}, ...subject } = subjectOf(await create())
+    const { storage } = subject
+    const lacks = missingFrom(storage)
+    assert.deepEqual(lacks, [], 'the store lacks these members of the interface')
+    name = storage.name
+    let outcome: 'passed' | 'unsupported'
+    try {
+      await storage.migrate()
+      await storage.check()
+      await requireFresh(storage)
+      outcome = await run(subject)
+    } catch (error) {
+      // What went wrong first is what counts.
+      await storage.close().catch(() => {})
+      await destroy()
+      throw error
+    }
+    await storage.close()
+    await destroy()
+    counts[outcome]++
+  }
+
+  function add (title: string, run: (subject: Subject) => Promise<'passed' | 'unsupported'>): void {
+    counts.cases++
+    test(title, async () => {
+      counts.begun++
       try {
-        await storage.migrate()
-        await storage.check()
-        await run(storage, begin)
+        await attempt(run)
       } finally {
-        await storage.close()
+        // Runners may have many cases under way at once: the last one to end has the whole to tell.
+        if (++counts.ended === counts.cases) tell()
       }
-      outcome.passed++
     })
   }
 
-  for (const [name, run] of Object.entries({ ...lifecycleCases, ...userCases, ...idempotencyCases, ...listCases, ...apiKeyCases })) add(name, run)
-  for (const [name, run] of Object.entries(transactionCases)) {
-    add(name, async (storage, begin) => {
+  for (const [title, run] of Object.entries({ ...lifecycleCases, ...userCases, ...idempotencyCases, ...listCases, ...apiKeyCases })) {
+    add(title, async ({ storage }) => {
+      await run(storage)
+      return 'passed'
+    })
+  }
+  for (const [title, run] of Object.entries(transactionCases)) {
+    add(title, async ({ storage, begin }) => {
       if (!storage.supports.transactions) {
-        outcome.unsupported.add('transactions')
         // What is declared is also what happens.
         assert.throws(() => storage.within({}), TypeError)
-        return
+        return 'unsupported'
       }
-      assert.ok(begin !== null, 'the store supports transactions: create() must give { storage, begin }')
+      assert.ok(begin !== undefined, 'the store supports transactions: create() must give { storage, begin }')
       await run(storage, begin)
+      return 'passed'
     })
   }
   test('report', async () => {
-    const unsupported = outcome.unsupported.size === 0 ? 'declares nothing unsupported' : `declares unsupported: ${[...outcome.unsupported].join(', ')}`
-    report(`fastify-users/testing: ${outcome.name}: ${outcome.passed} duties passed, ${outcome.begun - outcome.passed} failed; the store ${unsupported}`)
+    // Only some cases were chosen: none is under way any more, and none will end.
+    if (!reported && counts.begun === counts.ended) tell()
   })
 }

@@ -85,7 +85,12 @@ export const listCases: Cases = {
 
   'listUsers: an e-mail key finds its user alone': async (storage) => {
     await addUsers(storage, 1, 2, 12)
-    assert.deepEqual(await storage.listUsers({ emailKey: 'user2@example.org', prefix: null }, first(5)), { items: [userOf(2)], total: 1 })
+    const filter = { emailKey: 'user2@example.org', prefix: null }
+    assert.deepEqual(await storage.listUsers(filter, first(5)), { items: [userOf(2)], total: 1 })
+    for (const from of [{ offset: 1 }, { after: idOf('usr', 2) }, { after: idOf('usr', 3) }]) {
+      assert.deepEqual(await storage.listUsers(filter, { order: 'asc', limit: 5, from }), { items: [], total: 1 }, 'the page counts with a filter too')
+    }
+    assert.deepEqual(await ids(storage, filter, { order: 'desc', limit: 5, from: { after: idOf('usr', 3) } }), idsOf([2]))
     for (const emailKey of ['user2@example', 'User2@Example.org', '%', 'user_@example.org', 'nobody@example.org']) {
       assert.deepEqual(await storage.listUsers({ emailKey, prefix: null }, first(5)), { items: [], total: 0 }, JSON.stringify(emailKey))
     }
@@ -99,7 +104,15 @@ export const listCases: Cases = {
     assert.deepEqual(await ids(storage, begins('user 12'), first(20)), idsOf([12]), 'the whole name is a beginning')
     assert.deepEqual(await ids(storage, begins('ser'), first(20)), [], 'not inside')
     assert.deepEqual(await ids(storage, begins('user1'), { order: 'desc', limit: 2, from: { offset: 1 } }), idsOf([11, 10]))
-    assert.deepEqual(await ids(storage, begins('user1'), { order: 'asc', limit: 2, from: { after: idOf('usr', 5) } }), idsOf([10, 11]))
+    for (const [prefix, numbers] of [['user1', [1, 10, 11, 12]], ['user', upTo(12)]] as const) {
+      for (const order of ['asc', 'desc'] as const) {
+        for (const after of [0, 5, 11, 12, 20]) {
+          const behind = order === 'asc' ? numbers.filter((n) => n > after) : numbers.filter((n) => n < after).reverse()
+          const page = await storage.listUsers(begins(prefix), { order, limit: 3, from: { after: idOf('usr', after) } })
+          assert.deepEqual({ ids: page.items.map(({ id }) => id), total: page.total }, { ids: idsOf(behind.slice(0, 3)), total: numbers.length }, `${prefix}, ${order}, after ${after}`)
+        }
+      }
+    }
     assert.equal((await storage.listUsers(begins('user'), first(3))).total, 12)
   },
 
@@ -150,7 +163,7 @@ export const listCases: Cases = {
 
   'listUsers: an e-mail key and a prefix narrow each other': async (storage) => {
     await addUsers(storage, 1, 2)
-    for (const [prefix, total] of [['user 1', 1], ['user1', 1], ['user 2', 0], ['x', 0]] as const) {
+    for (const [prefix, total] of [['user 1', 1], ['user1', 1], ['user 2', 0], ['user2', 0], ['x', 0]] as const) {
       const page = await storage.listUsers({ emailKey: 'user1@example.org', prefix }, first(5))
       assert.equal(page.total, total)
       assert.equal(page.items.length, total)
@@ -172,7 +185,7 @@ export const listCases: Cases = {
     try {
       for (let i = 0; i < 100; i++) {
         const { items, total } = await storage.listUsers(everyone, first(100))
-        assert.equal(items.length, total)
+        assert.equal(items.length, total, 'items and total must come from one snapshot')
       }
     } finally {
       done.abort()

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Storage } from '../../lib/storage.ts'
 import type { Cases } from './cases.ts'
-import { addUsers, anyVersion, AT_ONCE, atOnce, everyone, idOf, keysOf, timeOf, userOf } from './values.ts'
+import { addUsers, anyVersion, AT_ONCE, atOnce, everyone, idOf, keysOf, TEXTS, timeOf, userOf } from './values.ts'
 
-const TEXTS = ['Zoë', '李雷 🦊', 'a\u0301 ﬁ Å', "O'Brien \"x\" \\ %_ ?", 'مريم', '\u{10ffff}', 'İ ı ſ K', ' inner  spaces ']
 // Unknown, too long by one, of another kind; and some that mean something to a store that takes text for more than text.
 const ODD_IDS = [idOf('usr', 99), `${idOf('usr', 1)}0`, idOf('key', 1), 'x', "'; DROP TABLE users; --", 'usr_%']
 
@@ -30,12 +29,22 @@ export const userCases: Cases = {
     }
   },
 
-  'createUser: a text that cannot be kept is refused, never altered': async (storage) => {
+  'createUser, updateUser: a text that cannot be kept is refused, never altered': async (storage) => {
     for (const [n, name] of ['a\0b', 'a\ud800b'].entries()) {
       const user = userOf(n, { name })
       const kept = await storage.createUser(user, keysOf(user), null).then(() => true, () => false)
-      assert.deepEqual(await storage.findUser(user.id), kept ? user : null)
+      assert.deepEqual(await storage.findUser(user.id), kept ? user : null, 'a store that can not keep it throws StorageError fault')
+      const other = userOf(n + 10)
+      await storage.createUser(other, keysOf(other), null)
+      const changed = await storage.updateUser(other.id, rename(name), timeOf(50), anyVersion).then(() => true, () => false)
+      assert.equal((await storage.findUser(other.id))?.name, changed ? name : other.name, 'a store that can not keep it throws StorageError fault')
     }
+  },
+
+  'createUser: many may have the same name': async (storage) => {
+    const users = [1, 2, 3].map((n) => userOf(n, { name: 'Ann' }))
+    for (const user of users) await storage.createUser(user, keysOf(user), null)
+    assert.deepEqual(await storage.listUsers({ emailKey: null, prefix: 'ann' }, { order: 'asc', limit: 9, from: { offset: 0 } }), { items: users, total: 3 })
   },
 
   'createUser: nothing is shared with the store': async (storage) => {
@@ -61,7 +70,7 @@ export const userCases: Cases = {
   'createUser: an id that is taken is refused, but not as an e-mail address': async (storage) => {
     const [user] = await addUsers(storage, 1)
     const other = userOf(1, { email: 'other@example.org' })
-    await assert.rejects(storage.createUser(other, keysOf(other), null), ({ code }) => code !== 'email_taken')
+    await assert.rejects(storage.createUser(other, keysOf(other), null), { code: 'fault' })
     assert.deepEqual(await storage.findUser(idOf('usr', 1)), user)
   },
 
@@ -101,6 +110,19 @@ export const userCases: Cases = {
     assert.deepEqual(await storage.findUser(idOf('usr', 1)), again)
     assert.equal((await storage.updateUser(idOf('usr', 1), rename('NEW'), timeOf(70), anyVersion))?.user.name, 'NEW', 'another spelling is another value, though its key is the same')
     assert.deepEqual(await storage.findUser(idOf('usr', 2)), userOf(2))
+  },
+
+  'updateUser: name and address change together, and any text comes back': async (storage) => {
+    await addUsers(storage, 1)
+    for (const [i, name] of TEXTS.entries()) {
+      const email = `New${i}@Example.org`
+      const expected = { ...userOf(1), name, email, version: i + 2, updatedAt: timeOf(i) }
+      assert.deepEqual(await storage.updateUser(idOf('usr', 1), { ...rename(name), ...readdress(email) }, timeOf(i), anyVersion), { user: expected, changed: true })
+      assert.deepEqual(await storage.findUser(idOf('usr', 1)), expected)
+      for (const filter of [everyone, { emailKey: email.toLowerCase(), prefix: null }, { emailKey: null, prefix: name.toLowerCase() }]) {
+        assert.deepEqual(await storage.listUsers(filter, { order: 'asc', limit: 9, from: { offset: 0 } }), { items: [expected], total: 1 }, 'a list shows users as they are now')
+      }
+    }
   },
 
   'updateUser: values that are in place already change nothing': async (storage) => {

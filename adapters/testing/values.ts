@@ -67,3 +67,6 @@ export async function atOnce<Value> (call: (i: number) => Promise<Value>): Promi
     codes: results.flatMap((result) => result.status === 'rejected' ? [Object(result.reason).code] : [])
   }
 }
+
+/** Texts that a store may be tempted to change. */
+export const TEXTS = ['Zoë', '李雷 🦊', 'a\u0301 ﬁ Å', "O'Brien \"x\" \\ %_ ?", 'مريم', '\u{10ffff}', 'İ ı ſ K', ' inner  spaces ']

@@ -4,7 +4,7 @@ import { type LmdbDatabase, pageOf } from './database.ts'
 type ApiKeyStore = Pick<Storage, 'createApiKey' | 'findApiKey' | 'findApiKeyByStart' | 'listApiKeys' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'>
 
 /** API keys in LMDB. */
-export function lmdbApiKeys ({ apiKeys, starts, write }: LmdbDatabase): ApiKeyStore {
+export function lmdbApiKeys ({ apiKeys, starts, read, write }: LmdbDatabase): ApiKeyStore {
   const find = (id: string): ApiKeyRecord | null => apiKeys.get(id) ?? null
 
   function add (key: ApiKeyRecord): void {
@@ -20,18 +20,14 @@ export function lmdbApiKeys ({ apiKeys, starts, write }: LmdbDatabase): ApiKeySt
       return true
     }),
 
-    async findApiKey (id) {
-      return find(id)
-    },
+    findApiKey: (id) => read(() => find(id)),
 
-    async findApiKeyByStart (start) {
+    findApiKeyByStart: (start) => read(() => {
       const id = starts.get(start)
       return id === undefined ? null : find(id)
-    },
+    }),
 
-    async listApiKeys (page) {
-      return { items: pageOf(apiKeys, page), total: apiKeys.getKeysCount() }
-    },
+    listApiKeys: (page) => read(() => ({ items: pageOf(apiKeys, page), total: apiKeys.getKeysCount() })),
 
     rotateApiKey: (id, successor, { now, expiresAt }) => write(() => {
       const key = find(id)

@@ -23,6 +23,13 @@ export function openDatabase (path: string) {
     apiKeys: table<ApiKeyRecord>('api_keys'),
     starts: table<string>('starts'),
 
+    /** Reads one state of the database, the newest: without a reset a look soon after another process's write could miss it. */
+    async read<Result> (look: () => Result): Promise<Result> {
+      if (closed !== undefined) throw new StorageError('unavailable', 'the database is closed')
+      root.resetReadTxn()
+      return look()
+    },
+
     /** Runs a piece of work that nothing comes between, in this process and in others; a throw takes back all of it. */
     async write<Result> (work: () => Result): Promise<Result> {
       if (closed !== undefined) throw new StorageError('unavailable', 'the database is closed')

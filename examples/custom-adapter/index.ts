@@ -12,7 +12,7 @@ export function lmdb (path: string): Storage {
     within () { throw new TypeError('LMDB has no transactions that outlive a turn of the event loop') },
     // The databases are made when they are opened, and this is the first version of what is in them.
     async migrate () {},
-    check: () => database.write(() => {}),
+    check: () => database.read(() => {}),
     close: database.close,
     ...lmdbUsers(database),
     ...lmdbApiKeys(database)

@@ -4,7 +4,7 @@ import { isKey, type LmdbDatabase, pageOf, requireKeys, type UserEntry } from '.
 type UserStore = Pick<Storage, 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'>
 
 /** Users in LMDB. Every write checks and writes in one transaction, of which there is one at a time. */
-export function lmdbUsers ({ users, emails, prefixes, creations, write }: LmdbDatabase): UserStore {
+export function lmdbUsers ({ users, emails, prefixes, creations, read, write }: LmdbDatabase): UserStore {
   /** Takes the place of an entry, or the first place of a new one. */
   function put (entry: UserEntry, before?: UserEntry): void {
     const { user: { id }, keys: { nameKey, emailKey } } = entry
@@ -66,14 +66,11 @@ export function lmdbUsers ({ users, emails, prefixes, creations, write }: LmdbDa
       }
     }),
 
-    async findUser (id) {
-      return users.get(id)?.user ?? null
-    },
+    findUser: (id) => read(() => users.get(id)?.user ?? null),
 
-    async listUsers (filter, page) {
-      if (filter.emailKey !== null || filter.prefix !== null) return pageOfMatches(filter, page)
-      return { items: pageOf(users, page).map(({ user }) => user), total: users.getKeysCount() }
-    },
+    listUsers: (filter, page) => read(() => filter.emailKey !== null || filter.prefix !== null
+      ? pageOfMatches(filter, page)
+      : { items: pageOf(users, page).map(({ user }) => user), total: users.getKeysCount() }),
 
     updateUser: (id, { name, email }, updatedAt, guard) => write(() => {
       const entry = users.get(id)

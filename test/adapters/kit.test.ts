@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { testStorage } from '../../adapters/testing/index.ts'
+import { testStorage, type TestStorageOptions } from '../../adapters/testing/index.ts'
+import { memory } from '../../adapters/memory/index.ts'
 import { brokenStore, MISTAKES, type Mistake } from '../helpers/broken-store.ts'
 
 /** Runs the whole kit on a store, and gives the names of the duties that failed, and the report. */
@@ -19,7 +20,7 @@ async function failuresOf (mistake: Mistake | null): Promise<{ failed: string[],
 test('a plain store that is right passes', async (t) => {
   const { failed, report } = await failuresOf(null)
   t.strictSame(failed, [])
-  t.equal(report, 'fastify-users/testing: broken: 71 duties passed, 0 failed; the store declares unsupported: transactions')
+  t.equal(report, 'fastify-users/testing: broken: 68 duties passed, 0 failed; the store declares unsupported: transactions (6 duties)')
 })
 
 test('every broken store fails, by the duty meant for it', async (t) => {
@@ -32,15 +33,64 @@ test('every broken store fails, by the duty meant for it', async (t) => {
   }
 })
 
+/** The cases of a kit on stores that are made so, by their names, and what it reports. */
+function casesOn (create: TestStorageOptions['create']): { cases: Map<string, () => Promise<void>>, lines: string[] } {
+  const cases = new Map<string, () => Promise<void>>()
+  const lines: string[] = []
+  testStorage({ test: (name, run) => cases.set(name, run), create, report: (line) => lines.push(line) })
+  return { cases, lines }
+}
+
+const FIND = 'findUser: any text that is no user’s id finds nobody'
+
+test('its report is right whatever order the cases run in, and of those that were chosen', async (t) => {
+  const all = casesOn(() => memory())
+  await Promise.all([...all.cases.values()].reverse().map((run) => run()))
+  t.strictSame(all.lines, ['fastify-users/testing: memory: 68 duties passed, 0 failed; the store declares unsupported: transactions (6 duties)'])
+  const some = casesOn(() => memory())
+  for (const name of [FIND, 'report']) await some.cases.get(name)?.()
+  t.strictSame(some.lines, ['fastify-users/testing: memory: 1 duties passed, 0 failed; the store declares nothing unsupported'])
+})
+
+test('what can only fail everywhere says why, and what went wrong first is what is told', async (t) => {
+  const { findUser, ...incomplete } = memory()
+  const closing = { close: async () => { throw new Error('could not close') } }
+  const used = memory()
+  await used.createApiKey({ id: 'key_1', name: 'x', scopes: [], start: 'x', digest: 'x', createdAt: '', expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedFrom: null, lifetime: null }, { onlyFirst: false })
+  const rows: Array<[TestStorageOptions['create'], RegExp]> = [
+    [() => { throw new Error('no place for a store') }, /^no place for a store$/],
+    [() => JSON.parse('{}', () => incomplete), /the store lacks these members of the interface/],
+    [() => used, /create\(\) must give an empty store, apart from all others/],
+    [() => ({ ...memory(), ...closing, findUser: async () => { throw new Error('the real cause') } }), /^the real cause$/],
+    [() => ({ ...memory(), ...closing }), /^could not close$/]
+  ]
+  t.type(findUser, 'function')
+  for (const [create, message] of rows) {
+    const { cases, lines } = casesOn(create)
+    await t.rejects(cases.get(FIND)?.() ?? Promise.resolve(), { message })
+    await cases.get('report')?.()
+    t.match(lines, [/: 0 duties passed, 1 failed; /])
+  }
+})
+
+test('what was made for a case is cleared away after it, passed or not', async (t) => {
+  for (const findUser of [memory().findUser, async () => { throw new Error('broken') }]) {
+    const seen: string[] = []
+    const { cases } = casesOn(() => ({ storage: { ...memory(), findUser, close: async () => { seen.push('close') } }, destroy: async () => seen.push('destroy') }))
+    await cases.get(FIND)?.().catch(() => {})
+    t.strictSame(seen, ['close', 'destroy'])
+  }
+})
+
 const ROOT = join(import.meta.dirname, '..', '..')
 const RUNNERS = {
-  tap: { file: 'tap.mjs', args: [join('test', 'runners', 'tap.mjs')], passed: /^1\.\.72$/m, failed: /^# \{ total: 72, pass: 56, fail: 16 \}$/m },
-  'node:test': { file: 'node-test.mjs', args: ['--test', join('test', 'runners', 'node-test.mjs')], passed: /^# pass 72$/m, failed: /^# pass 56\n# fail 16$/m },
+  tap: { file: 'tap.mjs', args: [join('test', 'runners', 'tap.mjs')], passed: /^1\.\.75$/m, failed: /^# \{ total: 75, pass: 57, fail: 18 \}$/m },
+  'node:test': { file: 'node-test.mjs', args: ['--test', join('test', 'runners', 'node-test.mjs')], passed: /^# pass 75$/m, failed: /^# pass 57\n# fail 18$/m },
   vitest: {
     file: 'vitest.mjs',
     args: [join('node_modules', 'vitest', 'vitest.mjs'), 'run', '--config', join('test', 'runners', 'vitest.config.mjs')],
-    passed: /Tests {2}72 passed \(72\)/,
-    failed: /Tests {2}16 failed \| 56 passed \(72\)/
+    passed: /Tests {2}75 passed \(75\)/,
+    failed: /Tests {2}18 failed \| 57 passed \(75\)/
   }
 }
 
@@ -55,7 +105,7 @@ test('it runs unchanged under tap, node:test and vitest', async (t) => {
     const good = await run(args, {})
     t.equal(good.code, 0, name)
     t.match(good.output, passed)
-    t.match(good.output, 'fastify-users/testing: memory: 71 duties passed, 0 failed; the store declares unsupported: transactions')
+    t.match(good.output, 'fastify-users/testing: memory: 68 duties passed, 0 failed; the store declares unsupported: transactions (6 duties)')
     const bad = await run(args, { BROKEN: '1' })
     t.equal(bad.code, 1, `${name} fails a store that is wrong`)
     t.match(bad.output, failed)

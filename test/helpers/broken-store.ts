@@ -7,8 +7,8 @@ export const MISTAKES = {
   'check, then insert': 'createUser: of many at once with one e-mail key exactly one succeeds',
   'a taken id counts as a taken address': 'createUser: an id that is taken is refused, but not as an e-mail address',
   'a taken id overwrites': 'createUser: an id that is taken is refused, but not as an e-mail address',
-  'NUL is lost': 'createUser: a text that cannot be kept is refused, never altered',
-  'lone surrogates are replaced': 'createUser: a text that cannot be kept is refused, never altered',
+  'NUL is lost': 'createUser, updateUser: a text that cannot be kept is refused, never altered',
+  'lone surrogates are replaced': 'createUser, updateUser: a text that cannot be kept is refused, never altered',
   'text is normalised': 'createUser: text comes back unchanged, whatever its script',
   'the given object is kept': 'createUser: nothing is shared with the store',
   'the kept object is returned': 'createUser: nothing is shared with the store',
@@ -64,13 +64,30 @@ export const MISTAKES = {
   'rotation revives': 'rotateApiKey: a key that is not active keeps its state and has no successor',
   'revoking again moves the moment': 'revokeApiKey: marks the key once and keeps the first moment',
   'an older use overwrites': 'touchApiKey: notes a use, unless a later one is known',
-  'close throws when called twice': 'close: may be called more than once',
-  'migrate throws when called twice': 'migrate: may run again, and at once with itself'
+  'close throws when called twice': 'close: may be called more than once, and a call after it is answered or unavailable',
+  'migrate throws when called twice': 'migrate: may run again, and at once with itself, and loses nothing',
+  'names are unique': 'createUser: many may have the same name',
+  'a taken id is worth another try': 'createUser: an id that is taken is refused, but not as an e-mail address',
+  'migrate begins anew': 'migrate: may run again, and at once with itself, and loses nothing',
+  'a call after close throws anything': 'close: may be called more than once, and a call after it is answered or unavailable',
+  'of name and address only the name is written': 'updateUser: name and address change together, and any text comes back',
+  'an update trims': 'updateUser: name and address change together, and any text comes back',
+  'a list shows what users were': 'updateUser: name and address change together, and any text comes back',
+  'delete is looked up, then done': 'deleteUser: of many at once exactly one gets the user',
+  'the prefix swallows after': 'listUsers: a prefix finds names and addresses, each user once',
+  'with a prefix the total is of those behind': 'listUsers: a prefix finds names and addresses, each user once',
+  'an address ignores the page': 'listUsers: an e-mail key finds its user alone',
+  'after a moment of others a walk skips': 'listUsers: a walk by after meets everyone once while others come and go',
+  'scopes are sorted': 'createApiKey: names and the order of scopes come back unchanged',
+  'names of keys are trimmed': 'createApiKey: names and the order of scopes come back unchanged',
+  'an expired key is no key': 'createApiKey: onlyFirst adds to an empty store alone',
+  'rotation leaves the copy by start': 'rotateApiKey: adds the successor and lets the old key expire',
+  'rotation is judged, then done': 'rotateApiKey: of many at once without overlap exactly one succeeds'
 } as const
 
 export type Mistake = keyof typeof MISTAKES
 
-interface Entry { user: UserRecord, keys: UserKeys, deleted: boolean, changed: number }
+interface Entry { user: UserRecord, first: UserRecord, keys: UserKeys, deleted: boolean, changed: number }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -119,7 +136,11 @@ export function brokenStore (mistake: Mistake | null): Storage {
     supports: { transactions: false },
     within () { throw new TypeError('no transactions') },
     async check () {},
-    async migrate () { if (migrated++ > 0 && is('migrate throws when called twice')) throw new Error('table already exists') },
+    async migrate () {
+      if (migrated++ === 0) return
+      if (is('migrate throws when called twice')) throw new Error('table already exists')
+      if (is('migrate begins anew')) [users, keys] = [[], []]
+    },
     async close () { if (closed++ > 0 && is('close throws when called twice')) throw new Error('already closed') },
 
     async createUser (user, userKeys, idempotency) {
@@ -142,9 +163,11 @@ export function brokenStore (mistake: Mistake | null): Storage {
         if (is('errors are swallowed')) return { user: { ...user }, replayed: false }
         throw taken()
       }
+      if (is('names are unique') && users.some(({ keys }) => keys.nameKey === userKeys.nameKey)) throw new StorageError('fault', 'taken')
+      if (at(user.id) !== undefined && is('a taken id is worth another try')) throw new StorageError('unavailable', 'conflict')
       if (at(user.id) !== undefined && !is('a taken id overwrites')) throw is('a taken id counts as a taken address') ? taken() : new StorageError('fault', 'the id is taken')
       users = users.filter(({ user: { id } }) => id !== user.id)
-      users.push({ user: kept(user), keys: { ...userKeys }, deleted: false, changed: clock++ })
+      users.push({ user: kept(user), first: { ...user }, keys: { ...userKeys }, deleted: false, changed: clock++ })
       if (idempotency !== null && !is('the idempotency key stays without its user')) remembered.push({ ...idempotency, user: { ...user } })
       return { user: { ...user }, replayed: false }
     },
@@ -154,6 +177,7 @@ export function brokenStore (mistake: Mistake | null): Storage {
     },
 
     async findUser (id) {
+      if (closed > 0 && is('a call after close throws anything')) throw new TypeError('no connection')
       const entry = at(id)
       if (entry === undefined) return is('an unknown user is undefined') ? Object(undefined)[''] : null
       return view(entry.user)
@@ -162,6 +186,7 @@ export function brokenStore (mistake: Mistake | null): Storage {
     async listUsers ({ emailKey, prefix }, { order, limit, from }: PageRequest) {
       const matches = (entry: Entry) => {
         const byEmail = emailKey === null || entry.keys.emailKey === emailKey
+        if (is('the prefix swallows after') && emailKey === null && prefix !== null && begins(entry.keys.nameKey, prefix)) return true
         const byPrefix = prefix === null || begins(entry.keys.nameKey, prefix) || (!is('q finds names alone') && begins(entry.keys.emailKey, prefix))
         return is('email and q widen each other') && emailKey !== null && prefix !== null ? byEmail || byPrefix : byEmail && byPrefix
       }
@@ -185,9 +210,18 @@ export function brokenStore (mistake: Mistake | null): Storage {
         if (start === -1) start = found.length
       }
       if (is('the last page is filled up')) start = Math.max(0, Math.min(start, found.length - limit))
+      if (is('an address ignores the page') && emailKey !== null) start = 0
+      if (is('the prefix swallows after') && prefix !== null && 'after' in from) {
+        // name LIKE … OR email LIKE … AND id > …: what binds tighter is not what was meant.
+        const { after } = from
+        found = found.filter(({ user, keys }) => begins(keys.nameKey, prefix) || (order === 'asc' ? user.id > after : user.id < after))
+        start = 0
+      }
+      if (is('after a moment of others a walk skips') && 'after' in from && users.length > 50) start++
+      const behind = found.length - start
       const page = found.slice(start, is('the limit is ignored') ? undefined : start + limit)
-      const total = is('the total is of the page') ? page.length : counted
-      return { items: page.map(({ user }) => view(user)), total: is('the total is text') ? Object(JSON.parse(JSON.stringify(String(total)))) : total }
+      const total = is('the total is of the page') ? page.length : is('with a prefix the total is of those behind') && prefix !== null && 'after' in from ? behind : counted
+      return { items: page.map(({ user, first }) => view(is('a list shows what users were') ? first : user)), total: is('the total is text') ? Object(JSON.parse(JSON.stringify(String(total)))) : total }
     },
 
     async updateUser (id, { name, email }, updatedAt, guard) {
@@ -204,7 +238,7 @@ export function brokenStore (mistake: Mistake | null): Storage {
       const other = email === undefined ? undefined : holder(email.key)
       if (!is('no unique check on update') && other !== undefined && (other !== entry || is('the own address counts as taken'))) throw taken()
       if (is('the old address stays taken') && email !== undefined && email.key !== entry.keys.emailKey) spent.add(entry.keys.emailKey)
-      entry.user = next
+      entry.user = { ...next, ...(is('an update trims') && { name: next.name.trim() }), ...(is('of name and address only the name is written') && name !== undefined && { email: before.email }) }
       entry.changed = clock++
       entry.keys = { nameKey: name?.key ?? entry.keys.nameKey, emailKey: email?.key ?? entry.keys.emailKey }
       return { user: view(next), changed: true }
@@ -214,6 +248,7 @@ export function brokenStore (mistake: Mistake | null): Storage {
       const entry = at(id)
       if (entry === undefined) return null
       if (!is('delete ignores the guard')) compare(guard, entry.user)
+      if (is('delete is looked up, then done')) await turn()
       entry.deleted = true
       if (!is('delete only marks', 'a deleted address stays taken')) users = users.filter((each) => each !== entry)
       if (!is('the idempotency key outlives its user')) remembered = remembered.filter(({ user }) => user.id !== id)
@@ -221,11 +256,11 @@ export function brokenStore (mistake: Mistake | null): Storage {
     },
 
     async createApiKey (key, { onlyFirst }) {
-      const any = keys.some(({ revokedAt }) => revokedAt === null || !is('a revoked key is no key'))
+      const any = keys.some(({ revokedAt, expiresAt }) => (revokedAt === null || !is('a revoked key is no key')) && (expiresAt === null || !is('an expired key is no key')))
       if (is('the first key is counted, then made')) await turn()
       if (onlyFirst && any) return false
       if (keys.some(({ id, start }) => id === key.id || start === key.start)) throw new StorageError('fault', 'taken')
-      keys.push({ ...key, scopes: is('scopes are shared') ? key.scopes : [...key.scopes], ...(is('the expiry of keys is dropped') && { expiresAt: null }) })
+      keys.push({ ...key, scopes: is('scopes are shared') ? key.scopes : is('scopes are sorted') ? key.scopes.toSorted() : [...key.scopes], ...(is('names of keys are trimmed') && { name: key.name.trim() }), ...(is('the expiry of keys is dropped') && { expiresAt: null }) })
       return true
     },
     async findApiKey (id) {
@@ -234,7 +269,7 @@ export function brokenStore (mistake: Mistake | null): Storage {
     },
     async findApiKeyByStart (start) {
       const key = keys.find((each) => each.start === start)
-      return key === undefined ? null : { ...key, scopes: [...key.scopes] }
+      return key === undefined ? null : { ...key, scopes: [...key.scopes], ...(is('rotation leaves the copy by start') && key.expiresAt !== null && { expiresAt: null }) }
     },
     async listApiKeys ({ order, limit, from }) {
       const sorted = keys.toSorted((a, b) => (a.id < b.id ? -1 : 1) * (order === 'asc' ? 1 : -1))
@@ -245,6 +280,7 @@ export function brokenStore (mistake: Mistake | null): Storage {
       const key = keys.find((each) => each.id === id)
       if (key === undefined) return null
       const inactive = key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)
+      if (is('rotation is judged, then done')) await turn()
       if (inactive && !is('rotation revives')) throw new StorageError('api_key_inactive', 'inactive')
       if (keys.some(({ start }) => start === successor.start)) throw new StorageError('fault', 'taken')
       keys.push({ ...successor, scopes: [...successor.scopes] })
