@@ -38,7 +38,7 @@ export interface Users extends UserMethods {
   readonly events: Events
   /**
    * The same methods inside a transaction of the host's Knex: its own writes are seen, ours are committed or rolled back with it, and events come after the commit.
-   * @throws TypeError for anything that is no open transaction on the storage's kind of database, or where the storage has no transactions
+   * @throws TypeError for what is no open transaction on the storage's kind of database, or where the storage has no transactions
    */
   using (transaction: TransactionLike): UserMethods
 }

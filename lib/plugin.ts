@@ -4,7 +4,6 @@ import { createUsersApi } from './api.ts'
 import { createAuthenticator } from './api-keys/authenticator.ts'
 import { createApiKeysService } from './api-keys/service.ts'
 import { createVerifier } from './api-keys/verifier.ts'
-import { isStorageError } from './errors.ts'
 import { createEvents, type Publish } from './events.ts'
 import { withoutQueries } from './http/log-serializers.ts'
 import { pinScope } from './http/scope.ts'
@@ -47,7 +46,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     // This is only for a warning: where it can't be told, requests will tell.
     const keys = await apiKeys.list({ limit: 1 }).catch(() => null)
     if (keys === null || keys.meta.total > 0) return
-    host.log.warn(`there is no API key yet, so every request is refused: make one with app.${decoratorName}.apiKeys.create({ name }), or give the option staticKeys`)
+    host.log.warn(`there is no API key yet, so every request is refused: make one with app.${decoratorName}.apiKeys.createFirst({ name }), or give the option staticKeys`)
   })
 
   const { events, publish } = createEvents(host.log)
@@ -69,7 +68,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
       onAnswered: ({ record }, request) => {
         if (record === null) return
         verifier.touch(record, (error) => {
-          request.log.warn({ keyId: record.id, code: isStorageError(error) ? error.code : undefined }, 'the use of an API key could not be noted')
+          request.log.warn({ keyId: record.id, err: error }, 'the use of an API key could not be noted')
         })
       }
     })

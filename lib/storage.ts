@@ -7,8 +7,8 @@
  *   or is busy or full, throws `unavailable`. Everything else is thrown on, never swallowed.
  * - Records are plain values. Times are ISO 8601 text in UTC with milliseconds (`2026-01-31T09:30:00.000Z`) on every store.
  *   What is returned is the caller's to change: it shares nothing with the store.
- * - What a method is given is checked already: ids, starts and times are well-formed, and texts are Unicode without NUL: names of 1 to 200 code points, e-mail
- *   addresses of at most 254 characters. A prefix may be of any length.
+ * - What is to be written is checked already: names have 1 to 200 code points, e-mail addresses at most 254 characters, times and ids are well-formed. A look-up
+ *   may be by any short text, a prefix of any length; what finds nothing is `null`, or an empty page.
  * - Text comes back exactly as it was given. A store that can't keep a text (NUL, a lone surrogate) throws `fault` and never alters it.
  * - `version` and `total` are JavaScript numbers.
  */
@@ -97,7 +97,7 @@ export interface Idempotency {
   /** Digest of the request; another one under the same key is a mistake of the caller's. */
   fingerprint: string
   now: string
-  /** From this moment on the key is free again. */
+  /** From this moment on the key is free again: a record counts while its `expiresAt` is later than the `now` of who asks. */
   expiresAt: string
 }
 
@@ -129,7 +129,7 @@ export interface Storage {
   /**
    * The same store inside a transaction of the host's: it sees the transaction's own writes, and its writes are committed or rolled back with it. A refusal
    * (`email_taken`, `version_mismatch`) leaves the transaction usable.
-   * @throws TypeError where `supports.transactions` is false, or for something that is no open transaction of this kind of store
+   * @throws TypeError where `supports.transactions` is false, or for what is no open transaction on this kind of store
    */
   within (transaction: unknown): StorageInTransaction
 
@@ -142,7 +142,7 @@ export interface Storage {
   /** Brings the schema up to date. May run in many processes at once, and again on a current schema, where it does nothing. */
   migrate (): Promise<void>
 
-  /** Gives back what the store itself opened. May be called more than once. */
+  /** Gives back what the store itself opened. May be called more than once. A call after it is answered as before, or throws `unavailable`. */
   close (): Promise<void>
 
   /**
@@ -205,6 +205,6 @@ export interface Storage {
   /** Marks a key as revoked and gives back its record; a key revoked before keeps its first `revokedAt`, and `changed` is false. `null` if there is no such key. */
   revokeApiKey (id: string, revokedAt: string): Promise<{ key: ApiKeyRecord, changed: boolean } | null>
 
-  /** Sets `lastUsedAt`, unless the key is unknown or has one later than `ifBefore`. */
+  /** Sets `lastUsedAt`, unless the key is unknown, or has one that is later than `ifBefore`. */
   touchApiKey (id: string, usedAt: string, ifBefore: string): Promise<void>
 }

@@ -176,14 +176,15 @@ test('expiry is judged at every use, remembered or not', async (t) => {
 })
 
 test('a note of a use that fails is logged and answers nobody', async (t) => {
-  for (const [thrown, code] of [[new Error('secret'), undefined], [Object.assign(new Error('busy'), { name: 'StorageError', code: 'unavailable' }), 'unavailable']] as const) {
+  for (const [thrown, code] of [[new TypeError('secret'), 'internal'], [Object.assign(new Error('busy'), { name: 'StorageError', code: 'unavailable' }), 'storage_unavailable']] as const) {
     const log = captureLog()
     const storage = memory()
     const { app, key } = await testApp(t, { storage, server: { logger: { stream: log.stream } } })
     storage.touchApiKey = () => { throw thrown }
     t.equal((await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })).statusCode, 200)
     await app.close()
-    t.match(log.entries().filter(({ level }) => level === 40), [{ msg: 'the use of an API key could not be noted', keyId: /^key_/, ...(code !== undefined && { code }) }])
+    t.match(log.entries().filter(({ level }) => level === 40), [{ msg: 'the use of an API key could not be noted', keyId: /^key_/, err: { code, stack: /at .*api-keys\.test/ } }])
+    if (code === 'internal') t.match(log.text(), 'an unexpected TypeError')
     t.notMatch(log.text(), 'secret')
   }
 })

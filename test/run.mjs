@@ -9,7 +9,13 @@ const [command, ...args] = process.argv.slice(2)
 const { PG_URL, PGBOUNCER_URL } = process.env
 const postgres = PG_URL === undefined ? await startPostgres() : undefined
 const url = PG_URL ?? postgres.url
-const pgbouncer = PGBOUNCER_URL === undefined ? await startPgBouncer(url) : undefined
+let pgbouncer
+try {
+  pgbouncer = PGBOUNCER_URL === undefined ? await startPgBouncer(url) : undefined
+} catch (error) {
+  await postgres?.stop()
+  throw error
+}
 const pooled = PGBOUNCER_URL ?? pgbouncer?.url
 const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, PG_URL: url, ...(pooled !== undefined && { PGBOUNCER_URL: pooled }) } })
 const forward = (signal) => child.kill(signal)

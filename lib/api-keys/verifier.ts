@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { fromStorage } from '../storage-errors.ts'
 import type { ApiKeyRecord, Storage } from '../storage.ts'
 import { digestSecret, type KeyParts } from './key-text.ts'
 import { isActive } from './record.ts'
@@ -83,8 +84,7 @@ export function createVerifier ({ storage, pepper, keyCache }: VerifierOptions) 
     const last = touched.get(record.id) ?? (record.lastUsedAt === null ? -Infinity : Date.parse(record.lastUsedAt))
     if (now - last < TOUCH_INTERVAL_MS) return
     touched.set(record.id, now)
-    const write = Promise.resolve()
-      .then(() => storage.touchApiKey(record.id, new Date(now).toISOString(), new Date(now - TOUCH_INTERVAL_MS).toISOString()))
+    const write = fromStorage(() => storage.touchApiKey(record.id, new Date(now).toISOString(), new Date(now - TOUCH_INTERVAL_MS).toISOString()))
       .catch(onError)
       .finally(() => touches.delete(write))
     touches.add(write)

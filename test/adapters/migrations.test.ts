@@ -1,5 +1,6 @@
 // Our tables in somebody else's database: made explicitly, once, by whoever comes first, and never by guessing.
 import { execFile } from 'node:child_process'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Fastify from 'fastify'
@@ -197,6 +198,12 @@ test('on a current schema migrate asks for no right to change it', async (t) => 
   t.teardown(() => inPrepared.close())
   await inPrepared.migrate()
   await inPrepared.check()
+  const printed = temporarySchema(t)
+  await sql(`create schema "${printed}"; grant usage, create on schema "${printed}" to "${role}"`)
+  const limited = knex({ client: 'pg', connection: url.href, pool: { min: 0, max: 1 } })
+  t.teardown(() => limited.destroy())
+  await limited.raw(migrationsSql('pg', { schema: printed }).replaceAll('?', '\\?'))
+  await knexStorage(limited, { schema: printed }).check()
 })
 
 test('everything of ours has the prefix in its name', async (t) => {
@@ -246,6 +253,38 @@ test('two prefixes, and a host\'s own tables and migrations, share one database'
     t.equal((await b.findUser('usr_01h455vb4pex5vsknk084sn02q'))?.name, 'A', 'closing a storage leaves the host\'s instance open')
   }
   t.strictSame(await sql('select count(*)::int as n from pg_tables where schemaname = $1 and tablename like \'%\\_users\'', [schema]), [{ n: 2 }], 'our tables follow the host\'s search path')
+})
+
+test('knex migrate:latest on the command line goes on working beside us', async (t) => {
+  const cwd = await temporaryDirectory(t)
+  const schema = temporarySchema(t)
+  await sql(`create schema "${schema}"`)
+  await mkdir(join(cwd, 'migrations'))
+  const step = (n: number) => writeFile(join(cwd, 'migrations', `${n}_table.cjs`), `exports.up = (knex) => knex.schema.createTable('users${n}', (table) => { table.increments() })\nexports.down = (knex) => knex.schema.dropTable('users${n}')\n`)
+  const configs = [
+    { client: 'sqlite3', connection: { filename: join(cwd, 'a.db') }, useNullAsDefault: true },
+    { client: 'better-sqlite3', connection: { filename: join(cwd, 'b.db') }, useNullAsDefault: true },
+    { client: 'pg', connection: pgUrl(), searchPath: [schema] }
+  ]
+  for (const [i, config] of configs.entries()) {
+    await writeFile(join(cwd, `knexfile${i}.cjs`), `module.exports = ${JSON.stringify({ ...config, migrations: { directory: './migrations', extension: 'cjs', loadExtensions: ['.cjs'] } })}`)
+    // The command line looks for knex beside the knexfile.
+    const command = (name: string) => run(process.execPath, [join(import.meta.dirname, '..', '..', 'node_modules', 'knex', 'bin', 'cli.js'), name, '--knexfile', join(cwd, `knexfile${i}.cjs`)], { cwd, env: { PATH: process.env['PATH'], NODE_PATH: join(import.meta.dirname, '..', '..', 'node_modules') } })
+    await step(1)
+    t.match((await command('migrate:latest')).stdout, 'Batch 1 run: 1 migrations')
+    const host = knex(config)
+    t.teardown(() => host.destroy())
+    const storage = knexStorage(host)
+    await storage.migrate()
+    await step(2)
+    t.match((await command('migrate:latest')).stdout, 'Batch 2 run: 1 migrations')
+    await storage.check()
+    t.match((await command('migrate:rollback')).stdout, 'Batch 2 rolled back: 1 migrations')
+    await storage.rollback(0)
+    t.match((await command('migrate:list')).stdout, /1_table.cjs/)
+    t.match((await command('migrate:latest')).stdout, 'Batch 2 run: 1 migrations')
+    await rm(join(cwd, 'migrations', '2_table.cjs'))
+  }
 })
 
 for (const store of stores) {

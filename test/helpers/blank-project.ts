@@ -28,6 +28,9 @@ export async function node (cwd: string, ...args: string[]): Promise<string> {
   }
 }
 
+/** The compilers that users have, by the names that a blank project knows them by, and as npm installs them. */
+export const compilers = { typescript: 'typescript', 'typescript-5': 'typescript-5@npm:typescript@5.9.3', 'typescript-7': 'typescript-7@npm:typescript@7.0.2' }
+
 /** Packs the package. The build is that of the suite: making it anew would take it from under other tests. */
 export async function pack (directory: string): Promise<{ path: string, files: string[] }> {
   const { stdout } = await command(ROOT, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', directory)

@@ -2,14 +2,14 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { blankProject, compile, node, pack, passes } from '../helpers/blank-project.ts'
+import { blankProject, compile, compilers, node, pack, passes } from '../helpers/blank-project.ts'
 import { sql, temporaryDirectory } from '../helpers/stores.ts'
-
-const compilers = { typescript: 'typescript', 'typescript-5': 'typescript-5@npm:typescript@5.9.3', 'typescript-7': 'typescript-7@npm:typescript@7.0.2' }
 
 test('what is packed is the build, and the papers', async (t) => {
   const { files } = await pack(await temporaryDirectory(t))
-  t.strictSame(files.filter((path) => !path.startsWith('dist/')).sort(), ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'])
+  t.strictSame(files.filter((path) => !path.startsWith('dist/')).sort(), [
+    'CHANGELOG.md', 'LICENSE', 'README.md', 'adapters/README.md', ...['api-keys', 'database', 'index', 'users'].map((name) => `examples/custom-adapter/${name}.ts`), 'package.json'
+  ])
   t.ok(files.every((path) => !path.startsWith('dist/') || /^dist\/(?:lib|adapters)\/.*\.(?:js|d\.ts)$/.test(path)))
 })
 
@@ -26,8 +26,8 @@ test('every subpath compiles with every compiler, misuse does not, and all of it
 })
 
 test('a host with an app.users of its own compiles with the plugin alone', async (t) => {
-  const cwd = await blankProject(t, 'own-users', 'module', ['fastify', '@types/node', 'typescript'])
-  await compile(cwd, 'typescript', ['host.ts'], { noEmit: false, outDir: 'built' })
+  const cwd = await blankProject(t, 'own-users', 'module', ['fastify', '@types/node', ...Object.values(compilers)])
+  for (const compiler of Object.keys(compilers)) await compile(cwd, compiler, ['host.ts'], { noEmit: false, outDir: 'built' })
   await node(cwd, join('built', 'host.js'))
   await writeFile(join(cwd, 'both.ts'), "import 'fastify-users'\nimport './host.ts'\n")
   await t.rejects(compile(cwd, 'typescript', ['both.ts'], { allowImportingTsExtensions: true }), /TS2717/, 'which the main entry could not do')

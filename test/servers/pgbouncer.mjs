@@ -49,8 +49,10 @@ max_client_conn = 500
   return {
     url: `postgres://${username}:${password}@127.0.0.1:${port}/postgres`,
     async stop () {
-      child.kill('SIGKILL')
-      await once(child, 'exit')
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL')
+        await once(child, 'exit')
+      }
       await rm(directory, { recursive: true, force: true })
     }
   }
