@@ -76,6 +76,12 @@ test('every subpath that is documented or used exists, and none is left out', as
   }
 })
 
+test('the runner of the suite ends as what it ran ended', async (t) => {
+  const run = (code: number) => promisify(execFile)(process.execPath, [join('test', 'run.mjs'), process.execPath, '-e', `process.exit(${code})`], { cwd: ROOT, env: { PATH: process.env['PATH'], PG_URL: 'there', PGBOUNCER_URL: 'there' } })
+  await run(0)
+  await t.rejects(run(3), { code: 3 })
+})
+
 test('imports run one way', async (t) => {
   const rooms = ['lib/plugin', 'lib/users/routes', 'lib/http', 'lib/users/service', 'lib/storage']
   t.ok(rooms.length > 0)

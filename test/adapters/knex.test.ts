@@ -211,6 +211,26 @@ test('the text behind a prefix, in code points', (t) => {
   t.end()
 })
 
+test('a schema that is taken away while it is looked at is behind, and any other fault is one', async (t) => {
+  const schema = temporarySchema(t)
+  const other = postgres({ connection: pgUrl(), schema })
+  t.teardown(() => other.close())
+  await other.migrate()
+  const storageWhere = (step: Parameters<typeof intercept>[1]) => {
+    const host = knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 2 } })
+    t.teardown(() => host.destroy())
+    intercept(host, step)
+    return knexStorage(host, { schema })
+  }
+  const broken = storageWhere(async (statement, send) => send(statement.includes('max(version)') ? 'select nonsense' : undefined))
+  await t.rejects(broken.check(), { code: 'fault', driverCode: '42703' })
+  const late = storageWhere(async (statement, send) => {
+    if (statement.includes('max(version)')) await other.rollback(0)
+    return send()
+  })
+  await t.rejects(late.check(), { code: 'schema_behind', message: /at version 0/ })
+})
+
 test('a pooler that is not told of says so', { skip: pooled.skip }, async (t) => {
   const connection = String(pgBouncerUrl())
   const untold = postgres({ connection })
