@@ -67,5 +67,6 @@ export function postgres (options: PostgresOptions): KnexStorage {
   const naming = { ...(ownSchema !== undefined && { schema: ownSchema }), ...(prefix !== undefined && { tablePrefix: prefix }) }
   // The server's limit comes first; ours is for a server, or a network, that says nothing any more.
   const deadline = statementTimeout > 0 ? statementTimeout + DEADLINE_MARGIN_MS : undefined
-  return { ...storageOnKnex(own, naming, { deadline }), close: () => own.destroy() }
+  const localLimit = pooler && statementTimeout > 0 ? statementTimeout : undefined
+  return { ...storageOnKnex(own, naming, { deadline, localLimit }), close: () => own.destroy() }
 }

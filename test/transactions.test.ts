@@ -95,6 +95,27 @@ for (const [driver, make] of Object.entries(hosts)) {
     t.strictSame(await told(), ['user.created ida@example.org', 'user.created jo@example.org'])
     t.equal((await users.list({ email: 'jo@example.org' })).meta.total, 1)
 
+    // A nested transaction that is rolled back, and an outer one that is committed, at every moment of a creation.
+    for (let i = 0; i < 40; i++) {
+      const email = `near${i}@example.org`
+      const outer = await host.transaction()
+      const nested = await outer.transaction()
+      const creating = users.using(nested).create({ name: email, email }, i % 2 === 0 ? {} : { idempotencyKey: email }).then(() => true, () => false)
+      for (let k = 0; k < i; k++) await null
+      await nested.rollback().catch(() => {})
+      await creating
+      await outer.commit()
+      t.strictSame(await told(), [], 'what was rolled back is not told')
+      const other = await host.transaction()
+      const writing = users.using(other).create({ name: email, email }, i % 2 === 0 ? {} : { idempotencyKey: email }).then(() => true, () => false)
+      for (let k = 0; k < i; k++) await null
+      await other.commit()
+      const answered = await writing
+      const stored = (await users.list({ email })).meta.total
+      if (answered) t.strictSame([stored, await told()], [1, [`user.created ${email}`]], 'what was answered is there, and told')
+      else await told()
+    }
+
     // The host gives its transaction up while a creation is under way.
     for (let i = 0; i < 40; i++) {
       const email = `away${i}@example.org`
@@ -151,8 +172,20 @@ test('a transaction that the host ended in its own words tells nobody', async (t
     await trx.raw(words)
     await trx.commit()
   }
+  // Given up by PostgreSQL: known before the COMMIT is sent or not, and whichever call of using() was the first.
+  for (const fail of [async (trx: Knex.Transaction) => { await trx.raw('select 1/0').catch(() => {}) }, async (trx: Knex.Transaction) => { trx.raw('select 1/0').catch(() => {}) }]) {
+    const trx = await host.transaction()
+    users.using(trx)
+    await users.using(trx).create({ name: 'Cid', email: 'cid@example.org' })
+    await fail(trx)
+    await trx.commit()
+    for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve))
+    t.equal(seen.length, (await users.list()).meta.total, 'what is told is what is there')
+    for await (const { id } of users) await users.delete(id)
+    seen.length = 0
+  }
   const trx = await host.transaction()
-  await trx.raw('savepoint early')
+  await trx.raw('/* the host */ savepoint early')
   await users.using(trx).create({ name: 'Bob', email: 'bob@example.org' })
   await trx.raw('rollback transaction to early')
   await trx.raw('release early')

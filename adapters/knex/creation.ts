@@ -9,16 +9,15 @@ import type { Run, Session } from './session.ts'
 type CreationStore = Pick<Storage, 'createUser' | 'pruneIdempotency'>
 type FindUser = (id: string) => Promise<UserRecord | null>
 
-const OWN_LIMIT = 'ETIMEDOUT'
-// PostgreSQL ended the statement, or its wait for a lock, or we did: the creation that holds the key goes on.
-const WAITED_TOO_LONG = new Set(['57014', '55P03', OWN_LIMIT])
+// PostgreSQL ended the statement, or its wait for a lock: the creation that holds the key goes on.
+const WAITED_TOO_LONG = new Set(['57014', '55P03'])
 
 function isSame (a: UserRecord, b: UserRecord | null): boolean {
   return b !== null && a.name === b.name && a.email === b.email && a.createdAt === b.createdAt
 }
 
 /** Creation of users in SQL, alone or together with an idempotency key. */
-export function knexCreation ({ dialect, run, attempt, atomically }: Session, { users, idempotency: idempotencyTable }: Names, findUser: FindUser): CreationStore {
+export function knexCreation ({ dialect, limit, run, attempt, atomically }: Session, { users, idempotency: idempotencyTable }: Names, findUser: FindUser): CreationStore {
   const { p } = dialect
   const columns = '(id, name, name_key, email, email_key, version, created_at, updated_at)'
   const values = [1, 2, 3, 4, 5, 6, 7, 8].map(p).join(', ')
@@ -48,7 +47,15 @@ export function knexCreation ({ dialect, run, attempt, atomically }: Session, { 
   /** Whether user and key were written: false where the key is known. */
   async function writeBoth (user: UserRecord, row: ReadonlyArray<string | number>, { key, fingerprint, now, expiresAt }: Idempotency): Promise<boolean> {
     const values = [key, fingerprint, JSON.stringify(user), expiresAt, now]
-    if (dialect.name === 'postgres') return (await attempt(claimAndInsert, [...row, ...values])).length > 0
+    if (dialect.name === 'postgres') {
+      const rows = limit === null
+        ? await attempt(claimAndInsert, [...row, ...values])
+        : await atomically(async (on) => {
+          await on(limit)
+          return on(claimAndInsert, [...row, ...values])
+        })
+      return rows.length > 0
+    }
     return atomically(async (on: Run) => {
       if ((await on(recall, [key, now])).length > 0) return false
       // The user first: should a host end its transaction between the two, there is no key without its user.
@@ -69,14 +76,6 @@ export function knexCreation ({ dialect, run, attempt, atomically }: Session, { 
     }
   }
 
-  /** What is to be said of a creation that was given up. */
-  async function reasonFor (error: unknown, idempotency: Idempotency | null): Promise<unknown> {
-    if (idempotency === null || !isStorageError(error) || error.driverCode === undefined || !WAITED_TOO_LONG.has(error.driverCode)) return error
-    // Our own limit, behind a pooler, can't tell a server that waits from one that is silent: one that answers this was waiting.
-    if (error.driverCode === OWN_LIMIT) await run(recall, [idempotency.key, idempotency.now])
-    return new StorageError('idempotency_in_progress', 'the first creation with the key is still running', error.driverCode)
-  }
-
   return {
     async createUser (user: UserRecord, { nameKey, emailKey }: UserKeys, idempotency: Idempotency | null) {
       const { id, name, email, version, createdAt, updatedAt } = user
@@ -86,7 +85,10 @@ export function knexCreation ({ dialect, run, attempt, atomically }: Session, { 
         // Once more where the connection was lost: the second try finds what the first one has done.
         return await create().catch((error) => isLost(error) ? create() : Promise.reject(error))
       } catch (error) {
-        throw await reasonFor(error, idempotency)
+        if (idempotency !== null && isStorageError(error) && error.driverCode !== undefined && WAITED_TOO_LONG.has(error.driverCode)) {
+          throw new StorageError('idempotency_in_progress', 'the first creation with the key is still running', error.driverCode)
+        }
+        throw error
       }
     },
 

@@ -1,8 +1,16 @@
+import type { EventEmitter } from 'node:events'
+
 /** A value that a statement is given. */
 export type Param = string | number | null | readonly number[]
 
 /** A row as the driver gives it. */
 export type Row = Record<string, unknown>
+
+/** What the database made of a COMMIT. */
+export interface Ending {
+  committed (): boolean
+  stop (): void
+}
 
 /** What the databases say differently. Everything else is the same SQL on both. */
 export interface Dialect {
@@ -31,11 +39,15 @@ export interface Dialect {
   now: string
   /** From now on statements on this connection run in the order in which they are sent, whoever sends them. */
   keepOrder (connection: unknown): void
+  /** Watches how the transaction on a connection ends; null where a COMMIT that is answered has committed. */
+  watchEnd (connection: unknown): Ending | null
   /** Runs one statement on a connection of the driver. */
   run (connection: unknown, sql: string, params: readonly Param[]): Promise<Row[]>
 }
 
 interface PgConnection {
+  /** The protocol underneath, whose messages are events. */
+  connection: EventEmitter
   query (config: { text: string, values: readonly Param[], types: { getTypeParser: () => (text: string) => string } }): Promise<{ rows: Row[] }>
 }
 
@@ -83,6 +95,15 @@ export const postgresDialect: Dialect = {
   moment: 'timestamptz(3)',
   now: 'now()',
   keepOrder () {},
+  // The COMMIT of a transaction that PostgreSQL has given up is answered, with the command tag ROLLBACK.
+  watchEnd (connection) {
+    if (!isPg(connection)) return null
+    const wire = connection.connection
+    let tag = ''
+    const note = ({ text }: { text: string }): void => { if (text === 'COMMIT' || text === 'ROLLBACK') tag = text }
+    wire.on('commandComplete', note)
+    return { committed: () => tag === 'COMMIT', stop: () => { wire.off('commandComplete', note) } }
+  },
   async run (connection, text, values) {
     if (!isPg(connection)) throw new TypeError('not a connection of pg')
     return (await connection.query({ text, values, types: textOnly })).rows
@@ -107,6 +128,7 @@ export const sqliteDialect: Dialect = {
   keepOrder (connection) {
     if (isSqlite(connection)) connection.serialize()
   },
+  watchEnd: () => null,
   run (connection, sql, params) {
     if (!isSqlite(connection)) throw new TypeError('not a connection of sqlite3')
     const values = params.map(plain)

@@ -4,7 +4,7 @@ import { isStorable } from '../../lib/text.ts'
 import { discard, withDeadline } from './connections.ts'
 import { type Dialect, dialectOf, type Param, type Row } from './dialect.ts'
 import { isConflict, toStorageError } from './driver-errors.ts'
-import { knowTransaction } from './host-transaction.ts'
+import { hostTransaction, tell } from './host-transaction.ts'
 import type { Names } from './names.ts'
 
 // Where two of ours meet one of them goes through, so a statement that loses this often has met that many others.
@@ -22,6 +22,8 @@ export interface Session {
   readonly attempt: Run
   /** Statements that happen all or not at all. */
   atomically<Value> (work: (run: Run) => Promise<Value>): Promise<Value>
+  /** What a transaction begins with that must not wait for ever, where nothing on the session says so; null where something does. */
+  readonly limit: string | null
   /** The same, apart from every other such piece of work of this installation; `patient`: for as long as it takes. */
   exclusively<Value> (work: (run: Run) => Promise<Value>, options?: { patient: boolean }): Promise<Value>
 }
@@ -30,6 +32,8 @@ export interface Session {
 export interface SessionOptions {
   /** Milliseconds after which a statement is given up and its connection thrown away: the server may never answer. */
   deadline?: number | undefined
+  /** The same limit for the server, in milliseconds, where none could be set on its session. */
+  localLimit?: number | undefined
 }
 
 /** The part of Knex's client that lends connections. */
@@ -52,7 +56,7 @@ function runOn (dialect: Dialect, connection: unknown, deadline?: number): Run {
  * Opens a session on a Knex instance. Statements go to the driver on Knex's own connections, past its query builder and its hooks: a host's identifier
  * mappers and response processors stay out of our tables, and finished SQL text costs nothing to build.
  */
-export function openSession (knex: Knex, names: Names, { deadline }: SessionOptions = {}): Session {
+export function openSession (knex: Knex, names: Names, { deadline, localLimit }: SessionOptions = {}): Session {
   const pool: Pool = knex.client
   const dialect = dialectOf(pool.driverName)
 
@@ -92,6 +96,7 @@ export function openSession (knex: Knex, names: Names, { deadline }: SessionOpti
   const run: Run = (sql, params) => repeat((on) => on(sql, params))
   return {
     dialect,
+    limit: localLimit === undefined ? null : `SET LOCAL statement_timeout = ${localLimit}`,
     run,
     attempt: run,
     atomically: (work) => repeat(transaction(work)),
@@ -112,8 +117,9 @@ export function joinTransaction (transaction: Knex.Transaction, { dialect }: Ses
   const pool: Pool = transaction.client
   if (transaction.isCompleted()) throw new TypeError('fastify-users: the transaction is over')
   if (dialectOf(pool.driverName) !== dialect) throw new TypeError(`fastify-users: the transaction is not one on ${dialect.name}`)
+  const state = hostTransaction(transaction)
   let connection: unknown
-  const state = knowTransaction(transaction, () => connection)
+  let slot: Parameters<typeof tell>[0] | null = null
 
   function requireOpen (): void {
     if (transaction.isCompleted()) throw new StorageError('fault', 'the transaction is over')
@@ -127,6 +133,8 @@ export function joinTransaction (transaction: Knex.Transaction, { dialect }: Ses
     requireOpen()
     const rows = await runOn(dialect, connection)(sql, params)
     requireOpen()
+    // In the same turn as the answer: what the host sends next may undo what was done.
+    slot = state.slotAfter(slot)
     return rows
   }
 
@@ -134,7 +142,7 @@ export function joinTransaction (transaction: Knex.Transaction, { dialect }: Ses
     const done = state.last.then(async () => {
       requireOpen()
       connection = await pool.acquireConnection()
-      dialect.keepOrder(connection)
+      state.runsOn(connection, dialect)
       return work()
     }).catch((error) => { throw toStorageError(error, names) })
     state.last = done.catch(() => {})
@@ -157,6 +165,7 @@ export function joinTransaction (transaction: Knex.Transaction, { dialect }: Ses
 
   const session: Session = {
     dialect,
+    limit: null,
     run: (sql, params) => next(() => send(sql, params)),
     attempt: (sql, params) => behindSavepoint((on) => on(sql, params)),
     atomically: behindSavepoint,
@@ -165,5 +174,5 @@ export function joinTransaction (transaction: Knex.Transaction, { dialect }: Ses
       return work(on)
     })
   }
-  return { session, committed: (callback) => { state.waiting.push(callback) } }
+  return { session, committed: (callback) => tell(slot ?? state.slotAfter(null), callback) }
 }

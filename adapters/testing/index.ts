@@ -79,22 +79,21 @@ export function testStorage ({ test, create, report = console.log }: TestStorage
   async function attempt (run: (subject: Subject) => Promise<'passed' | 'unsupported'>): Promise<void> {
     const { destroy = async () => {}, ...subject } = subjectOf(await create())
     const { storage } = subject
-    const lacks = missingFrom(storage)
-    assert.deepEqual(lacks, [], 'the store lacks these members of the interface')
-    name = storage.name
     let outcome: 'passed' | 'unsupported'
     try {
+      assert.deepEqual(missingFrom(storage), [], 'the store lacks these members of the interface')
+      name = storage.name
       await storage.migrate()
       await storage.check()
       await requireFresh(storage)
       outcome = await run(subject)
+      await storage.close()
     } catch (error) {
-      // What went wrong first is what counts.
-      await storage.close().catch(() => {})
-      await destroy()
+      // What went wrong first is what counts: clearing up may fail in its wake.
+      await Promise.resolve().then(() => storage.close()).catch(() => {})
+      await Promise.resolve().then(destroy).catch(() => {})
       throw error
     }
-    await storage.close()
     await destroy()
     counts[outcome]++
   }

@@ -35,7 +35,7 @@ export const transactionCases: TransactionCases = {
     await inside.updateUser(idOf('usr', 1), rename('Inside'), timeOf(50), anyVersion)
     await inside.deleteUser(idOf('usr', 2), anyVersion)
     inside.afterCommit(() => { committed++ })
-    inside.afterCommit(() => { committed++ })
+    storage.within(transaction).afterCommit(() => { committed++ })
     assert.deepEqual(await ids(inside), [idOf('usr', 1), idOf('usr', 3)])
     assert.equal((await inside.findUser(idOf('usr', 1)))?.name, 'Inside')
     assert.equal(committed, 0)

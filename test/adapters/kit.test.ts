@@ -62,7 +62,9 @@ test('what can only fail everywhere says why, and what went wrong first is what 
     [() => JSON.parse('{}', () => incomplete), /the store lacks these members of the interface/],
     [() => used, /create\(\) must give an empty store, apart from all others/],
     [() => ({ ...memory(), ...closing, findUser: async () => { throw new Error('the real cause') } }), /^the real cause$/],
-    [() => ({ ...memory(), ...closing }), /^could not close$/]
+    [() => ({ ...memory(), ...closing }), /^could not close$/],
+    [() => ({ storage: { ...memory(), ...closing, findUser: async () => { throw new Error('the real cause') } }, destroy: async () => { throw new Error('could not clear') } }), /^the real cause$/],
+    [() => ({ storage: memory(), destroy: async () => { throw new Error('could not clear') } }), /^could not clear$/]
   ]
   t.type(findUser, 'function')
   for (const [create, message] of rows) {
