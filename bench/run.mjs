@@ -1,5 +1,5 @@
 // Starts every server itself, checks that they do the same work, loads them in turn, and prints a table for each case:
-// npm run bench -- --storage postgres,sqlite,memory --size 10000 --cases first,get --rounds 5 --seconds 1 [--quick]
+// npm run bench -- --storage postgres,sqlite,memory --size 10000 --cases first,get --rounds 5 --seconds 1 --servers L1,P1 [--quick]
 import { mkdtemp, rm } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,22 +8,25 @@ import { postgres } from '../dist/adapters/postgres.js'
 import { sqlite } from '../dist/adapters/sqlite.js'
 import { startPostgres } from '../test/servers/postgres.mjs'
 import { casesFor } from './lib/cases.mjs'
+import { dialects } from './lib/dialects.mjs'
 import { requireSame, startServer } from './lib/fleet.mjs'
 import { load, touch } from './lib/load.mjs'
-import { idOf } from './lib/people.mjs'
 import { seedPostgres, seedSqlite } from './lib/seed.mjs'
 import { tableOf } from './lib/table.mjs'
 
 const QUICK_REQUESTS = 20
+/** Beside L0 and ours: L1 by hand, P1 Fastify and Knex, P2 Express and Knex, P3 Feathers, P4 Platformatic DB, P5 better-auth. */
+const PEERS = { postgres: ['L1', 'P1', 'P2', 'P3', 'P4', 'P5'], sqlite: ['L1', 'P1', 'P2', 'P3'] }
 
 const { values: given } = parseArgs({
   options: {
     storage: { type: 'string', default: 'postgres,sqlite,memory' },
-    cases: { type: 'string', default: Object.keys(casesFor(0)).join(',') },
+    cases: { type: 'string', default: Object.keys(casesFor(0, dialects.own)).join(',') },
     size: { type: 'string' },
     rounds: { type: 'string' },
     seconds: { type: 'string' },
     connections: { type: 'string', default: '32' },
+    servers: { type: 'string' },
     quick: { type: 'boolean', default: false }
   }
 })
@@ -34,9 +37,8 @@ const seconds = Number(given.seconds ?? 1)
 const cases = given.cases.split(',')
 const directory = await mkdtemp(join(tmpdir(), 'fastify-users-bench-'))
 
-/** The servers of a storage, each on a seeded table of its own; and what ends them. */
-async function fleetOf (storage) {
-  const stops = []
+/** Starts the servers of a storage, each on a seeded table, and checks that they do the same work. `stops` is given what ends each of them. */
+async function fleetOf (storage, stops) {
   const start = async (name, program, place) => {
     const server = await startServer(name, program, { place, size })
     stops.push(server.stop)
@@ -64,40 +66,38 @@ async function fleetOf (storage) {
   }
   const servers = [await start('L0', 'l0.mjs'), await start('ours', 'ours.mjs', places?.ours)]
   if (places !== undefined) {
-    for (const name of ['L1', 'P1', 'P2']) servers.push(await start(name, `${name.toLowerCase()}.mjs`, places.others))
+    const wanted = given.servers?.split(',') ?? PEERS[storage]
+    for (const name of PEERS[storage].filter((peer) => wanted.includes(peer))) servers.push(await start(name, `${name.toLowerCase()}.mjs`, places.others))
   }
-  for (const server of servers) if (server.name !== 'L0') await requireSame(server, size, { idOf })
-  return {
-    servers,
-    databasePid,
-    async stop () {
-      for (const stop of stops.reverse()) await stop()
-    }
-  }
+  for (const server of servers) if (server.name !== 'L0') await requireSame(server, size)
+  return { servers, databasePid }
 }
 
 let errors = 0
 console.log(`${size} users, ${given.connections} connections, ${rounds} × ${seconds} s interleaved, node ${process.version}, ${cpus().length} × ${cpus()[0].model}, ${process.platform}\n`)
 try {
   for (const storage of given.storage.split(',')) {
-    const fleet = await fleetOf(storage)
+    const stops = []
     try {
+      const fleet = await fleetOf(storage, stops)
       for (const name of cases) {
         const results = new Map(fleet.servers.map((server) => [server.name, []]))
-        for (let round = 0; round < rounds; round++) {
+        // The first loads only warm the servers up.
+        for (let round = given.quick ? 0 : -1; round < rounds; round++) {
           for (const server of fleet.servers) {
-            const next = casesFor(size)[name](`${storage}-${server.name}-${round}`.toLowerCase())
+            if (server.dialect.cannot.includes(name)) continue
+            const next = casesFor(size, server.dialect)[name](`${storage}-${server.name}-${round}`.toLowerCase())
             const result = given.quick
               ? await touch(server, next, QUICK_REQUESTS)
               : await load(server, next, { seconds, connections: Number(given.connections), databasePid: server.name === 'L0' ? undefined : fleet.databasePid })
-            results.get(server.name).push(result)
+            if (round >= 0) results.get(server.name).push(result)
             errors += result.errors
           }
         }
         console.log(`${tableOf(`${storage}: ${name}`, results, storage === 'memory' ? ['L0'] : ['L0', 'L1', 'P1'])}\n`)
       }
     } finally {
-      await fleet.stop()
+      for (const stop of stops.reverse()) await stop()
     }
   }
 } finally {

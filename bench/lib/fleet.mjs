@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { dialects } from './dialects.mjs'
+import { batches } from './people.mjs'
 
 const SERVERS = join(import.meta.dirname, '..', 'servers')
 const KEY = 'bench-key-of-more-than-32-characters'
@@ -14,11 +16,12 @@ export async function startServer (name, program, { place = '', size }) {
     text += String(chunk)
   }
   child.stdout.resume()
-  const { address, key } = JSON.parse(text)
+  const { address, key, dialect } = JSON.parse(text)
   return {
     name,
     address,
     key,
+    dialect: dialects[dialect],
     pid: child.pid,
     async stop () {
       if (child.exitCode !== null) return
@@ -28,19 +31,30 @@ export async function startServer (name, program, { place = '', size }) {
   }
 }
 
-async function page ({ address, key }, number) {
-  const response = await fetch(`${address}/v1/users?page=${number}&limit=20`, { headers: { authorization: `Bearer ${key}` } })
-  return { status: response.status, body: await response.json() }
+async function read ({ address, key, dialect }, asked) {
+  const response = await fetch(address + dialect.list(asked).path, { headers: { authorization: `Bearer ${key}` } })
+  const body = await response.json()
+  if (!response.ok) throw new Error(`${response.status} ${JSON.stringify(body)}`)
+  return dialect.answer(body, response.headers)
 }
 
-/** Throws unless a server refuses a stranger and answers the same pages, with the same total, as it should. */
-export async function requireSame (server, size, { idOf }) {
-  const stranger = await fetch(`${server.address}/v1/users`)
-  if (stranger.status !== 401) throw new Error(`${server.name} lets a stranger in: ${stranger.status}`)
-  for (const number of [1, Math.max(1, Math.floor(size / 40)), Math.max(1, Math.floor(size / 20))]) {
-    const { status, body } = await page(server, number)
-    const expected = JSON.stringify(Array.from({ length: Math.min(20, size) }, (_, i) => idOf((number - 1) * 20 + i)))
-    const ids = JSON.stringify(body.data?.map(({ id }) => id))
-    if (status !== 200 || ids !== expected || body.meta.total !== size) throw new Error(`${server.name} answers another page ${number}: ${status}, total ${body.meta?.total}`)
+/** Throws unless a server refuses a stranger and answers the same lists, with the same totals, as it should. */
+export async function requireSame (server, size) {
+  const { name, address, dialect } = server
+  const stranger = await fetch(address + dialect.list({ page: 1, limit: 20 }).path)
+  if (stranger.status !== 401) throw new Error(`${name} lets a stranger in: ${stranger.status}`)
+  const all = [...batches(size, size)].flat()
+  const someone = all[size >> 1]
+  const begins = someone.name_key.slice(0, -1)
+  const lists = [
+    ...[1, Math.max(1, Math.floor(size / 40)), Math.max(1, Math.floor(size / 20))].map((page) => [{ page, limit: 20 }, all.slice((page - 1) * 20), size]),
+    [{ email: someone.email }, [someone]],
+    [{ q: someone.name.slice(0, -1) }, all.filter(({ name_key: nameKey, email_key: emailKey }) => nameKey.startsWith(begins) || emailKey.startsWith(begins))]
+  ]
+  for (const [asked, found, total = found.length] of lists) {
+    if (dialect.cannot.some((member) => member in asked)) continue
+    const expected = JSON.stringify({ ids: found.slice(0, 20).map(({ id }) => id), total })
+    const answered = JSON.stringify(await read(server, asked))
+    if (answered !== expected) throw new Error(`${name} answers ${JSON.stringify(asked)} with ${answered}, not ${expected}`)
   }
 }

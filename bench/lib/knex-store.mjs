@@ -1,13 +1,15 @@
 import { createRequire } from 'node:module'
 
 const { knex } = createRequire(import.meta.url)('knex')
-const COLUMNS = ['id', 'name', 'email', 'created_at', 'updated_at']
+export const COLUMNS = ['id', 'name', 'email', 'created_at', 'updated_at']
+
+export const openKnex = (place) => place.startsWith('postgres:')
+  ? knex({ client: 'pg', connection: place, pool: { min: 0, max: 10 } })
+  : knex({ client: 'sqlite3', connection: { filename: place }, useNullAsDefault: true })
 
 /** What the usual server does with Knex: the query builder, count and offset. */
 export function knexStore (place) {
-  const db = place.startsWith('postgres:')
-    ? knex({ client: 'pg', connection: place, pool: { min: 0, max: 10 } })
-    : knex({ client: 'sqlite3', connection: { filename: place }, useNullAsDefault: true })
+  const db = openKnex(place)
 
   function filtered ({ email, q }) {
     const users = db('bench_users')

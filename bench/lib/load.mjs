@@ -9,7 +9,7 @@ function cpu (pid, databasePid) {
 }
 
 /** Loads one server with one case: requests a second, latencies in milliseconds, CPU microseconds a request, and answers that were no success. */
-export async function load ({ address, key, pid }, next, { seconds, connections, databasePid }) {
+export async function load ({ address, key, pid, dialect }, next, { seconds, connections, databasePid }) {
   await idle(SETTLE_MS)
   const before = cpu(pid, databasePid)
   const result = await autocannon({
@@ -17,6 +17,7 @@ export async function load ({ address, key, pid }, next, { seconds, connections,
     connections,
     duration: seconds,
     headers: { authorization: `Bearer ${key}` },
+    verifyBody: dialect.verify,
     requests: [{
       setupRequest (request) {
         const { headers, ...rest } = next()
@@ -32,18 +33,18 @@ export async function load ({ address, key, pid }, next, { seconds, connections,
     p99: result.latency.p99,
     node: (after.node - before.node) / answered,
     database: (after.database - before.database) / answered,
-    errors: result.errors + result.timeouts + result.non2xx
+    errors: result.errors + result.timeouts + result.non2xx + result.mismatches
   }
 }
 
 /** So many requests of a case, one after the other, for a look at whether each succeeds: nothing is timed. */
-export async function touch ({ address, key }, next, requests) {
+export async function touch ({ address, key, dialect }, next, requests) {
   let errors = 0
   for (let i = 0; i < requests; i++) {
     const { path, headers, ...rest } = next()
     const response = await fetch(address + path, { ...rest, headers: { authorization: `Bearer ${key}`, ...headers } })
-    await response.arrayBuffer()
-    if (!response.ok) errors++
+    const text = await response.text()
+    if (!response.ok || dialect.verify?.(text) === false) errors++
   }
   return { perSecond: NaN, p50: NaN, p99: NaN, node: NaN, database: NaN, errors }
 }

@@ -3,7 +3,8 @@ import { createRequire } from 'node:module'
 import pg from 'pg'
 import { batches, COLUMNS } from './people.mjs'
 
-const require = createRequire(import.meta.url)
+// The repository's own better-sqlite3: here there is another one, never built, that came with a package.
+const require = createRequire(new URL('../../package.json', import.meta.url))
 
 /** A table as an expert would make it by hand: the columns and indexes that ours has. */
 const plain = (table, text, moment) => `CREATE TABLE IF NOT EXISTS ${table} (

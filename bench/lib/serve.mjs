@@ -1,8 +1,8 @@
 // What every server program does: take its settings from the environment, listen, and say where.
 export const { KEY = '', PLACE = '', SIZE = '0' } = process.env
 
-export async function announce (address, key = KEY) {
-  process.stdout.write(`${JSON.stringify({ address, key })}\n`)
+export async function announce (address, key = KEY, dialect = 'own') {
+  process.stdout.write(`${JSON.stringify({ address, key, dialect })}\n`)
 }
 
 /** The parameters of a list as a server without much checking reads them. */

@@ -7,10 +7,10 @@ const median = (values) => {
 
 const shown = (value, digits) => Number.isNaN(value) ? '-' : value.toFixed(digits)
 
-/** One table of Markdown for a case: `results` are the loads of each server, a round after the other; ratios are medians of each round's own. */
+/** One table of Markdown for a case: `results` are the loads of each server, a round after the other, none where it cannot do the case; ratios are medians of each round's own. */
 export function tableOf (title, results, baselines) {
-  const names = [...results.keys()].filter((name) => results.get(name).length > 0)
-  const against = baselines.filter((name) => names.includes(name))
+  const names = [...results.keys()]
+  const against = baselines.filter((name) => results.get(name)?.length > 0)
   const lines = [
     `| ${title} | req/s | ${against.map((name) => `× ${name} | `).join('')}p50 ms | p99 ms | node CPU µs | db CPU µs | errors |`,
     `|---|${'--:|'.repeat(6 + against.length)}`
@@ -19,7 +19,7 @@ export function tableOf (title, results, baselines) {
     const rounds = results.get(name)
     const of = (member) => median(rounds.map((round) => round[member]))
     const ratios = against.map((base) => shown(median(rounds.map((round, i) => round.perSecond / results.get(base)[i].perSecond)), 2))
-    const errors = rounds.reduce((sum, round) => sum + round.errors, 0)
+    const errors = rounds.length === 0 ? '-' : rounds.reduce((sum, round) => sum + round.errors, 0)
     lines.push(`| ${name} | ${shown(of('perSecond'), 0)} | ${ratios.map((ratio) => `${ratio} | `).join('')}${shown(of('p50'), 1)} | ${shown(of('p99'), 1)} | ${shown(of('node'), 0)} | ${shown(of('database'), 0)} | ${errors} |`)
   }
   return lines.join('\n')
