@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { compileOptions } from '../lib/option-check.ts'
 import { schema, tablePrefix } from './knex/names.ts'
 import { quiet } from './knex/quiet.ts'
-import { type KnexStorage, storageOnKnex } from './knex/storage.ts'
+import { type KnexStorage, ownStorage } from './knex/storage.ts'
 import { requirePeers } from './peers.ts'
 
 // A connection that can't be made is told before the wait for one ends, or it would fail whoever asks next.
@@ -68,5 +68,5 @@ export function postgres (options: PostgresOptions): KnexStorage {
   // The server's limit comes first; ours is for a server, or a network, that says nothing any more.
   const deadline = statementTimeout > 0 ? statementTimeout + DEADLINE_MARGIN_MS : undefined
   const localLimit = pooler && statementTimeout > 0 ? statementTimeout : undefined
-  return { ...storageOnKnex(own, naming, { deadline, localLimit }), close: () => own.destroy() }
+  return ownStorage(own, naming, { deadline, localLimit })
 }

@@ -2,9 +2,9 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import { compileOptions } from '../lib/option-check.ts'
-import { type KnexStorage, knexStorage } from './knex/index.ts'
 import { tablePrefix } from './knex/names.ts'
 import { quiet } from './knex/quiet.ts'
+import { type KnexStorage, ownStorage } from './knex/storage.ts'
 import { requirePeers } from './peers.ts'
 
 const BUSY_TIMEOUT_MS = 5000
@@ -67,5 +67,5 @@ export function sqlite (options: SqliteOptions): KnexStorage {
     pool: { min: 1, max: 1, afterCreate: preparer(busyTimeout) },
     log: quiet
   })
-  return { ...knexStorage(own, prefix === undefined ? {} : { tablePrefix: prefix }), close: () => own.destroy() }
+  return ownStorage(own, prefix === undefined ? {} : { tablePrefix: prefix })
 }

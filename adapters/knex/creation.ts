@@ -1,6 +1,7 @@
 import { isStorageError, StorageError } from '../../lib/errors.ts'
 import type { Creation, Idempotency, Storage, UserKeys, UserRecord } from '../../lib/storage.ts'
 import { requireSameRequest } from '../../lib/storage-rules.ts'
+import type { Upkeep } from './blocks/upkeep.ts'
 import { isLost } from './driver-errors.ts'
 import type { Names } from './names.ts'
 import { toSnapshot } from './rows.ts'
@@ -17,7 +18,7 @@ function isSame (a: UserRecord, b: UserRecord | null): boolean {
 }
 
 /** Creation of users in SQL, alone or together with an idempotency key. */
-export function knexCreation ({ dialect, limit, run, attempt, atomically }: Session, { users, idempotency: idempotencyTable }: Names, findUser: FindUser): CreationStore {
+export function knexCreation ({ dialect, limit, run, attempt, atomically }: Session, { users, idempotency: idempotencyTable }: Names, findUser: FindUser, upkeep: Pick<Upkeep, 'created'>): CreationStore {
   const { p } = dialect
   const columns = '(id, name, name_key, email, email_key, version, created_at, updated_at)'
   const values = [1, 2, 3, 4, 5, 6, 7, 8].map(p).join(', ')
@@ -80,6 +81,7 @@ export function knexCreation ({ dialect, limit, run, attempt, atomically }: Sess
     async createUser (user: UserRecord, { nameKey, emailKey }: UserKeys, idempotency: Idempotency | null) {
       const { id, name, email, version, createdAt, updatedAt } = user
       const row = [id, name, nameKey, email, emailKey, version, createdAt, updatedAt]
+      upkeep.created()
       const create = () => idempotency === null ? createAlone(user, row) : createOnce(user, row, idempotency)
       try {
         // Once more where the connection was lost: the second try finds what the first one has done.

@@ -27,6 +27,12 @@ export interface Dialect {
   least (a: string, b: string): string
   /** Begins a transaction that sees what others have committed, and that can't lose against another writer on its way. */
   begin: string
+  /** Begins a transaction that sees one moment of the database, to read it alone or to write too. */
+  snapshot: { read: string, write: string }
+  /** What a snapshot takes before it looks at anything, so that it and the emptying of a table wait for each other in one order. */
+  share: ((table: string) => string) | null
+  /** Names the transactions that have written a table and are still open; its one value is the table. null where there is but one writer. */
+  writers: string | null
   /** What keeps other processes out of a transaction of this name, where `begin` alone does not; its one value is the name. */
   lock: string | null
   /** Lifts the server's limit on the time of statements for the rest of a transaction. */
@@ -89,6 +95,10 @@ export const postgresDialect: Dialect = {
   list: (n) => `$${n}::bigint[]`,
   least: (a, b) => `least(${a}, ${b})`,
   begin: 'BEGIN ISOLATION LEVEL READ COMMITTED',
+  snapshot: { read: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', write: 'BEGIN ISOLATION LEVEL REPEATABLE READ' },
+  share: (table) => `LOCK TABLE ${table} IN ACCESS SHARE MODE`,
+  writers: "SELECT virtualtransaction AS writer FROM pg_locks WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted " +
+    'AND relation = to_regclass($1) AND database = (SELECT oid FROM pg_database WHERE datname = current_database())',
   lock: "SELECT pg_advisory_xact_lock(hashtextextended('fastify-users.' || coalesce(current_schema(), '') || '.' || $1, 0))",
   patience: 'SET LOCAL statement_timeout = 0',
   bytewise: 'text COLLATE "C"',
@@ -119,6 +129,9 @@ export const sqliteDialect: Dialect = {
   least: (a, b) => `min(${a}, ${b})`,
   // A transaction that begins by reading could not become a writer behind another one's back: SQLite would refuse it at once.
   begin: 'BEGIN IMMEDIATE',
+  snapshot: { read: 'BEGIN', write: 'BEGIN IMMEDIATE' },
+  share: null,
+  writers: null,
   lock: null,
   patience: null,
   bytewise: 'text',

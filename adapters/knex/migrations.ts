@@ -1,4 +1,5 @@
 import type { Dialect } from './dialect.ts'
+import { blocksDown, blocksUp } from './blocks/schema.ts'
 import type { Names } from './names.ts'
 
 /** One step of the schema: its statements run in order, in one transaction with the row that records it. */
@@ -62,6 +63,11 @@ export const migrations: readonly Migration[] = [
       ...(dialect.name === 'sqlite' ? [`DROP TRIGGER ${own('idempotency_user_deleted')}`] : []),
       `DROP TABLE ${idempotency}`
     ]
+  },
+  {
+    name: 'blocks of users',
+    up: blocksUp,
+    down: blocksDown
   }
 ]
 

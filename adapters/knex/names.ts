@@ -17,6 +17,14 @@ export interface Names {
   apiKeys: string
   idempotency: string
   migrations: string
+  /** Ranges of ids, each with the number of users in it. */
+  blocks: string
+  /** Ranges of blocks, each with the number of users in it. */
+  blockGroups: string
+  /** Users that came to a block, or left it, since its number was taken. */
+  blockChanges: string
+  /** One row: how far the blocks reach. */
+  sealing: string
   /** The bare name of the bookkeeping table, for the catalog. */
   migrationsTable: string
   /** The bare name of the unique index that decides about e-mail addresses. */
@@ -53,6 +61,10 @@ export function namesOf (options: NamingOptions, dialect: Dialect): Names {
     apiKeys: table('api_keys'),
     idempotency: table('idempotency'),
     migrations: table('migrations'),
+    blocks: table('blocks'),
+    blockGroups: table('block_groups'),
+    blockChanges: table('block_changes'),
+    sealing: table('sealing'),
     migrationsTable: `${tablePrefix}migrations`,
     emailUnique: `${tablePrefix}users_email_unique`,
     lock: `${schema ?? ''}.${tablePrefix}`,

@@ -28,6 +28,15 @@ export interface Session {
   exclusively<Value> (work: (run: Run) => Promise<Value>, options?: { patient: boolean }): Promise<Value>
 }
 
+/** A session on a pool, whoever owns that. */
+export interface OwnSession extends Session {
+  /**
+   * Statements that all see the database as it is when they begin, for as long as they take, and happen all or not at all. Where another has changed meanwhile
+   * what they change, they are done again from the start.
+   */
+  snapshot<Value> (work: (run: Run) => Promise<Value>, begin?: string): Promise<Value>
+}
+
 /** Settings of a session on a pool of our own. */
 export interface SessionOptions {
   /** Milliseconds after which a statement is given up and its connection thrown away: the server may never answer. */
@@ -56,7 +65,7 @@ function runOn (dialect: Dialect, connection: unknown, deadline?: number): Run {
  * Opens a session on a Knex instance. Statements go to the driver on Knex's own connections, past its query builder and its hooks: a host's identifier
  * mappers and response processors stay out of our tables, and finished SQL text costs nothing to build.
  */
-export function openSession (knex: Knex, names: Names, { deadline, localLimit }: SessionOptions = {}): Session {
+export function openSession (knex: Knex, names: Names, { deadline, localLimit }: SessionOptions = {}): OwnSession {
   const pool: Pool = knex.client
   const dialect = dialectOf(pool.driverName)
 
@@ -80,9 +89,9 @@ export function openSession (knex: Knex, names: Names, { deadline, localLimit }:
   }
 
   /** A transaction of our own, from its first statement to its last. */
-  const transaction = <Value>(work: (run: Run) => Promise<Value>) => async (on: Run, connection: unknown): Promise<Value> => {
+  const transaction = <Value>(work: (run: Run) => Promise<Value>, begin = dialect.begin) => async (on: Run, connection: unknown): Promise<Value> => {
     try {
-      await on(dialect.begin)
+      await on(begin)
       const value = await work(on)
       await on('COMMIT')
       return value
@@ -104,7 +113,12 @@ export function openSession (knex: Knex, names: Names, { deadline, localLimit }:
       if (patient && dialect.patience !== null) await on(dialect.patience)
       if (dialect.lock !== null) await on(dialect.lock, [names.lock])
       return work(on)
-    }), patient ? Infinity : deadline)
+    }), patient ? Infinity : deadline),
+    snapshot: (work, begin = dialect.snapshot.write) => repeat(transaction(async (on) => {
+      if (dialect.patience !== null) await on(dialect.patience)
+      if (dialect.share !== null) await on(dialect.share(names.users))
+      return work(on)
+    }, begin), Infinity)
   }
 }
 

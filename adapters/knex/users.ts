@@ -1,5 +1,7 @@
 import type { PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard } from '../../lib/storage.ts'
 import { requireVersion } from '../../lib/storage-rules.ts'
+import { blocksPage } from './blocks/page.ts'
+import type { Upkeep } from './blocks/upkeep.ts'
 import { knexCreation } from './creation.ts'
 import type { Names } from './names.ts'
 import { beginsWith, type Condition, pageStatement, toPage } from './pages.ts'
@@ -24,11 +26,12 @@ function alters ({ name, email }: UserChanges, user: UserRecord): boolean {
 }
 
 /** Users in SQL. Each method is one statement; a second one only reads why the first found nothing to do. */
-export function knexUsers (session: Session, names: Names): UserStore {
+export function knexUsers (session: Session, names: Names, upkeep: Upkeep): UserStore {
   const { run, attempt, dialect } = session
   const { users } = names
   const { p } = dialect
   const columns = userColumns(dialect)
+  const pageOfAll = blocksPage(dialect, names, columns)
   const select = `SELECT ${columns} FROM ${users} WHERE id = ${p(1)}`
   const guarded = (allowed: number, refused: number) => `(${dialect.list(allowed)} IS NULL OR ${dialect.in('version', allowed)}) AND NOT ${dialect.in('version', refused)}`
   const update = `UPDATE ${users} SET name = coalesce(${p(2)}, name), name_key = coalesce(${p(3)}, name_key), email = coalesce(${p(4)}, email), ` +
@@ -50,11 +53,18 @@ export function knexUsers (session: Session, names: Names): UserStore {
 
   return {
     findUser,
-    ...knexCreation(session, names, findUser),
+    ...knexCreation(session, names, findUser, upkeep),
 
     async listUsers (filter: UserFilter, page: PageRequest) {
-      const { sql, params } = pageStatement(dialect, users, columns, conditionOf(filter), page)
-      return toPage(await run(sql, params), toUser)
+      const condition = conditionOf(filter)
+      if (condition !== null) {
+        const { sql, params } = pageStatement(dialect, users, columns, condition, page)
+        return toPage(await run(sql, params), toUser)
+      }
+      const { sql, params } = pageOfAll(page)
+      const rows = await run(sql, params)
+      upkeep.looked(Number(rows[0]?.['tail']), Number(rows[0]?.['changes']))
+      return toPage(rows, toUser)
     },
 
     async updateUser (id, changes, updatedAt, guard) {

@@ -1,0 +1,24 @@
+import type { Names } from '../names.ts'
+
+// A page is found by the numbers of some hundred blocks, and then by skipping at most the users of one: these two sizes keep both short up to far beyond ten
+// million users, where there are about 150 groups.
+/** Users in a block when it is sealed. */
+export const BLOCK = 512
+const GROUP = 128
+
+/** The statement that cuts the users from one id up to another, which is outside, into blocks; both are SQL expressions. A block that begins where one begins is counted anew. */
+export function cutUsers ({ users, blocks }: Names, from: string, to: string): string {
+  return `INSERT INTO ${blocks} (start, live) SELECT CASE WHEN n = 0 THEN ${from} ELSE min(id) END, count(*) ` +
+    `FROM (SELECT id, (row_number() OVER (ORDER BY id) - 1) / ${BLOCK} AS n FROM ${users} WHERE id >= ${from} AND id < ${to}) AS r GROUP BY n ORDER BY n ` +
+    'ON CONFLICT (start) DO UPDATE SET live = excluded.live'
+}
+
+/** The statements that cut all blocks into groups, and count all. */
+export function cutBlocks ({ blocks, blockGroups, sealing }: Names): string[] {
+  const groups = `SELECT start, before FROM (SELECT start, sum(live) OVER (ORDER BY start) - live AS before, row_number() OVER (ORDER BY start) - 1 AS n FROM ${blocks}) AS r WHERE n % ${GROUP} = 0`
+  return [
+    `DELETE FROM ${blockGroups} WHERE start NOT IN (SELECT start FROM (${groups}) AS g)`,
+    `INSERT INTO ${blockGroups} (start, before) ${groups} ON CONFLICT (start) DO UPDATE SET before = excluded.before WHERE ${blockGroups}.before <> excluded.before`,
+    `UPDATE ${sealing} SET counted = (SELECT sum(live) FROM ${blocks})`
+  ]
+}

@@ -1,0 +1,65 @@
+import type { Names } from '../names.ts'
+import { BLOCK } from './cut.ts'
+
+/**
+ * The function that answers how many users there are, and the ids of a page of them: `size` ids from the one at the place `start`, counted from 0, or those
+ * behind the id `behind`. `tail` and `changes` say how much of the total had to be counted by looking, for upkeep.
+ *
+ * A function, because PostgreSQL keeps the plans of its small statements; STABLE, so that all of them see what the statement that calls it sees. Its settings
+ * are there because a plan for any boundary can't know how short the tail is: it would start workers, or compile, for a look at a thousand rows.
+ * `@` stands for the schema.
+ */
+export function pageFunction ({ own }: Names): string {
+  const [users, blocks, groups, changes, sealing] = ['users', 'blocks', 'block_groups', 'block_changes', 'sealing'].map((name) => `@${own(name)}`)
+  return `CREATE FUNCTION @${own('page')} (descending boolean, size bigint, start bigint, behind text,
+        OUT total bigint, OUT ids text[], OUT tail bigint, OUT changes bigint)
+      LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan SET max_parallel_workers_per_gather = 0 SET jit = off AS $body$
+      DECLARE
+        boundary text COLLATE "C";
+        anchor text COLLATE "C";
+        low text COLLATE "C";
+        high text COLLATE "C";
+        counted bigint;
+        added bigint;
+        first bigint;
+        before bigint;
+      BEGIN
+        SELECT s.sealed, s.counted INTO boundary, counted FROM ${sealing} AS s;
+        SELECT counted + coalesce(sum(c.change), 0), coalesce(sum(c.change) FILTER (WHERE c.change > 0), 0), count(*) INTO counted, added, changes
+          FROM ${changes} AS c WHERE c.id < boundary;
+        tail := (SELECT count(*) FROM ${users} AS u WHERE u.id >= boundary);
+        total := counted + tail;
+        IF behind IS NOT NULL THEN
+          IF descending THEN
+            ids := ARRAY(SELECT u.id FROM ${users} AS u WHERE u.id < behind COLLATE "C" ORDER BY u.id DESC LIMIT size);
+          ELSE
+            ids := ARRAY(SELECT u.id FROM ${users} AS u WHERE u.id > behind COLLATE "C" ORDER BY u.id LIMIT size);
+          END IF;
+          RETURN;
+        END IF;
+        IF descending THEN
+          -- The same users from the other end.
+          first := greatest(total - start - size, 0);
+          size := greatest(least(size, total - start), 0);
+        ELSE
+          first := start;
+        END IF;
+        IF first >= counted THEN
+          anchor := boundary;
+          before := counted;
+        ELSIF first < added + ${BLOCK} THEN
+          anchor := '';
+          before := 0;
+        ELSE
+          -- The blocks' own numbers leave out the changes. Those that were added before the place are at most all that were added: so far back is early enough.
+          SELECT g.start, g.before INTO low, before FROM ${groups} AS g WHERE g.before <= first - added ORDER BY g.before DESC, g.start DESC LIMIT 1;
+          high := coalesce((SELECT min(g.start) FROM ${groups} AS g WHERE g.start > low), boundary);
+          SELECT b.start, b.before INTO anchor, before
+            FROM (SELECT i.start, before + sum(i.live) OVER (ORDER BY i.start) - i.live AS before FROM ${blocks} AS i WHERE i.start >= low AND i.start < high) AS b
+            WHERE b.before <= first - added ORDER BY b.start DESC LIMIT 1;
+          before := before + coalesce((SELECT sum(c.change) FROM ${changes} AS c WHERE c.id < anchor), 0);
+        END IF;
+        ids := ARRAY(SELECT u.id FROM ${users} AS u WHERE u.id >= anchor ORDER BY u.id LIMIT size OFFSET first - before);
+      END
+      $body$`
+}
