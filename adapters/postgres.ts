@@ -9,6 +9,9 @@ import { requirePeers } from './peers.ts'
 const CONNECT_TIMEOUT_MS = 4000
 const ACQUIRE_TIMEOUT_MS = 5000
 const DEADLINE_MARGIN_MS = 1000
+const POOL_MAX = 10
+// Reads that share a connection don't wait for a free one, nor for each other's answers; more lanes gain nothing where the database has few cores.
+const LANES = 2
 
 export interface PostgresOptions {
   /** A connection URI, `postgres://user:password@host:port/database`, or the connection options of the pg package. */
@@ -49,17 +52,22 @@ export function postgres (options: PostgresOptions): KnexStorage {
   const { connection, pool = {}, statementTimeout = 5000, pooler = false } = options
   const require = requirePeers('postgres()', ['knex', 'pg'])
   const { knex }: typeof import('knex') = require('knex')
+  const { Client }: typeof import('pg') = require('pg')
+  // A pooler lends another connection each time, which knows no statement of ours.
+  const direct = !pooler && 'pipeline' in new Client()
+  const settings = {
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    ...(statementTimeout > 0 && !pooler && { statement_timeout: statementTimeout }),
+    ...(typeof connection === 'string' ? { connectionString: connection } : connection),
+    pipeline: direct
+  }
   const own = knex({
     client: 'pg',
-    connection: {
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      keepAlive: true,
-      ...(statementTimeout > 0 && !pooler && { statement_timeout: statementTimeout }),
-      ...(typeof connection === 'string' ? { connectionString: connection } : connection)
-    },
+    connection: settings,
     compileSqlOnError: false,
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
-    pool: { min: 0, max: 10, ...pool },
+    pool: { min: 0, max: POOL_MAX, ...pool },
     log: quiet
   })
   // A pooler's connection may have any search path: whoever had it before may have set one.
@@ -68,5 +76,7 @@ export function postgres (options: PostgresOptions): KnexStorage {
   // The server's limit comes first; ours is for a server, or a network, that says nothing any more.
   const deadline = statementTimeout > 0 ? statementTimeout + DEADLINE_MARGIN_MS : undefined
   const localLimit = pooler && statementTimeout > 0 ? statementTimeout : undefined
-  return ownStorage(own, naming, { deadline, localLimit })
+  // One connection at least is left to those who write.
+  const lanes = direct ? Math.min(LANES, (pool.max ?? POOL_MAX) - 1) : 0
+  return ownStorage(own, naming, { deadline, localLimit, prepare: !pooler, lanes })
 }

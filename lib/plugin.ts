@@ -65,7 +65,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
       errorFormat: options.errorFormat,
       // At the root, and where the host renders errors itself, unknown paths are the host's.
       ownsNotFound: scope.prefix !== '' && options.errorFormat !== 'fastify' && options.notFoundHandler,
-      onAnswered: ({ record }, request) => {
+      onCaller: ({ record }, request) => {
         if (record === null) return
         verifier.touch(record, (error) => {
           request.log.warn({ keyId: record.id, err: error }, 'the use of an API key could not be noted')

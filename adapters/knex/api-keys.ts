@@ -8,7 +8,7 @@ import type { Run, Session } from './session.ts'
 type ApiKeyStore = Pick<Storage, 'createApiKey' | 'findApiKey' | 'findApiKeyByStart' | 'listApiKeys' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'>
 
 /** API keys in SQL. */
-export function knexApiKeys ({ run, attempt, dialect, atomically, exclusively }: Session, { apiKeys }: Names): ApiKeyStore {
+export function knexApiKeys ({ run, read, attempt, dialect, atomically, exclusively }: Session, { apiKeys }: Names): ApiKeyStore {
   const { p } = dialect
   const columns = apiKeyColumns(dialect)
   const insert = `INSERT INTO ${apiKeys} (id, name, scopes, start, digest, created_at, expires_at, revoked_at, last_used_at, rotated_from, lifetime) ` +
@@ -46,7 +46,7 @@ export function knexApiKeys ({ run, attempt, dialect, atomically, exclusively }:
 
     findApiKey: (id) => find(run, selectById, id),
 
-    findApiKeyByStart: (start) => find(run, selectByStart, start),
+    findApiKeyByStart: (start) => find(read, selectByStart, start),
 
     async listApiKeys (page: PageRequest) {
       const { sql, params } = pageStatement(dialect, apiKeys, columns, null, page)

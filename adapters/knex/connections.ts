@@ -1,5 +1,12 @@
 import { StorageError } from '../../lib/errors.ts'
 
+/** The part of Knex's client that lends connections. */
+export interface Pool {
+  driverName: string
+  acquireConnection (): Promise<unknown>
+  releaseConnection (connection: unknown): Promise<void>
+}
+
 /** Has the pool throw a connection away instead of lending it again: this is how Knex itself marks one that it saw fail. */
 export function discard (connection: unknown): void {
   if (typeof connection === 'object' && connection !== null) Reflect.set(connection, '__knex__disposed', new Error('discarded'))

@@ -1,16 +1,4 @@
-import type { EventEmitter } from 'node:events'
-
-/** A value that a statement is given. */
-export type Param = string | number | null | readonly number[]
-
-/** A row as the driver gives it. */
-export type Row = Record<string, unknown>
-
-/** What the database made of a COMMIT. */
-export interface Ending {
-  committed (): boolean
-  stop (): void
-}
+import { type Ending, keepOrder, type Param, type Row, runOnBetterSqlite, runOnPg, runOnSqlite, watchEnd } from './drivers.ts'
 
 /** What the databases say differently. Everything else is the same SQL on both. */
 export interface Dialect {
@@ -47,44 +35,9 @@ export interface Dialect {
   keepOrder (connection: unknown): void
   /** Watches how the transaction on a connection ends; null where a COMMIT that is answered has committed. */
   watchEnd (connection: unknown): Ending | null
-  /** Runs one statement on a connection of the driver. */
-  run (connection: unknown, sql: string, params: readonly Param[]): Promise<Row[]>
+  /** Runs one statement on a connection of the driver; `prepare`: it is prepared at its first use on the connection, and kept. */
+  run (connection: unknown, sql: string, params: readonly Param[], prepare?: boolean): Promise<Row[]>
 }
-
-interface PgConnection {
-  /** The protocol underneath, whose messages are events. */
-  connection: EventEmitter
-  query (config: { text: string, values: readonly Param[], types: { getTypeParser: () => (text: string) => string } }): Promise<{ rows: Row[] }>
-}
-
-interface SqliteConnection {
-  serialize (): void
-  all (sql: string, params: ReadonlyArray<string | number | null>, done: (error: Error | null, rows: Row[]) => void): void
-}
-
-interface BetterSqliteConnection {
-  prepare (sql: string): { reader: boolean, all (values: object): Row[], run (values: object): unknown }
-}
-
-function isBetterSqlite (connection: unknown): connection is BetterSqliteConnection {
-  return typeof connection === 'object' && connection !== null && 'prepare' in connection && !('all' in connection)
-}
-
-/** SQLite has no lists: one is JSON text. */
-function plain (value: Param): string | number | null {
-  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
-}
-
-function isPg (connection: unknown): connection is PgConnection {
-  return typeof connection === 'object' && connection !== null && 'query' in connection
-}
-
-function isSqlite (connection: unknown): connection is SqliteConnection {
-  return typeof connection === 'object' && connection !== null && 'all' in connection
-}
-
-// Every value comes as text: a host may have set parsers of its own on the driver, for the whole process.
-const textOnly = { getTypeParser: () => (text: string) => text }
 
 export const postgresDialect: Dialect = {
   name: 'postgres',
@@ -105,19 +58,8 @@ export const postgresDialect: Dialect = {
   moment: 'timestamptz(3)',
   now: 'now()',
   keepOrder () {},
-  // The COMMIT of a transaction that PostgreSQL has given up is answered, with the command tag ROLLBACK.
-  watchEnd (connection) {
-    if (!isPg(connection)) return null
-    const wire = connection.connection
-    let tag = ''
-    const note = ({ text }: { text: string }): void => { if (text === 'COMMIT' || text === 'ROLLBACK') tag = text }
-    wire.on('commandComplete', note)
-    return { committed: () => tag === 'COMMIT', stop: () => { wire.off('commandComplete', note) } }
-  },
-  async run (connection, text, values) {
-    if (!isPg(connection)) throw new TypeError('not a connection of pg')
-    return (await connection.query({ text, values, types: textOnly })).rows
-  }
+  watchEnd,
+  run: runOnPg
 }
 
 export const sqliteDialect: Dialect = {
@@ -137,32 +79,15 @@ export const sqliteDialect: Dialect = {
   bytewise: 'text',
   moment: 'text',
   now: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
-  // sqlite3 runs statements of one connection on several threads, in no order: a host's ROLLBACK could overtake a write of ours.
-  keepOrder (connection) {
-    if (isSqlite(connection)) connection.serialize()
-  },
+  keepOrder,
   watchEnd: () => null,
-  run (connection, sql, params) {
-    if (!isSqlite(connection)) throw new TypeError('not a connection of sqlite3')
-    const values = params.map(plain)
-    return new Promise((resolve, reject) => {
-      connection.all(sql, values, (error, rows) => error === null ? resolve(rows) : reject(error))
-    })
-  }
+  run: runOnSqlite
 }
 
 export const betterSqliteDialect: Dialect = {
   ...sqliteDialect,
   keepOrder () {},
-  async run (connection, sql, params) {
-    if (!isBetterSqlite(connection)) throw new TypeError('not a connection of better-sqlite3')
-    const statement = connection.prepare(sql)
-    // Numbered values are given by their numbers.
-    const values = Object.fromEntries(params.map((value, i) => [i + 1, plain(value)]))
-    if (statement.reader) return statement.all(values)
-    statement.run(values)
-    return []
-  }
+  run: runOnBetterSqlite
 }
 
 const dialects = new Map([['pg', postgresDialect], ['sqlite3', sqliteDialect], ['better-sqlite3', betterSqliteDialect]])

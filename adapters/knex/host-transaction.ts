@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
-import type { Dialect, Ending } from './dialect.ts'
+import type { Dialect } from './dialect.ts'
+import type { Ending } from './drivers.ts'
 
 type Callback = () => void
 

@@ -1,5 +1,6 @@
 import type { Page, PageRequest } from '../../lib/storage.ts'
-import type { Dialect, Param, Row } from './dialect.ts'
+import type { Dialect } from './dialect.ts'
+import type { Param, Row } from './drivers.ts'
 
 /** A condition of SQL text with `?` for each of its values. */
 export interface Condition {
@@ -46,7 +47,12 @@ export function pageStatement (dialect: Dialect, table: string, columns: string,
   return { sql, params }
 }
 
+/** The items of a page: where it is empty, the one row that there is holds the count alone. */
+export function toItems<Item> (rows: Row[], toItem: (row: Row) => Item): Item[] {
+  return rows.filter(({ id }) => id !== null).map(toItem)
+}
+
 /** Reads the answer to a page statement. */
 export function toPage<Item> (rows: Row[], toItem: (row: Row) => Item): Page<Item> {
-  return { items: rows.filter(({ id }) => id !== null).map(toItem), total: Number(rows[0]?.['total']) }
+  return { items: toItems(rows, toItem), total: Number(rows[0]?.['total']) }
 }

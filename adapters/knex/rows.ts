@@ -1,10 +1,13 @@
 import type { ApiKeyRecord, UserRecord } from '../../lib/storage.ts'
-import type { Dialect, Row } from './dialect.ts'
+import type { Dialect } from './dialect.ts'
+import type { Row } from './drivers.ts'
 
 /** A moment as ISO text. PostgreSQL writes `"2026-01-31T09:30:00.5"`, quotes included, SQLite keeps the ISO text itself. */
 function iso (text: unknown): string {
   const value = String(text)
-  return value.endsWith('Z') ? value : `${value.slice(1, 20)}.${value.slice(21, -1).padEnd(3, '0')}Z`
+  if (value.endsWith('Z')) return value
+  const bare = value.slice(1, -1)
+  return bare.length === 23 ? `${bare}Z` : `${bare.slice(0, 19)}.${bare.slice(20).padEnd(3, '0')}Z`
 }
 
 function isoOrNull (text: unknown): string | null {

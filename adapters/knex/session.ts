@@ -1,10 +1,12 @@
 import type { Knex } from 'knex'
 import { StorageError } from '../../lib/errors.ts'
 import { isStorable } from '../../lib/text.ts'
-import { discard, withDeadline } from './connections.ts'
-import { type Dialect, dialectOf, type Param, type Row } from './dialect.ts'
+import { discard, type Pool, withDeadline } from './connections.ts'
+import { type Dialect, dialectOf } from './dialect.ts'
+import type { Param, Row } from './drivers.ts'
 import { isConflict, toStorageError } from './driver-errors.ts'
 import { hostTransaction, tell } from './host-transaction.ts'
+import { shareConnections } from './lanes.ts'
 import type { Names } from './names.ts'
 
 // Where two of ours meet one of them goes through, so a statement that loses this often has met that many others.
@@ -18,6 +20,8 @@ export interface Session {
   readonly dialect: Dialect
   /** One statement that no constraint refuses. */
   readonly run: Run
+  /** One that only reads, and is quick at any size of the tables. */
+  readonly read: Run
   /** One statement that a constraint may refuse; in a transaction of the host's the refusal leaves that usable. */
   readonly attempt: Run
   /** Statements that happen all or not at all. */
@@ -43,20 +47,17 @@ export interface SessionOptions {
   deadline?: number | undefined
   /** The same limit for the server, in milliseconds, where none could be set on its session. */
   localLimit?: number | undefined
-}
-
-/** The part of Knex's client that lends connections. */
-interface Pool {
-  driverName: string
-  acquireConnection (): Promise<unknown>
-  releaseConnection (connection: unknown): Promise<void>
+  /** Statements with values are prepared once on each connection, and kept there. */
+  prepare?: boolean | undefined
+  /** Connections that reads may share; 0 by default. */
+  lanes?: number | undefined
 }
 
 /** Statements on one connection. A text that can't be stored unchanged is refused before it is sent. */
-function runOn (dialect: Dialect, connection: unknown, deadline?: number): Run {
+function runOn (dialect: Dialect, connection: unknown, { deadline, prepare = false }: SessionOptions = {}): Run {
   return async (sql, params = []) => {
     if (!params.every((param) => typeof param !== 'string' || isStorable(param))) throw new StorageError('fault', 'a text can not be stored unchanged')
-    const answer = dialect.run(connection, sql, params)
+    const answer = dialect.run(connection, sql, params, prepare && params.length > 0)
     return deadline === undefined ? answer : withDeadline(answer, connection, deadline)
   }
 }
@@ -65,14 +66,15 @@ function runOn (dialect: Dialect, connection: unknown, deadline?: number): Run {
  * Opens a session on a Knex instance. Statements go to the driver on Knex's own connections, past its query builder and its hooks: a host's identifier
  * mappers and response processors stay out of our tables, and finished SQL text costs nothing to build.
  */
-export function openSession (knex: Knex, names: Names, { deadline, localLimit }: SessionOptions = {}): OwnSession {
+export function openSession (knex: Knex, names: Names, { deadline, localLimit, prepare, lanes = 0 }: SessionOptions = {}): OwnSession {
   const pool: Pool = knex.client
   const dialect = dialectOf(pool.driverName)
+  const share = shareConnections(pool, lanes)
 
   async function withConnection<Value> (work: (run: Run, connection: unknown) => Promise<Value>, limit: number | undefined): Promise<Value> {
     const connection = await pool.acquireConnection()
     try {
-      return await work(runOn(dialect, connection, limit), connection)
+      return await work(runOn(dialect, connection, { deadline: limit, prepare }), connection)
     } finally {
       await pool.releaseConnection(connection)
     }
@@ -103,8 +105,13 @@ export function openSession (knex: Knex, names: Names, { deadline, localLimit }:
   }
 
   const run: Run = (sql, params) => repeat((on) => on(sql, params))
+  const read: Run = (sql, params) => {
+    const rows = share((connection) => runOn(dialect, connection, { deadline, prepare })(sql, params))
+    return rows?.catch((error) => { throw toStorageError(error, names) }) ?? run(sql, params)
+  }
   return {
     dialect,
+    read,
     limit: localLimit === undefined ? null : `SET LOCAL statement_timeout = ${localLimit}`,
     run,
     attempt: run,
@@ -181,6 +188,7 @@ export function joinTransaction (transaction: Knex.Transaction, { dialect }: Ses
     dialect,
     limit: null,
     run: (sql, params) => next(() => send(sql, params)),
+    read: (sql, params) => next(() => send(sql, params)),
     attempt: (sql, params) => behindSavepoint((on) => on(sql, params)),
     atomically: behindSavepoint,
     exclusively: (work) => behindSavepoint(async (on) => {

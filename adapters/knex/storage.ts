@@ -4,6 +4,7 @@ import { knexApiKeys } from './api-keys.ts'
 import { auditor, type CountsReport } from './blocks/audit.ts'
 import { createUpkeep } from './blocks/upkeep.ts'
 import { dialectOf } from './dialect.ts'
+import { forgetStatements } from './drivers.ts'
 import { createMigrator, type Migrator } from './migrator.ts'
 import { namesOf, type NamingOptions } from './names.ts'
 import { joinTransaction, openSession, type Session, type SessionOptions } from './session.ts'
@@ -54,8 +55,10 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Ses
 }
 
 /** The same on a Knex instance of our own, which is closed with it. */
-export function ownStorage (knex: Knex, options: NamingOptions, settings?: SessionOptions): KnexStorage {
+export function ownStorage (knex: Knex, options: NamingOptions, settings: SessionOptions): KnexStorage {
   const storage = storageOnKnex(knex, options, settings)
+  const { pool } = knex.client
+  pool.on('destroyRequest', (_id: unknown, connection: unknown) => forgetStatements(connection))
   return {
     ...storage,
     async close () {

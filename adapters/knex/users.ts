@@ -1,10 +1,10 @@
 import type { PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard } from '../../lib/storage.ts'
 import { requireVersion } from '../../lib/storage-rules.ts'
-import { blocksPage } from './blocks/page.ts'
+import { blocksPage, toCounts } from './blocks/page.ts'
 import type { Upkeep } from './blocks/upkeep.ts'
 import { knexCreation } from './creation.ts'
 import type { Names } from './names.ts'
-import { beginsWith, type Condition, pageStatement, toPage } from './pages.ts'
+import { beginsWith, type Condition, pageStatement, toItems, toPage } from './pages.ts'
 import { toUser, userColumns } from './rows.ts'
 import type { Session } from './session.ts'
 
@@ -27,7 +27,7 @@ function alters ({ name, email }: UserChanges, user: UserRecord): boolean {
 
 /** Users in SQL. Each method is one statement; a second one only reads why the first found nothing to do. */
 export function knexUsers (session: Session, names: Names, upkeep: Upkeep): UserStore {
-  const { run, attempt, dialect } = session
+  const { run, read, attempt, dialect } = session
   const { users } = names
   const { p } = dialect
   const columns = userColumns(dialect)
@@ -40,7 +40,7 @@ export function knexUsers (session: Session, names: Names, upkeep: Upkeep): User
   const remove = `DELETE FROM ${users} WHERE id = ${p(1)} AND ${guarded(2, 3)} RETURNING ${columns}`
 
   async function findUser (id: string): Promise<UserRecord | null> {
-    const [row] = await run(select, [id])
+    const [row] = await read(select, [id])
     return row === undefined ? null : toUser(row)
   }
 
@@ -62,9 +62,10 @@ export function knexUsers (session: Session, names: Names, upkeep: Upkeep): User
         return toPage(await run(sql, params), toUser)
       }
       const { sql, params } = pageOfAll(page)
-      const rows = await run(sql, params)
-      upkeep.looked(Number(rows[0]?.['tail']), Number(rows[0]?.['changes']))
-      return toPage(rows, toUser)
+      const rows = await read(sql, params)
+      const { total, tail, changes } = toCounts(rows[0]?.['counts'])
+      upkeep.looked(tail, changes)
+      return { items: toItems(rows, toUser), total }
     },
 
     async updateUser (id, changes, updatedAt, guard) {

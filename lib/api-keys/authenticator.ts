@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { UsersError } from '../errors.ts'
 import { fromStorage, toUsersError } from '../storage-errors.ts'
@@ -41,7 +41,7 @@ export interface AuthenticatorOptions {
 }
 
 function sha256 (text: string): Buffer {
-  return createHash('sha256').update(text).digest()
+  return hash('sha256', text, 'buffer')
 }
 
 function isHostPrincipal (value: unknown): value is HostPrincipal {

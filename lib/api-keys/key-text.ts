@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { createHmac, hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -60,6 +60,5 @@ export function keyReader (prefix: string): (token: string) => KeyParts | 'malfo
 
 /** What is stored of a secret: SHA-256, or HMAC-SHA-256 under the pepper. 256 random bits need no slow hash. Base64url, 43 characters. */
 export function digestSecret (secret: string, pepper: string | undefined): string {
-  const hash = pepper === undefined ? createHash('sha256') : createHmac('sha256', pepper)
-  return hash.update(secret).digest('base64url')
+  return pepper === undefined ? hash('sha256', secret, 'base64url') : createHmac('sha256', pepper).update(secret).digest('base64url')
 }

@@ -2,20 +2,17 @@ import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../api-keys/authenticator.ts'
 import type { Context } from '../context.ts'
 
-const callers = new WeakMap<FastifyRequest, Caller>()
+/** Where a request of our scope keeps its caller: a symbol, which can meet no decorator of the host's. */
+export const CALLER: unique symbol = Symbol('fastify-users.caller')
 
-/** Notes who sent a request. */
-export function setCaller (request: FastifyRequest, caller: Caller): void {
-  callers.set(request, caller)
-}
-
-/** Who sent a request, once that is known. */
-export function callerOf (request: FastifyRequest): Caller | undefined {
-  return callers.get(request)
+declare module 'fastify' {
+  interface FastifyRequest {
+    [CALLER]?: Caller | null
+  }
 }
 
 /** The context of the changes that a request makes. */
 export function contextOf (request: FastifyRequest): Context {
-  const principal = callers.get(request)?.principal
+  const principal = request[CALLER]?.principal
   return { actor: principal === undefined ? null : { type: principal.type, id: principal.id }, requestId: request.id }
 }

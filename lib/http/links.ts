@@ -7,26 +7,31 @@ interface ListedPage {
   more: boolean
 }
 
+/** Parameters as a part of a query string: what it begins with, and what it ends with where it has any. */
+function encode (pairs: ReadonlyArray<[string, string]>, start: string, end: string): string {
+  return pairs.length === 0 ? start.replace('&', '') : `${start}${new URLSearchParams([...pairs])}${end}`
+}
+
 /**
  * The Link field of a list (RFC 8288): `first`, `prev`, `next`, `last` of a page by number, `next` alone of a walk by `after`. Relative references
  * from the path, with every query parameter that was sent.
  */
 export function linksOf (path: string, pairs: ReadonlyArray<[string, string]>, { query, items, total, more }: ListedPage): string {
-  const to = (rel: string, name: 'page' | 'after', value: string): string => {
-    const parameters = new URLSearchParams([...pairs])
-    parameters.set(name, value)
-    return `<${path}?${parameters}>; rel="${rel}"`
-  }
+  const name = 'after' in query.start ? 'after' : 'page'
+  const place = pairs.findIndex(([each]) => each === name)
+  const [before, behind] = place === -1 ? [pairs, []] : [pairs.slice(0, place), pairs.slice(place + 1)]
+  const [prefix, suffix] = [encode(before, '?', '&'), encode(behind, '&', '')]
+  const to = (rel: string, value: string | number): string => `<${path}${prefix}${name}=${value}${suffix}>; rel="${rel}"`
   if ('after' in query.start) {
     const last = items.at(-1)
-    return more && last !== undefined ? to('next', 'after', last.id) : ''
+    return more && last !== undefined ? to('next', last.id) : ''
   }
   const { page } = query.start
   const lastPage = Math.max(1, Math.ceil(total / query.limit))
   return [
-    to('first', 'page', '1'),
-    ...(page > 1 ? [to('prev', 'page', String(Math.min(page - 1, lastPage)))] : []),
-    ...(more ? [to('next', 'page', String(page + 1))] : []),
-    to('last', 'page', String(lastPage))
+    to('first', 1),
+    ...(page > 1 ? [to('prev', Math.min(page - 1, lastPage))] : []),
+    ...(more ? [to('next', page + 1)] : []),
+    to('last', lastPage)
   ].join(', ')
 }

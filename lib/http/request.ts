@@ -6,7 +6,13 @@ import type { FastifyRequest } from 'fastify'
  */
 export function headerLines (request: FastifyRequest, name: string): string[] {
   const { rawHeaders } = request.raw
-  return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === name)
+  const lines: string[] = []
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const [field = '', value = ''] = [rawHeaders[i], rawHeaders[i + 1]]
+    // Most fields differ in length: that spares each request a lower-case copy of them all.
+    if (field.length === name.length && field.toLowerCase() === name) lines.push(value)
+  }
+  return lines
 }
 
 /** The field's value: its lines joined as RFC 9110 section 5.3 says, or undefined where it was not sent. */

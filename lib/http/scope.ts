@@ -5,7 +5,7 @@ import { UsersError } from '../errors.ts'
 import { toUsersError } from '../storage-errors.ts'
 import { authenticateRequest, protect, requireScope } from './authentication.ts'
 import { BODY_LIMIT, checkMediaType, parseBody } from './body.ts'
-import { callerOf, setCaller } from './callers.ts'
+import { CALLER } from './callers.ts'
 import { createErrorHandler, type ErrorFormat } from './problem.ts'
 
 /** What a route of ours asks of a request before its body is read: a scope and media types; or how it is refused, whoever sends it. */
@@ -24,8 +24,8 @@ export interface ScopeOptions {
   errorFormat: ErrorFormat
   /** Whether unknown paths of this scope are ours to answer. */
   ownsNotFound: boolean
-  /** Called after the answer to a request of this caller. */
-  onAnswered: (caller: Caller, request: FastifyRequest) => void
+  /** Called once the caller of a request is known. */
+  onCaller: (caller: Caller, request: FastifyRequest) => void
 }
 
 function notFound (): never {
@@ -36,11 +36,14 @@ function notFound (): never {
  * Makes a scope our own: authentication first, our parser, validation, serialisation and error handler. What the host has set for itself stays outside,
  * and what we set stays inside.
  */
-export function pinScope (scope: FastifyInstance, { identify, errorFormat, ownsNotFound, onAnswered }: ScopeOptions): void {
+export function pinScope (scope: FastifyInstance, { identify, errorFormat, ownsNotFound, onCaller }: ScopeOptions): void {
+  scope.decorateRequest(CALLER, null)
+
   async function admit (request: FastifyRequest): Promise<void> {
     const access = request.routeOptions.config.fastifyUsers
     const caller = await authenticateRequest(request, identify)
-    setCaller(request, caller)
+    request[CALLER] = caller
+    onCaller(caller, request)
     // Only a hook of the host that rewrote the route can cause this: never open.
     if (access === undefined) throw new Error('this route has lost its access rules')
     if ('refuse' in access) return access.refuse()
@@ -58,11 +61,6 @@ export function pinScope (scope: FastifyInstance, { identify, errorFormat, ownsN
       throw toUsersError(error)
     }
   })
-  scope.addHook('onResponse', async (request) => {
-    const caller = callerOf(request)
-    if (caller !== undefined) onAnswered(caller, request)
-  })
-
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, async (_request: FastifyRequest, body: Buffer) => parseBody(body))
   // The services judge every value by rules of their own, and answers are sent as finished text: routes have no schemas for the host's compilers.

@@ -5,7 +5,7 @@ import knex, { type Knex } from 'knex'
 import pg from 'pg'
 import { test, type Test } from 'tap'
 import { auditor } from '../../adapters/knex/blocks/audit.ts'
-import { blocksPage } from '../../adapters/knex/blocks/page.ts'
+import { blocksPage, toCounts } from '../../adapters/knex/blocks/page.ts'
 import { createUpkeep, type Upkeep } from '../../adapters/knex/blocks/upkeep.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { namesOf } from '../../adapters/knex/names.ts'
@@ -92,8 +92,9 @@ async function play ({ name, queries, table, id, series, page, upkeep, audit }: 
         const { sql, params } = page({ order, limit, offset })
         const rows = await q(on, sql, [...params])
         const found = rows.filter((row) => row['id'] !== null).map((row) => row['id'])
-        if (Number(rows[0]?.['total']) !== total || JSON.stringify(found) !== JSON.stringify(expected)) {
-          throw new Error(`${order} ${offset} ${limit}: total ${String(rows[0]?.['total'])} of ${total}, ${found.length} of ${expected.length} users, from ${String(found[0])} instead of ${String(expected[0])}`)
+        const counted = toCounts(rows[0]?.['counts']).total
+        if (counted !== total || JSON.stringify(found) !== JSON.stringify(expected)) {
+          throw new Error(`${order} ${offset} ${limit}: total ${counted} of ${total}, ${found.length} of ${expected.length} users, from ${String(found[0])} instead of ${String(expected[0])}`)
         }
       }
     }
