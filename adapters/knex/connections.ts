@@ -22,21 +22,15 @@ function cut (connection: unknown): void {
  * An answer, or `unavailable` after so many milliseconds. A statement can't be taken back from a server that is silent, so its connection goes too.
  * No limit where the deadline is infinite.
  */
-export async function withDeadline<Value> (answer: Promise<Value>, connection: unknown, deadline: number): Promise<Value> {
+export function withDeadline<Value> (answer: Promise<Value>, connection: unknown, deadline: number): Promise<Value> {
   if (deadline === Infinity) return answer
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
       discard(connection)
       cut(connection)
+      // Whatever the answer still becomes, nobody listens to it any more.
       reject(new StorageError('unavailable', 'the database does not answer', 'ETIMEDOUT'))
     }, deadline)
+    answer.then(resolve, reject).finally(() => clearTimeout(timer))
   })
-  // Once it is late nobody listens to the answer any more, and it may still fail.
-  answer.catch(() => {})
-  try {
-    return await Promise.race([answer, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -4,7 +4,7 @@ import { isStorable } from '../../lib/text.ts'
 import { discard, type Pool, withDeadline } from './connections.ts'
 import { type Dialect, dialectOf } from './dialect.ts'
 import type { Param, Row } from './drivers.ts'
-import { isConflict, toStorageError } from './driver-errors.ts'
+import { isConflict, isLost, toStorageError } from './driver-errors.ts'
 import { hostTransaction, tell } from './host-transaction.ts'
 import { shareConnections } from './lanes.ts'
 import type { Names } from './names.ts'
@@ -74,10 +74,18 @@ export function openSession (knex: Knex, names: Names, { deadline, localLimit, p
   async function withConnection<Value> (work: (run: Run, connection: unknown) => Promise<Value>, limit: number | undefined): Promise<Value> {
     const connection = await pool.acquireConnection()
     try {
-      return await work(runOn(dialect, connection, { deadline: limit, prepare }), connection)
+      return await judged(connection, work(runOn(dialect, connection, { deadline: limit, prepare }), connection))
     } finally {
       await pool.releaseConnection(connection)
     }
+  }
+
+  /** An answer; where it tells that the connection is lost, nobody is lent that again. */
+  function judged<Value> (connection: unknown, answer: Promise<Value>): Promise<Value> {
+    return answer.catch((error) => {
+      if (isLost(toStorageError(error, names))) discard(connection)
+      throw error
+    })
   }
 
   /** Each piece of work is atomic, so one that lost against another transaction can simply be done again. */
@@ -106,7 +114,7 @@ export function openSession (knex: Knex, names: Names, { deadline, localLimit, p
 
   const run: Run = (sql, params) => repeat((on) => on(sql, params))
   const read: Run = (sql, params) => {
-    const rows = share((connection) => runOn(dialect, connection, { deadline, prepare })(sql, params))
+    const rows = share((connection) => judged(connection, runOn(dialect, connection, { deadline, prepare })(sql, params)))
     return rows?.catch((error) => { throw toStorageError(error, names) }) ?? run(sql, params)
   }
   return {

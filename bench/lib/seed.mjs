@@ -34,3 +34,35 @@ export async function seedSqlite (filename, table, size, { create }) {
   database.exec('ANALYZE')
   database.close()
 }
+
+/** Deletes about a tenth of a table's rows at random by plain SQL; answers how many. */
+export async function deleteTenth (place, table) {
+  if (!place.startsWith('postgres:')) {
+    const database = new (require('better-sqlite3'))(place)
+    const { changes } = database.prepare(`DELETE FROM ${table} WHERE abs(random()) % 10 = 0`).run()
+    database.close()
+    return changes
+  }
+  const client = new pg.Client({ connectionString: place })
+  await client.connect()
+  const { rowCount } = await client.query(`DELETE FROM ${table} WHERE random() < 0.1`)
+  await client.query(`VACUUM ANALYZE ${table}`)
+  await client.end()
+  return rowCount
+}
+
+/** How many changes of the blocks wait to be folded into them. */
+export async function changesOf (place) {
+  const sql = 'SELECT count(*) AS n FROM fastify_users_block_changes'
+  if (!place.startsWith('postgres:')) {
+    const database = new (require('better-sqlite3'))(place)
+    const { n } = database.prepare(sql).get()
+    database.close()
+    return n
+  }
+  const client = new pg.Client({ connectionString: place })
+  await client.connect()
+  const { rows: [{ n }] } = await client.query(sql)
+  await client.end()
+  return Number(n)
+}

@@ -1,5 +1,6 @@
 // The exact number of users, and every page of them, at a flat cost: equal to what count(*) and OFFSET give, whatever has happened to the table.
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import knex, { type Knex } from 'knex'
 import pg from 'pg'
@@ -11,7 +12,9 @@ import { knexStorage } from '../../adapters/knex/index.ts'
 import { namesOf } from '../../adapters/knex/names.ts'
 import { openSession } from '../../adapters/knex/session.ts'
 import { dialectOf } from '../../adapters/knex/dialect.ts'
-import { pgUrl, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { postgres } from '../../adapters/postgres.ts'
+import { sqlite } from '../../adapters/sqlite.ts'
+import { pgUrl, sql, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
 const CONNECTIONS = 3
 
@@ -233,3 +236,136 @@ for (const { name, make } of [{ name: 'postgres', make: postgresGround }, { name
     t.notOk(result.failed, `${String(result.errorInstance)} ${fc.defaultReportMessage(result)}`)
   })
 }
+
+/** Waits until a question is answered with yes. */
+async function until (answer: () => Promise<boolean>): Promise<void> {
+  while (!await answer()) await delay(10)
+}
+
+test('an open transaction that has written users holds the seal back, and nobody else', async (t) => {
+  const schema = temporarySchema(t)
+  const storage = postgres({ connection: pgUrl(), schema })
+  t.teardown(() => storage.close())
+  await storage.migrate()
+  const table = `"${schema}".fastify_users_users`
+  const insert = (from: number, to: number) => `INSERT INTO ${table} SELECT 'u' || lpad(n::text, 9, '0'), 'n', 'n', 'e', n::text, 1, now(), now() FROM generate_series(${from}, ${to}) AS n`
+  const [writer, own, names] = [new pg.Client({ connectionString: pgUrl() }), knex({ client: 'pg', connection: pgUrl() }), namesOf({ schema }, dialectOf('pg'))]
+  t.teardown(() => own.destroy())
+  await writer.connect()
+  t.teardown(() => writer.end())
+  const sealed = async () => (await sql(`SELECT sealed FROM "${schema}".fastify_users_sealing`))[0]?.['sealed']
+  const total = async () => (await storage.listUsers({ emailKey: null, prefix: null }, { order: 'asc', limit: 1, from: { offset: 0 } })).total
+  const [first, second] = [createUpkeep(openSession(own, names), names), createUpkeep(openSession(own, names), names)]
+
+  await sql(insert(1001, 3000))
+  await writer.query('BEGIN')
+  await writer.query(insert(1, 10))
+  const waiting = first.rounds()
+  t.equal(first.rounds(), waiting, 'who asks meanwhile joins in')
+  await until(async () => (await sql(`SELECT sealed <> pending AS announced FROM "${schema}".fastify_users_sealing`))[0]?.['announced'] === true)
+  await second.rounds()
+  t.equal(await sealed(), '', 'the second leaves the round to the first')
+  await waiting
+  t.equal(await sealed(), '', 'the first has given up for now')
+  t.equal(await total(), 2000)
+  await writer.query('COMMIT')
+  t.equal(await total(), 2010)
+  await until(async () => {
+    await second.rounds()
+    return await sealed() !== ''
+  })
+  t.equal(await total(), 2010)
+  t.strictSame(await storage.checkCounts(), { users: 2010, counted: 2010, wrong: 0 })
+
+  await sql(insert(5001, 7000))
+  await writer.query('BEGIN')
+  await writer.query(insert(11, 11))
+  const broken = first.rounds()
+  await until(async () => (await sql(`SELECT sealed <> pending AS announced FROM "${schema}".fastify_users_sealing`))[0]?.['announced'] === true)
+  await first.close()
+  await t.rejects(broken, { name: 'AbortError' }, 'a store that is closed waits for nobody')
+  await first.close()
+  await writer.query('ROLLBACK')
+})
+
+for (const { name, make } of stores.filter(({ name }) => name !== 'memory').map(({ name, create }) => ({ name, make: create }))) {
+  test(`${name}: what is created and deleted through the storage is sealed and folded by itself`, async (t) => {
+    const storage = await make(t)
+    t.teardown(() => storage.close())
+    await storage.migrate()
+    if (!('checkCounts' in storage)) throw new Error('not a storage in SQL')
+    const users = Array.from({ length: 1600 }, (_, n) => ({ id: `usr_${String(n).padStart(26, '0')}`, name: 'n', email: `${n}@example.com`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }))
+    await Promise.all(users.map((user) => storage.createUser(user, { emailKey: user.email, nameKey: 'n' }, null)))
+    const total = async () => (await storage.listUsers({ emailKey: null, prefix: null }, { order: 'desc', limit: 1, from: { offset: 0 } })).total
+    t.equal(await total(), 1600)
+    for (const { id } of users.slice(0, 700)) await storage.deleteUser(id, { ifVersion: null, unlessVersion: [] })
+    t.equal(await total(), 900)
+    t.strictSame(await storage.listUsers({ emailKey: null, prefix: null }, { order: 'asc', limit: 2, from: { offset: 0 } }).then(({ items }) => items.map(({ email }) => email)), ['700@example.com', '701@example.com'])
+    const { items } = await storage.listUsers({ emailKey: null, prefix: null }, { order: 'desc', limit: 2, from: { after: String(users[702]?.id) } })
+    t.strictSame(items.map(({ email }) => email), ['701@example.com', '700@example.com'])
+  })
+}
+
+test('what goes past the triggers is found, and counted again', async (t) => {
+  const schema = temporarySchema(t)
+  const filename = join(await temporaryDirectory(t), 'users.db')
+  const other = knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true })
+  t.teardown(() => other.destroy())
+  const row = (id: string, email: string) => `('${id}', 'n', 'n', 'e', '${email}', 1, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')`
+  const rows = Array.from({ length: 3000 }, (_, n) => row(`u${String(n).padStart(6, '0')}`, String(n))).join(', ')
+  const both = [
+    { storage: postgres({ connection: pgUrl(), schema }), run: (statement: string) => sql(statement.replace('TABLE', `"${schema}".fastify_users_users`)), past: 'SET session_replication_role = replica; DELETE FROM TABLE WHERE id < \'u000010\'' },
+    { storage: sqlite({ filename }), run: (statement: string) => other.raw(statement.replace('TABLE', 'fastify_users_users')), past: `INSERT OR REPLACE INTO TABLE VALUES ${Array.from({ length: 10 }, (_, n) => row(`u00000${n}`, String(n))).join(', ')}` }
+  ]
+  for (const { storage, run, past } of both) {
+    t.teardown(() => storage.close())
+    await storage.migrate()
+    t.strictSame(await storage.checkCounts(), { users: 0, counted: 0, wrong: 0 })
+    await run(`INSERT INTO TABLE VALUES ${rows}`)
+    await storage.rebuildCounts()
+    t.strictSame(await storage.checkCounts(), { users: 3000, counted: 3000, wrong: 0 })
+    await run(past)
+    const { users, counted, wrong } = await storage.checkCounts()
+    t.strictSame({ off: counted - users, wrong }, { off: 10, wrong: 1 })
+    await storage.rebuildCounts()
+    t.strictSame(await storage.checkCounts(), { users, counted: users, wrong: 0 })
+    await storage.close()
+  }
+})
+
+test('who may write users need not know the other tables', async (t) => {
+  const schema = temporarySchema(t)
+  const storage = postgres({ connection: pgUrl(), schema })
+  t.teardown(() => storage.close())
+  await storage.migrate()
+  const role = `${schema}_writer`
+  await sql(`CREATE ROLE "${role}" LOGIN PASSWORD 'x'; GRANT USAGE ON SCHEMA "${schema}" TO "${role}"; GRANT INSERT, DELETE, TRUNCATE, SELECT ON "${schema}".fastify_users_users, "${schema}".fastify_users_idempotency TO "${role}"`)
+  t.teardown(() => sql(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`))
+  const url = new URL(pgUrl())
+  url.username = role
+  url.password = 'x'
+  const client = new pg.Client({ connectionString: url.href })
+  await client.connect()
+  t.teardown(() => client.end())
+  const insert = `INSERT INTO "${schema}".fastify_users_users SELECT 'u' || lpad(n::text, 9, '0'), 'n', 'n', 'e', n::text, 1, now(), now() FROM generate_series(1, 2000) AS n`
+  await client.query(insert)
+  await storage.rebuildCounts()
+  await client.query(`DELETE FROM "${schema}".fastify_users_users WHERE id < 'u000000101'`)
+  t.strictSame(await storage.checkCounts(), { users: 1900, counted: 1900, wrong: 0 })
+  await client.query(`TRUNCATE "${schema}".fastify_users_users CASCADE`)
+  await client.query(insert)
+  t.strictSame(await storage.checkCounts(), { users: 2000, counted: 2000, wrong: 0 })
+})
+
+test('what fails in the background harms nobody, and is not tried at once again', async (t) => {
+  const own = knex({ client: 'pg', connection: pgUrl() })
+  const names = namesOf({ schema: temporarySchema(t) }, dialectOf('pg'))
+  const upkeep = createUpkeep(openSession(own, names), names)
+  await own.destroy()
+  upkeep.looked(5000, 0)
+  await t.rejects(upkeep.rounds(), { name: 'StorageError' })
+  upkeep.looked(5000, 0)
+  await upkeep.close()
+  upkeep.looked(0, 5000)
+  t.resolves(upkeep.rounds(), 'after the end nothing is done any more')
+})

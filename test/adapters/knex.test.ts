@@ -2,9 +2,11 @@
 import { join } from 'node:path'
 import { stat, writeFile } from 'node:fs/promises'
 import knex from 'knex'
+import pg from 'pg'
 import sqlite3 from 'sqlite3'
 import { test } from 'tap'
 import { betterSqliteDialect, dialectOf, postgresDialect, sqliteDialect } from '../../adapters/knex/dialect.ts'
+import { forgetStatements, gather } from '../../adapters/knex/drivers.ts'
 import { isConflict, isLost, toStorageError } from '../../adapters/knex/driver-errors.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { namesOf } from '../../adapters/knex/names.ts'
@@ -170,8 +172,44 @@ test('a connection of another driver is refused', async (t) => {
     await t.rejects(async () => sqliteDialect.run(connection, 'select 1', []), TypeError)
     await t.rejects(betterSqliteDialect.run(connection, 'select 1', []), TypeError)
     t.equal(postgresDialect.watchEnd(connection), null)
+    t.doesNotThrow(() => gather(connection))
+    t.doesNotThrow(() => forgetStatements(connection))
     t.doesNotThrow(() => sqliteDialect.keepOrder(connection))
   }
+})
+
+test('reads that come together share connections, one that is lost takes its own reads alone, and writers always find one', async (t) => {
+  const schema = temporarySchema(t)
+  const url = new URL(pgUrl())
+  url.searchParams.set('application_name', schema)
+  const lanes = async () => (await sql('select pid from pg_stat_activity where application_name = $1', [schema])).map(({ pid }) => pid)
+  for (const max of [1, 2, 4]) {
+    const storage = postgres({ connection: url.href, schema, pool: { max } })
+    t.teardown(() => storage.close())
+    await storage.migrate()
+    const reads = Array.from({ length: 300 }, (_, n) => storage.findUser(`usr_${n}`))
+    const user = { id: `usr_max${max}`, name: 'n', email: `${max}@example.com`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }
+    await storage.createUser(user, { emailKey: user.email, nameKey: 'n' }, null)
+    t.strictSame(await Promise.all(reads), reads.map(() => null))
+    t.ok((await lanes()).length <= max)
+    const blocker = new pg.Client({ connectionString: pgUrl() })
+    await blocker.connect()
+    await blocker.query(`BEGIN; LOCK TABLE "${schema}".fastify_users_users`)
+    const lost = Array.from({ length: Math.min(2, max) }, () => storage.findUser(user.id)).map((read) => t.rejects(read, { name: 'StorageError', code: 'unavailable' }))
+    const waiting = () => sql("select pid from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock'", [schema])
+    while ((await waiting()).length < 1) { /* until they wait for the lock */ }
+    await blocker.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [schema])
+    await Promise.all(lost)
+    await blocker.end()
+    t.strictSame(await storage.findUser(user.id), user)
+    await storage.close()
+  }
+})
+
+test('a table that is missing is a fault, prepared or not', async (t) => {
+  const storage = sqlite({ filename: ':memory:' })
+  t.teardown(() => storage.close())
+  await t.rejects(storage.findUser('usr_x'), { name: 'StorageError', code: 'fault' })
 })
 
 test('a host that debugs its Knex sees its own statements, and nothing of its users', async (t) => {
