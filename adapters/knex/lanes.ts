@@ -33,22 +33,21 @@ export function shareConnections (pool: Pool, most: number): Share {
     return least !== undefined && least.running < DEPTH ? least : null
   }
 
-  async function workOn<Value> (lane: Lane, work: (connection: unknown) => Promise<Value>): Promise<Value> {
+  function leave (lane: Lane): void {
+    if (--lane.running > 0) return
+    lanes.delete(lane)
+    lane.connection.then((connection) => pool.releaseConnection(connection)).catch(() => {})
+  }
+
+  function workOn<Value> (lane: Lane, work: (connection: unknown) => Promise<Value>): Promise<Value> {
     lane.running++
-    try {
-      const connection = await lane.connection
+    const answer = lane.connection.then((connection) => {
       gather(connection)
-      return await work(connection)
-    } catch (error) {
-      // Whatever it was: whoever asks next gets another connection, and the pool judges this one.
-      lanes.delete(lane)
-      throw error
-    } finally {
-      if (--lane.running === 0) {
-        lanes.delete(lane)
-        lane.connection.then((connection) => pool.releaseConnection(connection)).catch(() => {})
-      }
-    }
+      return work(connection)
+    })
+    // Whatever it was: whoever asks next gets another connection, and the pool judges this one.
+    answer.catch(() => lanes.delete(lane))
+    return answer.finally(() => leave(lane))
   }
 
   return (work) => {
