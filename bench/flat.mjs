@@ -69,12 +69,15 @@ async function openStorage (kind, size, directory) {
   }
   const server = kind === 'postgres' ? await startPostgres({ durable: true }) : undefined
   const place = server?.url ?? join(directory, `${size}.db`)
-  const storage = kind === 'postgres' ? postgres({ connection: place }) : sqlite({ filename: place })
-  await storage.migrate()
-  await storage.rollback(2)
+  const open = () => kind === 'postgres' ? postgres({ connection: place }) : sqlite({ filename: place })
+  const former = open()
+  await former.migrate()
+  await former.rollback(2)
+  await former.close()
   if (kind === 'postgres') await seedPostgres(place, TABLE, size, { create: false })
   else await seedSqlite(place, TABLE, size, { create: false })
   // The migration counts in the users that are there.
+  const storage = open()
   await storage.migrate()
   return {
     storage,

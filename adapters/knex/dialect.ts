@@ -21,6 +21,10 @@ export interface Dialect {
   share: ((table: string) => string) | null
   /** Names the transactions that have written a table and are still open; its one value is the table. null where there is but one writer. */
   writers: string | null
+  /** Gives back the room of rows that are gone; null where that is done at once. */
+  tidy: ((tables: readonly string[]) => string) | null
+  /** How full a page of a table is made whose rows are changed in place again and again. */
+  roomy: string
   /** What keeps other processes out of a transaction of this name, where `begin` alone does not; its one value is the name. */
   lock: string | null
   /** Lifts the server's limit on the time of statements for the rest of a transaction. */
@@ -50,6 +54,9 @@ export const postgresDialect: Dialect = {
   begin: 'BEGIN ISOLATION LEVEL READ COMMITTED',
   snapshot: { read: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', write: 'BEGIN ISOLATION LEVEL REPEATABLE READ' },
   share: (table) => `LOCK TABLE ${table} IN ACCESS SHARE MODE`,
+  // Who does not own the tables is told so in a notice, and nothing happens.
+  tidy: (tables) => `VACUUM ${tables.join(', ')}`,
+  roomy: ' WITH (fillfactor = 50)',
   writers: "SELECT virtualtransaction AS writer FROM pg_locks WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted " +
     'AND relation = to_regclass($1) AND database = (SELECT oid FROM pg_database WHERE datname = current_database())',
   lock: "SELECT pg_advisory_xact_lock(hashtextextended('fastify-users.' || coalesce(current_schema(), '') || '.' || $1, 0))",
@@ -74,6 +81,8 @@ export const sqliteDialect: Dialect = {
   snapshot: { read: 'BEGIN', write: 'BEGIN IMMEDIATE' },
   share: null,
   writers: null,
+  tidy: null,
+  roomy: '',
   lock: null,
   patience: null,
   bytewise: 'text',

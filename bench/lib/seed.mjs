@@ -35,34 +35,34 @@ export async function seedSqlite (filename, table, size, { create }) {
   database.close()
 }
 
-/** Deletes about a tenth of a table's rows at random by plain SQL; answers how many. */
-export async function deleteTenth (place, table) {
-  if (!place.startsWith('postgres:')) {
-    const database = new (require('better-sqlite3'))(place)
-    const { changes } = database.prepare(`DELETE FROM ${table} WHERE abs(random()) % 10 = 0`).run()
-    database.close()
-    return changes
+/** Runs a statement by plain SQL, on another connection than the storage's: its rows, and how many it changed. */
+async function plainSql (place, sql) {
+  if (place.startsWith('postgres:')) {
+    const client = new pg.Client({ connectionString: place })
+    await client.connect()
+    const { rows, rowCount } = await client.query(sql)
+    await client.end()
+    return { rows, changed: rowCount }
   }
-  const client = new pg.Client({ connectionString: place })
-  await client.connect()
-  const { rowCount } = await client.query(`DELETE FROM ${table} WHERE random() < 0.1`)
-  await client.query(`VACUUM ANALYZE ${table}`)
-  await client.end()
-  return rowCount
+  // The same package as the storage's: two copies of SQLite in one process don't see each other's locks.
+  const database = new (require('sqlite3').Database)(place)
+  return new Promise((resolve, reject) => {
+    database.configure('busyTimeout', 60_000)
+    const done = (error, result) => database.close(() => error === null ? resolve(result) : reject(error))
+    if (/^SELECT/.test(sql)) database.all(sql, (error, rows) => done(error, { rows }))
+    else database.run(sql, function (error) { done(error, { changed: this.changes }) })
+  })
+}
+
+/** Deletes about a tenth of a table's rows at random; answers how many. */
+export async function deleteTenth (place, table) {
+  const { changed } = await plainSql(place, `DELETE FROM ${table} WHERE abs(random()) ${place.startsWith('postgres:') ? '< 0.1' : '% 10 = 0'}`)
+  if (place.startsWith('postgres:')) await plainSql(place, `VACUUM ANALYZE ${table}`)
+  return changed
 }
 
 /** How many changes of the blocks wait to be folded into them. */
 export async function changesOf (place) {
-  const sql = 'SELECT count(*) AS n FROM fastify_users_block_changes'
-  if (!place.startsWith('postgres:')) {
-    const database = new (require('better-sqlite3'))(place)
-    const { n } = database.prepare(sql).get()
-    database.close()
-    return n
-  }
-  const client = new pg.Client({ connectionString: place })
-  await client.connect()
-  const { rows: [{ n }] } = await client.query(sql)
-  await client.end()
+  const { rows: [{ n }] } = await plainSql(place, 'SELECT count(*) AS n FROM fastify_users_block_changes')
   return Number(n)
 }

@@ -78,17 +78,17 @@ function postgresTriggers ({ users, own }: Names): string[] {
 
 /** What makes the blocks, and counts in the users that there are. */
 export function blocksUp (dialect: Dialect, names: Names): string[] {
-  const { bytewise } = dialect
+  const { bytewise, roomy } = dialect
   const { users, blocks, blockGroups, blockChanges, sealing, own } = names
   return [
     `CREATE TABLE ${blocks} (
         start ${bytewise} NOT NULL CONSTRAINT ${own('blocks_pkey')} PRIMARY KEY,
         live integer NOT NULL
-      )`,
+      )${roomy}`,
     `CREATE TABLE ${blockGroups} (
         start ${bytewise} NOT NULL CONSTRAINT ${own('block_groups_pkey')} PRIMARY KEY,
         before bigint NOT NULL
-      )`,
+      )${roomy}`,
     `CREATE TABLE ${blockChanges} (
         id ${bytewise} NOT NULL,
         change integer NOT NULL

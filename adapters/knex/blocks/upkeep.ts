@@ -14,6 +14,8 @@ const MOST_BLOCKS = 64
 /** A block that has grown beyond this is cut again. */
 const OVERFULL = 4 * BLOCK
 const MOST_CUTS = 8
+/** So many changes at once leave room behind that is worth giving back before autovacuum comes by. */
+const TIDY_AT = 8 * FOLD_AT
 const WAIT_MS = 2000
 const REST_MS = 1000
 /** How long another process's round is left to it. */
@@ -112,6 +114,7 @@ export function createUpkeep (session: OwnSession, names: Names) {
   async function round (): Promise<boolean> {
     const state = await read()
     const more = state.changes >= FOLD_AT && await carryOut(state.round, false)
+    if (state.changes >= TIDY_AT && dialect.tidy !== null) await run(dialect.tidy([blocks, blockChanges]))
     const due = state.tail < SEAL_AT ? 0 : Math.min(MOST_BLOCKS, Math.floor((state.tail - KEEP) / BLOCK))
     if (due === 0 || isForeign(state)) return more
     mine = randomUUID()
