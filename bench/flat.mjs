@@ -109,6 +109,8 @@ try {
       base ??= before.first
       console.log(`| ${size} users | ${shown(before, base)} |`)
       const left = size - await thin()
+      // What was folded is still being tidied up.
+      await measure(storage, left)
       console.log(`| ${left} left of them | ${shown(await measure(storage, left), base)} |`)
       if ('checkCounts' in storage) {
         const { users, counted, wrong } = await storage.checkCounts()

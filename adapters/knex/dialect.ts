@@ -17,8 +17,8 @@ export interface Dialect {
   begin: string
   /** Begins a transaction that sees one moment of the database, to read it alone or to write too. */
   snapshot: { read: string, write: string }
-  /** What a snapshot takes before it looks at anything, so that it and the emptying of a table wait for each other in one order. */
-  share: ((table: string) => string) | null
+  /** What a snapshot takes before it looks at anything, so that it and the emptying of a table wait for each other in one order, and not for long. */
+  share: ((table: string) => string[]) | null
   /** Names the transactions that have written a table and are still open; its one value is the table. null where there is but one writer. */
   writers: string | null
   /** Gives back the room of rows that are gone; null where that is done at once. */
@@ -53,7 +53,7 @@ export const postgresDialect: Dialect = {
   least: (a, b) => `least(${a}, ${b})`,
   begin: 'BEGIN ISOLATION LEVEL READ COMMITTED',
   snapshot: { read: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', write: 'BEGIN ISOLATION LEVEL REPEATABLE READ' },
-  share: (table) => `LOCK TABLE ${table} IN ACCESS SHARE MODE`,
+  share: (table) => ['SET LOCAL lock_timeout = 2000', `LOCK TABLE ${table} IN ACCESS SHARE MODE`],
   // Who does not own the tables is told so in a notice, and nothing happens.
   tidy: (tables) => `VACUUM ${tables.join(', ')}`,
   roomy: ' WITH (fillfactor = 50)',

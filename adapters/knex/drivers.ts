@@ -123,7 +123,12 @@ export async function runOnSqlite (connection: unknown, sql: string, params: rea
   const values = params.map(plain)
   const statement = prepare ? await prepared(connection, sql) : null
   return new Promise((resolve, reject) => {
-    const done: SqliteDone = (error, rows) => error === null ? resolve(rows) : reject(error)
+    const done: SqliteDone = (error, rows) => {
+      if (error === null) return resolve(rows)
+      // sqlite3 leaves a statement that failed open, and with it the moment of the database that it saw.
+      if (statement !== null && kept.get(connection)?.delete(sql) === true) statement.finalize()
+      reject(error)
+    }
     if (statement === null) connection.all(sql, values, done)
     else statement.all(values, done)
   })

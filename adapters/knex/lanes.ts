@@ -1,4 +1,4 @@
-import type { Pool } from './connections.ts'
+import { isDiscarded, type Pool } from './connections.ts'
 import { gather } from './drivers.ts'
 
 // More on one connection would only wait there.
@@ -24,6 +24,7 @@ export function shareConnections (pool: Pool, most: number): Share {
   function open (): Lane {
     const lane: Lane = { connection: pool.acquireConnection(), running: 0 }
     lanes.add(lane)
+    lane.connection.catch(() => lanes.delete(lane))
     return lane
   }
 
@@ -43,10 +44,11 @@ export function shareConnections (pool: Pool, most: number): Share {
     lane.running++
     const answer = lane.connection.then((connection) => {
       gather(connection)
-      return work(connection)
+      return work(connection).finally(() => {
+        // Whoever asks next gets another connection.
+        if (isDiscarded(connection)) lanes.delete(lane)
+      })
     })
-    // Whatever it was: whoever asks next gets another connection, and the pool judges this one.
-    answer.catch(() => lanes.delete(lane))
     return answer.finally(() => leave(lane))
   }
 

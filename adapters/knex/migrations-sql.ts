@@ -29,5 +29,5 @@ export function migrationsSql (client: 'pg' | 'sqlite3' | 'better-sqlite3', opti
   const makeSchema = names.schema !== null && from === 0 && to > 0
     ? [`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = '${names.schema}') THEN CREATE SCHEMA "${names.schema}"; END IF; END $$`]
     : []
-  return ['BEGIN', ...makeSchema, ...statements, 'COMMIT'].map((statement) => `${statement};\n`).join('')
+  return [dialect.begin, ...makeSchema, ...statements, 'COMMIT'].map((statement) => `${statement};\n`).join('')
 }

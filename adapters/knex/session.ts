@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { StorageError } from '../../lib/errors.ts'
 import { isStorable } from '../../lib/text.ts'
-import { discard, type Pool, withDeadline } from './connections.ts'
+import { discard, type Pool, stoppable, withDeadline } from './connections.ts'
 import { type Dialect, dialectOf } from './dialect.ts'
 import type { Param, Row } from './drivers.ts'
 import { isConflict, isLost, toStorageError } from './driver-errors.ts'
@@ -36,9 +36,9 @@ export interface Session {
 export interface OwnSession extends Session {
   /**
    * Statements that all see the database as it is when they begin, for as long as they take, and happen all or not at all. Where another has changed meanwhile
-   * what they change, they are done again from the start.
+   * what they change, they are done again from the start; where another locks what they need, they are given up soon. `signal` ends them in a few seconds.
    */
-  snapshot<Value> (work: (run: Run) => Promise<Value>, begin?: string): Promise<Value>
+  snapshot<Value> (work: (run: Run) => Promise<Value>, options?: { begin?: string, signal?: AbortSignal }): Promise<Value>
 }
 
 /** Settings of a session on a pool of our own. */
@@ -113,9 +113,15 @@ export function openSession (knex: Knex, names: Names, { deadline, localLimit, p
   }
 
   const run: Run = (sql, params) => repeat((on) => on(sql, params))
-  const read: Run = (sql, params) => {
-    const rows = share((connection) => judged(connection, runOn(dialect, connection, { deadline, prepare })(sql, params)))
-    return rows?.catch((error) => { throw toStorageError(error, names) }) ?? run(sql, params)
+  const read: Run = async (sql, params) => {
+    try {
+      return await (share((connection) => judged(connection, runOn(dialect, connection, { deadline, prepare })(sql, params))) ?? run(sql, params))
+    } catch (thrown) {
+      const error = toStorageError(thrown, names)
+      if (!isLost(error)) throw error
+      // A connection that is lost takes all along that shared it; to read again does no harm.
+      return run(sql, params)
+    }
   }
   return {
     dialect,
@@ -129,11 +135,14 @@ export function openSession (knex: Knex, names: Names, { deadline, localLimit, p
       if (dialect.lock !== null) await on(dialect.lock, [names.lock])
       return work(on)
     }), patient ? Infinity : deadline),
-    snapshot: (work, begin = dialect.snapshot.write) => repeat(transaction(async (on) => {
-      if (dialect.patience !== null) await on(dialect.patience)
-      if (dialect.share !== null) await on(dialect.share(names.users))
-      return work(on)
-    }, begin), Infinity)
+    snapshot: (work, { begin = dialect.snapshot.write, signal } = {}) => {
+      const all = transaction(async (on) => {
+        if (dialect.patience !== null) await on(dialect.patience)
+        for (const statement of dialect.share?.(names.users) ?? []) await on(statement)
+        return work(on)
+      }, begin)
+      return repeat((on, connection) => stoppable(all(on, connection), connection, signal), Infinity)
+    }
   }
 }
 

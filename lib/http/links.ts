@@ -7,11 +7,6 @@ interface ListedPage {
   more: boolean
 }
 
-/** Parameters as a part of a query string: what it begins with, and what it ends with where it has any. */
-function encode (pairs: ReadonlyArray<[string, string]>, start: string, end: string): string {
-  return pairs.length === 0 ? start.replace('&', '') : `${start}${new URLSearchParams([...pairs])}${end}`
-}
-
 /**
  * The Link field of a list (RFC 8288): `first`, `prev`, `next`, `last` of a page by number, `next` alone of a walk by `after`. Relative references
  * from the path, with every query parameter that was sent.
@@ -19,9 +14,12 @@ function encode (pairs: ReadonlyArray<[string, string]>, start: string, end: str
 export function linksOf (path: string, pairs: ReadonlyArray<[string, string]>, { query, items, total, more }: ListedPage): string {
   const name = 'after' in query.start ? 'after' : 'page'
   const place = pairs.findIndex(([each]) => each === name)
-  const [before, behind] = place === -1 ? [pairs, []] : [pairs.slice(0, place), pairs.slice(place + 1)]
-  const [prefix, suffix] = [encode(before, '?', '&'), encode(behind, '&', '')]
-  const to = (rel: string, value: string | number): string => `<${path}${prefix}${name}=${value}${suffix}>; rel="${rel}"`
+  // What stands around the place is encoded once for all links.
+  const before = pairs.slice(0, place === -1 ? pairs.length : place)
+  const behind = pairs.slice(before.length + 1)
+  const head = before.length === 0 ? '' : `${new URLSearchParams(before)}&`
+  const tail = behind.length === 0 ? '' : `&${new URLSearchParams(behind)}`
+  const to = (rel: string, value: string | number): string => `<${path}?${head}${name}=${value}${tail}>; rel="${rel}"`
   if ('after' in query.start) {
     const last = items.at(-1)
     return more && last !== undefined ? to('next', last.id) : ''

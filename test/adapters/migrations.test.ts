@@ -130,7 +130,7 @@ test('the printed SQL makes what migrate makes, step by step too, and takes it b
   t.strictSame(await shapeOfFile(printedFile), [])
   t.strictSame(await shapeOfSchema(printedSchema), [[], [], [], [], []])
   for (const storage of printed) await t.rejects(storage.check(), { code: 'schema_behind' })
-  t.equal(migrationsSql('pg', { from: 0, to: 0 }), 'BEGIN;\nCOMMIT;\n')
+  t.equal(migrationsSql('pg', { from: 0, to: 0 }), 'BEGIN ISOLATION LEVEL READ COMMITTED;\nCOMMIT;\n')
   const untyped = (value: unknown) => JSON.parse(JSON.stringify(value))
   t.throws(() => migrationsSql('pg', untyped({ from: -1, to: 99, version: 1 })), { name: 'TypeError', message: /3 wrong options/ })
   t.throws(() => migrationsSql('sqlite3', { schema: 'x' }), { name: 'TypeError', message: 'fastify-users: the option schema is for PostgreSQL' })

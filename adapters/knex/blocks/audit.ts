@@ -26,5 +26,5 @@ export function auditor ({ dialect, snapshot }: OwnSession, { users, blocks, blo
   return () => snapshot(async (on) => {
     const [row] = await on(audit)
     return { users: Number(row?.['users']), counted: Number(row?.['counted']), wrong: Number(row?.['wrong']) }
-  }, dialect.snapshot.read)
+  }, { begin: dialect.snapshot.read })
 }

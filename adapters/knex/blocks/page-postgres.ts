@@ -25,6 +25,11 @@ export function pageFunction ({ own }: Names): string {
         before bigint;
       BEGIN
         SELECT s.sealed, s.counted INTO boundary, counted FROM ${sealing} AS s;
+        IF boundary IS NULL THEN
+          -- This snapshot is older than the emptying of the table, which it sees all the same.
+          boundary := '';
+          counted := 0;
+        END IF;
         SELECT counted + coalesce(sum(c.change), 0), coalesce(sum(c.change) FILTER (WHERE c.change > 0), 0), count(*) INTO counted, added, changes
           FROM ${changes} AS c WHERE c.id < boundary;
         tail := (SELECT count(*) FROM ${users} AS u WHERE u.id >= boundary);

@@ -37,7 +37,8 @@ export function inSchema ({ schema }: Names, statements: readonly string[]): str
 }
 
 /*
- * The functions run with the rights of their owner, since whoever may write users need not know our other tables; therefore every name in them is qualified.
+ * The functions run with the rights of their owner, since whoever may write users need not know our other tables. Therefore every name in them is qualified, and
+ * nobody else may call them, or hang them on a table of his own; a trigger that is there needs no such right to run.
  *
  * A transaction under READ COMMITTED sees the boundary as it is now, and one that has seen an older one is waited for before the boundary counts (upkeep.ts).
  * Under REPEATABLE READ and above the boundary may be an old one until the very end, so every change is written down, and read only if it is below the boundary.
@@ -63,11 +64,12 @@ function postgresTriggers ({ users, own }: Names): string[] {
     trigger('users_deleted', note('gone', -1)),
     trigger('users_renumbered', `INSERT INTO ${changes} (id, change) SELECT id, change FROM (VALUES (OLD.id, -1), (NEW.id, 1)) AS v (id, change)
           WHERE ${below('id')} OR NOT ${seesPresent};`),
-    // Emptied like the table itself, for every snapshot at once.
-    trigger('users_truncated', `TRUNCATE ${changes}, @${own('blocks')}, @${own('block_groups')}, ${sealing};
+    // Emptied like the table itself, for every snapshot at once; `sealing` first, as everybody takes them.
+    trigger('users_truncated', `TRUNCATE ${sealing}, ${changes}, @${own('blocks')}, @${own('block_groups')};
         INSERT INTO @${own('blocks')} (start, live) VALUES ('', 0);
-        INSERT INTO ${sealing} (sealed, pending, round, counted) VALUES ('', '', pg_catalog.gen_random_uuid()::text, 0);`)
+        INSERT INTO ${sealing} (sealed, pending, round, counted) VALUES ('', '', pg_catalog.gen_random_uuid()::pg_catalog.text, 0);`)
   ]
+    .concat(['users_inserted', 'users_deleted', 'users_renumbered', 'users_truncated'].map((name) => `REVOKE ALL ON FUNCTION @${own(name)}() FROM PUBLIC`))
     .concat([
       `CREATE TRIGGER ${own('users_inserted')} AFTER INSERT ON ${users} REFERENCING NEW TABLE AS came FOR EACH STATEMENT EXECUTE FUNCTION @${own('users_inserted')}()`,
       `CREATE TRIGGER ${own('users_deleted')} AFTER DELETE ON ${users} REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION @${own('users_deleted')}()`,
@@ -93,7 +95,10 @@ export function blocksUp (dialect: Dialect, names: Names): string[] {
         id ${bytewise} NOT NULL,
         change integer NOT NULL
       )`,
+    // A publication of all tables asks for something that tells rows apart.
+    ...(dialect.name === 'postgres' ? [`ALTER TABLE ${blockChanges} REPLICA IDENTITY FULL`] : []),
     `CREATE TABLE ${sealing} (
+        one integer NOT NULL DEFAULT 1 CONSTRAINT ${own('sealing_pkey')} PRIMARY KEY CONSTRAINT ${own('sealing_one')} CHECK (one = 1),
         sealed ${bytewise} NOT NULL,
         pending ${bytewise} NOT NULL,
         round text NOT NULL,

@@ -45,12 +45,14 @@ export function createUpkeep (session: OwnSession, names: Names) {
   const { p } = dialect
   const readState = `SELECT sealed, pending, round, (SELECT count(*) FROM ${blockChanges} WHERE id < sealed) AS changes FROM ${sealing}`
   const tailLength = `SELECT count(*) AS tail FROM (SELECT id FROM ${users} WHERE id >= ${p(1)} ORDER BY id LIMIT ${MOST_BLOCKS * BLOCK + SEAL_AT}) AS t`
-  const announce = `UPDATE ${sealing} SET round = ${p(1)}, pending = coalesce((SELECT id FROM ${users} WHERE id >= ${p(2)} ORDER BY id LIMIT 1 OFFSET ${p(3)}), sealed) WHERE round = ${p(4)}`
+  const boundaryAt = `SELECT id FROM ${users} WHERE id >= ${p(1)} ORDER BY id LIMIT 1 OFFSET ${p(2)}`
+  const announce = `UPDATE ${sealing} SET round = ${p(1)}, pending = ${p(2)} WHERE round = ${p(3)} AND sealed = ${p(4)}`
   const begin = `UPDATE ${sealing} SET round = round WHERE round = ${p(1)} RETURNING sealed, pending`
   const fold = `UPDATE ${blocks} AS k SET live = k.live + c.change FROM (SELECT start, sum(change) AS change ` +
     `FROM (SELECT (SELECT max(b.start) FROM ${blocks} AS b WHERE b.start <= h.id) AS start, h.change FROM ${blockChanges} AS h WHERE h.id < ${p(1)}) AS r GROUP BY start) AS c WHERE k.start = c.start`
   const drop = `DELETE FROM ${blockChanges} WHERE id < ${p(1)}`
   const seal = cutUsers(names, p(1), p(2))
+  const giveUp = `DELETE FROM ${blocks} WHERE live = 0 AND start <> ''`
   const finish = `UPDATE ${sealing} SET sealed = ${p(1)}`
   const overfull = `SELECT start, coalesce((SELECT min(n.start) FROM ${blocks} AS n WHERE n.start > k.start), ${p(1)}) AS next FROM ${blocks} AS k WHERE live > ${OVERFULL} ORDER BY start LIMIT ${MOST_CUTS}`
   const unseal = [`DELETE FROM ${blocks}`, `INSERT INTO ${blocks} (start, live) VALUES ('', 0)`, ...cutBlocks(names)]
@@ -86,7 +88,8 @@ export function createUpkeep (session: OwnSession, names: Names) {
     const until = performance.now() + WAIT_MS
     for (let pause = 5; waitedFor.size > 0; pause = Math.min(2 * pause, 500)) {
       if (performance.now() > until) return false
-      await delay(pause, undefined, { ref: false, signal: closing.signal })
+      await delay(pause, undefined, { ref: false, signal: closing.signal }).catch(() => {})
+      if (closing.signal.aborted) return false
       const now = await writers()
       for (const writer of waitedFor) if (!now.has(writer)) waitedFor.delete(writer)
     }
@@ -105,20 +108,23 @@ export function createUpkeep (session: OwnSession, names: Names) {
     if (move) await on(seal, [sealed, boundary])
     const cuts = await on(overfull, [boundary])
     for (const { start, next } of cuts) await on(seal, [String(start), String(next)])
+    await on(giveUp)
     for (const statement of cutBlocks(names)) await on(statement)
     await on(finish, [boundary])
     return cuts.length === MOST_CUTS
-  })
+  }, { signal: closing.signal })
 
   /** Does one round. True where another is due at once. */
   async function round (): Promise<boolean> {
     const state = await read()
     const more = state.changes >= FOLD_AT && await carryOut(state.round, false)
-    if (state.changes >= TIDY_AT && dialect.tidy !== null) await run(dialect.tidy([blocks, blockChanges]))
+    if (state.changes >= TIDY_AT && dialect.tidy !== null) await run(dialect.tidy([blocks, blockChanges])).catch(() => {})
     const due = state.tail < SEAL_AT ? 0 : Math.min(MOST_BLOCKS, Math.floor((state.tail - KEEP) / BLOCK))
     if (due === 0 || isForeign(state)) return more
+    const [next] = await run(boundaryAt, [state.sealed, due * BLOCK])
+    if (next === undefined) return more
     mine = randomUUID()
-    await run(announce, [mine, state.sealed, due * BLOCK, state.round])
+    await run(announce, [mine, String(next['id']), state.round, state.sealed])
     return await writersGone() && (await carryOut(mine, true) || due === MOST_BLOCKS || more)
   }
 
@@ -160,7 +166,7 @@ export function createUpkeep (session: OwnSession, names: Names) {
       await snapshot(async (on) => {
         await on(reset, [randomUUID()])
         for (const statement of unseal) await on(statement)
-      })
+      }, { signal: closing.signal })
       await rounds()
     },
 
