@@ -402,7 +402,8 @@ test('a round that was taken for dead and is not moves nothing back', async (t) 
   }, names)
   const done = first.rounds()
   await announced
-  await sql(usersFrom(schema, 1, 400))
+  // Now the same number of blocks ends at a lower id.
+  await sql(`DELETE FROM "${schema}".fastify_users_users WHERE id <= 'u000001400'`)
   let takenOver = false
   const second = createUpkeep({
     ...session,
@@ -420,6 +421,27 @@ test('a round that was taken for dead and is not moves nothing back', async (t) 
     return takenOver
   })
   t.strictSame(await storage.checkCounts(), { users: 1600, counted: 1600, wrong: 0 })
+})
+
+test('a tail that has gone while it was looked at is not sealed', async (t) => {
+  const schema = temporarySchema(t)
+  const own = knex({ client: 'pg', connection: pgUrl() })
+  t.teardown(() => own.destroy())
+  const storage = knexStorage(own, { schema })
+  await storage.migrate()
+  await sql(usersFrom(schema, 1, 2000))
+  const names = namesOf({ schema }, dialectOf('pg'))
+  const session = openSession(own, names)
+  const upkeep = createUpkeep({
+    ...session,
+    async run (text, params) {
+      if (/OFFSET/.test(text)) await sql(`DELETE FROM "${schema}".fastify_users_users`)
+      return session.run(text, params)
+    }
+  }, names)
+  await upkeep.rounds()
+  t.strictSame(await sql(`SELECT sealed, pending FROM "${schema}".fastify_users_sealing`), [{ sealed: '', pending: '' }])
+  t.strictSame(await storage.checkCounts(), { users: 0, counted: 0, wrong: 0 })
 })
 
 test('nobody but the owner of the tables can use what counts them', async (t) => {

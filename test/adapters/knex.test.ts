@@ -5,6 +5,7 @@ import knex from 'knex'
 import pg from 'pg'
 import sqlite3 from 'sqlite3'
 import { test } from 'tap'
+import { isDiscarded, stoppable } from '../../adapters/knex/connections.ts'
 import { betterSqliteDialect, dialectOf, postgresDialect, sqliteDialect } from '../../adapters/knex/dialect.ts'
 import { forgetStatements, gather } from '../../adapters/knex/drivers.ts'
 import { isConflict, isLost, toStorageError } from '../../adapters/knex/driver-errors.ts'
@@ -174,6 +175,7 @@ test('a connection of another driver is refused', async (t) => {
     t.equal(postgresDialect.watchEnd(connection), null)
     t.doesNotThrow(() => gather(connection))
     t.doesNotThrow(() => forgetStatements(connection))
+    t.doesNotThrow(() => forgetStatements({ all () {} }))
     t.doesNotThrow(() => sqliteDialect.keepOrder(connection))
   }
 })
@@ -205,6 +207,17 @@ test('reads that come together share connections, one that is lost takes its own
     t.strictSame(await Promise.all(lost), lost.map(() => user), 'a read that was lost is read again')
     await storage.close()
   }
+})
+
+test('what is told to stop, and hangs, loses its connection', async (t) => {
+  const stopping = new AbortController()
+  const connection = { connection: { stream: { destroy () {} } } }
+  const answer = new Promise((_resolve, reject) => { connection.connection.stream.destroy = () => reject(new Error('cut')) })
+  const stopped = t.rejects(stoppable(answer, connection, stopping.signal), { message: 'cut' })
+  t.notOk(isDiscarded(connection))
+  stopping.abort()
+  await stopped
+  t.ok(isDiscarded(connection))
 })
 
 test('a table that is missing is a fault, prepared or not', async (t) => {
