@@ -6,6 +6,7 @@ import type { Cases } from './cases.ts'
 import { idempotencyCases } from './idempotency.ts'
 import { listCases } from './lists.ts'
 import { type HostTransaction, transactionCases } from './transactions.ts'
+import { userChangeCases } from './user-changes.ts'
 import { userCases } from './users.ts'
 import { addUsers, apiKeyOf, everyone, idOf } from './values.ts'
 
@@ -111,7 +112,7 @@ export function testStorage ({ test, create, report = console.log }: TestStorage
     })
   }
 
-  for (const [title, run] of Object.entries({ ...lifecycleCases, ...userCases, ...idempotencyCases, ...listCases, ...apiKeyCases })) {
+  for (const [title, run] of Object.entries({ ...lifecycleCases, ...userCases, ...userChangeCases, ...idempotencyCases, ...listCases, ...apiKeyCases })) {
     add(title, async ({ storage }) => {
       await run(storage)
       return 'passed'

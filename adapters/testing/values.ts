@@ -70,3 +70,14 @@ export async function atOnce<Value> (call: (i: number) => Promise<Value>): Promi
 
 /** Texts that a store may be tempted to change. */
 export const TEXTS = ['Zoë', '李雷 🦊', 'a\u0301 ﬁ Å', "O'Brien \"x\" \\ %_ ?", 'مريم', '\u{10ffff}', 'İ ı ſ K', ' inner  spaces ']
+
+/** Ids of nobody: unknown, too long by one, of another kind; and some that mean something to a store that takes text for more than text. */
+export const ODD_IDS = [idOf('usr', 99), `${idOf('usr', 1)}0`, idOf('key', 1), 'x', "'; DROP TABLE users; --", 'usr_%']
+
+/** The change to a new name. */
+export const rename = (value: string) => ({ name: { value, key: value.toLowerCase() } })
+
+/** How many users a store has. */
+export async function count (storage: Storage): Promise<number> {
+  return (await storage.listUsers(everyone, { order: 'asc', limit: 1, from: { offset: 0 } })).total
+}
