@@ -5,7 +5,7 @@ import type { Ending } from './drivers.ts'
 type Callback = () => void
 
 /** A place among what waits for the commit, taken when a statement of ours was answered; what is told there may come a little later. */
-interface Slot {
+export interface Slot {
   callbacks: Callback[]
   fate: 'waiting' | 'kept' | 'undone'
 }

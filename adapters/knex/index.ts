@@ -4,6 +4,7 @@ import { type KnexStorage, storageOnKnex } from './storage.ts'
 
 export type KnexStorageOptions = NamingOptions
 export type { KnexStorage }
+export type { CountsReport } from './blocks/audit.ts'
 export { migrationsSql, type MigrationsSqlOptions } from './migrations-sql.ts'
 
 /**

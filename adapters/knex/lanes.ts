@@ -16,7 +16,7 @@ export type Share = <Value>(work: (connection: unknown) => Promise<Value>) => Pr
  * Shares up to so many connections of a pool among short reads: they are sent one after the other without waiting for each other's answers (pipelining), those of
  * one turn of the event loop in one packet. A connection is shared as long as anything runs on it, and then goes back to the pool.
  *
- * Where a system call costs more than the statement, this is what counts: at 32 requests at once it takes 60 % off a read.
+ * Where a system call costs more than the statement, this is what counts: of node's time for a read by id, at 32 requests at once, it left 87 of 203 µs.
  */
 export function shareConnections (pool: Pool, most: number): Share {
   const lanes = new Set<Lane>()

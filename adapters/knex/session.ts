@@ -5,7 +5,7 @@ import { discard, type Pool, stoppable, withDeadline } from './connections.ts'
 import { type Dialect, dialectOf } from './dialect.ts'
 import type { Param, Row } from './drivers.ts'
 import { isConflict, isLost, toStorageError } from './driver-errors.ts'
-import { hostTransaction, tell } from './host-transaction.ts'
+import { hostTransaction, type Slot, tell } from './host-transaction.ts'
 import { shareConnections } from './lanes.ts'
 import type { Names } from './names.ts'
 
@@ -157,7 +157,7 @@ export function joinTransaction (transaction: Knex.Transaction, { dialect }: Ses
   if (dialectOf(pool.driverName) !== dialect) throw new TypeError(`fastify-users: the transaction is not one on ${dialect.name}`)
   const state = hostTransaction(transaction)
   let connection: unknown
-  let slot: Parameters<typeof tell>[0] | null = null
+  let slot: Slot | null = null
 
   function requireOpen (): void {
     if (transaction.isCompleted()) throw new StorageError('fault', 'the transaction is over')

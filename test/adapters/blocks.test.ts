@@ -238,6 +238,19 @@ for (const { name, make } of [{ name: 'postgres', make: postgresGround }, { name
   })
 }
 
+/** A connection of a new role that has these rights alone. */
+async function connectAs (t: Test, role: string, rights: readonly string[]): Promise<pg.Client> {
+  await sql([`CREATE ROLE "${role}" LOGIN PASSWORD 'x'`, ...rights.map((right) => `GRANT ${right} TO "${role}"`)].join('; '))
+  t.teardown(() => sql(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`))
+  const url = new URL(pgUrl())
+  url.username = role
+  url.password = 'x'
+  const client = new pg.Client({ connectionString: url.href })
+  await client.connect()
+  t.teardown(() => client.end())
+  return client
+}
+
 /** Waits until a question is answered with yes. */
 async function until (answer: () => Promise<boolean>): Promise<void> {
   while (!await answer()) await delay(10)
@@ -339,15 +352,7 @@ test('who may write users need not know the other tables', async (t) => {
   const storage = postgres({ connection: pgUrl(), schema })
   t.teardown(() => storage.close())
   await storage.migrate()
-  const role = `${schema}_writer`
-  await sql(`CREATE ROLE "${role}" LOGIN PASSWORD 'x'; GRANT USAGE ON SCHEMA "${schema}" TO "${role}"; GRANT INSERT, DELETE, TRUNCATE, SELECT ON "${schema}".fastify_users_users, "${schema}".fastify_users_idempotency TO "${role}"`)
-  t.teardown(() => sql(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`))
-  const url = new URL(pgUrl())
-  url.username = role
-  url.password = 'x'
-  const client = new pg.Client({ connectionString: url.href })
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await connectAs(t, `${schema}_writer`, [`USAGE ON SCHEMA "${schema}"`, `INSERT, DELETE, TRUNCATE, SELECT ON "${schema}".fastify_users_users, "${schema}".fastify_users_idempotency`])
   const insert = `INSERT INTO "${schema}".fastify_users_users SELECT 'u' || lpad(n::text, 9, '0'), 'n', 'n', 'e', n::text, 1, now(), now() FROM generate_series(1, 40000) AS n`
   await client.query(insert)
   // More than one round seals.
@@ -449,15 +454,7 @@ test('nobody but the owner of the tables can use what counts them', async (t) =>
   const storage = postgres({ connection: pgUrl(), schema })
   t.teardown(() => storage.close())
   await storage.migrate()
-  const role = `${schema}_stranger`
-  await sql(`CREATE ROLE "${role}" LOGIN PASSWORD 'x'; GRANT USAGE, CREATE ON SCHEMA "${schema}" TO "${role}"`)
-  t.teardown(() => sql(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`))
-  const url = new URL(pgUrl())
-  url.username = role
-  url.password = 'x'
-  const client = new pg.Client({ connectionString: url.href })
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await connectAs(t, `${schema}_stranger`, [`USAGE, CREATE ON SCHEMA "${schema}"`])
   await client.query(`CREATE TABLE "${schema}".forged (id text)`)
   for (const name of ['inserted', 'deleted', 'renumbered', 'truncated']) {
     await t.rejects(client.query(`CREATE TRIGGER forged AFTER INSERT ON "${schema}".forged FOR EACH ROW EXECUTE FUNCTION "${schema}".fastify_users_users_${name}()`), { code: '42501' }, name)

@@ -31,7 +31,7 @@ function sqliteTriggers ({ users, blockChanges, sealing, own }: Names): string[]
 }
 
 /** Makes functions of PostgreSQL whose text names the schema for good: they run under the search path of whoever writes. `@` stands for the schema. */
-export function inSchema ({ schema }: Names, statements: readonly string[]): string[] {
+function inSchema ({ schema }: Names, statements: readonly string[]): string[] {
   if (schema !== null) return statements.map((statement) => statement.replaceAll('@', `"${schema}".`))
   return statements.map((statement) => `DO $do$ BEGIN EXECUTE replace($text$${statement}$text$, '@', quote_ident(current_schema()) || '.'); END $do$`)
 }

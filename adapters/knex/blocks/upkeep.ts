@@ -146,7 +146,7 @@ export function createUpkeep (session: OwnSession, names: Names) {
     if (running === null && !closing.signal.aborted && performance.now() >= restUntil) rounds().catch(() => {})
   }
 
-  let created = 0
+  let creations = 0
 
   return {
     rounds,
@@ -158,7 +158,7 @@ export function createUpkeep (session: OwnSession, names: Names) {
 
     /** Told of every new user. */
     created (): void {
-      if (++created % BLOCK === 0) request()
+      if (++creations % BLOCK === 0) request()
     },
 
     /** Counts all users again. Lists are right, and slower, until it is done. */
