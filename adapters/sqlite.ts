@@ -69,5 +69,5 @@ export function sqlite (options: SqliteOptions): KnexStorage {
     pool: { min: 1, max: 1, afterCreate: preparer(busyTimeout) },
     log: quiet
   })
-  return ownStorage(own, prefix === undefined ? {} : { tablePrefix: prefix }, { prepare: true })
+  return ownStorage(own, prefix === undefined ? {} : { tablePrefix: prefix }, { prepare: true, lanes: 1 })
 }

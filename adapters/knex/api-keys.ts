@@ -2,7 +2,7 @@ import { StorageError } from '../../lib/errors.ts'
 import type { ApiKeyRecord, PageRequest, Storage } from '../../lib/storage.ts'
 import type { Names } from './names.ts'
 import { pageStatement, toPage } from './pages.ts'
-import { apiKeyColumns, toApiKeyRecord } from './rows.ts'
+import { API_KEY_COLUMNS, listed, toApiKeyRecord } from './rows.ts'
 import type { Run, Session } from './session.ts'
 
 type ApiKeyStore = Pick<Storage, 'createApiKey' | 'findApiKey' | 'findApiKeyByStart' | 'listApiKeys' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'>
@@ -10,7 +10,7 @@ type ApiKeyStore = Pick<Storage, 'createApiKey' | 'findApiKey' | 'findApiKeyBySt
 /** API keys in SQL. */
 export function knexApiKeys ({ run, read, attempt, dialect, atomically, exclusively }: Session, { apiKeys }: Names): ApiKeyStore {
   const { p } = dialect
-  const columns = apiKeyColumns(dialect)
+  const columns = listed(dialect, API_KEY_COLUMNS)
   const insert = `INSERT INTO ${apiKeys} (id, name, scopes, start, digest, created_at, expires_at, revoked_at, last_used_at, rotated_from, lifetime) ` +
     `VALUES (${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}, ${p(7)}, ${p(8)}, ${p(9)}, ${p(10)}, ${p(11)})`
   const anyKey = `SELECT 1 AS found FROM ${apiKeys} LIMIT 1`
@@ -49,8 +49,8 @@ export function knexApiKeys ({ run, read, attempt, dialect, atomically, exclusiv
     findApiKeyByStart: (start) => find(read, selectByStart, start),
 
     async listApiKeys (page: PageRequest) {
-      const { sql, params } = pageStatement(dialect, apiKeys, columns, null, page)
-      return toPage(await run(sql, params), toApiKeyRecord)
+      const { sql, params } = pageStatement(dialect, apiKeys, API_KEY_COLUMNS, null, page)
+      return toPage(await run(sql, params), API_KEY_COLUMNS, toApiKeyRecord)
     },
 
     rotateApiKey: (id, successor, { now, expiresAt }) => atomically(async (on) => {

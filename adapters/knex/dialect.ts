@@ -5,12 +5,19 @@ export interface Dialect {
   name: 'postgres' | 'sqlite'
   /** Placeholder of the nth value, from 1. */
   p (n: number): string
-  /** A time column as text under this name. */
-  time (column: string, name: string): string
+  /** A column of moments, to be read as text: alone, or as a value in JSON. */
+  moment: { alone (column: string): string, inJson (column: string): string }
+  /** The values of every row in one JSON text. */
+  pack (values: readonly string[]): string
   /** Whether the column is in the list that is the nth value. */
-  in (column: string, n: number): string
+  in (column: string, n: number, type: 'bigint' | 'text'): string
   /** The nth value, a list, as it must be written to be compared with NULL. */
   list (n: number): string
+  /**
+   * The nth value as a LIMIT or OFFSET. SQLite looks at the bare parameter of a LIMIT when it plans, so it plans again whenever that is bound: half the time of a
+   * page of 20.
+   */
+  bound (n: number): string
   /** The smaller of two expressions. */
   least (a: string, b: string): string
   /** Begins a transaction that sees what others have committed, and that can't lose against another writer on its way. */
@@ -32,7 +39,7 @@ export interface Dialect {
   /** Column type for text that is compared and sorted byte by byte. */
   bytewise: string
   /** Column type for a moment. */
-  moment: string
+  momentType: string
   /** The present moment, for a column of that type. */
   now: string
   /** From now on statements on this connection run in the order in which they are sent, whoever sends them. */
@@ -47,9 +54,11 @@ export const postgresDialect: Dialect = {
   name: 'postgres',
   p: (n) => `$${n}`,
   // As JSON, and without a zone, the text depends neither on the session's DateStyle nor on its TimeZone.
-  time: (column, name) => `to_json(${column} AT TIME ZONE 'UTC') AS "${name}"`,
-  in: (column, n) => `${column} = ANY($${n}::bigint[])`,
+  moment: { alone: (column) => `to_json(${column} AT TIME ZONE 'UTC')`, inJson: (column) => `${column} AT TIME ZONE 'UTC'` },
+  pack: (values) => `json_agg(json_build_array(${values.join(', ')}))`,
+  in: (column, n, type) => `${column} = ANY($${n}::${type}[])`,
   list: (n) => `$${n}::bigint[]`,
+  bound: (n) => `$${n}`,
   least: (a, b) => `least(${a}, ${b})`,
   begin: 'BEGIN ISOLATION LEVEL READ COMMITTED',
   snapshot: { read: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', write: 'BEGIN ISOLATION LEVEL REPEATABLE READ' },
@@ -62,7 +71,7 @@ export const postgresDialect: Dialect = {
   lock: "SELECT pg_advisory_xact_lock(hashtextextended('fastify-users.' || coalesce(current_schema(), '') || '.' || $1, 0))",
   patience: 'SET LOCAL statement_timeout = 0',
   bytewise: 'text COLLATE "C"',
-  moment: 'timestamptz(3)',
+  momentType: 'timestamptz(3)',
   now: 'now()',
   keepOrder () {},
   watchEnd,
@@ -72,9 +81,11 @@ export const postgresDialect: Dialect = {
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
   p: (n) => `?${n}`,
-  time: (column, name) => `${column} AS "${name}"`,
+  moment: { alone: (column) => column, inJson: (column) => column },
+  pack: (values) => `json_group_array(json_array(${values.join(', ')}))`,
   in: (column, n) => `${column} IN (SELECT value FROM json_each(?${n}))`,
   list: (n) => `?${n}`,
+  bound: (n) => `CAST(?${n} AS INTEGER)`,
   least: (a, b) => `min(${a}, ${b})`,
   // A transaction that begins by reading could not become a writer behind another one's back: SQLite would refuse it at once.
   begin: 'BEGIN IMMEDIATE',
@@ -86,7 +97,7 @@ export const sqliteDialect: Dialect = {
   lock: null,
   patience: null,
   bytewise: 'text',
-  moment: 'text',
+  momentType: 'text',
   now: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
   keepOrder,
   watchEnd: () => null,

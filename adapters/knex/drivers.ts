@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events'
 
 /** A value that a statement is given. */
-export type Param = string | number | null | readonly number[]
+export type Param = string | number | null | readonly number[] | readonly string[]
 
 /** A row as the driver gives it. */
 export type Row = Record<string, unknown>
@@ -118,11 +118,10 @@ export function forgetStatements (connection: unknown): void {
 }
 
 /** Runs a statement on a connection of sqlite3. */
-export async function runOnSqlite (connection: unknown, sql: string, params: readonly Param[], prepare = false): Promise<Row[]> {
-  if (!isSqlite(connection)) throw new TypeError('not a connection of sqlite3')
+export function runOnSqlite (connection: unknown, sql: string, params: readonly Param[], prepare = false): Promise<Row[]> {
+  if (!isSqlite(connection)) return Promise.reject(new TypeError('not a connection of sqlite3'))
   const values = params.map(plain)
-  const statement = prepare ? await prepared(connection, sql) : null
-  return new Promise((resolve, reject) => {
+  const run = (statement: SqliteStatement | null): Promise<Row[]> => new Promise((resolve, reject) => {
     const done: SqliteDone = (error, rows) => {
       if (error === null) return resolve(rows)
       // sqlite3 leaves a statement that failed open, and with it the moment of the database that it saw.
@@ -132,6 +131,9 @@ export async function runOnSqlite (connection: unknown, sql: string, params: rea
     if (statement === null) connection.all(sql, values, done)
     else statement.all(values, done)
   })
+  if (!prepare) return run(null)
+  const statement = prepared(connection, sql)
+  return statement instanceof Promise ? statement.then(run) : run(statement)
 }
 
 /** sqlite3 runs statements of one connection on several threads, in no order: a host's ROLLBACK could overtake a write of ours. From now on it keeps the order. */

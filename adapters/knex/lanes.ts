@@ -5,7 +5,9 @@ import { gather } from './drivers.ts'
 const DEPTH = 64
 
 interface Lane {
-  connection: Promise<unknown>
+  opening: Promise<unknown>
+  /** The connection, once it is there. */
+  connection: { is: unknown } | null
   running: number
 }
 
@@ -14,46 +16,50 @@ export type Share = <Value>(work: (connection: unknown) => Promise<Value>) => Pr
 
 /**
  * Shares up to so many connections of a pool among short reads: they are sent one after the other without waiting for each other's answers (pipelining), those of
- * one turn of the event loop in one packet. A connection is shared as long as anything runs on it, and then goes back to the pool.
+ * one turn of the event loop in one packet. A connection is shared as long as anything runs on it, and then goes back to the pool; at once where somebody waits for
+ * one that is free. `failed` is told of every failure, before the one who asked.
  *
- * Where a system call costs more than the statement, this is what counts: of node's time for a read by id, at 32 requests at once, it left 87 of 203 µs.
+ * Where a system call costs more than the statement, this is what counts: of node's time for a read by id, at 32 requests at once, it left 87 of 203 µs on
+ * PostgreSQL, and on SQLite, where it spares the way through the pool, 78 of 100.
  */
-export function shareConnections (pool: Pool, most: number): Share {
+export function shareConnections (pool: Pool, most: number, failed: (connection: unknown, error: unknown) => void): Share {
   const lanes = new Set<Lane>()
 
   function open (): Lane {
-    const lane: Lane = { connection: pool.acquireConnection(), running: 0 }
+    const lane: Lane = { opening: pool.acquireConnection(), connection: null, running: 0 }
     lanes.add(lane)
-    lane.connection.catch(() => lanes.delete(lane))
+    lane.opening.then((connection) => { lane.connection = { is: connection } }, () => lanes.delete(lane))
     return lane
   }
 
   function laneFor (): Lane | null {
-    const [least] = [...lanes].sort((a, b) => a.running - b.running)
-    if ((least === undefined || least.running > 0) && lanes.size < most) return open()
-    return least !== undefined && least.running < DEPTH ? least : null
+    let least: Lane | null = null
+    for (const lane of lanes) if (least === null || lane.running < least.running) least = lane
+    if ((least === null || least.running > 0) && lanes.size < most) return open()
+    if (least === null || least.running >= DEPTH) return null
+    // Reads without a gap would keep the connection for ever from those who wait for it.
+    return least.connection !== null && pool.pool.numPendingAcquires() > 0 ? null : least
   }
 
-  function leave (lane: Lane): void {
-    if (--lane.running > 0) return
-    lanes.delete(lane)
-    lane.connection.then((connection) => pool.releaseConnection(connection)).catch(() => {})
-  }
-
-  function workOn<Value> (lane: Lane, work: (connection: unknown) => Promise<Value>): Promise<Value> {
-    lane.running++
-    const answer = lane.connection.then((connection) => {
-      gather(connection)
-      return work(connection).finally(() => {
-        // Whoever asks next gets another connection.
-        if (isDiscarded(connection)) lanes.delete(lane)
-      })
+  function start<Value> (lane: Lane, connection: unknown, work: (connection: unknown) => Promise<Value>): Promise<Value> {
+    gather(connection)
+    const answer = work(connection)
+    const leave = (): void => {
+      // Whoever asks next gets another connection.
+      if (--lane.running === 0 || isDiscarded(connection)) lanes.delete(lane)
+      if (lane.running === 0) pool.releaseConnection(connection).catch(() => {})
+    }
+    answer.then(leave, (error) => {
+      failed(connection, error)
+      leave()
     })
-    return answer.finally(() => leave(lane))
+    return answer
   }
 
   return (work) => {
     const lane = laneFor()
-    return lane === null ? null : workOn(lane, work)
+    if (lane === null) return null
+    lane.running++
+    return lane.connection === null ? lane.opening.then((connection) => start(lane, connection, work)) : start(lane, lane.connection.is, work)
   }
 }

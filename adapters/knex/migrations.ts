@@ -14,7 +14,7 @@ interface Migration {
 export const migrations: readonly Migration[] = [
   {
     name: 'users and api keys',
-    up: ({ bytewise, moment }, { users, apiKeys, own, emailUnique }) => [
+    up: ({ bytewise, momentType: moment }, { users, apiKeys, own, emailUnique }) => [
       `CREATE TABLE ${users} (
         id ${bytewise} NOT NULL CONSTRAINT ${own('users_pkey')} PRIMARY KEY,
         name text NOT NULL,
@@ -50,7 +50,7 @@ export const migrations: readonly Migration[] = [
         fingerprint text NOT NULL,
         user_id ${dialect.bytewise} NOT NULL${dialect.name === 'postgres' ? ` CONSTRAINT ${own('idempotency_user_fkey')} REFERENCES ${users} (id) ON DELETE CASCADE` : ''},
         answer text NOT NULL,
-        expires_at ${dialect.moment} NOT NULL
+        expires_at ${dialect.momentType} NOT NULL
       )`,
       `CREATE INDEX ${own('idempotency_user_id')} ON ${idempotency} (user_id)`,
       `CREATE INDEX ${own('idempotency_expires_at')} ON ${idempotency} (expires_at)`,
@@ -79,7 +79,7 @@ export function statementsBetween (dialect: Dialect, names: Names, from: number,
   const bookkeeping = `CREATE TABLE IF NOT EXISTS ${names.migrations} (
         version integer NOT NULL CONSTRAINT ${names.own('migrations_pkey')} PRIMARY KEY,
         name text NOT NULL,
-        applied_at ${dialect.moment} NOT NULL
+        applied_at ${dialect.momentType} NOT NULL
       )`
   const steps = migrations.map(({ name, up, down }, i) => ({
     up: [...up(dialect, names), `INSERT INTO ${names.migrations} (version, name, applied_at) VALUES (${i + 1}, '${name}', ${dialect.now})`],

@@ -1,6 +1,7 @@
 import type { Page, PageRequest } from '../../lib/storage.ts'
 import type { Dialect } from './dialect.ts'
 import type { Param, Row } from './drivers.ts'
+import { type Column, packed, unpacked } from './rows.ts'
 
 /** A condition of SQL text with `?` for each of its values. */
 export interface Condition {
@@ -28,7 +29,7 @@ export function beginsWith (column: string, prefix: string): Condition {
 }
 
 /** Builds the one statement that gives a page and the number of all matching rows: one statement is one snapshot on both databases. */
-export function pageStatement (dialect: Dialect, table: string, columns: string, condition: Condition | null, { order, limit, from }: PageRequest): { sql: string, params: Param[] } {
+export function pageStatement (dialect: Dialect, table: string, columns: readonly Column[], condition: Condition | null, { order, limit, from }: PageRequest): { sql: string, params: Param[] } {
   const params: Param[] = []
   const numbered = ({ sql, values }: Condition): string => {
     let n = params.length
@@ -40,19 +41,12 @@ export function pageStatement (dialect: Dialect, table: string, columns: string,
   if ('after' in from) conditions.push(numbered({ sql: order === 'asc' ? 'id > ?' : 'id < ?', values: [from.after] }))
   const pageWhere = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
   const direction = order === 'asc' ? 'ASC' : 'DESC'
-  const bounds = numbered({ sql: 'LIMIT ? OFFSET ?', values: [limit, 'offset' in from ? from.offset : 0] })
-  // The outer join keeps the total where the page is empty. Columns are chosen inside, so that none is computed for rows that are skipped.
-  const sql = `SELECT t.total, p.* FROM (SELECT count(*) AS total FROM ${table}${countWhere}) AS t ` +
-    `LEFT JOIN (SELECT ${columns} FROM (SELECT * FROM ${table}${pageWhere} ORDER BY id ${direction} ${bounds}) AS r) AS p ON true ORDER BY p.id ${direction}`
+  const bounds = `LIMIT ${dialect.bound(params.push(limit))} OFFSET ${dialect.bound(params.push('offset' in from ? from.offset : 0))}`
+  const sql = `SELECT (SELECT count(*) FROM ${table}${countWhere}) AS total, ${packed(dialect, columns, `SELECT * FROM ${table}${pageWhere} ORDER BY id ${direction} ${bounds}`)} AS items`
   return { sql, params }
 }
 
-/** The items of a page: where it is empty, the one row that there is holds the count alone. */
-export function toItems<Item> (rows: Row[], toItem: (row: Row) => Item): Item[] {
-  return rows.filter(({ id }) => id !== null).map(toItem)
-}
-
 /** Reads the answer to a page statement. */
-export function toPage<Item> (rows: Row[], toItem: (row: Row) => Item): Page<Item> {
-  return { items: toItems(rows, toItem), total: Number(rows[0]?.['total']) }
+export function toPage<Item> ([row]: Row[], columns: readonly Column[], toItem: (row: Row) => Item): Page<Item> {
+  return { items: unpacked(columns, row?.['items']).map(toItem), total: Number(row?.['total']) }
 }

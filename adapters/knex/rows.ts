@@ -2,11 +2,18 @@ import type { ApiKeyRecord, UserRecord } from '../../lib/storage.ts'
 import type { Dialect } from './dialect.ts'
 import type { Row } from './drivers.ts'
 
-/** A moment as ISO text. PostgreSQL writes `"2026-01-31T09:30:00.5"`, quotes included, SQLite keeps the ISO text itself. */
+/** A column that is read under the name of a member. */
+export interface Column {
+  name: string
+  column: string
+  moment: boolean
+}
+
+/** A moment as ISO text. PostgreSQL writes `2026-01-31T09:30:00.5`, in quotes where it is read alone, SQLite keeps the ISO text itself. */
 function iso (text: unknown): string {
   const value = String(text)
   if (value.endsWith('Z')) return value
-  const bare = value.slice(1, -1)
+  const bare = value.startsWith('"') ? value.slice(1, -1) : value
   return bare.length === 23 ? `${bare}Z` : `${bare.slice(0, 19)}.${bare.slice(20).padEnd(3, '0')}Z`
 }
 
@@ -14,9 +21,44 @@ function isoOrNull (text: unknown): string | null {
   return text === null ? null : iso(text)
 }
 
-/** The columns of a user, for SELECT and RETURNING. */
-export function userColumns ({ time }: Dialect): string {
-  return `id, name, email, version, ${time('created_at', 'createdAt')}, ${time('updated_at', 'updatedAt')}`
+const plain = (name: string, column = name): Column => ({ name, column, moment: false })
+const moment = (name: string, column: string): Column => ({ name, column, moment: true })
+
+/** What is read of a user. */
+export const USER_COLUMNS: readonly Column[] = [plain('id'), plain('name'), plain('email'), plain('version'), moment('createdAt', 'created_at'), moment('updatedAt', 'updated_at')]
+
+/** What is read of an API key. */
+export const API_KEY_COLUMNS: readonly Column[] = [
+  ...['id', 'name', 'scopes', 'start', 'digest', 'lifetime'].map((name) => plain(name)),
+  plain('rotatedFrom', 'rotated_from'),
+  moment('createdAt', 'created_at'),
+  moment('expiresAt', 'expires_at'),
+  moment('revokedAt', 'revoked_at'),
+  moment('lastUsedAt', 'last_used_at')
+]
+
+/** Columns for SELECT and RETURNING. */
+export function listed ({ moment }: Dialect, columns: readonly Column[]): string {
+  return columns.map(({ name, column, moment: isMoment }) => `${isMoment ? moment.alone(column) : column} AS "${name}"`).join(', ')
+}
+
+/**
+ * All rows of a query as one text of JSON, a list of lists of values, in the query's order; null, or an empty list, where there are none. Drivers take a row apart
+ * value by value, and sqlite3 copies each between threads: in one piece, a page of 20 users costs node 60 instead of 105 µs on PostgreSQL, and node and SQLite
+ * together 140 instead of 210 µs.
+ */
+export function packed ({ pack, moment }: Dialect, columns: readonly Column[], query: string): string {
+  return `(SELECT ${pack(columns.map(({ column, moment: isMoment }) => isMoment ? moment.inJson(column) : column))} FROM (${query}) AS q)`
+}
+
+/** The rows that were packed. */
+export function unpacked (columns: readonly Column[], text: unknown): Row[] {
+  const lists: unknown[][] | null = JSON.parse(String(text))
+  return (lists ?? []).map((values) => {
+    const row: Row = {}
+    for (const [i, { name }] of columns.entries()) row[name] = values[i]
+    return row
+  })
 }
 
 export function toUser ({ id, name, email, version, createdAt, updatedAt }: Row): UserRecord {
@@ -27,12 +69,6 @@ export function toUser ({ id, name, email, version, createdAt, updatedAt }: Row)
 export function toSnapshot (text: unknown): UserRecord {
   const { id, name, email, version, createdAt, updatedAt } = JSON.parse(String(text))
   return { id, name, email, version, createdAt, updatedAt }
-}
-
-/** The columns of an API key, for SELECT and RETURNING. */
-export function apiKeyColumns ({ time }: Dialect): string {
-  return `id, name, scopes, start, digest, ${time('created_at', 'createdAt')}, ${time('expires_at', 'expiresAt')}, ` +
-    `${time('revoked_at', 'revokedAt')}, ${time('last_used_at', 'lastUsedAt')}, rotated_from AS "rotatedFrom", lifetime`
 }
 
 export function toApiKeyRecord (row: Row): ApiKeyRecord {

@@ -22,6 +22,8 @@ export interface Session {
   readonly run: Run
   /** One that only reads, and is quick at any size of the tables. */
   readonly read: Run
+  /** Whether reads share connections, so that it is not told which of them came first. */
+  readonly shares: boolean
   /** One statement that a constraint may refuse; in a transaction of the host's the refusal leaves that usable. */
   readonly attempt: Run
   /** Statements that happen all or not at all. */
@@ -53,10 +55,12 @@ export interface SessionOptions {
   lanes?: number | undefined
 }
 
+const isSound = (param: Param): boolean => typeof param === 'string' ? isStorable(param) : !Array.isArray(param) || param.every(isSound)
+
 /** Statements on one connection. A text that can't be stored unchanged is refused before it is sent. */
 function runOn (dialect: Dialect, connection: unknown, { deadline, prepare = false }: SessionOptions = {}): Run {
-  return async (sql, params = []) => {
-    if (!params.every((param) => typeof param !== 'string' || isStorable(param))) throw new StorageError('fault', 'a text can not be stored unchanged')
+  return (sql, params = []) => {
+    if (!params.every(isSound)) return Promise.reject(new StorageError('fault', 'a text can not be stored unchanged'))
     const answer = dialect.run(connection, sql, params, prepare && params.length > 0)
     return deadline === undefined ? answer : withDeadline(answer, connection, deadline)
   }
@@ -69,23 +73,24 @@ function runOn (dialect: Dialect, connection: unknown, { deadline, prepare = fal
 export function openSession (knex: Knex, names: Names, { deadline, localLimit, prepare, lanes = 0 }: SessionOptions = {}): OwnSession {
   const pool: Pool = knex.client
   const dialect = dialectOf(pool.driverName)
-  const share = shareConnections(pool, lanes)
+  const settings = { deadline, prepare }
+  const share = shareConnections(pool, lanes, discardLost)
 
   async function withConnection<Value> (work: (run: Run, connection: unknown) => Promise<Value>, limit: number | undefined): Promise<Value> {
     const connection = await pool.acquireConnection()
     try {
-      return await judged(connection, work(runOn(dialect, connection, { deadline: limit, prepare }), connection))
+      return await work(runOn(dialect, connection, { deadline: limit, prepare }), connection)
+    } catch (error) {
+      discardLost(connection, error)
+      throw error
     } finally {
       await pool.releaseConnection(connection)
     }
   }
 
-  /** An answer; where it tells that the connection is lost, nobody is lent that again. */
-  function judged<Value> (connection: unknown, answer: Promise<Value>): Promise<Value> {
-    return answer.catch((error) => {
-      if (isLost(toStorageError(error, names))) discard(connection)
-      throw error
-    })
+  /** Where an error tells that the connection is lost, nobody is lent that again. */
+  function discardLost (connection: unknown, error: unknown): void {
+    if (isLost(toStorageError(error, names))) discard(connection)
   }
 
   /** Each piece of work is atomic, so one that lost against another transaction can simply be done again. */
@@ -115,7 +120,7 @@ export function openSession (knex: Knex, names: Names, { deadline, localLimit, p
   const run: Run = (sql, params) => repeat((on) => on(sql, params))
   const read: Run = async (sql, params) => {
     try {
-      return await (share((connection) => judged(connection, runOn(dialect, connection, { deadline, prepare })(sql, params))) ?? run(sql, params))
+      return await (share((connection) => runOn(dialect, connection, settings)(sql, params)) ?? run(sql, params))
     } catch (thrown) {
       const error = toStorageError(thrown, names)
       if (!isLost(error)) throw error
@@ -126,6 +131,7 @@ export function openSession (knex: Knex, names: Names, { deadline, localLimit, p
   return {
     dialect,
     read,
+    shares: lanes > 0,
     limit: localLimit === undefined ? null : `SET LOCAL statement_timeout = ${localLimit}`,
     run,
     attempt: run,
@@ -206,6 +212,7 @@ export function joinTransaction (transaction: Knex.Transaction, { dialect }: Ses
     limit: null,
     run: (sql, params) => next(() => send(sql, params)),
     read: (sql, params) => next(() => send(sql, params)),
+    shares: false,
     attempt: (sql, params) => behindSavepoint((on) => on(sql, params)),
     atomically: behindSavepoint,
     exclusively: (work) => behindSavepoint(async (on) => {

@@ -1,11 +1,14 @@
 import type { PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard } from '../../lib/storage.ts'
 import { requireVersion } from '../../lib/storage-rules.ts'
-import { blocksPage, toCounts } from './blocks/page.ts'
+import { isStorable } from '../../lib/text.ts'
+import { blocksPage } from './blocks/page.ts'
 import type { Upkeep } from './blocks/upkeep.ts'
 import { knexCreation } from './creation.ts'
+import type { Row } from './drivers.ts'
+import { gatherFinds, gatherSame } from './gathering.ts'
 import type { Names } from './names.ts'
-import { beginsWith, type Condition, pageStatement, toItems, toPage } from './pages.ts'
-import { toUser, userColumns } from './rows.ts'
+import { beginsWith, type Condition, pageStatement, toPage } from './pages.ts'
+import { listed, packed, toUser, unpacked, USER_COLUMNS } from './rows.ts'
 import type { Session } from './session.ts'
 
 type UserStore = Pick<Storage, 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'>
@@ -27,20 +30,42 @@ function alters ({ name, email }: UserChanges, user: UserRecord): boolean {
 
 /** Users in SQL. Each method is one statement; a second one only reads why the first found nothing to do. */
 export function knexUsers (session: Session, names: Names, upkeep: Upkeep): UserStore {
-  const { run, read, attempt, dialect } = session
+  const { run, read, shares, attempt, dialect } = session
   const { users } = names
   const { p } = dialect
-  const columns = userColumns(dialect)
-  const pageOfAll = blocksPage(dialect, names, columns)
+  const columns = listed(dialect, USER_COLUMNS)
+  const statementOf = blocksPage(dialect, names, USER_COLUMNS)
   const select = `SELECT ${columns} FROM ${users} WHERE id = ${p(1)}`
-  const guarded = (allowed: number, refused: number) => `(${dialect.list(allowed)} IS NULL OR ${dialect.in('version', allowed)}) AND NOT ${dialect.in('version', refused)}`
+  const selectMany = `SELECT ${packed(dialect, USER_COLUMNS, `SELECT * FROM ${users} WHERE ${dialect.in('id', 1, 'text')}`)} AS items`
+  const guarded = (allowed: number, refused: number) => `(${dialect.list(allowed)} IS NULL OR ${dialect.in('version', allowed, 'bigint')}) AND NOT ${dialect.in('version', refused, 'bigint')}`
   const update = `UPDATE ${users} SET name = coalesce(${p(2)}, name), name_key = coalesce(${p(3)}, name_key), email = coalesce(${p(4)}, email), ` +
     `email_key = coalesce(${p(5)}, email_key), version = version + 1, updated_at = ${p(6)} WHERE id = ${p(1)} AND ${guarded(7, 8)} ` +
     `AND (name <> coalesce(${p(2)}, name) OR email <> coalesce(${p(4)}, email)) RETURNING ${columns}`
   const remove = `DELETE FROM ${users} WHERE id = ${p(1)} AND ${guarded(2, 3)} RETURNING ${columns}`
 
+  async function findRow (id: string): Promise<Row | undefined> {
+    return (await read(select, [id]))[0]
+  }
+
+  async function findRows (ids: string[]): Promise<Map<unknown, Row>> {
+    const [row] = await read(selectMany, [ids])
+    return new Map(unpacked(USER_COLUMNS, row?.['items']).map((each) => [each['id'], each]))
+  }
+
+  async function pageOfAll (page: PageRequest): Promise<{ rows: Row[], total: number }> {
+    const { sql, params } = statementOf(page)
+    const [row = {}] = await read(sql, params)
+    const tail = Number(row['tail'])
+    upkeep.looked(tail, Number(row['changes']))
+    return { rows: unpacked(USER_COLUMNS, row['items']), total: Number(row['counted']) + tail }
+  }
+
+  const same = gatherSame<{ rows: Row[], total: number }>()
+  const find = shares ? gatherFinds(findRow, findRows) : findRow
+
   async function findUser (id: string): Promise<UserRecord | null> {
-    const [row] = await read(select, [id])
+    // What can't be kept is nobody's id.
+    const row = isStorable(id) ? await find(id) : undefined
     return row === undefined ? null : toUser(row)
   }
 
@@ -58,14 +83,11 @@ export function knexUsers (session: Session, names: Names, upkeep: Upkeep): User
     async listUsers (filter: UserFilter, page: PageRequest) {
       const condition = conditionOf(filter)
       if (condition !== null) {
-        const { sql, params } = pageStatement(dialect, users, columns, condition, page)
-        return toPage(await run(sql, params), toUser)
+        const { sql, params } = pageStatement(dialect, users, USER_COLUMNS, condition, page)
+        return toPage(await run(sql, params), USER_COLUMNS, toUser)
       }
-      const { sql, params } = pageOfAll(page)
-      const rows = await read(sql, params)
-      const { total, tail, changes } = toCounts(rows[0]?.['counts'])
-      upkeep.looked(tail, changes)
-      return { items: toItems(rows, toUser), total }
+      const { rows, total } = await (shares ? same(`${page.order} ${page.limit} ${JSON.stringify(page.from)}`, () => pageOfAll(page)) : pageOfAll(page))
+      return { items: rows.map(toUser), total }
     },
 
     async updateUser (id, changes, updatedAt, guard) {

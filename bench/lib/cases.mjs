@@ -17,6 +17,10 @@ export function casesFor (size, { list, get, rename, create }) {
     first: page(1),
     middle: page(Math.max(1, Math.floor(size / 40))),
     last: page(Math.max(1, Math.floor(size / 20))),
+    random: () => {
+      const next = wander(Math.max(1, Math.floor(size / 20)))
+      return () => list({ page: 1 + next(), limit: 20 })
+    },
     after: () => {
       const next = wander(size - 20)
       return () => list({ after: idOf(next()), limit: 20 })

@@ -7,7 +7,8 @@ import knex, { type Knex } from 'knex'
 import pg from 'pg'
 import { test, type Test } from 'tap'
 import { auditor } from '../../adapters/knex/blocks/audit.ts'
-import { blocksPage, toCounts } from '../../adapters/knex/blocks/page.ts'
+import { blocksPage } from '../../adapters/knex/blocks/page.ts'
+import { USER_COLUMNS } from '../../adapters/knex/rows.ts'
 import { createUpkeep, type Upkeep } from '../../adapters/knex/blocks/upkeep.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { namesOf } from '../../adapters/knex/names.ts'
@@ -94,9 +95,11 @@ async function play ({ name, queries, table, id, series, page, upkeep, audit }: 
       for (const offset of [0, Math.floor(share / 9999 * total), Math.max(0, total - limit), total + 3]) {
         const expected = (await q(on, `SELECT id FROM ${table} ORDER BY id ${order} LIMIT ${limit} OFFSET ${offset}`)).map((row) => row['id'])
         const { sql, params } = page({ order, limit, offset })
-        const rows = await q(on, sql, [...params])
-        const found = rows.filter((row) => row['id'] !== null).map((row) => row['id'])
-        const counted = toCounts(rows[0]?.['counts']).total
+        const [row] = await q(on, sql, [...params])
+        const items = row?.['items'] ?? []
+        // pg takes JSON apart by itself.
+        const found: string[] = (typeof items === 'string' ? JSON.parse(items) : Object(items)).map(([id]: [string]) => id)
+        const counted = Number(row?.['counted']) + Number(row?.['tail'])
         if (counted !== total || JSON.stringify(found) !== JSON.stringify(expected)) {
           throw new Error(`${order} ${offset} ${limit}: total ${counted} of ${total}, ${found.length} of ${expected.length} users, from ${String(found[0])} instead of ${String(expected[0])}`)
         }
@@ -187,7 +190,7 @@ async function groundOn (t: Test, own: Knex, schema: string | null, queries: Gro
   const dialect = dialectOf(String(own.client.driverName))
   const names = namesOf(naming, dialect)
   const session = openSession(own, names)
-  const pages = blocksPage(dialect, names, 'id')
+  const pages = blocksPage(dialect, names, USER_COLUMNS)
   const postgres = dialect.name === 'postgres'
   return {
     name: dialect.name,
@@ -490,7 +493,7 @@ test('blocks that everybody has left are given up, and a publication of all tabl
   const blocks = async () => Number((await sql(`SELECT count(*) AS n FROM "${schema}".fastify_users_blocks`))[0]?.['n'])
   await until(async () => {
     t.equal((await storage.listUsers(everybody, { order: 'asc', limit: 5, from: { offset: 0 } })).total, 1000)
-    return await blocks() <= 3
+    return await blocks() <= 6
   })
   t.strictSame(await storage.checkCounts(), { users: 1000, counted: 1000, wrong: 0 })
 })

@@ -12,6 +12,7 @@ import { isConflict, isLost, toStorageError } from '../../adapters/knex/driver-e
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { namesOf } from '../../adapters/knex/names.ts'
 import { beginsWith, behindPrefix, pageStatement } from '../../adapters/knex/pages.ts'
+import { USER_COLUMNS } from '../../adapters/knex/rows.ts'
 import { requirePeers } from '../../adapters/peers.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
@@ -97,7 +98,7 @@ test('every look-up and every search goes by an index', async (t) => {
 
   const plan = async (condition: Parameters<typeof pageStatement>[3], from: { offset: number } | { after: string }) => {
     const statement = (dialect: typeof postgresDialect, table: string) => {
-      const { sql: text, params } = pageStatement(dialect, table, 'id, name', condition, { order: 'asc', limit: 20, from })
+      const { sql: text, params } = pageStatement(dialect, table, USER_COLUMNS, condition, { order: 'asc', limit: 20, from })
       // Values in place of placeholders, for EXPLAIN alone.
       return text.replaceAll(/[$?](\d+)/g, (_, n) => JSON.stringify(params[Number(n) - 1]).replaceAll('"', "'"))
     }

@@ -4,18 +4,19 @@ import type { Names } from '../names.ts'
 import type { OwnSession, Run } from '../session.ts'
 import { BLOCK, cutBlocks, cutUsers } from './cut.ts'
 
-/** Users in the tail from which on part of it is sealed. The newest stay, since others of their age may still be on their way. */
-const SEAL_AT = 2 * BLOCK
-const KEEP = BLOCK / 2
+/** The newest users stay in the tail, since others of their age may still be on their way. */
+const KEEP = BLOCK / 4
+/** Users in the tail from which on part of it is sealed. */
+const SEAL_AT = BLOCK + KEEP
 /** Changes from which on they are folded into the blocks. */
 const FOLD_AT = BLOCK
 // A round is one short transaction, however much there is to do.
-const MOST_BLOCKS = 64
+const MOST_BLOCKS = 128
 /** A block that has grown beyond this is cut again. */
 const OVERFULL = 4 * BLOCK
 const MOST_CUTS = 8
 /** So many changes at once leave room behind that is worth giving back before autovacuum comes by. */
-const TIDY_AT = 8 * FOLD_AT
+const TIDY_AT = 16 * FOLD_AT
 const WAIT_MS = 2000
 const REST_MS = 1000
 /** How long another process's round is left to it. */
