@@ -1,0 +1,123 @@
+// Every store, played a random history, against a plain list of users that is counted and cut for each page.
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { isStorageError } from '../../lib/errors.ts'
+import type { Storage, UserFilter, UserRecord } from '../../lib/storage.ts'
+import { stores } from '../helpers/stores.ts'
+
+interface Known { user: UserRecord, nameKey: string, emailKey: string }
+
+type Step =
+  | { kind: 'create', n: number, name: string, email: string }
+  | { kind: 'update', n: number, name: string | null, email: string | null, version: number | null }
+  | { kind: 'delete', n: number, version: number | null }
+  | { kind: 'list', order: 'asc' | 'desc', limit: number, from: { offset: number } | { after: number }, filter: { email: string | null, prefix: string | null } }
+
+const AT = '2026-01-01T00:00:00.000Z'
+const LATER = '2026-01-02T00:00:00.000Z'
+const idOf = (n: number) => `usr_${String(n).padStart(26, '0')}`
+const byId = (a: Known, b: Known) => a.user.id < b.user.id ? -1 : 1
+
+// Few letters in both cases, so that keys meet and begin with each other.
+const text = fc.string({ unit: fc.constantFrom('a', 'A', 'b', '%', '_'), minLength: 1, maxLength: 4 })
+const number = fc.nat(40)
+const version = fc.option(fc.integer({ min: 1, max: 3 }), { freq: 2 })
+const list: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constant('list' as const),
+  order: fc.constantFrom('asc' as const, 'desc' as const),
+  limit: fc.integer({ min: 1, max: 8 }),
+  from: fc.oneof(fc.record({ offset: fc.nat(45) }), fc.record({ after: number })),
+  filter: fc.record({ email: fc.option(text, { freq: 1 }), prefix: fc.option(text, { freq: 1 }) })
+})
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('create' as const), n: number, name: text, email: text }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('update' as const), n: number, name: fc.option(text), email: fc.option(text), version }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), n: number, version }) },
+  { weight: 3, arbitrary: list }
+)
+
+const valueOf = (value: string) => ({ value, key: value.toLowerCase() })
+const guardOf = (version: number | null) => ({ ifVersion: version === null ? null : [version], unlessVersion: [] })
+
+/** What a plain list makes of a step. */
+function expected (known: Map<string, Known>, step: Step): unknown {
+  const holderOf = (email: string) => [...known.values()].find(({ emailKey }) => emailKey === email.toLowerCase())?.user.id
+  if (step.kind === 'list') {
+    const { email, prefix } = step.filter
+    const fits = ({ nameKey, emailKey }: Known) => (email === null || emailKey === email.toLowerCase()) && (prefix === null || [nameKey, emailKey].some((key) => key.startsWith(prefix.toLowerCase())))
+    const found = [...known.values()].filter(fits).sort(byId)
+    if (step.order === 'desc') found.reverse()
+    const { from } = step
+    const rest = 'offset' in from ? found.slice(from.offset) : found.filter(({ user: { id } }) => step.order === 'asc' ? id > idOf(from.after) : id < idOf(from.after))
+    return { items: rest.slice(0, step.limit).map(({ user }) => ({ ...user })), total: found.length }
+  }
+  const id = idOf(step.n)
+  const holder = known.get(id)
+  if (step.kind === 'create') {
+    // A store may look at either first.
+    if (holder !== undefined) return holderOf(step.email) === undefined ? 'fault' : 'fault or email_taken'
+    if (holderOf(step.email) !== undefined) return 'email_taken'
+    const user = { id, name: step.name, email: step.email, version: 1, createdAt: AT, updatedAt: AT }
+    known.set(id, { user, nameKey: step.name.toLowerCase(), emailKey: step.email.toLowerCase() })
+    return { user: { ...user }, replayed: false }
+  }
+  if (holder === undefined) return null
+  if (step.version !== null && step.version !== holder.user.version) return 'version_mismatch'
+  if (step.kind === 'delete') {
+    known.delete(id)
+    return { ...holder.user }
+  }
+  const { name = null, email = null } = step
+  const next = { ...holder.user, ...(name !== null && { name }), ...(email !== null && { email }) }
+  if (next.name === holder.user.name && next.email === holder.user.email) return { user: { ...holder.user }, changed: false }
+  if (email !== null && ![undefined, id].includes(holderOf(email))) return 'email_taken'
+  holder.user = { ...next, version: next.version + 1, updatedAt: LATER }
+  holder.nameKey = next.name.toLowerCase()
+  holder.emailKey = next.email.toLowerCase()
+  return { user: { ...holder.user }, changed: true }
+}
+
+/** What the store makes of it. */
+async function actual (storage: Storage, step: Step): Promise<unknown> {
+  try {
+    if (step.kind === 'list') {
+      const { email, prefix } = step.filter
+      const filter: UserFilter = { emailKey: email?.toLowerCase() ?? null, prefix: prefix?.toLowerCase() ?? null }
+      return await storage.listUsers(filter, { order: step.order, limit: step.limit, from: 'offset' in step.from ? step.from : { after: idOf(step.from.after) } })
+    }
+    const id = idOf(step.n)
+    if (step.kind === 'create') {
+      return await storage.createUser({ id, name: step.name, email: step.email, version: 1, createdAt: AT, updatedAt: AT }, { nameKey: step.name.toLowerCase(), emailKey: step.email.toLowerCase() }, null)
+    }
+    if (step.kind === 'delete') return await storage.deleteUser(id, guardOf(step.version))
+    const { name, email } = step
+    return await storage.updateUser(id, { ...(name !== null && { name: valueOf(name) }), ...(email !== null && { email: valueOf(email) }) }, LATER, guardOf(step.version))
+  } catch (error) {
+    if (isStorageError(error)) return error.code
+    throw error
+  }
+}
+
+const RUNS = Number(process.env['HISTORIES'] ?? 0)
+
+for (const { name, create: make } of stores) {
+  test(`${name}: after any history every page is what a plain list gives`, async (t) => {
+    const storage = await make(t)
+    t.teardown(() => storage.close())
+    await storage.migrate()
+    await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 120, size: 'max' }), async (steps) => {
+      const known = new Map<string, Known>()
+      try {
+        for (const each of steps) {
+          const wanted = expected(known, each)
+          const found = await actual(storage, each)
+          if (wanted === 'fault or email_taken' && (found === 'fault' || found === 'email_taken')) continue
+          assert.deepEqual(found, wanted)
+        }
+      } finally {
+        for (const id of known.keys()) await storage.deleteUser(id, guardOf(null))
+      }
+    }), { numRuns: RUNS > 0 ? RUNS : name === 'memory' ? 500 : 40 })
+  })
+}
