@@ -5,6 +5,7 @@ import { type KnexStorage, storageOnKnex } from './storage.ts'
 export type KnexStorageOptions = NamingOptions
 export type { KnexStorage }
 export type { CountsReport } from './blocks/audit.ts'
+export type { SchemaReport } from './inspection.ts'
 export { migrationsSql, type MigrationsSqlOptions } from './migrations-sql.ts'
 
 /**

@@ -1,4 +1,5 @@
 import { StorageError } from '../../lib/errors.ts'
+import { createInspection, type SchemaReport } from './inspection.ts'
 import { LATEST, statementsBetween } from './migrations.ts'
 import type { Names } from './names.ts'
 import type { Run, Session } from './session.ts'
@@ -14,13 +15,16 @@ export interface Migrator {
    * @throws StorageError `schema_newer`, `unavailable`
    */
   rollback (version: number): Promise<void>
+  /** Holds the schema against what this code makes; changes nothing. @throws StorageError `unavailable` */
+  inspect (): Promise<SchemaReport>
 }
 
 /**
  * Makes the migrator of a session. A runner of our own and not Knex's, because Knex merges a host's migration settings into ours, leaves its
  * lock behind when a process dies, and fails where several processes start on an empty database.
  */
-export function createMigrator ({ dialect, run, exclusively }: Session, names: Names): Migrator {
+export function createMigrator (session: Session, names: Names): Migrator {
+  const { dialect, run, exclusively } = session
   // Reading pg_class, which takes a lock on it, is what makes PostgreSQL look at what others have just committed: to_regclass alone answers from a cache.
   const exists = dialect.name === 'postgres'
     ? `SELECT 1 AS found FROM pg_catalog.pg_class WHERE oid = to_regclass(${dialect.p(1)})`
@@ -59,6 +63,8 @@ export function createMigrator ({ dialect, run, exclusively }: Session, names: N
   }
 
   return {
+    inspect: createInspection(session, names, () => version(run)),
+
     async check () {
       const found = await version(run)
       refuseNewer(found)

@@ -3,7 +3,7 @@ import { type Fault, validationFailed } from '../errors.ts'
 import { compileShape } from '../faults.ts'
 import { checkListQuery, type Limits, unknownParameters } from '../users/list-query.ts'
 import { judgeName } from '../users/rules.ts'
-import { DEFAULT_SCOPES, type Scope, SCOPES } from './scopes.ts'
+import { DEFAULT_SCOPES, isScope, type Scope, SCOPES } from './scopes.ts'
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60
 const DAY_SECONDS = 24 * 60 * 60
@@ -36,10 +36,6 @@ export interface ApiKeyInput {
   expiresAt?: string | null
   /** Seconds from now, instead of `expiresAt`. */
   expiresIn?: number
-}
-
-function isScope (text: string): text is Scope {
-  return SCOPES.some((scope) => scope === text)
 }
 
 /** The text of a moment, or null where it is no date that exists or lies outside what ISO 8601 text can sort. */

@@ -3,5 +3,9 @@ export const SCOPES = ['users:read', 'users:write', 'users:delete', 'keys:read',
 
 export type Scope = typeof SCOPES[number]
 
+export function isScope (text: string): text is Scope {
+  return SCOPES.some((scope) => scope === text)
+}
+
 /** What a key made without scopes has. */
 export const DEFAULT_SCOPES: readonly Scope[] = ['users:read', 'users:write', 'users:delete']

@@ -1,11 +1,11 @@
 import type { Names } from '../names.ts'
 
 // A page is found by the numbers of some hundred groups and blocks, and then by skipping at most the users of one: these two sizes keep both short up to far beyond ten
-// million users, where there are about 300 groups.
+// million users, where there are about 600 groups.
 /** Users in a block when it is sealed. */
 export const BLOCK = 256
 /** Blocks in a group. */
-export const GROUP = 128
+export const GROUP = 64
 
 /** The statement that cuts the users from one id up to another, which is outside, into blocks; both are SQL expressions. A block that begins where one begins is counted anew. */
 export function cutUsers ({ users, blocks }: Names, from: string, to: string): string {

@@ -72,7 +72,7 @@ export function pageFunction ({ own }: Names): string {
           SELECT g.start, g.before INTO low, before FROM ${groups} AS g WHERE g.before <= first - added ORDER BY g.before DESC, g.start DESC LIMIT 1;
           high := coalesce((SELECT min(g.start) FROM ${groups} AS g WHERE g.start > low), boundary);
           SELECT b.start, b.before INTO anchor, before
-            FROM (SELECT i.start, before + sum(i.live) OVER (ORDER BY i.start) - i.live AS before FROM ${blocks} AS i WHERE i.start >= low AND i.start < high) AS b
+            FROM (SELECT i.start, before + sum(i.live) OVER (ORDER BY i.start ROWS UNBOUNDED PRECEDING) - i.live AS before FROM ${blocks} AS i WHERE i.start >= low AND i.start < high) AS b
             WHERE b.before <= first - added ORDER BY b.start DESC LIMIT 1;
           before := before + coalesce((SELECT sum(c.change) FROM ${changes} AS c WHERE c.id < anchor), 0);
         END IF;

@@ -34,8 +34,8 @@ function sqlitePages (dialect: Dialect, { users, blocks, blockGroups, blockChang
     `SELECT *, ${first} AS first, ${take} AS take, (changes + counted - kept) / 2 AS added FROM (SELECT sealed, counted AS kept, ${looked} FROM ${sealing} ${ONCE}) ${ONCE}`,
     `SELECT *, CASE WHEN first < counted AND first >= added + ${BLOCK} THEN (SELECT start FROM ${blockGroups} WHERE before <= first - added ORDER BY before DESC, start DESC LIMIT 1) END AS low`,
     `SELECT *, (SELECT before FROM ${blockGroups} WHERE start = low) AS base, coalesce((SELECT min(start) FROM ${blockGroups} WHERE start > low), sealed) AS high`,
-    `SELECT *, CASE WHEN first >= counted THEN sealed WHEN low IS NULL THEN '' ELSE (SELECT start FROM (SELECT start, base + sum(live) OVER (ORDER BY start) - live AS before
-      FROM ${blocks} WHERE start >= low AND start < high) WHERE before <= first - added ORDER BY start DESC LIMIT 1) END AS anchor`,
+    `SELECT *, CASE WHEN first >= counted THEN sealed WHEN low IS NULL THEN '' ELSE (SELECT max(start) FROM (SELECT start, base + sum(live) OVER (ORDER BY start ROWS UNBOUNDED PRECEDING) - live AS before
+      FROM ${blocks} WHERE start >= low AND start < high) WHERE before <= first - added) END AS anchor`,
     `SELECT *, first - CASE WHEN first >= counted THEN counted WHEN low IS NULL THEN 0
       ELSE base + (SELECT coalesce(sum(live), 0) FROM (SELECT live FROM ${blocks} WHERE start >= low AND start < anchor ORDER BY start LIMIT ${GROUP})) + (SELECT coalesce(sum(change), 0) FROM ${blockChanges} WHERE id < anchor) END AS skip`
   ].reduce((inner, outer) => `${outer} FROM (${inner}) ${ONCE}`)
