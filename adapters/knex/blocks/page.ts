@@ -3,7 +3,7 @@ import type { Dialect } from '../dialect.ts'
 import type { Param } from '../drivers.ts'
 import type { Names } from '../names.ts'
 import { type Column, packed } from '../rows.ts'
-import { BLOCK, GROUP } from './cut.ts'
+import { BLOCK, groupOf } from './cut.ts'
 
 /** A statement and its values. */
 export interface Statement {
@@ -37,7 +37,7 @@ function sqlitePages (dialect: Dialect, { users, blocks, blockGroups, blockChang
     `SELECT *, CASE WHEN first >= counted THEN sealed WHEN low IS NULL THEN '' ELSE (SELECT max(start) FROM (SELECT start, base + sum(live) OVER (ORDER BY start ROWS UNBOUNDED PRECEDING) - live AS before
       FROM ${blocks} WHERE start >= low AND start < high) WHERE before <= first - added) END AS anchor`,
     `SELECT *, first - CASE WHEN first >= counted THEN counted WHEN low IS NULL THEN 0
-      ELSE base + (SELECT coalesce(sum(live), 0) FROM (SELECT live FROM ${blocks} WHERE start >= low AND start < anchor ORDER BY start LIMIT ${GROUP})) + (SELECT coalesce(sum(change), 0) FROM ${blockChanges} WHERE id < anchor) END AS skip`
+      ELSE base + (SELECT coalesce(sum(live), 0) FROM (SELECT live FROM ${blocks} WHERE start >= low AND start < anchor ORDER BY start LIMIT ${groupOf(dialect)})) + (SELECT coalesce(sum(change), 0) FROM ${blockChanges} WHERE id < anchor) END AS skip`
   ].reduce((inner, outer) => `${outer} FROM (${inner}) ${ONCE}`)
   const there = descending
     ? ` WHERE id <= (SELECT id FROM ${users} WHERE id >= (SELECT anchor FROM k) ORDER BY id LIMIT 1 OFFSET (SELECT skip + take - 1 FROM k)) ORDER BY id DESC LIMIT (SELECT take FROM k)`

@@ -110,7 +110,7 @@ export function blocksUp (dialect: Dialect, names: Names): string[] {
     `INSERT INTO ${sealing} (sealed, pending, round, counted) SELECT coalesce(max(id), ''), coalesce(max(id), ''), '', 0 FROM ${users}`,
     `INSERT INTO ${blocks} (start, live) VALUES ('', 0)`,
     cutUsers(names, "''", `(SELECT sealed FROM ${sealing})`),
-    ...cutBlocks(names)
+    ...cutBlocks(dialect, names)
   ]
 }
 

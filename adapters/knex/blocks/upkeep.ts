@@ -56,7 +56,7 @@ export function createUpkeep (session: OwnSession, names: Names) {
   const giveUp = `DELETE FROM ${blocks} WHERE live = 0 AND start <> ''`
   const finish = `UPDATE ${sealing} SET sealed = ${p(1)}`
   const overfull = `SELECT start, coalesce((SELECT min(n.start) FROM ${blocks} AS n WHERE n.start > k.start), ${p(1)}) AS next FROM ${blocks} AS k WHERE live > ${OVERFULL} ORDER BY start LIMIT ${MOST_CUTS}`
-  const unseal = [`DELETE FROM ${blocks}`, `INSERT INTO ${blocks} (start, live) VALUES ('', 0)`, ...cutBlocks(names)]
+  const unseal = [`DELETE FROM ${blocks}`, `INSERT INTO ${blocks} (start, live) VALUES ('', 0)`, ...cutBlocks(dialect, names)]
   const reset = `UPDATE ${sealing} SET sealed = '', pending = '', round = ${p(1)}`
 
   const closing = new AbortController()
@@ -110,7 +110,7 @@ export function createUpkeep (session: OwnSession, names: Names) {
     const cuts = await on(overfull, [boundary])
     for (const { start, next } of cuts) await on(seal, [String(start), String(next)])
     await on(giveUp)
-    for (const statement of cutBlocks(names)) await on(statement)
+    for (const statement of cutBlocks(dialect, names)) await on(statement)
     await on(finish, [boundary])
     return cuts.length === MOST_CUTS
   }, { signal: closing.signal })

@@ -1,0 +1,94 @@
+// Whether the process grows under load, and how long it takes to start: node bench/steady.mjs --storage postgres,sqlite,memory --minutes 10
+// Each minute the heap is collected and measured; the first minutes fill the caches. Start-up is that of a service on a database that is there.
+import { execFileSync, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import autocannon from 'autocannon'
+import { startPostgres } from '../test/servers/postgres.mjs'
+import { casesFor } from './lib/cases.mjs'
+import { dialects } from './lib/dialects.mjs'
+import { seedPostgres, seedSqlite } from './lib/seed.mjs'
+
+const KEY = 'bench-key-of-more-than-32-characters'
+const SIZE = 1000
+const STARTS = 9
+
+const { values: given } = parseArgs({ options: { storage: { type: 'string', default: 'postgres,sqlite,memory' }, minutes: { type: 'string', default: '10' }, connections: { type: 'string', default: '8' } } })
+const median = (values) => values.sort((a, b) => a - b)[values.length >> 1]
+
+/** The median of how long a piece of a script takes in a process of its own, in milliseconds; the script prints it. */
+function timed (script, env = {}) {
+  return median(Array.from({ length: STARTS }, () => Number(execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: import.meta.dirname, env: { ...process.env, ...env } }))))
+}
+
+async function start (place) {
+  const child = fork(join(import.meta.dirname, 'servers', 'ours-watched.mjs'), { execArgv: ['--expose-gc'], silent: true, env: { ...process.env, KEY, PLACE: place, SIZE: String(SIZE), NODE_ENV: 'production' } })
+  child.stderr.pipe(process.stderr)
+  const [line] = await once(child.stdout, 'data')
+  return { child, ...JSON.parse(String(line)) }
+}
+
+async function heapOf (child) {
+  child.send('heap')
+  const [usage] = await once(child, 'message')
+  return usage
+}
+
+const mb = (bytes) => (bytes / 1024 / 1024).toFixed(2)
+
+console.log(`node ${process.version}, ${cpus().length} × ${cpus()[0].model}\n`)
+const directory = await mkdtemp(join(tmpdir(), 'fastify-users-steady-'))
+let worst = 0
+try {
+  console.log(`import of the package, fastify loaded before: ${timed("await import('fastify'); const at = performance.now(); await import('../dist/lib/index.js'); console.log(performance.now() - at)").toFixed(0)} ms\n`)
+  for (const kind of given.storage.split(',')) {
+    const server = kind === 'postgres' ? await startPostgres({ durable: true }) : undefined
+    const place = kind === 'memory' ? '' : server?.url ?? join(directory, 'users.db')
+    const { child, address, key } = await start(place)
+    if (kind === 'postgres') await seedPostgres(place, 'fastify_users_users', SIZE, { create: false })
+    if (kind === 'sqlite') await seedSqlite(place, 'fastify_users_users', SIZE, { create: false })
+    const cases = Object.values(casesFor(SIZE, dialects.own))
+    const heaps = []
+    let requests = 0
+    let errors = 0
+    for (let minute = 0; minute < Number(given.minutes); minute++) {
+      const nexts = cases.map((each) => each(`${kind}-${minute}`))
+      let n = 0
+      const result = await autocannon({
+        url: address,
+        connections: Number(given.connections),
+        duration: 60,
+        // Enough to meet every cache, and little enough that the memory store stays about as large as it is.
+        overallRate: 200,
+        headers: { authorization: `Bearer ${key}` },
+        requests: [{
+          setupRequest (request) {
+            const { headers, ...rest } = nexts[n++ % nexts.length]()
+            return { ...request, ...rest, headers: { ...request.headers, ...headers } }
+          }
+        }]
+      })
+      requests += result['2xx']
+      errors += result.errors + result.timeouts + result.non2xx
+      heaps.push(await heapOf(child))
+    }
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    const used = heaps.map(({ heapUsed }) => heapUsed)
+    const [early, late] = [median(used.slice(1, 4)), median(used.slice(-3))]
+    worst = Math.max(worst, kind === 'memory' ? 0 : late / early)
+    console.log(`${kind}: ${requests} requests, ${errors} errors; heap after collection, MB by the minute: ${used.map(mb).join(' ')}; minutes 2 to 4 against the last 3: ${((late / early - 1) * 100).toFixed(1)} %`)
+    if (kind !== 'memory') {
+      const script = `const at = performance.now(); const [{ default: Fastify }, { default: users }, { ${kind} }] = await Promise.all([import('fastify'), import('../dist/lib/index.js'), import('../dist/adapters/${kind}.js')])
+        const app = Fastify(); await app.register(users, { prefix: '/v1', storage: ${kind}(${kind === 'postgres' ? '{ connection: process.env.PLACE }' : '{ filename: process.env.PLACE }'}), migrate: true }); await app.listen({ port: 0 }); console.log(performance.now() - at); process.exit()`
+      console.log(`${kind}: start-up on a database that is there, all imports included: ${timed(script, { PLACE: place }).toFixed(0)} ms`)
+    }
+    await server?.stop()
+  }
+} finally {
+  await rm(directory, { recursive: true, force: true })
+}
+process.exit(worst > 1.05 ? 1 : 0)
