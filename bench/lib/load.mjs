@@ -8,9 +8,18 @@ function cpu (pid, databasePid) {
   return { node: cpuOf(pid), database: databasePid === undefined ? NaN : cpuOf(databasePid, { children: true }) }
 }
 
+/** Waits until the database rests: what a slow server has asked for goes on after its load. */
+async function settle (databasePid) {
+  while (true) {
+    const before = cpu(process.pid, databasePid).database
+    await idle(SETTLE_MS)
+    if (!(cpu(process.pid, databasePid).database - before > SETTLE_MS * 100)) return
+  }
+}
+
 /** Loads one server with one case: requests a second, latencies in milliseconds, CPU microseconds a request, and answers that were no success. */
 export async function load ({ address, key, pid, dialect }, next, { seconds, connections, databasePid }) {
-  await idle(SETTLE_MS)
+  await settle(databasePid)
   const before = cpu(pid, databasePid)
   const result = await autocannon({
     url: address,

@@ -24,3 +24,18 @@ export function tableOf (title, results, baselines) {
   }
   return lines.join('\n')
 }
+
+/** One table of Markdown for everything: a line for each case, ours against each of these servers, by their medians; `cases` are titles with the results of `tableOf`. */
+export function digestOf (cases, names) {
+  const lines = [
+    `| storage: case | ours, req/s | ${names.map((name) => `× ${name} | `).join('')}node CPU µs | db CPU µs | errors |`,
+    `|---|${'--:|'.repeat(names.length + 4)}`
+  ]
+  for (const { title, results } of cases) {
+    const of = (name, member) => median((results.get(name) ?? []).map((round) => round[member]))
+    const ratios = names.map((name) => shown(of('ours', 'perSecond') / of(name, 'perSecond'), 2))
+    const errors = [...results.values()].flat().reduce((sum, round) => sum + round.errors, 0)
+    lines.push(`| ${title} | ${shown(of('ours', 'perSecond'), 0)} | ${ratios.map((ratio) => `${ratio} | `).join('')}${shown(of('ours', 'node'), 0)} | ${shown(of('ours', 'database'), 0)} | ${errors} |`)
+  }
+  return lines.join('\n')
+}

@@ -1,0 +1,82 @@
+// What the bookkeeping of totals costs who writes, on PostgreSQL with fsync: node bench/writes.mjs --rounds 9 --seconds 2 --connections 16
+// The same INSERT into two tables alike, with the triggers and the upkeep of the blocks and without, in turn; and 50,000 rows in one statement.
+import { cpus } from 'node:os'
+import { parseArgs } from 'node:util'
+import pg from 'pg'
+import { postgres } from '../dist/adapters/postgres.js'
+import { startPostgres } from '../test/servers/postgres.mjs'
+import { newId } from './lib/ids.mjs'
+
+const ROWS = 50_000
+const ASK_EVERY = 256
+const ALL = { emailKey: null, prefix: null }
+
+const { values: given } = parseArgs({ options: { rounds: { type: 'string', default: '9' }, seconds: { type: 'string', default: '2' }, connections: { type: 'string', default: '16' } } })
+const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1]
+
+const server = await startPostgres({ durable: true })
+const clients = await Promise.all(Array.from({ length: Number(given.connections) }, async () => {
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  return client
+}))
+
+async function tableIn (schema, version) {
+  const storage = postgres({ connection: server.url, schema, pool: { max: 2 } })
+  await storage.migrate()
+  await storage.rollback(version)
+  const columns = `"${schema}".fastify_users_users (id, name, name_key, email, email_key, version, created_at, updated_at)`
+  return {
+    storage,
+    one: { name: `one-${schema}`, text: `INSERT INTO ${columns} VALUES ($1, 'Name', 'name', $2, $2, 1, now(), now())` },
+    many: `INSERT INTO ${columns} SELECT 'usr_' || replace(u, '-', ''), 'Name', 'name', u, u, 1, now(), now() FROM (SELECT uuidv7()::text AS u FROM generate_series(1, ${ROWS})) AS s`
+  }
+}
+
+const bare = await tableIn('bare', 2)
+const counted = await tableIn('counted', 3)
+
+/** Inserts a second. A look at a list now and then has the new users sealed, as lists do. */
+async function creates ({ storage, one }, looks) {
+  const until = performance.now() + Number(given.seconds) * 1000
+  let done = 0
+  await Promise.all(clients.map(async (client) => {
+    while (performance.now() < until) {
+      const id = newId()
+      await client.query({ ...one, values: [id, id] })
+      if (++done % ASK_EVERY === 0 && looks) storage.listUsers(ALL, { order: 'asc', limit: 1, from: { offset: 0 } }).catch(() => {})
+    }
+  }))
+  return done / Number(given.seconds)
+}
+
+/** Milliseconds of one statement. */
+async function bulk ({ many }) {
+  const start = performance.now()
+  await clients[0].query(many)
+  return performance.now() - start
+}
+
+async function ratios (measure) {
+  const found = []
+  for (let round = -1; round < Number(given.rounds); round++) {
+    // Whoever comes second meets the checkpoint of the first: in turn.
+    const order = round % 2 === 0 ? [bare, counted] : [counted, bare]
+    const result = new Map()
+    for (const table of order) result.set(table, await measure(table))
+    if (round >= 0) found.push({ bare: result.get(bare), counted: result.get(counted) })
+  }
+  return found
+}
+
+const shown = (found, unit) => `${median(found.map(({ bare }) => bare)).toFixed(0)} ${unit} without, ${median(found.map(({ counted }) => counted)).toFixed(0)} ${unit} with; ` +
+  `ratio ${median(found.map(({ bare, counted }) => counted / bare)).toFixed(2)} (${found.map(({ bare, counted }) => (counted / bare).toFixed(2)).sort().join(' ')})`
+
+console.log(`node ${process.version}, ${cpus().length} × ${cpus()[0].model}; medians of ${given.rounds} rounds\n`)
+console.log(`creates, ${given.connections} connections: ${shown(await ratios((table) => creates(table, table === counted)), 'a second')}`)
+console.log(`${ROWS} rows in one statement: ${shown(await ratios(bulk), 'ms')}`)
+for (const client of clients) await client.end()
+await bare.storage.close()
+await counted.storage.close()
+await server.stop()
+process.exit(0)
