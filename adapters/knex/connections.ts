@@ -5,7 +5,7 @@ const GRACE_MS = 2000
 /** The part of Knex's client that lends connections. */
 export interface Pool {
   driverName: string
-  pool: { numPendingAcquires (): number }
+  pool: { max: number, numPendingAcquires (): number }
   acquireConnection (): Promise<unknown>
   releaseConnection (connection: unknown): Promise<void>
 }
