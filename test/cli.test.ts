@@ -81,12 +81,13 @@ for (const { name, make } of kinds) {
   test(`${name}: check finds what is wrong with the tables, and says what to do`, async (t) => {
     const { database, args, open, plain } = await make(t)
     const cli = (...given: string[]) => run([...given, ...args], { DATABASE_URL: database })
+    const storage = open()
+    t.teardown(() => storage.close())
+    t.strictSame(await storage.inspect(), { version: 0, latest: 3, pending: ['users and api keys', 'idempotency keys', 'blocks of users'], missing: [] })
     await cli('migrate')
     t.match(await cli('migrate'), { code: 0, out: 'The schema is at version 3 already.\n', err: '' })
     t.match(await cli('check'), { code: 0, out: 'All is well: schema version 3, 0 users, every number right.\n', err: '' })
 
-    const storage = open()
-    t.teardown(() => storage.close())
     await plain('DROP INDEX @fastify_users_users_name_key')
     t.strictSame((await storage.inspect()).missing, ['fastify_users_users_name_key'])
     await plain(name === 'sqlite' ? 'DROP TRIGGER fastify_users_users_inserted' : 'ALTER TABLE @fastify_users_users DISABLE TRIGGER fastify_users_users_inserted')

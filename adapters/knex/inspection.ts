@@ -14,7 +14,8 @@ export interface SchemaReport {
   missing: string[]
 }
 
-const OBJECT = /CREATE (?:UNIQUE )?(?:INDEX|TRIGGER) "([^"]+)"|CONSTRAINT "([^"]+)" (?:PRIMARY KEY|UNIQUE)/g
+const OBJECT = /CREATE (?:UNIQUE )?(?:INDEX|TRIGGER) "([^"]+)"/g
+const CONSTRAINT = /CONSTRAINT "([^"]+)" (?:PRIMARY KEY|UNIQUE)/g
 
 /** Makes the inspection of a session's tables. `versionOf` says at which version they are. */
 export function createInspection ({ dialect, run }: Session, names: Names, versionOf: () => Promise<number>): () => Promise<SchemaReport> {
@@ -27,14 +28,15 @@ export function createInspection ({ dialect, run }: Session, names: Names, versi
   return async () => {
     const version = await versionOf()
     const made = statementsBetween(dialect, names, 0, Math.min(version, LATEST)).join('\n')
+    const namesIn = (pattern: RegExp) => [...made.matchAll(pattern)].map(([, name]) => String(name))
     // SQLite keeps a constraint with its table, under a name of its own.
-    const expected = [...made.matchAll(OBJECT)].flatMap(([, object, constraint]) => object ?? (dialect.name === 'postgres' && constraint !== undefined ? constraint : []))
-    const found = new Set(version === 0 ? [] : (await run(present)).map(({ name }) => name))
+    const expected = [...namesIn(OBJECT), ...(dialect.name === 'postgres' ? namesIn(CONSTRAINT) : [])]
+    const found = new Set((await run(present)).map(({ name }) => name))
     return {
       version,
       latest: LATEST,
       pending: migrations.slice(version).map(({ name }) => name),
-      missing: version === 0 ? [] : expected.filter((name) => !found.has(name))
+      missing: expected.filter((name) => !found.has(name))
     }
   }
 }

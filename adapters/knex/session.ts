@@ -79,10 +79,10 @@ export function openSession (knex: Knex, names: Names, { deadline, localLimit, p
   async function withConnection<Value> (work: (run: Run, connection: unknown) => Promise<Value>, limit: number | undefined): Promise<Value> {
     const connection = await pool.acquireConnection()
     try {
-      return await work(runOn(dialect, connection, { deadline: limit, prepare }), connection)
-    } catch (error) {
-      discardLost(connection, error)
-      throw error
+      const answer = work(runOn(dialect, connection, { deadline: limit, prepare }), connection)
+      // Before it is given back.
+      answer.catch((error) => discardLost(connection, error))
+      return await answer
     } finally {
       await pool.releaseConnection(connection)
     }
