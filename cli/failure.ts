@@ -24,9 +24,11 @@ export function failureOf (error: unknown): { message: string, exitCode: number 
   }
   if (error instanceof StorageError) {
     const why = error.driverCode === undefined ? '' : ` (${error.driverCode})`
+    if (error.code === 'schema_behind') return { message: 'the tables are behind this code: run fastify-users migrate', exitCode: EXIT.failed }
     if (error.code === 'unavailable') return { message: `the database can not be reached, or is busy${why}`, exitCode: EXIT.unavailable }
     return { message: `${error.message}${why}`, exitCode: EXIT.failed }
   }
-  // A missing package or a wrong option: these messages are our own.
-  return { message: error instanceof Error && error.message.startsWith('fastify-users: ') ? error.message : 'an unexpected error occurred', exitCode: EXIT.failed }
+  // A wrong option, or a package that is missing: these messages are our own.
+  if (error instanceof Error && error.message.startsWith('fastify-users: ')) return { message: error.message, exitCode: error instanceof TypeError ? EXIT.usage : EXIT.failed }
+  return { message: 'an unexpected error occurred', exitCode: EXIT.failed }
 }

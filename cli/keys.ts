@@ -1,7 +1,9 @@
 import { createApiKeysService, type ApiKeysService, type NewApiKey } from '../lib/api-keys/service.ts'
 import { createVerifier } from '../lib/api-keys/verifier.ts'
-import { type ApiKey } from '../lib/api-keys/record.ts'
-import { isScope } from '../lib/api-keys/scopes.ts'
+import type { ApiKey } from '../lib/api-keys/record.ts'
+import { isScope, SCOPES } from '../lib/api-keys/scopes.ts'
+import { compileOptions } from '../lib/option-check.ts'
+import { DEFAULT_KEY_PREFIX, keyRows } from '../lib/options.ts'
 import type { Storage } from '../lib/storage.ts'
 import { UsageError } from './failure.ts'
 import { type Output, tableOf } from './output.ts'
@@ -12,14 +14,16 @@ export interface KeyOptions {
 }
 
 const PAGE = 100
-// As the server asks of its option.
-const PEPPER_MIN = 32
 
-/** The keys of a storage; the pepper comes from the environment, since the arguments of a process can be read by others. */
-export function keysOf (storage: Storage, { keyPrefix = 'uk' }: KeyOptions): ApiKeysService {
-  if (!/^[A-Za-z][A-Za-z0-9]{0,15}$/.test(keyPrefix)) throw new UsageError('--key-prefix must be a letter and up to 15 letters and digits')
+const refuseWrong = compileOptions(keyRows)
+
+/**
+ * The keys of a storage; the pepper comes from the environment, since the arguments of a process can be read by others.
+ * @throws TypeError for a prefix or a pepper that the server would refuse
+ */
+export function keysOf (storage: Storage, { keyPrefix = DEFAULT_KEY_PREFIX }: KeyOptions): ApiKeysService {
   const pepper = process.env['FASTIFY_USERS_PEPPER']
-  if (pepper !== undefined && pepper.length < PEPPER_MIN) throw new UsageError(`FASTIFY_USERS_PEPPER must have at least ${PEPPER_MIN} characters`)
+  refuseWrong('fastify-users: keys', { keyPrefix, ...(pepper !== undefined && { pepper }) })
   return createApiKeysService({
     storage,
     verifier: createVerifier({ storage, pepper, keyCache: 0 }),
@@ -38,7 +42,7 @@ function show (output: Output, made: NewApiKey): void {
 }
 
 /** A whole number of seconds, given as such or with a unit: 90, 15m, 24h, 30d. */
-export function secondsOf (text: string): number {
+function secondsOf (text: string): number {
   const [, amount, unit = 's'] = /^(\d{1,10})([smhd]?)$/.exec(text) ?? []
   if (amount === undefined) throw new UsageError('a time must be a whole number of seconds, or of minutes, hours or days: 90, 15m, 24h, 30d')
   return Number(amount) * ({ s: 1, m: 60, h: 3600, d: 86_400 }[unit] ?? 1)
@@ -57,7 +61,7 @@ export async function createKey (keys: ApiKeysService, output: Output, { name, s
   if ([expiresIn !== undefined, expiresAt !== undefined, !expires].filter(Boolean).length > 1) throw new UsageError('give one of --expires-in, --expires-at and --no-expires')
   const wanted = scopes?.split(',').map((scope) => scope.trim())
   const known = wanted?.filter(isScope)
-  if (known?.length !== wanted?.length) throw new UsageError('--scopes must be some of users:read, users:write, users:delete, keys:read, keys:write, with commas between them')
+  if (known?.length !== wanted?.length) throw new UsageError(`--scopes must be some of ${SCOPES.join(', ')}, with commas between them`)
   show(output, await keys.create({
     name,
     ...(known !== undefined && { scopes: known }),

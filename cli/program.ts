@@ -1,9 +1,11 @@
 import { Command } from 'commander'
+import type { KnexStorage } from '../adapters/knex/index.ts'
+import { SCOPES } from '../lib/api-keys/scopes.ts'
+import { DEFAULT_KEY_PREFIX } from '../lib/options.ts'
 import { type DatabaseOptions, openDatabase } from './database.ts'
 import { createKey, type CreateKeyOptions, keysOf, type KeyOptions, listKeys, revokeKey, rotateKey } from './keys.ts'
 import { createOutput, type Output } from './output.ts'
 import { check, migrate, migrationStatus } from './schema.ts'
-import type { KnexStorage } from '../adapters/knex/index.ts'
 
 type Common = DatabaseOptions & { json?: boolean }
 
@@ -47,11 +49,11 @@ export function buildProgram (version: string): Command {
 
   keyCommand('create', 'make a key; its text is the answer, and can not be had again')
     .requiredOption('-n, --name <name>', 'what it is for')
-    .option('-s, --scopes <list>', 'with commas: users:read, users:write, users:delete, keys:read, keys:write (default: the three of users)')
+    .option('-s, --scopes <list>', `with commas: ${SCOPES.join(', ')} (default: the three of users)`)
     .option('--expires-in <time>', 'seconds, or 15m, 24h, 30d (default: 365d)')
     .option('--expires-at <moment>', 'a date and time of RFC 3339')
     .option('--no-expires', 'it never expires')
-    .option('--key-prefix <prefix>', 'the prefix that the server was given (default: "uk")')
+    .option('--key-prefix <prefix>', `the prefix that the server was given (default: "${DEFAULT_KEY_PREFIX}")`)
     .addHelpText('after', '\nExamples:\n  fastify-users keys create -d sqlite:data/users.db --name "billing job" --scopes users:read --expires-in 90d\n  KEY=$(fastify-users keys create --name deploy)')
     .action((options: Common & KeyOptions & CreateKeyOptions) => withKeys(options, (keys, output) => createKey(keys, output, options)))
 
@@ -61,7 +63,7 @@ export function buildProgram (version: string): Command {
   keyCommand('rotate', 'make a successor with the same name, scopes and lifetime; its text is the answer')
     .argument('<id>', 'key_…')
     .option('--overlap <time>', 'how long the old key goes on working: seconds, or 15m, 24h, 7d (default: 24h)')
-    .option('--key-prefix <prefix>', 'the prefix that the server was given (default: "uk")')
+    .option('--key-prefix <prefix>', `the prefix that the server was given (default: "${DEFAULT_KEY_PREFIX}")`)
     .action((id: string, options: Common & KeyOptions & { overlap?: string }) => withKeys(options, (keys, output) => rotateKey(keys, output, id, options)))
 
   keyCommand('revoke', 'end a key for good')

@@ -32,7 +32,7 @@ export async function check (storage: KnexStorage, output: Output, { fix }: { fi
   const problems = [
     ...(version > latest ? [`the tables are at version ${version}, this code knows ${latest}: install a newer fastify-users`] : []),
     ...(pending.length > 0 ? [`the tables are at version ${version} of ${latest}: run fastify-users migrate`] : []),
-    ...missing.map((name) => `${name} is missing or not in force: make it again with the statement that migrationsSql() prints for it${/_users_(?:inserted|deleted|renumbered|truncated)$/.test(name) ? ', then run fastify-users check --fix' : ''}`),
+    ...missing.map((name) => `${name} is missing or not in force: make it again with the statement that migrationsSql() prints for it, then check again`),
     ...(counts !== null && (counts.wrong > 0 || counts.users !== counts.counted)
       ? [`there are ${counts.users} users, and lists count ${counts.counted} (${counts.wrong} wrong numbers): run fastify-users check --fix`]
       : [])

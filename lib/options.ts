@@ -3,7 +3,7 @@ import type { RegisterOptions } from 'fastify'
 import type { Authenticate, StaticKey } from './api-keys/authenticator.ts'
 import { SCOPES } from './api-keys/scopes.ts'
 import type { ErrorFormat } from './http/problem.ts'
-import { compileOptions } from './option-check.ts'
+import { compileOptions, type OptionRows } from './option-check.ts'
 import type { Storage } from './storage.ts'
 import { METHODS, missingFrom } from './storage-rules.ts'
 
@@ -66,7 +66,16 @@ const PAGE_LIMIT = 10_000
 const method = Type.Function([], Type.Unknown())
 const staticKey = Type.String({ pattern: '^[\\x21-\\x7e]{32,}$' })
 
+/** The rows of these options, for the command line too: a key that it makes must be one that the server can read. */
+export const keyRows: OptionRows<Pick<UsersOptions, 'keyPrefix' | 'pepper'>> = {
+  keyPrefix: { schema: Type.String({ pattern: '^[a-z0-9]{1,12}$' }), words: 'must be 1 to 12 of a-z and 0-9' },
+  pepper: { schema: Type.String({ minLength: 32 }), words: 'must be a string of at least 32 characters' }
+}
+
+export const DEFAULT_KEY_PREFIX = 'uk'
+
 const refuseWrong = compileOptions<UsersOptions>({
+  ...keyRows,
   storage: {
     required: true,
     schema: Type.Object({ name: Type.String(), supports: Type.Object({ transactions: Type.Boolean() }), ...Object.fromEntries(METHODS.map((name) => [name, method])) }),
@@ -87,9 +96,7 @@ const refuseWrong = compileOptions<UsersOptions>({
   requireIfMatch: { schema: Type.Boolean(), words: 'must be true or false' },
   errorFormat: { schema: Type.Union([Type.Literal('problem'), Type.Literal('fastify'), method]), words: "must be 'problem', 'fastify' or a function" },
   notFoundHandler: { schema: Type.Boolean(), words: 'must be true or false' },
-  keyPrefix: { schema: Type.String({ pattern: '^[a-z0-9]{1,12}$' }), words: 'must be 1 to 12 of a-z and 0-9' },
   keyCache: { schema: Type.Number({ minimum: 0, maximum: 3600 }), words: 'must be a number of seconds from 0 to 3600' },
-  pepper: { schema: Type.String({ minLength: 32 }), words: 'must be a string of at least 32 characters' },
   staticKeys: {
     schema: Type.Array(Type.Union([
       staticKey,
@@ -132,7 +139,7 @@ export function checkOptions (given: UsersOptions): CheckedOptions {
     requireIfMatch: given.requireIfMatch ?? false,
     errorFormat: given.errorFormat ?? 'problem',
     notFoundHandler: given.notFoundHandler ?? true,
-    keyPrefix: given.keyPrefix ?? 'uk',
+    keyPrefix: given.keyPrefix ?? DEFAULT_KEY_PREFIX,
     keyCache: given.keyCache ?? 5,
     pepper: given.pepper,
     staticKeys: Object.freeze(structuredClone([...given.staticKeys ?? []])),
