@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { Type } from '@sinclair/typebox'
+import { Type } from '../lib/typebox.ts'
 import { compileOptions } from '../lib/option-check.ts'
 import { tablePrefix } from './knex/names.ts'
 import { quiet } from './knex/quiet.ts'

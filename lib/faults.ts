@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import { TypeCompiler, ValueErrorType } from '@sinclair/typebox/compiler'
+import { TypeCompiler, ValueErrorType } from './typebox.ts'
 import type { Fault } from './errors.ts'
 
 const WORDS = new Map<ValueErrorType, { code: string, detail: string }>([

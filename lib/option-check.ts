@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { TypeCompiler } from './typebox.ts'
 
 /** One row for each option: its schema, and the words for a value that doesn't fit. The words never repeat the value, which may be a secret. */
 export type OptionRows<Options> = { [Name in keyof Required<Options>]: { schema: TSchema, words: string | ((value: unknown) => string), required?: true } }

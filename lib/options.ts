@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { Type } from './typebox.ts'
 import type { RegisterOptions } from 'fastify'
 import type { Authenticate, StaticKey } from './api-keys/authenticator.ts'
 import { SCOPES } from './api-keys/scopes.ts'

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { Type } from '../../lib/typebox.ts'
 import { compileOptions } from '../../lib/option-check.ts'
 import { dialectOf } from './dialect.ts'
 import { LATEST, statementsBetween } from './migrations.ts'

@@ -1,4 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox'
+import type { Static } from '@sinclair/typebox'
+import { Type } from '../typebox.ts'
 import { type Fault, validationFailed } from '../errors.ts'
 import { compileShape } from '../faults.ts'
 import { checkListQuery, type Limits, unknownParameters } from '../users/list-query.ts'

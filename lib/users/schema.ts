@@ -1,4 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox'
+import type { Static } from '@sinclair/typebox'
+import { Type } from '../typebox.ts'
 
 /** Body of POST: both members, nothing else. What their texts may be, `rules.ts` says. */
 export const createBody = Type.Object({ name: Type.String(), email: Type.String() }, { additionalProperties: false })
