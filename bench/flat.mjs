@@ -9,42 +9,49 @@ import { memory } from '../dist/adapters/memory/index.js'
 import { postgres } from '../dist/adapters/postgres.js'
 import { sqlite } from '../dist/adapters/sqlite.js'
 import { startPostgres } from '../test/servers/postgres.mjs'
+import { median } from './lib/median.mjs'
 import { idOf, personOf } from './lib/people.mjs'
 import { changesOf, deleteTenth, seedPostgres, seedSqlite } from './lib/seed.mjs'
 
 const ALL = { emailKey: null, prefix: null }
 const TABLE = 'fastify_users_users'
-const SAMPLES = 1000
+const SAMPLES = 200
+const ROUNDS = 5
 const LIMIT = 20
 
 const { values: given } = parseArgs({ options: { storage: { type: 'string', default: 'postgres,sqlite,memory' }, sizes: { type: 'string', default: '1000,1000000' } } })
 
-function median (values) {
-  return values.sort((a, b) => a - b)[values.length >> 1]
-}
-
-/** The median of so many calls in milliseconds, after as many that only warm up. */
+/** Milliseconds of a call: the median of so many. */
 async function time (call) {
   const taken = []
-  for (let i = 0; i < 2 * SAMPLES; i++) {
+  for (let i = 0; i < SAMPLES; i++) {
     const start = performance.now()
     await call(i)
-    if (i >= SAMPLES) taken.push(performance.now() - start)
+    taken.push(performance.now() - start)
   }
   return median(taken)
 }
 
-async function measure (storage, expected) {
-  const page = (offset) => storage.listUsers(ALL, { order: 'asc', limit: LIMIT, from: { offset } })
-  const { total } = await page(0)
+const page = (storage, offset) => storage.listUsers(ALL, { order: 'asc', limit: LIMIT, from: { offset } })
+
+/** What each page costs, in milliseconds and against the first page of `base`, which is timed anew right before each: the medians of the rounds. */
+async function measure (base, storage, expected) {
+  const { total } = await page(storage, 0)
   if (total !== expected) throw new Error(`${total} users instead of ${expected}`)
   const last = total - LIMIT
-  return {
-    first: await time(() => page(0)),
-    middle: await time(() => page(last >> 1)),
-    last: await time(() => page(last)),
-    random: await time((i) => page((i * 7_368_787) % last))
+  const offsets = { first: () => 0, middle: () => last >> 1, last: () => last, random: (i) => (i * 7_368_787) % last }
+  const cells = []
+  for (const offsetOf of Object.values(offsets)) {
+    const rounds = []
+    // The first only warms up.
+    for (let round = -1; round < ROUNDS; round++) {
+      const first = await time(() => page(base, 0))
+      const ms = await time((i) => page(storage, offsetOf((round + 1) * SAMPLES + i)))
+      if (round >= 0) rounds.push({ ms, ratio: ms / first })
+    }
+    cells.push(`${median(rounds.map(({ ms }) => ms)).toFixed(3)} (${median(rounds.map(({ ratio }) => ratio)).toFixed(2)})`)
   }
+  return cells.join(' | ')
 }
 
 /** A storage with so many users, what deletes a tenth of them behind its back, and what ends it. */
@@ -95,29 +102,28 @@ async function openStorage (kind, size, directory) {
   }
 }
 
-const shown = ({ first, middle, last, random }, base) => [first, middle, last, random].map((ms) => `${ms.toFixed(3)} (${(ms / base).toFixed(2)})`).join(' | ')
-
-console.log(`Milliseconds at the storage, p50 of ${SAMPLES} after as many to warm up; in brackets: × the first page of the smallest table. node ${process.version}, ${cpus().length} × ${cpus()[0].model}\n`)
+console.log(`Milliseconds at the storage: p50 of ${SAMPLES} pages, the median of ${ROUNDS} rounds; in brackets: × the first page of the smallest table, timed in turn. node ${process.version}, ${cpus().length} × ${cpus()[0].model}\n`)
 const directory = await mkdtemp(join(tmpdir(), 'fastify-users-flat-'))
 try {
   for (const kind of given.storage.split(',')) {
     console.log(`| ${kind} | first | middle | last | random |\n|---|--:|--:|--:|--:|`)
-    let base
-    for (const size of given.sizes.split(',').map(Number)) {
+    const [smallest, ...sizes] = given.sizes.split(',').map(Number).sort((a, b) => a - b)
+    const base = await openStorage(kind, smallest, directory)
+    console.log(`| ${smallest} users | ${await measure(base.storage, base.storage, smallest)} |`)
+    for (const size of sizes) {
       const { storage, thin, stop } = await openStorage(kind, size, directory)
-      const before = await measure(storage, size)
-      base ??= before.first
-      console.log(`| ${size} users | ${shown(before, base)} |`)
+      console.log(`| ${size} users | ${await measure(base.storage, storage, size)} |`)
       const left = size - await thin()
       // What was folded is still being tidied up.
-      await measure(storage, left)
-      console.log(`| ${left} left of them | ${shown(await measure(storage, left), base)} |`)
+      await measure(base.storage, storage, left)
+      console.log(`| ${left} left of them | ${await measure(base.storage, storage, left)} |`)
       if ('checkCounts' in storage) {
         const { users, counted, wrong } = await storage.checkCounts()
         if (users !== left || counted !== left || wrong !== 0) throw new Error(`${counted} counted, ${users} there, ${wrong} numbers wrong`)
       }
       await stop()
     }
+    await base.stop()
     console.log()
   }
 } finally {

@@ -1,6 +1,6 @@
 // Whether the process grows under load, and how long it takes to start: node bench/steady.mjs --storage postgres,sqlite,memory --minutes 10
 // Each minute the heap is collected and measured; the first minutes fill the caches. Start-up is that of a service on a database that is there.
-import { execFileSync, fork } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
@@ -10,25 +10,18 @@ import autocannon from 'autocannon'
 import { startPostgres } from '../test/servers/postgres.mjs'
 import { casesFor } from './lib/cases.mjs'
 import { dialects } from './lib/dialects.mjs'
+import { startServer } from './lib/fleet.mjs'
+import { median } from './lib/median.mjs'
 import { seedPostgres, seedSqlite } from './lib/seed.mjs'
 
-const KEY = 'bench-key-of-more-than-32-characters'
 const SIZE = 1000
 const STARTS = 9
 
 const { values: given } = parseArgs({ options: { storage: { type: 'string', default: 'postgres,sqlite,memory' }, minutes: { type: 'string', default: '10' }, connections: { type: 'string', default: '8' } } })
-const median = (values) => values.sort((a, b) => a - b)[values.length >> 1]
 
 /** The median of how long a piece of a script takes in a process of its own, in milliseconds; the script prints it. */
 function timed (script, env = {}) {
   return median(Array.from({ length: STARTS }, () => Number(execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: import.meta.dirname, env: { ...process.env, ...env } }))))
-}
-
-async function start (place) {
-  const child = fork(join(import.meta.dirname, 'servers', 'ours-watched.mjs'), { execArgv: ['--expose-gc'], silent: true, env: { ...process.env, KEY, PLACE: place, SIZE: String(SIZE), NODE_ENV: 'production' } })
-  child.stderr.pipe(process.stderr)
-  const [line] = await once(child.stdout, 'data')
-  return { child, ...JSON.parse(String(line)) }
 }
 
 async function heapOf (child) {
@@ -47,7 +40,7 @@ try {
   for (const kind of given.storage.split(',')) {
     const server = kind === 'postgres' ? await startPostgres({ durable: true }) : undefined
     const place = kind === 'memory' ? '' : server?.url ?? join(directory, 'users.db')
-    const { child, address, key } = await start(place)
+    const { child, address, key, stop } = await startServer('ours', 'ours-watched.mjs', { place, size: SIZE, execArgv: ['--expose-gc'] })
     if (kind === 'postgres') await seedPostgres(place, 'fastify_users_users', SIZE, { create: false })
     if (kind === 'sqlite') await seedSqlite(place, 'fastify_users_users', SIZE, { create: false })
     const cases = Object.values(casesFor(SIZE, dialects.own))
@@ -75,8 +68,7 @@ try {
       errors += result.errors + result.timeouts + result.non2xx
       heaps.push(await heapOf(child))
     }
-    child.kill('SIGKILL')
-    await once(child, 'exit')
+    await stop()
     const used = heaps.map(({ heapUsed }) => heapUsed)
     const [early, late] = [median(used.slice(1, 4)), median(used.slice(-3))]
     worst = Math.max(worst, kind === 'memory' ? 0 : late / early)

@@ -6,13 +6,13 @@ import pg from 'pg'
 import { postgres } from '../dist/adapters/postgres.js'
 import { startPostgres } from '../test/servers/postgres.mjs'
 import { newId } from './lib/ids.mjs'
+import { median } from './lib/median.mjs'
 
 const ROWS = 50_000
 const ASK_EVERY = 256
 const ALL = { emailKey: null, prefix: null }
 
 const { values: given } = parseArgs({ options: { rounds: { type: 'string', default: '9' }, seconds: { type: 'string', default: '2' }, connections: { type: 'string', default: '16' } } })
-const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1]
 
 const server = await startPostgres({ durable: true })
 const clients = await Promise.all(Array.from({ length: Number(given.connections) }, async () => {

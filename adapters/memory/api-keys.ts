@@ -1,8 +1,8 @@
 import { StorageError } from '../../lib/errors.ts'
 import type { ApiKeyRecord, Storage } from '../../lib/storage.ts'
 import { requireActive } from '../../lib/storage-rules.ts'
-import { pageOf, pick } from './pages.ts'
-import { SortedSet } from './sorted-set.ts'
+import { pageOf } from './pages.ts'
+import { SortedMap } from './sorted-map.ts'
 
 type ApiKeyStore = Pick<Storage, 'createApiKey' | 'findApiKey' | 'findApiKeyByStart' | 'listApiKeys' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'>
 
@@ -13,13 +13,14 @@ const copyOrNull = (key: ApiKeyRecord | undefined): ApiKeyRecord | null => key =
 export function memoryApiKeys (): ApiKeyStore {
   const keys = new Map<string, ApiKeyRecord>()
   const idOfStart = new Map<string, string>()
-  const ids = new SortedSet()
+  const ordered = new SortedMap<ApiKeyRecord>()
 
   function add (key: ApiKeyRecord): void {
     if (keys.has(key.id) || idOfStart.has(key.start)) throw new StorageError('fault', 'the id or the start of the key is taken')
-    keys.set(key.id, copy(key))
+    const own = copy(key)
+    keys.set(key.id, own)
     idOfStart.set(key.start, key.id)
-    ids.add(key.id)
+    ordered.add(key.id, own)
   }
 
   return {
@@ -38,7 +39,7 @@ export function memoryApiKeys (): ApiKeyStore {
     },
 
     async listApiKeys (page) {
-      return { items: pick(keys, pageOf(ids, page), copy), total: ids.size }
+      return { items: pageOf(ordered, page).map(copy), total: ordered.size }
     },
 
     async rotateApiKey (id, successor, { now, expiresAt }) {

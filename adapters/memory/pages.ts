@@ -1,36 +1,26 @@
 import type { PageRequest } from '../../lib/storage.ts'
-import type { SortedSet } from './sorted-set.ts'
+import type { SortedMap } from './sorted-map.ts'
 
-/** Texts in order that know their positions: a {@link SortedSet}, or the few that a filter leaves of one. */
-export type Positions = Pick<SortedSet, 'size' | 'rank' | 'range'>
+/** Items in the order of their ids, that know their positions: a {@link SortedMap}, or the few that a filter leaves of one. */
+export type Positions<Item> = Pick<SortedMap<Item>, 'size' | 'rank' | 'range'>
 
-/** A sorted list as {@link Positions}. */
-export function positionsOf (sorted: readonly string[]): Positions {
+/** A list sorted by its ids as {@link Positions}. */
+export function positionsOf<Item extends { id: string }> (sorted: readonly Item[]): Positions<Item> {
   return {
     size: sorted.length,
-    rank: (key) => sorted.reduce((before, each) => each < key ? before + 1 : before, 0),
+    rank: (key) => sorted.reduce((before, { id }) => id < key ? before + 1 : before, 0),
     range: (start, count) => sorted.slice(start, start + count)
   }
 }
 
-/** The part of a sorted set that a page asks for, in the page's order. */
-export function pageOf (ids: Positions, { order, limit, from }: PageRequest): string[] {
+/** The items that a page asks for, in the page's order. */
+export function pageOf<Item> (items: Positions<Item>, { order, limit, from }: PageRequest): Item[] {
   if (order === 'asc') {
     // The text right behind an id is the id and a NUL.
-    const start = 'offset' in from ? from.offset : ids.rank(`${from.after}\0`)
-    return ids.range(start, limit)
+    const start = 'offset' in from ? from.offset : items.rank(`${from.after}\0`)
+    return items.range(start, limit)
   }
-  const end = 'offset' in from ? Math.max(0, ids.size - from.offset) : ids.rank(from.after)
+  const end = 'offset' in from ? Math.max(0, items.size - from.offset) : items.rank(from.after)
   const start = Math.max(0, end - limit)
-  return ids.range(start, end - start).reverse()
-}
-
-/** Copies of the records with these ids. */
-export function pick<Record, Item> (records: ReadonlyMap<string, Record>, ids: readonly string[], copy: (record: Record) => Item): Item[] {
-  const items: Item[] = []
-  for (const id of ids) {
-    const record = records.get(id)
-    if (record !== undefined) items.push(copy(record))
-  }
-  return items
+  return items.range(start, end - start).reverse()
 }

@@ -3,15 +3,15 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { endOfPrefix, PrefixIndex } from '../../adapters/memory/prefix-index.ts'
-import { SortedSet } from '../../adapters/memory/sorted-set.ts'
+import { SortedMap } from '../../adapters/memory/sorted-map.ts'
 
 type Step = { kind: 'add' | 'delete', key: string } | { kind: 'range', start: number, count: number } | { kind: 'rank', key: string }
 
-function check (set: SortedSet, model: string[]): boolean {
+function check (set: SortedMap<string>, model: string[]): boolean {
   return set.size === model.length && JSON.stringify(set.range(0, model.length + 1)) === JSON.stringify(model)
 }
 
-test('a sorted set is a sorted array', (t) => {
+test('a sorted map is a sorted array', (t) => {
   const key = fc.integer({ min: 0, max: 60 }).map((n) => String(n).padStart(2, '0'))
   const step: fc.Arbitrary<Step> = fc.oneof(
     fc.record({ kind: fc.constantFrom('add' as const, 'delete' as const), key }),
@@ -20,12 +20,12 @@ test('a sorted set is a sorted array', (t) => {
   )
   fc.assert(fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
     // Narrow nodes make a deep tree of few keys.
-    const set = new SortedSet(4, 3)
+    const set = new SortedMap<string>(4, 3)
     let model: string[] = []
     return steps.every((step) => {
       if (step.kind === 'range') return JSON.stringify(set.range(step.start, step.count)) === JSON.stringify(model.slice(step.start, step.start + step.count))
       if (step.kind === 'rank') return set.rank(step.key) === model.filter((key) => key < step.key).length
-      if (step.kind === 'add') set.add(step.key)
+      if (step.kind === 'add') set.add(step.key, step.key)
       else set.delete(step.key)
       model = step.kind === 'add' ? [...new Set([...model, step.key])].sort() : model.filter((key) => key !== step.key)
       return check(set, model)
@@ -34,14 +34,14 @@ test('a sorted set is a sorted array', (t) => {
   t.end()
 })
 
-test('a large set, grown in every order and emptied in every order', (t) => {
+test('a large map, grown in every order and emptied in every order', (t) => {
   const keys = Array.from({ length: 100_000 }, (_, i) => String(i).padStart(6, '0'))
   // A fixed permutation: 7 and 100,000 have no common factor.
   const shuffled = keys.map((_, i) => keys[(i * 77_777 + 13) % keys.length] ?? '')
   for (const [name, order] of [['ascending', keys], ['descending', keys.toReversed()], ['shuffled', shuffled]] as const) {
-    const set = new SortedSet()
-    for (const key of order) set.add(key)
-    for (const key of order.slice(0, 100)) set.add(key)
+    const set = new SortedMap<string>()
+    for (const key of order) set.add(key, key)
+    for (const key of order.slice(0, 100)) set.add(key, `another ${key}`)
     t.equal(set.size, keys.length, name)
     t.strictSame(set.range(0, keys.length), keys)
     t.strictSame(set.range(54_321, 3), ['054321', '054322', '054323'])
@@ -54,15 +54,15 @@ test('a large set, grown in every order and emptied in every order', (t) => {
     t.equal(set.size, 10_000)
     for (const key of shuffled) set.delete(key)
     t.strictSame([set.size, set.range(0, 5), set.rank('5')], [0, [], 0])
-    set.add('again')
+    set.add('again', 'again')
     t.strictSame(set.range(0, 5), ['again'])
   }
   t.end()
 })
 
 test('where the keys that begin with a text end', (t) => {
-  const set = new SortedSet()
-  for (const key of ['a', 'ab', 'abc', 'ac', 'a\uffff', 'a\uffffb', 'b', '\uffff', '\uffff\uffffx']) set.add(key)
+  const set = new SortedMap<string>()
+  for (const key of ['a', 'ab', 'abc', 'ac', 'a\uffff', 'a\uffffb', 'b', '\uffff', '\uffff\uffffx']) set.add(key, key)
   for (const [prefix, begins] of [['a', 6], ['ab', 2], ['abc', 1], ['a\uffff', 2], ['\uffff', 2], ['\uffff\uffff', 1], ['c', 0]] as const) {
     t.equal(endOfPrefix(set, prefix) - set.rank(prefix), begins, JSON.stringify(prefix))
   }
@@ -70,14 +70,16 @@ test('where the keys that begin with a text end', (t) => {
 })
 
 test('a prefix that becomes rare by one key of a user is rare by the other too', (t) => {
-  const index = new PrefixIndex(8)
+  const index = new PrefixIndex<{ id: string }>(8)
+  const items = Array.from({ length: 30 }, (_, n) => ({ id: `a${n}` }))
   const keysOf = (n: number): string[] => [`ann ${n}`, `ann.${n}@b.co`]
-  for (let n = 10; n < 30; n++) index.add(`a${n}`, keysOf(n))
+  const itemOf = (n: number): { id: string } => items[n] ?? { id: '' }
+  for (let n = 10; n < 30; n++) index.move(itemOf(n), [], keysOf(n))
   for (let n = 10; n < 30; n++) {
-    index.delete(`a${n}`, keysOf(n))
+    index.move(itemOf(n), keysOf(n), [])
     for (const prefix of ['ann', 'ann.', 'ann ', 'ann.2']) {
       const left = Array.from({ length: 29 - n }, (_, i) => n + 1 + i).filter((each) => keysOf(each).some((key) => key.startsWith(prefix)))
-      t.strictSame(index.matching(prefix).range(0, 30), left.map((each) => `a${each}`), `${prefix} without ${n}`)
+      t.strictSame(index.matching(prefix).range(0, 30), left.map(itemOf), `${prefix} without ${n}`)
     }
   }
   t.end()
@@ -88,20 +90,17 @@ test('a prefix index finds what a look at every key finds, while prefixes become
   // Some keys go on where the other one ends, as a name and an address often do.
   const keys = fc.oneof(fc.tuple(key, key), fc.tuple(key, key).map(([a, b]): [string, string] => [a, a + b]))
   const step = fc.record({ id: fc.integer({ min: 10, max: 60 }).map(String), remove: fc.boolean(), keys })
+  const items = new Map(Array.from({ length: 51 }, (_, i) => [String(10 + i), { id: String(10 + i) }]))
   fc.assert(fc.property(fc.array(step, { minLength: 50, maxLength: 300, size: 'max' }), key, (steps, asked) => {
-    const index = new PrefixIndex(8)
+    const index = new PrefixIndex<{ id: string }>(8)
     const model = new Map<string, string[]>()
     return steps.every(({ id, remove, keys }) => {
-      const known = model.get(id)
-      if (known !== undefined) index.delete(id, known)
-      model.delete(id)
-      if (!remove) {
-        index.add(id, keys)
-        model.set(id, keys)
-      }
+      index.move(items.get(id) ?? { id: '' }, model.get(id) ?? [], remove ? [] : keys)
+      if (remove) model.delete(id)
+      else model.set(id, keys)
       const expected = [...model].filter(([, keys]) => keys.some((each) => each.startsWith(asked))).map(([id]) => id).sort()
       const found = index.matching(asked)
-      return found.size === expected.length && JSON.stringify(found.range(0, 100)) === JSON.stringify(expected) &&
+      return found.size === expected.length && JSON.stringify(found.range(0, 100).map(({ id }) => id)) === JSON.stringify(expected) &&
         found.rank('35') === expected.filter((id) => id < '35').length
     })
   }), { numRuns: 300 })

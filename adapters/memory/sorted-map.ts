@@ -1,19 +1,20 @@
-/** A leaf holds keys in order, a branch holds children in order; `size` is the number of keys below. */
-interface Node {
+/** A leaf holds keys in order and the value of each in the same place, a branch holds children in order; `size` is the number of keys below. */
+interface Node<Value> {
   leaf: boolean
   keys: string[]
-  children: Node[]
+  values: Value[]
+  children: Array<Node<Value>>
   size: number
 }
 
-const leafOf = (keys: string[]): Node => ({ leaf: true, keys, children: [], size: keys.length })
-const branchOf = (children: Node[]): Node => ({ leaf: false, keys: [], children, size: children.reduce((sum, { size }) => sum + size, 0) })
-const width = ({ leaf, keys, children }: Node): number => leaf ? keys.length : children.length
+const leafOf = <Value>(keys: string[], values: Value[]): Node<Value> => ({ leaf: true, keys, values, children: [], size: keys.length })
+const branchOf = <Value>(children: Array<Node<Value>>): Node<Value> => ({ leaf: false, keys: [], values: [], children, size: children.reduce((sum, { size }) => sum + size, 0) })
+const width = ({ leaf, keys, children }: Node<unknown>): number => leaf ? keys.length : children.length
 
 /** The smallest key below a node, or the text that sorts before every other where there is none. */
-function first (node: Node): string {
+function first (node: Node<unknown>): string {
   let smallest = ''
-  for (let at: Node | undefined = node; at !== undefined; at = at.children[0]) {
+  for (let at: Node<unknown> | undefined = node; at !== undefined; at = at.children[0]) {
     if (at.keys[0] !== undefined) smallest = at.keys[0]
   }
   return smallest
@@ -33,7 +34,7 @@ function position (keys: readonly string[], key: string): number {
 }
 
 /** The place of the child in which a key belongs. */
-function childFor (children: readonly Node[], key: string): number {
+function childFor (children: ReadonlyArray<Node<unknown>>, key: string): number {
   let low = 0
   let high = children.length - 1
   while (low < high) {
@@ -46,18 +47,18 @@ function childFor (children: readonly Node[], key: string): number {
 }
 
 /** Takes the upper part of a node that has grown too wide. What grows at its end (ids do) is cut there, so that full nodes stay full. */
-function split (node: Node, atEnd: boolean): Node {
+function split<Value> (node: Node<Value>, atEnd: boolean): Node<Value> {
   const cut = atEnd ? width(node) - 1 : width(node) >>> 1
-  const upper = node.leaf ? leafOf(node.keys.splice(cut)) : branchOf(node.children.splice(cut))
+  const upper = node.leaf ? leafOf(node.keys.splice(cut), node.values.splice(cut)) : branchOf(node.children.splice(cut))
   node.size -= upper.size
   return upper
 }
 
-/** A set of texts in order that knows positions: a B+ tree with counts, so that every step is logarithmic in the size of the set. */
-export class SortedSet {
+/** Values under texts in order, that knows positions: a B+ tree with counts, so that every step is logarithmic in its size. */
+export class SortedMap<Value> {
   readonly #leafMax: number
   readonly #branchMax: number
-  #root = leafOf([])
+  #root: Node<Value> = leafOf([], [])
 
   /** The widths of nodes, for tests: trees of few keys are deep where nodes are narrow. */
   constructor (leafMax = 512, branchMax = 64) {
@@ -69,9 +70,9 @@ export class SortedSet {
     return this.#root.size
   }
 
-  /** Adds a key; one that is there stays once. */
-  add (key: string): void {
-    this.#insert(this.#root, key)
+  /** Adds a key with its value; one that is there keeps its own. */
+  add (key: string, value: Value): void {
+    this.#insert(this.#root, key, value)
     if (width(this.#root) > this.#max(this.#root)) {
       const upper = split(this.#root, true)
       this.#root = branchOf([this.#root, upper])
@@ -85,10 +86,10 @@ export class SortedSet {
     if (this.#root.children.length === 1 && only !== undefined) this.#root = only
   }
 
-  /** How many keys are smaller than this text, which need not be in the set. */
+  /** How many keys are smaller than this text, which need not be one of them. */
   rank (key: string): number {
     let before = 0
-    let at: Node | undefined = this.#root
+    let at: Node<Value> | undefined = this.#root
     while (at !== undefined) {
       before += position(at.keys, key)
       const child: number = childFor(at.children, key)
@@ -98,11 +99,11 @@ export class SortedSet {
     return before
   }
 
-  /** The keys from this position on, at most so many, in order. */
-  range (start: number, count: number): string[] {
-    const found: string[] = []
-    const collect = ({ keys, children }: Node, skip: number): void => {
-      found.push(...keys.slice(skip, skip + count - found.length))
+  /** The values from this position on, at most so many, in the order of their keys. */
+  range (start: number, count: number): Value[] {
+    const found: Value[] = []
+    const collect = ({ values, children }: Node<Value>, skip: number): void => {
+      found.push(...values.slice(skip, skip + count - found.length))
       for (const child of children) {
         if (found.length >= count) return
         if (skip < child.size) collect(child, skip)
@@ -113,20 +114,21 @@ export class SortedSet {
     return found
   }
 
-  #max ({ leaf }: Node): number {
+  #max ({ leaf }: Node<Value>): number {
     return leaf ? this.#leafMax : this.#branchMax
   }
 
   /** Whether the key was added: it was not there. */
-  #insert (node: Node, key: string): boolean {
+  #insert (node: Node<Value>, key: string, value: Value): boolean {
     if (node.leaf) {
       const at = position(node.keys, key)
       if (node.keys[at] === key) return false
       node.keys.splice(at, 0, key)
+      node.values.splice(at, 0, value)
     } else {
       const at = childFor(node.children, key)
       const child = node.children[at]
-      if (child === undefined || !this.#insert(child, key)) return false
+      if (child === undefined || !this.#insert(child, key, value)) return false
       if (width(child) > this.#max(child)) node.children.splice(at + 1, 0, split(child, at === node.children.length - 1))
     }
     node.size++
@@ -134,11 +136,12 @@ export class SortedSet {
   }
 
   /** Whether the key was removed: it was there. */
-  #remove (node: Node, key: string): boolean {
+  #remove (node: Node<Value>, key: string): boolean {
     if (node.leaf) {
       const at = position(node.keys, key)
       if (node.keys[at] !== key) return false
       node.keys.splice(at, 1)
+      node.values.splice(at, 1)
     } else {
       const at = childFor(node.children, key)
       const child = node.children[at]
@@ -150,7 +153,7 @@ export class SortedSet {
   }
 
   /** Drops a child that has run empty, or joins one that has grown small with its neighbour. */
-  #shrink (children: Node[], at: number): void {
+  #shrink (children: Array<Node<Value>>, at: number): void {
     if (children.length > 1 && children[at]?.size === 0) {
       children.splice(at, 1)
       return
@@ -158,6 +161,6 @@ export class SortedSet {
     const left = Math.max(0, at - 1)
     const [a, b] = children.slice(left, left + 2)
     if (a === undefined || b === undefined || width(a) + width(b) > this.#max(a) / 2) return
-    children.splice(left, 2, a.leaf ? leafOf([...a.keys, ...b.keys]) : branchOf([...a.children, ...b.children]))
+    children.splice(left, 2, a.leaf ? leafOf([...a.keys, ...b.keys], [...a.values, ...b.values]) : branchOf([...a.children, ...b.children]))
   }
 }
