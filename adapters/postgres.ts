@@ -1,6 +1,7 @@
 import { Type } from '../lib/typebox.ts'
 import { compileOptions } from '../lib/option-check.ts'
 import { schema, tablePrefix } from './knex/names.ts'
+import { watchKeyChanges } from './knex/key-changes.ts'
 import { quiet } from './knex/quiet.ts'
 import { type KnexStorage, ownStorage } from './knex/storage.ts'
 import { requirePeers } from './peers.ts'
@@ -9,6 +10,8 @@ import { requirePeers } from './peers.ts'
 const CONNECT_TIMEOUT_MS = 4000
 const ACQUIRE_TIMEOUT_MS = 5000
 const DEADLINE_MARGIN_MS = 1000
+// The connection that listens says nothing itself: a network that drops idle ones would cut it off unseen.
+const KEEP_ALIVE_MS = 10_000
 const POOL_MAX = 10
 // Reads that share a connection don't wait for a free one, nor for each other's answers; more lanes gain nothing where the database has few cores.
 const LANES = 2
@@ -25,6 +28,8 @@ export interface PostgresOptions {
    * even the server's own limit on statements: that is kept on this side alone; and `schema` is `public` unless you say another. Default `false`.
    */
   pooler?: boolean
+  /** Hear at once of API keys that another process revoked, on a connection more (`LISTEN`). Default `true`, but `false` behind a pooler, which can't. */
+  listen?: boolean
   /** Schema of the tables, made by `migrate()`. By default the search path decides. */
   schema?: string
   /** What every table, constraint and index of ours begins with. Default `fastify_users_`. */
@@ -39,6 +44,7 @@ const refuseWrong = compileOptions<PostgresOptions>({
   },
   statementTimeout: { schema: Type.Integer({ minimum: 0 }), words: 'must be a whole number of milliseconds, 0 or more' },
   pooler: { schema: Type.Boolean(), words: 'must be true or false' },
+  listen: { schema: Type.Boolean(), words: 'must be true or false' },
   schema,
   tablePrefix
 })
@@ -49,17 +55,18 @@ const refuseWrong = compileOptions<PostgresOptions>({
  */
 export function postgres (options: PostgresOptions): KnexStorage {
   refuseWrong('fastify-users: postgres()', options)
-  const { connection, pool = {}, statementTimeout = 5000, pooler = false } = options
+  const { connection, pool = {}, statementTimeout = 5000, pooler = false, listen = !pooler } = options
   const require = requirePeers('postgres()', ['knex', 'pg'])
   const { knex }: typeof import('knex') = require('knex')
   const { Client }: typeof import('pg') = require('pg')
   // A pooler lends another connection each time, which knows no statement of ours.
   const direct = !pooler && 'pipeline' in new Client()
+  const target = typeof connection === 'string' ? { connectionString: connection } : connection
   const settings = {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     ...(statementTimeout > 0 && !pooler && { statement_timeout: statementTimeout }),
-    ...(typeof connection === 'string' ? { connectionString: connection } : connection),
+    ...target,
     pipeline: direct
   }
   const own = knex({
@@ -78,5 +85,8 @@ export function postgres (options: PostgresOptions): KnexStorage {
   const localLimit = pooler && statementTimeout > 0 ? statementTimeout : undefined
   // One connection at least is left to those who write.
   const lanes = direct ? Math.min(LANES, (pool.max ?? POOL_MAX) - 1) : 0
-  return ownStorage(own, naming, { deadline, localLimit, prepare: !pooler, lanes })
+  const watch = listen
+    ? watchKeyChanges(() => new Client({ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS, ...target }))
+    : null
+  return ownStorage(own, naming, { deadline, localLimit, prepare: !pooler, lanes }, watch)
 }

@@ -1,9 +1,10 @@
 import { createApiKeysService, type ApiKeysService, type NewApiKey } from '../lib/api-keys/service.ts'
 import { createVerifier } from '../lib/api-keys/verifier.ts'
+import { DEFAULT_KEY_PREFIX } from '../lib/api-keys/key-text.ts'
 import type { ApiKey } from '../lib/api-keys/record.ts'
 import { isScope, SCOPES } from '../lib/api-keys/scopes.ts'
 import { compileOptions } from '../lib/option-check.ts'
-import { DEFAULT_KEY_PREFIX, keyRows } from '../lib/options.ts'
+import { keyRows, peppersOf } from '../lib/options.ts'
 import type { Storage } from '../lib/storage.ts'
 import { UsageError } from './failure.ts'
 import { type Output, tableOf } from './output.ts'
@@ -26,7 +27,7 @@ export function keysOf (storage: Storage, { keyPrefix = DEFAULT_KEY_PREFIX }: Ke
   refuseWrong('fastify-users: keys', { keyPrefix, ...(pepper !== undefined && { pepper }) })
   return createApiKeysService({
     storage,
-    verifier: createVerifier({ storage, pepper, keyCache: 0 }),
+    verifier: createVerifier({ storage, peppers: peppersOf(pepper), keyCache: 0 }),
     limits: { default: PAGE, max: PAGE },
     keyPrefix,
     pepper,
@@ -80,9 +81,9 @@ function stateOf ({ revokedAt, expiresAt }: ApiKey, now: number): string {
 export async function listKeys (keys: ApiKeysService, output: Output): Promise<void> {
   const all: ApiKey[] = []
   for (let page = 1; ; page++) {
-    const { data, meta } = await keys.list({ page, limit: PAGE })
-    all.push(...data)
-    if (page * PAGE >= meta.total) break
+    const { items, more } = await keys.list({ page, limit: PAGE })
+    all.push(...items)
+    if (!more) break
   }
   if (output.json) return output.value(all)
   const now = Date.now()

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { KnexStorage } from '../adapters/knex/index.ts'
 import { SCOPES } from '../lib/api-keys/scopes.ts'
-import { DEFAULT_KEY_PREFIX } from '../lib/options.ts'
+import { DEFAULT_KEY_PREFIX } from '../lib/api-keys/key-text.ts'
 import { type DatabaseOptions, openDatabase } from './database.ts'
 import { createKey, type CreateKeyOptions, keysOf, type KeyOptions, listKeys, revokeKey, rotateKey } from './keys.ts'
 import { createOutput, type Output } from './output.ts'

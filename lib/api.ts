@@ -1,8 +1,10 @@
-import type { ApiKeysService } from './api-keys/service.ts'
+import type { ApiKey } from './api-keys/record.ts'
+import type { ApiKeyInput, RotateOptions } from './api-keys/rules.ts'
+import type { ApiKeysService, NewApiKey } from './api-keys/service.ts'
 import type { Events } from './events.ts'
+import { type ListMeta, listMeta, type PagingQuery } from './paging.ts'
 import type { UserRecord } from './storage.ts'
 import type { ListQuery } from './users/list-query.ts'
-import { type ListMeta, listMeta } from './users/present.ts'
 import type { UserInput, UserPatch } from './users/schema.ts'
 import type { CreateOptions } from './users/idempotency.ts'
 import type { UsersService } from './users/service.ts'
@@ -30,10 +32,35 @@ export interface UserMethods extends AsyncIterable<User> {
   iterate (query?: IterateQuery): AsyncGenerator<User, void, undefined>
 }
 
+/** What can be done with API keys in process; every method throws UsersError alone. */
+export interface ApiKeyMethods {
+  /** Makes a key. Its text is in `key`, this once. @throws `validation_failed`, `storage_unavailable` */
+  create (input: ApiKeyInput): Promise<NewApiKey>
+  /**
+   * Makes the first key of a store: null where there is one already, whoever made it. Of many processes at once exactly one gets a key.
+   * @throws `validation_failed`, `storage_unavailable`
+   */
+  createFirst (input: ApiKeyInput): Promise<NewApiKey | null>
+  /** @throws `api_key_not_found`, `storage_unavailable` */
+  get (id: string): Promise<ApiKey>
+  /** A page of all keys, the revoked and expired ones too, with the exact total. @throws `validation_failed`, `storage_unavailable` */
+  list (query?: PagingQuery): Promise<{ data: ApiKey[], meta: ListMeta }>
+  /**
+   * Makes a successor with the same name, scopes and lifetime; the old key goes on working for `overlap` seconds (a day).
+   * @throws `validation_failed`, `api_key_not_found`, `api_key_inactive`, `storage_unavailable`
+   */
+  rotate (id: string, options?: RotateOptions): Promise<NewApiKey>
+  /**
+   * Ends a key for good: at once in this process, within `keyCache` seconds in others. Again on a revoked key: nothing changes.
+   * @throws `api_key_not_found`, `storage_unavailable`
+   */
+  revoke (id: string): Promise<ApiKey>
+}
+
 /** `app.users`: in process what the routes do over HTTP, with the same rules, errors and order of checks, but without authentication. */
 export interface Users extends UserMethods {
   /** API keys, in process. */
-  readonly apiKeys: ApiKeysService
+  readonly apiKeys: ApiKeyMethods
   /** What happened, after it was committed. */
   readonly events: Events
   /**
@@ -66,11 +93,25 @@ function methodsOf (users: UsersService): UserMethods {
   }
 }
 
+function keyMethodsOf (apiKeys: ApiKeysService): ApiKeyMethods {
+  return {
+    create: (input: ApiKeyInput) => apiKeys.create(input),
+    createFirst: (input: ApiKeyInput) => apiKeys.createFirst(input),
+    get: (id: string) => apiKeys.get(id),
+    list: async (query: PagingQuery = {}) => {
+      const page = await apiKeys.list({ ...query })
+      return { data: page.items, meta: listMeta(page) }
+    },
+    rotate: (id: string, options: RotateOptions = {}) => apiKeys.rotate(id, options),
+    revoke: (id: string) => apiKeys.revoke(id)
+  }
+}
+
 /** Puts the services together as `app.users`. `usersWithin` makes the service of a transaction. */
 export function createUsersApi (users: UsersService, apiKeys: ApiKeysService, events: Events, usersWithin: (transaction: unknown) => UsersService): Users {
   return Object.freeze({
     ...methodsOf(users),
-    apiKeys: Object.freeze(apiKeys),
+    apiKeys: Object.freeze(keyMethodsOf(apiKeys)),
     events,
     using: (transaction: TransactionLike) => Object.freeze(methodsOf(usersWithin(transaction)))
   })

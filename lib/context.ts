@@ -1,4 +1,5 @@
 import type { Principal } from './api-keys/authenticator.ts'
+import type { Fault } from './errors.ts'
 
 /** Who causes a change, and in which request. */
 export interface Context {
@@ -10,3 +11,11 @@ export interface Context {
 
 /** The context of a change that the host makes in process. */
 export const IN_PROCESS: Context = Object.freeze({ actor: null, requestId: null })
+
+/** Where a call of a service comes from, and the faults that its caller knows already, so that all are told at once. */
+export interface Call {
+  context: Context
+  found: readonly Fault[]
+}
+
+export const FROM_PROCESS: Call = Object.freeze({ context: IN_PROCESS, found: [] })

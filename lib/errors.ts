@@ -99,12 +99,13 @@ export function validationFailed (errors: readonly Fault[]): UsersError {
  * - `idempotency_key_reused`: the idempotency key came with another fingerprint before
  * - `idempotency_in_progress`: the first creation with the idempotency key is still running
  * - `api_key_inactive`: the key to rotate is revoked or expired
+ * - `last_admin_key`: no other active key has the scope that must not run out
  * - `unavailable`: the storage can't be reached, is busy, full, or out of connections; a later try may succeed
  * - `schema_behind`, `schema_newer`: the tables don't fit this version of the code
  * - `fault`: anything else that went wrong underneath, stripped of SQL and values
  */
 export type StorageErrorCode = 'email_taken' | 'version_mismatch' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'api_key_inactive' |
-  'unavailable' | 'schema_behind' | 'schema_newer' | 'fault'
+  'last_admin_key' | 'unavailable' | 'schema_behind' | 'schema_newer' | 'fault'
 
 /** Thrown by adapters. The message must hold neither values nor SQL: it can reach a log. */
 export class StorageError extends Error {

@@ -1,4 +1,4 @@
-import type { TSchema } from '@sinclair/typebox'
+import type { Static, TSchema } from '@sinclair/typebox'
 import { TypeCompiler, ValueErrorType } from './typebox.ts'
 import type { Fault } from './errors.ts'
 
@@ -18,14 +18,23 @@ const OTHER = { code: 'invalid', detail: 'is not valid' }
  * Nothing is coerced, defaulted or removed, and no fault repeats a value.
  */
 export function compileShape (schema: TSchema): (value: unknown) => Fault[] {
+  const read = compileReader(schema)
+  return (value) => {
+    const answer = read(value)
+    return 'faults' in answer ? answer.faults : []
+  }
+}
+
+/** The same, for who goes on with the value: it comes back with its type, or the faults do. */
+export function compileReader<Schema extends TSchema> (schema: Schema): (value: unknown) => { value: Static<Schema> } | { faults: Fault[] } {
   const compiled = TypeCompiler.Compile(schema)
   return (value) => {
-    if (compiled.Check(value)) return []
+    if (compiled.Check(value)) return { value }
     const faults = new Map<string, Fault>()
     for (const error of compiled.Errors(value)) {
       // A missing member is reported twice, first as missing and then as of the wrong type.
       if (!faults.has(error.path)) faults.set(error.path, { pointer: error.path, ...(WORDS.get(error.type) ?? OTHER) })
     }
-    return [...faults.values()]
+    return { faults: [...faults.values()] }
   }
 }

@@ -1,6 +1,7 @@
 import { Type } from './typebox.ts'
 import type { RegisterOptions } from 'fastify'
 import type { Authenticate, StaticKey } from './api-keys/authenticator.ts'
+import { DEFAULT_KEY_PREFIX, KEY_PREFIX } from './api-keys/key-text.ts'
 import { SCOPES } from './api-keys/scopes.ts'
 import type { ErrorFormat } from './http/problem.ts'
 import { compileOptions, type OptionRows } from './option-check.ts'
@@ -31,12 +32,17 @@ export interface UsersOptions {
   keyPrefix?: string
   /** Seconds that a verified key may be remembered: how long another process's revocation can take to be seen here. Default 5; 0 turns it off. */
   keyCache?: number
-  /** Secret for HMAC-SHA-256 of stored keys, at least 32 characters. Without one they are stored as SHA-256. */
-  pepper?: string
+  /**
+   * Secret for HMAC-SHA-256 of stored keys, at least 32 characters; without one they are stored as SHA-256. Or a list of at most 8, the current one first: keys made
+   * under the others still work.
+   */
+  pepper?: string | readonly string[]
   /** API keys from your own configuration, at least 32 visible ASCII characters each. A plain string has the three scopes of users. */
   staticKeys?: readonly StaticKey[]
   /** Your own check of tokens that are neither static keys nor shaped like stored ones: who holds it, or null. A throw is answered 503. */
   authenticate?: Authenticate
+  /** Routes for API keys under `/api-keys`, for callers with `keys:read` and `keys:write`. Default `false`. */
+  apiKeyRoutes?: boolean
   /** As in Fastify's own `register`. */
   logLevel?: NonNullable<RegisterOptions['logLevel']>
   /** As in Fastify's own `register`. */
@@ -56,23 +62,24 @@ export interface CheckedOptions {
   notFoundHandler: boolean
   keyPrefix: string
   keyCache: number
-  pepper: string | undefined
+  /** The current one first; none: SHA-256. */
+  peppers: readonly string[]
   staticKeys: readonly StaticKey[]
   authenticate: Authenticate | undefined
+  apiKeyRoutes: boolean
   registration: Pick<RegisterOptions, 'logLevel' | 'logSerializers'>
 }
 
 const PAGE_LIMIT = 10_000
 const method = Type.Function([], Type.Unknown())
+const pepper = Type.String({ minLength: 32 })
 const staticKey = Type.String({ pattern: '^[\\x21-\\x7e]{32,}$' })
 
 /** The rows of these options, for the command line too: a key that it makes must be one that the server can read. */
 export const keyRows: OptionRows<Pick<UsersOptions, 'keyPrefix' | 'pepper'>> = {
-  keyPrefix: { schema: Type.String({ pattern: '^[a-z0-9]{1,12}$' }), words: 'must be 1 to 12 of a-z and 0-9' },
-  pepper: { schema: Type.String({ minLength: 32 }), words: 'must be a string of at least 32 characters' }
+  keyPrefix: { schema: Type.String({ pattern: KEY_PREFIX.source }), words: 'must be 1 to 12 of a-z and 0-9' },
+  pepper: { schema: Type.Union([pepper, Type.Array(pepper, { minItems: 1, maxItems: 8 })]), words: 'must be a string of at least 32 characters, or a list of 1 to 8 of them' }
 }
-
-export const DEFAULT_KEY_PREFIX = 'uk'
 
 const refuseWrong = compileOptions<UsersOptions>({
   ...keyRows,
@@ -109,9 +116,15 @@ const refuseWrong = compileOptions<UsersOptions>({
     words: `must be a list of keys of at least 32 visible ASCII characters each, or of { key, name, scopes } with scopes from ${SCOPES.join(', ')}`
   },
   authenticate: { schema: method, words: 'must be a function' },
+  apiKeyRoutes: { schema: Type.Boolean(), words: 'must be true or false' },
   logLevel: { schema: Type.String(), words: 'must be the name of a log level' },
   logSerializers: { schema: Type.Object({}), words: 'must be an object of serializers' }
 })
+
+/** The peppers that the option gives, the current one first. */
+export function peppersOf (pepper: UsersOptions['pepper'] = []): readonly string[] {
+  return typeof pepper === 'string' ? [pepper] : [...pepper]
+}
 
 function hasTwice (keys: readonly StaticKey[]): boolean {
   return new Set(keys.map((key) => typeof key === 'string' ? key : key.key)).size < keys.length
@@ -141,9 +154,10 @@ export function checkOptions (given: UsersOptions): CheckedOptions {
     notFoundHandler: given.notFoundHandler ?? true,
     keyPrefix: given.keyPrefix ?? DEFAULT_KEY_PREFIX,
     keyCache: given.keyCache ?? 5,
-    pepper: given.pepper,
+    peppers: Object.freeze(peppersOf(given.pepper)),
     staticKeys: Object.freeze(structuredClone([...given.staticKeys ?? []])),
     authenticate: given.authenticate,
+    apiKeyRoutes: given.apiKeyRoutes ?? false,
     registration: { ...(logLevel !== undefined && { logLevel }), ...(logSerializers !== undefined && { logSerializers }) }
   })
 }

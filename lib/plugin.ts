@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
 import { createUsersApi } from './api.ts'
 import { createAuthenticator } from './api-keys/authenticator.ts'
+import { apiKeyRoutes } from './api-keys/routes.ts'
 import { createApiKeysService } from './api-keys/service.ts'
 import { createVerifier } from './api-keys/verifier.ts'
 import { createEvents, type Publish } from './events.ts'
@@ -23,12 +24,12 @@ function routerSettings (host: FastifyInstance): { maxParamLength: number, useSe
 
 const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const options = checkOptions(given)
-  const { storage, limits, keyPrefix, pepper, keyCache, staticKeys, authenticate, decoratorName, requireIfMatch, idempotencyTtl, registration } = options
+  const { storage, limits, keyPrefix, peppers, keyCache, staticKeys, authenticate, decoratorName, requireIfMatch, idempotencyTtl, registration } = options
   const { maxParamLength, useSemicolonDelimiter } = routerSettings(host)
   if (maxParamLength < ID_LENGTH) throw new Error(`fastify-users: the router's maxParamLength is ${maxParamLength}, but ids have ${ID_LENGTH} characters`)
   if (host.hasDecorator(decoratorName)) throw new Error(`fastify-users: app.${decoratorName} exists already: choose another name with the option decoratorName`)
 
-  const verifier = createVerifier({ storage, pepper, keyCache })
+  const verifier = createVerifier({ storage, peppers, keyCache })
   // Expired idempotency keys are ignored wherever they stand; this only gives their room back.
   const pruning = setInterval(() => {
     storage.pruneIdempotency(new Date().toISOString()).catch(() => host.log.warn('expired idempotency keys could not be removed; the next time they will'))
@@ -45,14 +46,14 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     if (staticKeys.length > 0 || authenticate !== undefined) return
     // This is only for a warning: where it can't be told, requests will tell.
     const keys = await apiKeys.list({ limit: 1 }).catch(() => null)
-    if (keys === null || keys.meta.total > 0) return
+    if (keys === null || keys.total > 0) return
     host.log.warn(`there is no API key yet, so every request is refused: make one with app.${decoratorName}.apiKeys.createFirst({ name }), or give the option staticKeys`)
   })
 
   const { events, publish } = createEvents(host.log)
   const usersOn = (storage: Storage, publish: Publish) => createUsersService({ storage, limits, requireIfMatch, idempotencyTtl, publish })
   const users = usersOn(storage, publish)
-  const apiKeys = createApiKeysService({ storage, verifier, limits, keyPrefix, pepper, publish })
+  const apiKeys = createApiKeysService({ storage, verifier, limits, keyPrefix, pepper: peppers[0], publish })
   host.decorate(decoratorName, createUsersApi(users, apiKeys, events, (transaction) => {
     const joined = storage.within(transaction)
     return usersOn(joined, (...event) => joined.afterCommit(() => publish(...event)))
@@ -73,6 +74,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
       }
     })
     userRoutes(scope, users, { useSemicolonDelimiter })
+    if (options.apiKeyRoutes) apiKeyRoutes(scope, apiKeys, { useSemicolonDelimiter, keepLast: !staticKeys.some((key) => typeof key !== 'string' && key.scopes?.includes('keys:write')) })
   }, { prefix: options.prefix, ...registration, logSerializers: withoutQueries(host.log, registration.logSerializers) })
 }
 

@@ -13,6 +13,7 @@ export function toUsersError (error: unknown): UsersError {
       return new UsersError('precondition_failed')
     case 'idempotency_key_reused':
     case 'api_key_inactive':
+    case 'last_admin_key':
       return new UsersError(error.code)
     case 'idempotency_in_progress':
       return new UsersError(error.code, { headers: { 'retry-after': '1' } })

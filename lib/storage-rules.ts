@@ -28,8 +28,26 @@ export function requireSameRequest (fingerprint: unknown, idempotency: Idempoten
   if (fingerprint !== idempotency.fingerprint) throw new StorageError('idempotency_key_reused', 'the key came with another request before')
 }
 
+/** Whether a key is neither revoked nor expired at this moment. Times are ISO text of one length, which sorts as time does. */
+function isActiveAt ({ revokedAt, expiresAt }: ApiKeyRecord, now: string): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now)
+}
+
 /** @throws StorageError `api_key_inactive` where the key is revoked, or expired at this moment */
-export function requireActive ({ revokedAt, expiresAt }: ApiKeyRecord, now: string): void {
-  // Times are ISO text of one length, which sorts as time does.
-  if (revokedAt !== null || (expiresAt !== null && expiresAt <= now)) throw new StorageError('api_key_inactive', 'the key is not active')
+export function requireActive (key: ApiKeyRecord, now: string): void {
+  if (!isActiveAt(key, now)) throw new StorageError('api_key_inactive', 'the key is not active')
+}
+
+/** Whether a key is active at this moment and has the scope. */
+export function isActiveWith (key: ApiKeyRecord, scope: string, now: string): boolean {
+  return isActiveAt(key, now) && key.scopes.includes(scope)
+}
+
+/** @throws StorageError `last_admin_key` where a key is to be revoked that is the last of these which is active and has the scope; null: no scope needs one */
+export function requireOther (key: ApiKeyRecord, keys: Iterable<ApiKeyRecord>, scope: string | null, now: string): void {
+  if (scope === null || !isActiveWith(key, scope, now)) return
+  for (const other of keys) {
+    if (other.id !== key.id && isActiveWith(other, scope, now)) return
+  }
+  throw new StorageError('last_admin_key', 'no other active key has the scope')
 }

@@ -202,8 +202,19 @@ export interface Storage {
    */
   rotateApiKey (id: string, successor: ApiKeyRecord, times: { now: string, expiresAt: string }): Promise<ApiKeyRecord | null>
 
-  /** Marks a key as revoked and gives back its record; a key revoked before keeps its first `revokedAt`, and `changed` is false. `null` if there is no such key. */
-  revokeApiKey (id: string, revokedAt: string): Promise<{ key: ApiKeyRecord, changed: boolean } | null>
+  /**
+   * Marks a key as revoked and gives back its record; a key revoked before keeps its first `revokedAt`, and `changed` is false. `null` if there is no such key.
+   * With `keepOneWith`, a scope, a key that is active at `revokedAt` and has this scope is revoked only where another one is active and has it: of many keys
+   * revoked at once, one stays.
+   * @throws StorageError `last_admin_key` if there is no other: then nothing changes
+   */
+  revokeApiKey (id: string, revokedAt: string, options: { keepOneWith: string | null }): Promise<{ key: ApiKeyRecord, changed: boolean } | null>
+
+  /**
+   * Only where a store can: calls the listener whenever API keys may have changed in another process, and whenever that may have been missed. The answer takes the
+   * listener off again. It makes revocations quicker elsewhere, and no more: what isn't told is noticed within the option `keyCache`.
+   */
+  watchApiKeys? (listener: () => void): () => void
 
   /** Sets `lastUsedAt`, unless the key is unknown, or has one that is later than `ifBefore`. */
   touchApiKey (id: string, usedAt: string, ifBefore: string): Promise<void>

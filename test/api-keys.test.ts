@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { mock } from 'node:test'
 import { test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
-import { digestSecret, generateKey, keyReader } from '../lib/api-keys/key-text.ts'
+import { digestSecret, generateKey, isApiKey, keyReader } from '../lib/api-keys/key-text.ts'
 import { createVerifier } from '../lib/api-keys/verifier.ts'
 import type { ApiKeyRecord } from '../lib/index.ts'
 import { inject, testApp } from './helpers/app.ts'
@@ -33,6 +33,12 @@ test('the text of a key', (t) => {
   t.equal(read(`${fixed}2rm100`), 'malformed')
   for (const text of ['', 'uk_', fixed, `${fixed}2rm10u `, ` ${fixed}2rm10u`, `xk${fixed.slice(2)}2rm10u`, `${fixed}1jQbU-`, `${fixed}2rm10u\n`]) t.equal(read(text), null)
   t.equal(keyReader('acme')(generateKey('uk').text), null)
+
+  t.ok(isApiKey(`${fixed}2rm10u`))
+  t.ok(isApiKey(generateKey('acme').text, 'acme'))
+  for (const other of [`${fixed}2rm100`, `${fixed}2rm10u `, fixed, '', 5, null, undefined, [`${fixed}2rm10u`]]) t.notOk(isApiKey(other))
+  t.notOk(isApiKey(`${fixed}2rm10u`, 'acme'))
+  t.notOk(isApiKey(`${fixed}2rm10u`, '.*'), 'a prefix is no pattern')
   t.end()
 })
 
@@ -84,7 +90,7 @@ function setUp () {
 test('simultaneous first uses share one look-up, and later ones need none', async (t) => {
   const { storage, parts, record, state, release } = setUp()
   await storage.createApiKey(record, { onlyFirst: false })
-  const { verify } = createVerifier({ storage, pepper: undefined, keyCache: 5 })
+  const { verify } = createVerifier({ storage, peppers: [], keyCache: 5 })
   state.hold = true
   const answers = Promise.all(Array.from({ length: 20 }, () => verify(parts)))
   await new Promise((resolve) => setImmediate(resolve))
@@ -97,14 +103,14 @@ test('simultaneous first uses share one look-up, and later ones need none', asyn
 test('without a cache every use is a look-up', async (t) => {
   const { storage, parts, record, state } = setUp()
   await storage.createApiKey(record, { onlyFirst: false })
-  const { verify } = createVerifier({ storage, pepper: undefined, keyCache: 0 })
+  const { verify } = createVerifier({ storage, peppers: [], keyCache: 0 })
   for (let i = 0; i < 3; i++) await verify(parts)
   t.equal(state.lookUps, 3)
 })
 
 test('an unknown key is remembered too, and is known once it is made', async (t) => {
   const { storage, parts, record, state } = setUp()
-  const { verify, forget } = createVerifier({ storage, pepper: undefined, keyCache: 5 })
+  const { verify, forget } = createVerifier({ storage, peppers: [], keyCache: 5 })
   for (let i = 0; i < 3; i++) t.equal(await verify(parts), null)
   t.equal(state.lookUps, 1)
   await storage.createApiKey(record, { onlyFirst: false })
@@ -115,13 +121,13 @@ test('an unknown key is remembered too, and is known once it is made', async (t)
 test('a look-up that began before a revocation does not bring the key back', async (t) => {
   const { storage, parts, record, state, release } = setUp()
   await storage.createApiKey(record, { onlyFirst: false })
-  const { verify, forget } = createVerifier({ storage, pepper: undefined, keyCache: 5 })
+  const { verify, forget } = createVerifier({ storage, peppers: [], keyCache: 5 })
   state.hold = true
   const early = verify(parts)
   await new Promise((resolve) => setImmediate(resolve))
   state.hold = false
   forget()
-  await storage.revokeApiKey(record.id, new Date().toISOString())
+  await storage.revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: null })
   forget()
   release()
   t.equal(await early, null, 'it looks again')
@@ -139,12 +145,12 @@ test('no interleaving of uses and a revocation lets the key in after the revocat
       await scheduler.schedule(Promise.resolve(), 'after the look-up')
       return found
     }
-    const { verify, forget } = createVerifier({ storage, pepper: undefined, keyCache: 5 })
+    const { verify, forget } = createVerifier({ storage, peppers: [], keyCache: 5 })
     let revoked = false
     const revoke = async () => {
       forget()
       await scheduler.schedule(Promise.resolve(), 'before the revocation')
-      await revokeApiKey(record.id, new Date().toISOString())
+      await revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: null })
       await scheduler.schedule(Promise.resolve(), 'after the revocation')
       forget()
       revoked = true
@@ -167,7 +173,7 @@ test('no interleaving of uses and a revocation lets the key in after the revocat
 test('expiry is judged at every use, remembered or not', async (t) => {
   const { storage, parts, record, state } = setUp()
   await storage.createApiKey({ ...record, expiresAt: new Date(Date.now() + 1000).toISOString() }, { onlyFirst: false })
-  const { verify } = createVerifier({ storage, pepper: undefined, keyCache: 60 })
+  const { verify } = createVerifier({ storage, peppers: [], keyCache: 60 })
   t.not(await verify(parts), null)
   mock.timers.enable({ apis: ['Date'], now: Date.now() + 1000 })
   t.equal(await verify(parts), null)

@@ -74,6 +74,9 @@ for (const store of stores) {
     t.equal((await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })).statusCode, 200)
     const { app: other } = await testApp(t, { storage: { ...storage, close: async () => {} }, pepper: 'q'.repeat(32) })
     t.equal((await inject(other, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })).statusCode, 401, 'another pepper is another key')
+    const { app: next, key: young } = await testApp(t, { storage: { ...storage, close: async () => {} }, pepper: ['n'.repeat(32), 'p'.repeat(32)] })
+    for (const each of [key, young]) t.equal((await inject(next, 'GET', '/v1/users', { headers: { authorization: `Bearer ${each}` } })).statusCode, 200, 'a former pepper still counts')
+    t.equal((await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${young}` } })).statusCode, 401, 'new keys are made under the current one')
   })
 
   test(`the use of a key is noted at most once a minute on ${store.name}`, async (t) => {

@@ -83,10 +83,10 @@ for (const { name, make } of kinds) {
     const cli = (...given: string[]) => run([...given, ...args], { DATABASE_URL: database })
     const storage = open()
     t.teardown(() => storage.close())
-    t.strictSame(await storage.inspect(), { version: 0, latest: 3, pending: ['users and api keys', 'idempotency keys', 'blocks of users'], missing: [] })
+    t.strictSame(await storage.inspect(), { version: 0, latest: 4, pending: ['users and api keys', 'idempotency keys', 'blocks of users', 'changes of api keys'], missing: [] })
     await cli('migrate')
-    t.match(await cli('migrate'), { code: 0, out: 'The schema is at version 3 already.\n', err: '' })
-    t.match(await cli('check'), { code: 0, out: 'All is well: schema version 3, 0 users, every number right.\n', err: '' })
+    t.match(await cli('migrate'), { code: 0, out: 'The schema is at version 4 already.\n', err: '' })
+    t.match(await cli('check'), { code: 0, out: 'All is well: schema version 4, 0 users, every number right.\n', err: '' })
 
     await plain('DROP INDEX @fastify_users_users_name_key')
     t.strictSame((await storage.inspect()).missing, ['fastify_users_users_name_key'])
@@ -95,7 +95,7 @@ for (const { name, make } of kinds) {
     await storage.rebuildCounts()
     await plain("DELETE FROM @fastify_users_users WHERE id = ''")
     const found = await cli('check', '--json')
-    t.match(JSON.parse(found.out), { version: 3, latest: 3, pending: [], missing: ['fastify_users_users_name_key', 'fastify_users_users_inserted'], counts: { users: 0 } })
+    t.match(JSON.parse(found.out), { version: 4, latest: 4, pending: [], missing: ['fastify_users_users_name_key', 'fastify_users_users_inserted'], counts: { users: 0 } })
     t.equal(found.code, 1)
     t.equal(found.err, [
       'fastify_users_users_name_key is missing or not in force: make it again with the statement that migrationsSql() prints for it, then check again',
@@ -109,14 +109,14 @@ for (const { name, make } of kinds) {
     t.notMatch(fixed.err, 'wrong numbers')
 
     await storage.rollback(2)
-    t.match(await cli('check'), { code: 1, out: '', err: 'the tables are at version 2 of 3: run fastify-users migrate\n' })
-    t.match(await cli('migrate', 'status'), { code: 1, out: 'version 2 of 3\npending: blocks of users\n', err: 'Apply them: fastify-users migrate\n' })
-    t.match(await cli('migrate', 'status', '--json'), { code: 1, out: '{"version":2,"latest":3,"pending":["blocks of users"]}\n' })
+    t.match(await cli('check'), { code: 1, out: '', err: 'the tables are at version 2 of 4: run fastify-users migrate\n' })
+    t.match(await cli('migrate', 'status'), { code: 1, out: 'version 2 of 4\npending: blocks of users\npending: changes of api keys\n', err: 'Apply them: fastify-users migrate\n' })
+    t.match(await cli('migrate', 'status', '--json'), { code: 1, out: '{"version":2,"latest":4,"pending":["blocks of users","changes of api keys"]}\n' })
     t.match(await cli('keys', 'list'), { code: 1, out: '', err: 'the tables are behind this code: run fastify-users migrate\n' })
-    t.match(await cli('migrate', '--json'), { code: 0, out: '{"version":3,"applied":["blocks of users"]}\n', err: '' })
+    t.match(await cli('migrate', '--json'), { code: 0, out: '{"version":4,"applied":["blocks of users","changes of api keys"]}\n', err: '' })
     await plain("INSERT INTO @fastify_users_migrations (version, name, applied_at) VALUES (99, 'later', '2026-01-01T00:00:00.000Z')")
     t.match(await cli('migrate', 'status'), { code: 1, err: 'The tables are newer than this code: install a newer fastify-users.\n' })
-    t.match(await cli('check'), { code: 1, err: 'the tables are at version 99, this code knows 3: install a newer fastify-users\n' })
+    t.match(await cli('check'), { code: 1, err: 'the tables are at version 99, this code knows 4: install a newer fastify-users\n' })
   })
 }
 
@@ -138,7 +138,7 @@ test('what is asked wrongly is refused, and repeats no value', async (t) => {
     [create('-n', 'x', '--expires-in', '1d', '--no-expires'), /^give one of --expires-in, --expires-at and --no-expires\n$/],
     [create('-n', 'x', '--key-prefix', 'Secret'), /^fastify-users: keys: 1 wrong option:\n- keyPrefix must be 1 to 12 of a-z and 0-9\n$/],
     [run(['check', '-d', database, '--table-prefix', 'a secret']), /^fastify-users: sqlite\(\): 1 wrong option:\n- tablePrefix must be /],
-    [run(['keys', 'list', '-d', database], { FASTIFY_USERS_PEPPER: 'secret' }), /- pepper must be a string of at least 32 characters\n$/],
+    [run(['keys', 'list', '-d', database], { FASTIFY_USERS_PEPPER: 'secret' }), /- pepper must be a string of at least 32 characters, or a list of 1 to 8 of them\n$/],
     [run(['secret']), /unknown command/]
   ]
   for (const [ran, message] of wrong) {

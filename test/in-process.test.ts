@@ -46,7 +46,7 @@ for (const store of stores) {
     t.equal((await users.list({ q: 'user' })).meta.total, 6)
     await t.rejects(users.list({ limit: 4 }), { code: 'validation_failed', errors: [{ parameter: 'limit', code: 'range' }] })
     await t.rejects(users.list(untyped({ page: '1' })), { code: 'validation_failed', errors: [{ parameter: 'page', code: 'range' }] }, 'a number is a number')
-    await t.rejects(users.list(untyped({ email: 5, q: 5, sort: 1, after: 1, x: 1 })), { errors: [{ parameter: 'x' }, { parameter: 'sort' }, { parameter: 'email', code: 'type' }, { parameter: 'q' }, { parameter: 'after' }] })
+    await t.rejects(users.list(untyped({ email: 5, q: 5, sort: 1, after: 1, x: 1 })), { errors: [{ parameter: 'x' }, { parameter: 'sort' }, { parameter: 'after' }, { parameter: 'email', code: 'type' }, { parameter: 'q' }] })
 
     const everyone = [ann.id, ...others.map(({ id }) => id)]
     const met = []
@@ -108,7 +108,9 @@ for (const store of stores) {
 
     t.strictSame((await apiKeys.list({ page: 2, limit: 2 })).meta, { page: 2, limit: 2, total: 5 })
     await t.rejects(apiKeys.list({ limit: 0 }), { code: 'validation_failed' })
-    await t.rejects(apiKeys.list(untyped({ sort: '-createdAt', q: 'ab' })), { errors: [{ parameter: 'sort', code: 'unknown' }, { parameter: 'q', code: 'unknown' }] })
+    await t.rejects(apiKeys.list(untyped({ sort: 'name', q: 'ab' })), { errors: [{ parameter: 'q', code: 'unknown' }, { parameter: 'sort', code: 'choice' }] })
+    const all = (await apiKeys.list()).data
+    t.strictSame(await apiKeys.list({ sort: '-createdAt', after: all[2]?.id ?? '', limit: 1 }), { data: [all[1]], meta: { limit: 1, total: 5 } })
     t.equal((await apiKeys.list(untyped({}))).meta.page, 1)
     await t.rejects(apiKeys.get(UNKNOWN_KEY), { code: 'api_key_not_found', statusCode: 404 })
     await t.rejects(apiKeys.get('x'), { code: 'api_key_not_found' })

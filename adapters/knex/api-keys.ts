@@ -1,4 +1,5 @@
 import { StorageError } from '../../lib/errors.ts'
+import { isActiveWith } from '../../lib/storage-rules.ts'
 import type { ApiKeyRecord, PageRequest, Storage } from '../../lib/storage.ts'
 import type { Names } from './names.ts'
 import { pageStatement, toPage } from './pages.ts'
@@ -19,6 +20,8 @@ export function knexApiKeys ({ run, read, attempt, dialect, atomically, exclusiv
   const expire = `UPDATE ${apiKeys} SET expires_at = ${dialect.least(`coalesce(expires_at, ${p(2)})`, p(2))} ` +
     `WHERE id = ${p(1)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${p(3)}) RETURNING ${columns}`
   const revoke = `UPDATE ${apiKeys} SET revoked_at = ${p(2)} WHERE id = ${p(1)} AND revoked_at IS NULL RETURNING ${columns}`
+  const another = `SELECT 1 AS found FROM ${apiKeys} WHERE id <> ${p(1)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${p(2)}) ` +
+    `AND ' ' || scopes || ' ' LIKE ${p(3)} LIMIT 1`
   const touch = `UPDATE ${apiKeys} SET last_used_at = ${p(2)} WHERE id = ${p(1)} AND (last_used_at IS NULL OR last_used_at <= ${p(3)})`
 
   async function add (on: Run, key: ApiKeyRecord): Promise<void> {
@@ -29,6 +32,13 @@ export function knexApiKeys ({ run, read, attempt, dialect, atomically, exclusiv
   async function find (on: Run, select: string, value: string): Promise<ApiKeyRecord | null> {
     const [row] = await on(select, [value])
     return row === undefined ? null : toApiKeyRecord(row)
+  }
+
+  async function end (on: Run, id: string, revokedAt: string): Promise<{ key: ApiKeyRecord, changed: boolean } | null> {
+    const [row] = await on(revoke, [id, revokedAt])
+    if (row !== undefined) return { key: toApiKeyRecord(row), changed: true }
+    const key = await find(on, selectById, id)
+    return key === null ? null : { key, changed: false }
   }
 
   return {
@@ -63,12 +73,17 @@ export function knexApiKeys ({ run, read, attempt, dialect, atomically, exclusiv
       return toApiKeyRecord(row)
     }),
 
-    async revokeApiKey (id, revokedAt) {
-      const [row] = await run(revoke, [id, revokedAt])
-      if (row !== undefined) return { key: toApiKeyRecord(row), changed: true }
-      const key = await find(run, selectById, id)
-      return key === null ? null : { key, changed: false }
-    },
+    revokeApiKey: (id, revokedAt, { keepOneWith }) => keepOneWith === null
+      ? end(run, id, revokedAt)
+      // Apart from the others: each of two that end each other's key would still see both.
+      : exclusively(async (on) => {
+        const key = await find(on, selectById, id)
+        if (key === null) return null
+        if (isActiveWith(key, keepOneWith, revokedAt) && (await on(another, [id, revokedAt, `% ${keepOneWith} %`])).length === 0) {
+          throw new StorageError('last_admin_key', 'no other active key has the scope')
+        }
+        return end(on, id, revokedAt)
+      }),
 
     async touchApiKey (id, usedAt, ifBefore) {
       await run(touch, [id, usedAt, ifBefore])

@@ -1,5 +1,6 @@
 import type { Dialect } from './dialect.ts'
 import { blocksDown, blocksUp } from './blocks/schema.ts'
+import { keyChangesDown, keyChangesUp } from './key-changes.ts'
 import type { Names } from './names.ts'
 
 /** One step of the schema: its statements run in order, in one transaction with the row that records it. */
@@ -68,6 +69,11 @@ export const migrations: readonly Migration[] = [
     name: 'blocks of users',
     up: blocksUp,
     down: blocksDown
+  },
+  {
+    name: 'changes of api keys',
+    up: keyChangesUp,
+    down: keyChangesDown
   }
 ]
 

@@ -4,6 +4,7 @@ import { knexApiKeys } from './api-keys.ts'
 import { auditor, type CountsReport } from './blocks/audit.ts'
 import { createUpkeep } from './blocks/upkeep.ts'
 import { dialectOf } from './dialect.ts'
+import type { KeyWatch } from './key-changes.ts'
 import { forgetStatements } from './drivers.ts'
 import { createMigrator, type Migrator } from './migrator.ts'
 import { namesOf, type NamingOptions } from './names.ts'
@@ -54,14 +55,16 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Ses
   return storageOn(session, upkeep.close)
 }
 
-/** The same on a Knex instance of our own, which is closed with it. */
-export function ownStorage (knex: Knex, options: NamingOptions, settings: SessionOptions): KnexStorage {
+/** The same on a Knex instance of our own, which is closed with it, as is what tells of changes of API keys. */
+export function ownStorage (knex: Knex, options: NamingOptions, settings: SessionOptions, keyWatch: KeyWatch | null = null): KnexStorage {
   const storage = storageOnKnex(knex, options, settings)
   const { pool } = knex.client
   pool.on('destroyRequest', (_id: unknown, connection: unknown) => forgetStatements(connection))
   return {
     ...storage,
+    ...(keyWatch !== null && { watchApiKeys: keyWatch.watch }),
     async close () {
+      await keyWatch?.close()
       await storage.close()
       await knex.destroy()
     }

@@ -1,6 +1,6 @@
 import { StorageError } from '../../lib/errors.ts'
 import type { ApiKeyRecord, Storage } from '../../lib/storage.ts'
-import { requireActive } from '../../lib/storage-rules.ts'
+import { requireActive, requireOther } from '../../lib/storage-rules.ts'
 import { pageOf } from './pages.ts'
 import { SortedMap } from './sorted-map.ts'
 
@@ -51,9 +51,10 @@ export function memoryApiKeys (): ApiKeyStore {
       return copy(key)
     },
 
-    async revokeApiKey (id, revokedAt) {
+    async revokeApiKey (id, revokedAt, { keepOneWith }) {
       const key = keys.get(id)
       if (key === undefined) return null
+      requireOther(key, keys.values(), keepOneWith, revokedAt)
       const changed = key.revokedAt === null
       key.revokedAt ??= revokedAt
       return { key: copy(key), changed }

@@ -7,6 +7,9 @@ async function add (storage: Storage, n: number, members: Parameters<typeof apiK
   await storage.createApiKey(apiKeyOf(n, members), { onlyFirst: false })
 }
 
+const ANY = { keepOneWith: null }
+const KEEP = { keepOneWith: 'keys:write' }
+
 /** A key as both look-ups find it. */
 async function bothWays (storage: Storage, n: number): Promise<Array<ApiKeyRecord | null>> {
   return [await storage.findApiKey(idOf('key', n)), await storage.findApiKeyByStart(apiKeyOf(n).start)]
@@ -57,7 +60,7 @@ export const apiKeyCases: Cases = {
     assert.equal(await storage.createApiKey(apiKeyOf(1, { expiresAt: timeOf(1) }), { onlyFirst: true }), true)
     assert.equal(await storage.createApiKey(apiKeyOf(2), { onlyFirst: true }), false, 'an expired key is a key')
     assert.equal(await storage.findApiKey(idOf('key', 2)), null)
-    await storage.revokeApiKey(idOf('key', 1), timeOf(50))
+    await storage.revokeApiKey(idOf('key', 1), timeOf(50), ANY)
     assert.equal(await storage.createApiKey(apiKeyOf(2), { onlyFirst: true }), false, 'a revoked key is a key')
   },
 
@@ -116,17 +119,44 @@ export const apiKeyCases: Cases = {
 
   'revokeApiKey: marks the key once and keeps the first moment': async (storage) => {
     await add(storage, 1)
-    assert.deepEqual(await storage.revokeApiKey(idOf('key', 1), timeOf(70)), { key: apiKeyOf(1, { revokedAt: timeOf(70) }), changed: true })
-    assert.deepEqual(await storage.revokeApiKey(idOf('key', 1), timeOf(80)), { key: apiKeyOf(1, { revokedAt: timeOf(70) }), changed: false })
+    assert.deepEqual(await storage.revokeApiKey(idOf('key', 1), timeOf(70), ANY), { key: apiKeyOf(1, { revokedAt: timeOf(70) }), changed: true })
+    assert.deepEqual(await storage.revokeApiKey(idOf('key', 1), timeOf(80), ANY), { key: apiKeyOf(1, { revokedAt: timeOf(70) }), changed: false })
     assert.deepEqual(await storage.findApiKeyByStart(apiKeyOf(1).start), apiKeyOf(1, { revokedAt: timeOf(70) }))
-    assert.equal(await storage.revokeApiKey(idOf('key', 2), timeOf(70)), null)
+    assert.equal(await storage.revokeApiKey(idOf('key', 2), timeOf(70), ANY), null)
   },
 
   'revokeApiKey: of many at once exactly one changes the key': async (storage) => {
     await add(storage, 1)
-    const { values } = await atOnce((i) => storage.revokeApiKey(idOf('key', 1), timeOf(100 + i)))
+    const { values } = await atOnce((i) => storage.revokeApiKey(idOf('key', 1), timeOf(100 + i), ANY))
     assert.equal(values.filter((value) => value?.changed).length, 1)
     assert.equal(new Set(values.map((value) => value?.key.revokedAt)).size, 1)
+  },
+
+  'revokeApiKey: where a scope must not run out the last active key that has it stays': async (storage) => {
+    const admin = { scopes: ['users:read', 'keys:write'] }
+    await add(storage, 1, admin)
+    await add(storage, 2, { scopes: ['users:read', 'monkeys:write', 'keys:writer'] })
+    await add(storage, 3, { ...admin, expiresAt: timeOf(70) })
+    await add(storage, 4, { ...admin, revokedAt: timeOf(20) })
+    await assert.rejects(storage.revokeApiKey(idOf('key', 1), timeOf(70), KEEP), { code: 'last_admin_key' }, 'keys that are expired or revoked, or have other scopes, are no others')
+    for (const found of await bothWays(storage, 1)) assert.deepEqual(found, apiKeyOf(1, admin), 'nothing has changed')
+    // What is not active, or lacks the scope, is not the last one that has it.
+    for (const [n, changed] of [[2, true], [3, true], [4, false]] as const) assert.equal((await storage.revokeApiKey(idOf('key', n), timeOf(70), KEEP))?.changed, changed)
+    assert.equal(await storage.revokeApiKey(idOf('key', 9), timeOf(70), KEEP), null)
+    await add(storage, 5, { ...admin, expiresAt: timeOf(71) })
+    assert.equal((await storage.revokeApiKey(idOf('key', 1), timeOf(70), KEEP))?.key.revokedAt, timeOf(70), 'another one is active')
+    assert.equal((await storage.revokeApiKey(idOf('key', 1), timeOf(72), KEEP))?.changed, false)
+    await assert.rejects(storage.revokeApiKey(idOf('key', 5), timeOf(70), KEEP), { code: 'last_admin_key' })
+    assert.equal((await storage.revokeApiKey(idOf('key', 5), timeOf(70), ANY))?.changed, true)
+  },
+
+  'revokeApiKey: of many with a scope that must not run out, revoked at once, one stays': async (storage) => {
+    for (let i = 0; i < AT_ONCE; i++) await add(storage, i, { scopes: ['keys:write'] })
+    const { values, codes } = await atOnce((i) => storage.revokeApiKey(idOf('key', i), timeOf(100), KEEP))
+    assert.equal(values.length, AT_ONCE - 1)
+    assert.deepEqual(codes, ['last_admin_key'])
+    const { items } = await storage.listApiKeys({ order: 'asc', limit: AT_ONCE, from: { offset: 0 } })
+    assert.equal(items.filter(({ revokedAt }) => revokedAt === null).length, 1)
   },
 
   'touchApiKey: notes a use, unless a later one is known': async (storage) => {

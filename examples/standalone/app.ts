@@ -15,7 +15,7 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
   const storage = await storageFor(config)
   const staticKeys = config.API_KEYS === '' ? [] : config.API_KEYS.split(',')
 
-  await app.register(users, { prefix: config.PREFIX, storage, staticKeys, migrate: true })
+  await app.register(users, { prefix: config.PREFIX, storage, staticKeys, apiKeyRoutes: config.API_KEY_ROUTES, migrate: true })
 
   app.get('/health', async () => ({ status: 'alive' }))
   app.get('/ready', async (_request, reply) => {

@@ -8,6 +8,7 @@ const schema = Type.Object({
   DATABASE_POOLER: Type.Boolean({ default: false }),
   PREFIX: Type.String({ default: '/v1', pattern: '^/[A-Za-z0-9._~/-]*$' }),
   API_KEYS: Type.String({ default: '', pattern: '^(?:[\\x21-\\x2b\\x2d-\\x7e]{32,}(?:,[\\x21-\\x2b\\x2d-\\x7e]{32,})*)?$' }),
+  API_KEY_ROUTES: Type.Boolean({ default: false }),
   LOG_LEVEL: Type.Union(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)), { default: 'info' })
 })
 
@@ -22,6 +23,7 @@ const words: Record<keyof Config, string> = {
   DATABASE_POOLER: 'true or false',
   PREFIX: 'a path that begins with /, of letters, digits and . _ ~ - /',
   API_KEYS: 'keys of at least 32 visible ASCII characters each, separated by commas',
+  API_KEY_ROUTES: 'true or false',
   LOG_LEVEL: 'one of fatal, error, warn, info, debug, trace, silent'
 }
 

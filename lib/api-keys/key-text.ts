@@ -2,6 +2,10 @@ import { createHmac, hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** What the first part of a key can be: a JSON Schema `pattern` too. */
+export const KEY_PREFIX = /^[a-z0-9]{1,12}$/
+export const DEFAULT_KEY_PREFIX = 'uk'
+
 const ID_LENGTH = 12
 const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
@@ -56,6 +60,13 @@ export function keyReader (prefix: string): (token: string) => KeyParts | 'malfo
     const [, start = '', secret = '', sum] = match
     return checksum(`${start}_${secret}`) === sum ? { start, secret } : 'malformed'
   }
+}
+
+/** Whether a text is an API key made with this prefix, by its form and checksum; whether it is good only the store can tell. */
+export function isApiKey (text: unknown, keyPrefix = DEFAULT_KEY_PREFIX): text is string {
+  if (typeof text !== 'string' || !KEY_PREFIX.test(keyPrefix)) return false
+  const read = keyReader(keyPrefix)(text)
+  return read !== null && read !== 'malformed'
 }
 
 /** What is stored of a secret: SHA-256, or HMAC-SHA-256 under the pepper. 256 random bits need no slow hash. Base64url, 43 characters. */

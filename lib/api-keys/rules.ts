@@ -1,9 +1,11 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '../typebox.ts'
 import { type Fault, validationFailed } from '../errors.ts'
-import { compileShape } from '../faults.ts'
-import { checkListQuery, type Limits, unknownParameters } from '../users/list-query.ts'
+import { compileReader } from '../faults.ts'
+import { isApiKeyId } from '../ids.ts'
+import { judgePaging, type Limits, type Paging, PAGING_NAMES, unknownParameters } from '../paging.ts'
 import { judgeName } from '../users/rules.ts'
+import { earlier, type Grant, requireExpiry, requireScopes, within } from './grant.ts'
 import { DEFAULT_SCOPES, isScope, type Scope, SCOPES } from './scopes.ts'
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60
@@ -14,7 +16,7 @@ const LAST_MOMENT = Date.UTC(10000, 0) - 1
 // RFC 3339 section 5.6.
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/
 
-const createShape = compileShape(Type.Object({
+const readInput = compileReader(Type.Object({
   name: Type.String(),
   scopes: Type.Optional(Type.Array(Type.String())),
   expiresAt: Type.Optional(Type.Union([Type.String(), Type.Null()])),
@@ -22,7 +24,7 @@ const createShape = compileShape(Type.Object({
 }, { additionalProperties: false }))
 
 const rotateBody = Type.Object({ overlap: Type.Optional(Type.Number()) }, { additionalProperties: false })
-const rotateShape = compileShape(rotateBody)
+const readRotation = compileReader(rotateBody)
 
 /** `overlap`: how many seconds the old key goes on working; a day by default, a week at most. */
 export type RotateOptions = Static<typeof rotateBody>
@@ -55,7 +57,7 @@ function isOnCalendar (dateTime: string): boolean {
   return !Number.isNaN(day.getTime()) && day.toISOString().slice(8, 10) === dateTime.slice(8, 10)
 }
 
-function judgeExpiry ({ expiresAt, expiresIn }: ApiKeyInput, now: number, faults: Fault[]): string | null {
+function judgeExpiry ({ expiresAt, expiresIn }: Pick<ApiKeyInput, 'expiresAt' | 'expiresIn'>, now: number, faults: Fault[]): string | null {
   if (expiresAt !== undefined && expiresIn !== undefined) {
     faults.push({ pointer: '/expiresIn', code: 'exclusive', detail: 'can not be used together with expiresAt' })
   }
@@ -72,22 +74,39 @@ function judgeExpiry ({ expiresAt, expiresIn }: ApiKeyInput, now: number, faults
   return at
 }
 
+/** What a new key is made of, after the check. */
+export interface CheckedApiKeyInput {
+  name: string
+  scopes: Scope[]
+  expiresAt: string | null
+  /** Seconds, or null: for ever. */
+  lifetime: number | null
+}
+
 /**
- * Checks what a new key is made of.
- * @throws UsersError `validation_failed` that names every fault
+ * Checks what a new key is made of, and that the caller can give it: where it asks for no scopes or no expiry of its own, it gets what the caller has.
+ * `grant`: null where there is no caller whose own rights are a bound; `found`: faults that are known already.
+ * @throws UsersError `validation_failed` that names every fault, `insufficient_scope`
  */
-export function checkApiKeyInput (input: ApiKeyInput, now: number): { name: string, scopes: Scope[], expiresAt: string | null, lifetime: number | null } {
-  const faults = createShape(input)
-  if (faults.length > 0) throw validationFailed(faults)
-  const name = judgeName(input.name)
+export function checkApiKeyInput (input: unknown, now: number, grant: Grant | null, found: readonly Fault[]): CheckedApiKeyInput {
+  const read = readInput(input)
+  if ('faults' in read) throw validationFailed([...found, ...read.faults])
+  const { value } = read
+  const faults = [...found]
+  const name = judgeName(value.name)
   if (!('value' in name)) faults.push({ pointer: '/name', ...name })
-  const scopes: readonly string[] = input.scopes ?? DEFAULT_SCOPES
+  const scopes: readonly string[] = value.scopes ?? (grant === null ? DEFAULT_SCOPES : within(grant, DEFAULT_SCOPES))
   if (scopes.length === 0) faults.push({ pointer: '/scopes', code: 'too_short', detail: 'must name at least one scope' })
   scopes.forEach((scope, i) => {
     if (!isScope(scope)) faults.push({ pointer: `/scopes/${i}`, code: 'choice', detail: `must be one of ${SCOPES.join(', ')}` })
   })
-  const expiresAt = judgeExpiry(input, now, faults)
+  const asked = judgeExpiry(value, now, faults)
   if (faults.length > 0 || !('value' in name)) throw validationFailed(faults)
+  const expiresAt = grant === null || value.expiresAt !== undefined || value.expiresIn !== undefined ? asked : earlier(asked, grant.expiresAt)
+  if (grant !== null) {
+    requireScopes(grant, scopes, (i) => `/scopes/${i}`)
+    requireExpiry(grant, expiresAt, value.expiresIn === undefined ? '/expiresAt' : '/expiresIn')
+  }
   return { name: name.value, scopes: [...new Set(scopes.filter(isScope))], expiresAt, lifetime: expiresAt === null ? null : Math.ceil((Date.parse(expiresAt) - now) / 1000) }
 }
 
@@ -95,19 +114,21 @@ export function checkApiKeyInput (input: ApiKeyInput, now: number): { name: stri
  * Checks the parameters of a list of keys, which has the pages of users without their filters.
  * @throws UsersError `validation_failed` that names every faulty parameter
  */
-export function checkKeyListQuery (query: Readonly<Record<string, unknown>>, limits: Limits): { page: number, limit: number } {
-  const { page, limit, ...others } = query
-  const checked = checkListQuery({ ...(page !== undefined && { page }), ...(limit !== undefined && { limit }) }, limits, unknownParameters(Object.keys(others)))
-  return { page: Number(page ?? 1), limit: checked.limit }
+export function checkKeyListQuery (query: Readonly<Record<string, unknown>>, limits: Limits, found: readonly Fault[]): Paging {
+  const faults = [...found, ...unknownParameters(Object.keys(query).filter((parameter) => !PAGING_NAMES.includes(parameter)))]
+  const paging = judgePaging(query, limits, isApiKeyId, faults)
+  if (faults.length > 0) throw validationFailed(faults)
+  return paging
 }
 
 /**
  * Checks the options of a rotation and gives the overlap in seconds.
  * @throws UsersError `validation_failed`
  */
-export function checkRotateOptions (options: RotateOptions): number {
-  const faults = rotateShape(options)
-  const { overlap = DAY_SECONDS } = faults.length === 0 ? options : {}
+export function checkRotateOptions (options: unknown, found: readonly Fault[]): number {
+  const read = readRotation(options)
+  const faults = [...found, ...'faults' in read ? read.faults : []]
+  const { overlap = DAY_SECONDS } = 'value' in read ? read.value : {}
   if (!Number.isInteger(overlap) || overlap < 0 || overlap > WEEK_SECONDS) {
     faults.push({ pointer: '/overlap', code: 'range', detail: `must be a whole number of seconds from 0 to ${WEEK_SECONDS}` })
   }

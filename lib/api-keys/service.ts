@@ -1,41 +1,23 @@
-import { IN_PROCESS } from '../context.ts'
-import { UsersError } from '../errors.ts'
+import { type Call, FROM_PROCESS } from '../context.ts'
+import { type Fault, UsersError, validationFailed } from '../errors.ts'
 import type { Publish } from '../events.ts'
 import { isApiKeyId, newId } from '../ids.ts'
 import { fromStorage } from '../storage-errors.ts'
+import { type Limits, type ListedPage, readPage } from '../paging.ts'
 import type { ApiKeyRecord, Storage } from '../storage.ts'
-import type { Limits } from '../users/list-query.ts'
+import { earlier, type Grant, requireScopes } from './grant.ts'
 import { digestSecret, generateKey } from './key-text.ts'
 import { type ApiKey, toApiKey } from './record.ts'
-import { type ApiKeyInput, checkApiKeyInput, checkKeyListQuery, checkRotateOptions, expiryAfter, type RotateOptions } from './rules.ts'
+import { checkApiKeyInput, checkKeyListQuery, checkRotateOptions, expiryAfter } from './rules.ts'
+import type { Scope } from './scopes.ts'
 import type { Verifier } from './verifier.ts'
 
 /** A new key: its record, and its text, which can't be had again. */
 export type NewApiKey = ApiKey & { key: string }
 
-/** What can be done with API keys in process; every method throws UsersError alone. */
-export interface ApiKeysService {
-  /** Makes a key. Its text is in `key`, this once. @throws `validation_failed`, `storage_unavailable` */
-  create (input: ApiKeyInput): Promise<NewApiKey>
-  /**
-   * Makes the first key of a store: null where there is one already, whoever made it. Of many processes at once exactly one gets a key.
-   * @throws `validation_failed`, `storage_unavailable`
-   */
-  createFirst (input: ApiKeyInput): Promise<NewApiKey | null>
-  /** @throws `api_key_not_found`, `storage_unavailable` */
-  get (id: string): Promise<ApiKey>
-  /** A page of all keys, the revoked and expired ones too, oldest first, with the exact total. @throws `validation_failed`, `storage_unavailable` */
-  list (query?: { page?: number, limit?: number }): Promise<{ data: ApiKey[], meta: { page: number, limit: number, total: number } }>
-  /**
-   * Makes a successor with the same name, scopes and lifetime; the old key goes on working for `overlap` seconds (a day).
-   * @throws `validation_failed`, `api_key_not_found`, `api_key_inactive`, `storage_unavailable`
-   */
-  rotate (id: string, options?: RotateOptions): Promise<NewApiKey>
-  /**
-   * Ends a key for good: at once in this process, within `keyCache` seconds in others. Again on a revoked key: nothing changes.
-   * @throws `api_key_not_found`, `storage_unavailable`
-   */
-  revoke (id: string): Promise<ApiKey>
+/** Who asks, and what that caller can give: anything, in process. */
+export interface KeyCall extends Call {
+  grant: Grant | null
 }
 
 export interface ApiKeysServiceOptions {
@@ -47,8 +29,17 @@ export interface ApiKeysServiceOptions {
   publish: Publish
 }
 
-/** What can be done with API keys, without HTTP. Every change passes here, so that the verifier forgets what it knew. */
-export function createApiKeysService ({ storage, verifier, limits, keyPrefix, pepper, publish }: ApiKeysServiceOptions): ApiKeysService {
+const NO_LIMITS: KeyCall = Object.freeze({ ...FROM_PROCESS, grant: null })
+// Whoever has it can make keys: of these one must be left.
+const ADMIN_SCOPE: Scope = 'keys:write'
+
+export type ApiKeysService = ReturnType<typeof createApiKeysService>
+
+/**
+ * What can be done with API keys, without HTTP. Every change passes here, so that the verifier forgets what it knew. Every method takes what a stranger sent and
+ * throws UsersError alone; the order is validation → existence → what the caller can give → state.
+ */
+export function createApiKeysService ({ storage, verifier, limits, keyPrefix, pepper, publish }: ApiKeysServiceOptions) {
   const notFound = () => new UsersError('api_key_not_found')
 
   async function changing<Value> (change: () => Promise<Value>): Promise<Value> {
@@ -67,12 +58,12 @@ export function createApiKeysService ({ storage, verifier, limits, keyPrefix, pe
     return { record, text }
   }
 
-  async function add (input: ApiKeyInput, onlyFirst: boolean): Promise<NewApiKey | null> {
+  async function add (input: unknown, onlyFirst: boolean, { context, found, grant }: KeyCall): Promise<NewApiKey | null> {
     const now = Date.now()
-    const { record, text } = make({ ...checkApiKeyInput(input, now), rotatedFrom: null }, now)
+    const { record, text } = make({ ...checkApiKeyInput(input, now, grant, found), rotatedFrom: null }, now)
     const added = await changing(() => storage.createApiKey(record, { onlyFirst }))
     if (!added) return null
-    publish('api_key.created', toApiKey(record), IN_PROCESS)
+    publish('api_key.created', toApiKey(record), context)
     return { ...toApiKey(record), key: text }
   }
 
@@ -82,43 +73,46 @@ export function createApiKeysService ({ storage, verifier, limits, keyPrefix, pe
     return record
   }
 
-  async function create (input: ApiKeyInput): Promise<NewApiKey> {
-    const added = await add(input, false)
+  async function create (input: unknown, call = NO_LIMITS): Promise<NewApiKey> {
+    const added = await add(input, false, call)
     if (added === null) throw new UsersError('internal', { cause: new Error('the storage refused a key without a reason') })
     return added
   }
 
-  async function createFirst (input: ApiKeyInput): Promise<NewApiKey | null> {
-    return add(input, true)
+  async function createFirst (input: unknown): Promise<NewApiKey | null> {
+    return add(input, true, NO_LIMITS)
   }
 
   async function get (id: string): Promise<ApiKey> {
     return toApiKey(await find(id))
   }
 
-  async function list (query: { page?: number, limit?: number } = {}) {
-    const { page, limit } = checkKeyListQuery({ ...query }, limits)
-    const { items, total } = await fromStorage(() => storage.listApiKeys({ order: 'asc', limit, from: { offset: (page - 1) * limit } }))
-    return { data: items.map(toApiKey), meta: { page, limit, total } }
+  async function list (query: Readonly<Record<string, unknown>>, found: readonly Fault[] = []): Promise<ListedPage<ApiKey>> {
+    const page = await readPage(checkKeyListQuery(query, limits, found), (page) => fromStorage(() => storage.listApiKeys(page)))
+    return { ...page, items: page.items.map(toApiKey) }
   }
 
-  async function rotate (id: string, options: RotateOptions = {}): Promise<NewApiKey> {
-    const overlap = checkRotateOptions(options)
-    const old = await find(id)
+  async function rotate (id: string, options: unknown = {}, { context, found, grant } = NO_LIMITS): Promise<NewApiKey> {
+    const overlap = checkRotateOptions(options, found)
+    const { name, scopes, lifetime } = await find(id)
+    // The successor's text goes to the caller: without this bound it could make itself any key by rotating that.
+    if (grant !== null) requireScopes(grant, scopes, () => '')
     const now = Date.now()
-    const { name, scopes, lifetime } = old
-    const { record, text } = make({ name, scopes, lifetime, expiresAt: expiryAfter(lifetime, now), rotatedFrom: id }, now)
+    const expiresAt = earlier(expiryAfter(lifetime, now), grant === null ? null : grant.expiresAt)
+    const { record, text } = make({ name, scopes, lifetime, expiresAt, rotatedFrom: id }, now)
     const times = { now: new Date(now).toISOString(), expiresAt: new Date(now + overlap * 1000).toISOString() }
     if (await changing(() => storage.rotateApiKey(id, record, times)) === null) throw notFound()
-    publish('api_key.rotated', toApiKey(record), IN_PROCESS)
+    publish('api_key.rotated', toApiKey(record), context)
     return { ...toApiKey(record), key: text }
   }
 
-  async function revoke (id: string): Promise<ApiKey> {
+  /** `keepOne`: refuse where no other active key could manage keys after it. */
+  async function revoke (id: string, { keepOne, context, found }: Call & { keepOne: boolean } = { ...FROM_PROCESS, keepOne: false }): Promise<ApiKey> {
+    if (found.length > 0) throw validationFailed(found)
     if (!isApiKeyId(id)) throw notFound()
-    const result = await changing(() => storage.revokeApiKey(id, new Date().toISOString()))
+    const result = await changing(() => storage.revokeApiKey(id, new Date().toISOString(), { keepOneWith: keepOne ? ADMIN_SCOPE : null }))
     if (result === null) throw notFound()
-    if (result.changed) publish('api_key.revoked', toApiKey(result.key), IN_PROCESS)
+    if (result.changed) publish('api_key.revoked', toApiKey(result.key), context)
     return toApiKey(result.key)
   }
 

@@ -9,6 +9,7 @@ const MAX_ENTRIES = 10_000
 const UNKNOWN_TTL_MS = 1000
 const TOUCH_INTERVAL_MS = 60_000
 const SETTLE_LIMIT_MS = 2000
+const NO_DIGEST = ''.padStart(43, '-')
 
 // A storage can serve several mounts of one process: a key that is revoked through one of them is revoked at once in all.
 const verifiersOf = new WeakMap<Storage, Set<() => void>>()
@@ -17,7 +18,8 @@ export type Verifier = ReturnType<typeof createVerifier>
 
 export interface VerifierOptions {
   storage: Storage
-  pepper: string | undefined
+  /** A key may have been made under any of them; none: without. */
+  peppers: readonly string[]
   /** Seconds that a key's record may be remembered; 0: never. */
   keyCache: number
 }
@@ -26,8 +28,9 @@ export interface VerifierOptions {
  * Verifies stored keys, remembering their records (never their texts) for a short time.
  * After `forget` no answer rests on anything that was read before it.
  */
-export function createVerifier ({ storage, pepper, keyCache }: VerifierOptions) {
+export function createVerifier ({ storage, peppers, keyCache }: VerifierOptions) {
   const ttl = keyCache * 1000
+  const candidates = peppers.length === 0 ? [undefined] : peppers
   const records = new LRUCache<string, { record: ApiKeyRecord | null }>({ max: MAX_ENTRIES })
   const lookUps = new Map<string, Promise<ApiKeyRecord | null>>()
   const touches = new Set<Promise<void>>()
@@ -58,15 +61,18 @@ export function createVerifier ({ storage, pepper, keyCache }: VerifierOptions) 
   /** The record of the key with these parts if it is good now, else null. Throws what the storage throws. */
   async function verify ({ start, secret }: KeyParts): Promise<ApiKeyRecord | null> {
     const record = await find(start)
-    const digest = Buffer.from(digestSecret(secret, pepper))
-    // An unknown key is compared too, with itself, so that it takes the same path as a known one.
-    const kept = record === null ? digest : Buffer.from(record.digest)
-    const proven = kept.length === digest.length && timingSafeEqual(digest, kept)
+    const digests = candidates.map((pepper) => Buffer.from(digestSecret(secret, pepper)))
+    // An unknown key is compared too, and every digest is, so that all take the same path.
+    const kept = Buffer.from(record === null ? NO_DIGEST : record.digest)
+    const proven = digests.filter((digest) => kept.length === digest.length && timingSafeEqual(digest, kept)).length > 0
     return record !== null && proven && isActive(record, Date.now()) ? record : null
   }
 
   const siblings = verifiersOf.get(storage) ?? new Set()
   verifiersOf.set(storage, siblings.add(forgetHere))
+
+  // What is not remembered need not be forgotten.
+  const unwatch = ttl > 0 ? storage.watchApiKeys?.(forgetHere) : undefined
 
   function forgetHere (): void {
     generation++
@@ -93,6 +99,7 @@ export function createVerifier ({ storage, pepper, keyCache }: VerifierOptions) 
   /** Ends the verifier: resolves when no note of a use is under way, or after two seconds. */
   async function close (): Promise<void> {
     siblings.delete(forgetHere)
+    unwatch?.()
     let timer: NodeJS.Timeout | undefined
     const limit = new Promise<void>((resolve) => { timer = setTimeout(resolve, SETTLE_LIMIT_MS) })
     await Promise.race([Promise.all(touches), limit])

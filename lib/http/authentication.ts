@@ -1,17 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller, Identify } from '../api-keys/authenticator.ts'
+import { insufficientScope, invalidKey, unauthorized } from '../api-keys/challenge.ts'
 import type { Scope } from '../api-keys/scopes.ts'
-import { UsersError } from '../errors.ts'
 import { headerLines } from './request.ts'
 
-const REALM = 'Bearer realm="users"'
 // RFC 9110 section 11.4: the scheme in any case, and one token.
 const CREDENTIALS = /^bearer +([\x21-\x7e]+)$/i
 const BEARER = /^bearer +[^ ]/i
-
-function invalid (): UsersError {
-  return new UsersError('invalid_api_key', { headers: { 'www-authenticate': `${REALM}, error="invalid_token"` } })
-}
 
 /**
  * The caller of a request, from its Authorization header alone.
@@ -20,10 +15,10 @@ function invalid (): UsersError {
 export async function authenticateRequest (request: FastifyRequest, identify: Identify): Promise<Caller> {
   const lines = headerLines(request, 'authorization')
   const [credentials = ''] = lines
-  if (lines.length < 2 && !BEARER.test(credentials)) throw new UsersError('unauthorized', { headers: { 'www-authenticate': REALM } })
+  if (lines.length < 2 && !BEARER.test(credentials)) throw unauthorized()
   const token = lines.length === 1 ? CREDENTIALS.exec(credentials)?.[1] : undefined
   const caller = token === undefined ? null : await identify(token, request)
-  if (caller === null) throw invalid()
+  if (caller === null) throw invalidKey()
   return caller
 }
 
@@ -32,8 +27,7 @@ export async function authenticateRequest (request: FastifyRequest, identify: Id
  * @throws UsersError `insufficient_scope` with its challenge (RFC 6750 section 3.1)
  */
 export function requireScope ({ principal }: Caller, scope: Scope): void {
-  if (principal.scopes.includes(scope)) return
-  throw new UsersError('insufficient_scope', { headers: { 'www-authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"` } })
+  if (!principal.scopes.includes(scope)) throw insufficientScope([scope])
 }
 
 /** What every answer of ours carries: users are personal data. */

@@ -3,10 +3,15 @@ import contentType from 'fast-content-type-parse'
 import type { FastifyRequest } from 'fastify'
 import secureJson from 'secure-json-parse'
 import { UsersError, validationFailed } from '../errors.ts'
+import { compileShape } from '../faults.ts'
+import { Type } from '../typebox.ts'
 import { header, headerLines } from './request.ts'
 
 /** Bytes that a request body may have. */
 export const BODY_LIMIT = 16 * 1024
+
+/** The faults of a body that must have no members. */
+export const emptyShape = compileShape(Type.Object({}, { additionalProperties: false }))
 
 const UTF8 = new Set(['utf-8', 'utf8'])
 

@@ -11,8 +11,15 @@ declare module 'fastify' {
   }
 }
 
+/** The caller of a request, which the scope has let in. */
+export function callerOf (request: FastifyRequest): Caller {
+  const caller = request[CALLER]
+  if (caller === undefined || caller === null) throw new Error('this request has lost its caller')
+  return caller
+}
+
 /** The context of the changes that a request makes. */
 export function contextOf (request: FastifyRequest): Context {
-  const principal = request[CALLER]?.principal
-  return { actor: principal === undefined ? null : { type: principal.type, id: principal.id }, requestId: request.id }
+  const { principal: { type, id } } = callerOf(request)
+  return { actor: { type, id }, requestId: request.id }
 }

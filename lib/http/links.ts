@@ -1,17 +1,10 @@
-import type { CheckedListQuery } from '../users/list-query.ts'
-
-interface ListedPage {
-  query: CheckedListQuery
-  items: ReadonlyArray<{ id: string }>
-  total: number
-  more: boolean
-}
+import type { ListedPage } from '../paging.ts'
 
 /**
  * The Link field of a list (RFC 8288): `first`, `prev`, `next`, `last` of a page by number, `next` alone of a walk by `after`. Relative references
  * from the path, with every query parameter that was sent.
  */
-export function linksOf (path: string, pairs: ReadonlyArray<[string, string]>, { query, items, total, more }: ListedPage): string {
+export function linksOf (path: string, pairs: ReadonlyArray<[string, string]>, { query, items, total, more }: ListedPage<{ id: string }>): string {
   const name = 'after' in query.start ? 'after' : 'page'
   const place = pairs.findIndex(([each]) => each === name)
   // What stands around the place is encoded once for all links.

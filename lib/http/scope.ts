@@ -8,9 +8,9 @@ import { BODY_LIMIT, checkMediaType, parseBody } from './body.ts'
 import { CALLER } from './callers.ts'
 import { createErrorHandler, type ErrorFormat } from './problem.ts'
 
-/** What a route of ours asks of a request before its body is read: a scope and media types; or how it is refused, whoever sends it. */
+/** What a route of ours asks of a request before its body is read: a scope (null: any good key will do) and media types; or how it is refused, whoever sends it. */
 export type RouteAccess =
-  | { scope: Scope, accepts: readonly string[] }
+  | { scope: Scope | null, accepts: readonly string[] }
   | { refuse: () => never }
 
 declare module 'fastify' {
@@ -47,7 +47,7 @@ export function pinScope (scope: FastifyInstance, { identify, errorFormat, ownsN
     // Only a hook of the host that rewrote the route can cause this: never open.
     if (access === undefined) throw new Error('this route has lost its access rules')
     if ('refuse' in access) return access.refuse()
-    requireScope(caller, access.scope)
+    if (access.scope !== null) requireScope(caller, access.scope)
     if (access.accepts.length > 0) checkMediaType(request, access.accepts)
   }
 

@@ -1,17 +1,5 @@
+import { type ListedPage, listMeta } from '../paging.ts'
 import type { UserRecord } from '../storage.ts'
-import type { UserPage } from './service.ts'
-
-/** A list's `meta`: the values that apply to the page; `page` is absent in a walk by `after`. */
-export interface ListMeta {
-  page?: number
-  limit: number
-  total: number
-}
-
-/** What a list says about itself. */
-export function listMeta ({ query: { start, limit }, total }: UserPage): ListMeta {
-  return 'page' in start ? { page: start.page, limit, total } : { limit, total }
-}
 
 // Member by member, so that nothing else of a record can ever reach an answer.
 function view ({ id, name, email, createdAt, updatedAt }: UserRecord) {
@@ -24,6 +12,6 @@ export function userJson (user: UserRecord): string {
 }
 
 /** A list as JSON text, in its envelope. */
-export function userListJson (page: UserPage): string {
+export function userListJson (page: ListedPage<UserRecord>): string {
   return JSON.stringify({ data: page.items.map(view), meta: listMeta(page) })
 }

@@ -1,72 +1,36 @@
-import { Type } from '../typebox.ts'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Fault, validationFailed } from '../errors.ts'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { validationFailed } from '../errors.ts'
 import { contextOf } from '../http/callers.ts'
-import { compileShape } from '../faults.ts'
 import { entityTag, notModified, preconditions } from '../http/conditional.ts'
 import { linksOf } from '../http/links.ts'
 import { header } from '../http/request.ts'
-import { decimal, type ParsedQuery, parseQuery, queryOf } from '../http/query.ts'
-import { BODY_LIMIT } from '../http/body.ts'
+import { JSON_TYPE, listParameters, ours, pathsOf, queryFrom, type RouterSettings, strayParameters } from '../http/routing.ts'
+import { BODY_LIMIT, emptyShape } from '../http/body.ts'
 import { refuseOtherMethods } from '../http/scope.ts'
 import type { UserRecord } from '../storage.ts'
-import { toUsersError } from '../storage-errors.ts'
 import type { UsersService } from './service.ts'
 import { userListJson, userJson } from './present.ts'
 
-const JSON_TYPE = 'application/json'
 const MERGE_PATCH_TYPE = 'application/merge-patch+json'
-const emptyShape = compileShape(Type.Object({}, { additionalProperties: false }))
-
-type Handler = (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => Promise<FastifyReply>
-
-/** Handlers throw UsersError alone, so that the error handler can tell our errors from the host's. */
-function ours (handler: Handler): Handler {
-  return async (request, reply) => {
-    try {
-      return await handler(request, reply)
-    } catch (error) {
-      throw toUsersError(error)
-    }
-  }
-}
-
-function unknownParameters ({ pairs, faults }: ParsedQuery): Fault[] {
-  return [...faults, ...pairs.map(([parameter]) => ({ parameter, code: 'unknown', detail: 'is not a known parameter' }))]
-}
 
 function sendUser (reply: FastifyReply, user: UserRecord): FastifyReply {
   return reply.header('etag', entityTag(user.version)).type(JSON_TYPE).send(userJson(user))
 }
 
 /** The routes of users: from HTTP to the service and back. The scope has authenticated the caller and checked the media type. */
-export function userRoutes (scope: FastifyInstance, users: UsersService, { useSemicolonDelimiter }: { useSemicolonDelimiter: boolean }): void {
-  const collection = `${scope.prefix}/users`
-  const isPattern = /[:*]/.test(scope.prefix)
-
-  const queryFrom = (request: FastifyRequest) => parseQuery(queryOf(request.url, useSemicolonDelimiter))
-
-  /**
-   * The path of the list. Under a prefix with parameters it is the one that was asked for, made a path of RFC 3986 again: what no path may hold is escaped, and
-   * slashes are single, since a leading `//` (or `/\\`, to a browser) would name a host.
-   */
-  function collectionPath (request: FastifyRequest): string {
-    if (!isPattern) return collection
-    const path = request.url.replace(useSemicolonDelimiter ? /[?;].*/ : /\?.*/, '')
-    return path.toWellFormed().replace(/[^A-Za-z0-9._~!$&'()*+,;=:@/%-]/gu, encodeURIComponent).replace(/\/{2,}/g, '/').replace(/\/$/, '')
-  }
+export function userRoutes (scope: FastifyInstance, users: UsersService, router: RouterSettings): void {
+  const collectionPath = pathsOf(scope, 'users', router)
 
   const list = ours(async (request, reply) => {
-    const { pairs, faults } = queryFrom(request)
-    const query = Object.fromEntries(pairs.map(([name, value]) => [name, name === 'page' || name === 'limit' ? decimal(value) : value]))
-    const page = await users.list(query, faults)
-    const links = linksOf(collectionPath(request), pairs, page)
+    const query = queryFrom(request, router)
+    const page = await users.list(listParameters(query), query.faults)
+    const links = linksOf(collectionPath(request), query.pairs, page)
     if (links !== '') reply.header('link', links)
     return reply.type(JSON_TYPE).send(userListJson(page))
   })
 
   const create = ours(async (request, reply) => {
-    const found = unknownParameters(queryFrom(request))
+    const found = strayParameters(queryFrom(request, router))
     // Two lines joined are no key: a comma with its space is not visible ASCII alone.
     const idempotencyKey = header(request, 'idempotency-key')
     const { user, replayed } = await users.create(request.body, idempotencyKey === undefined ? {} : { idempotencyKey }, { context: contextOf(request), found })
@@ -76,7 +40,7 @@ export function userRoutes (scope: FastifyInstance, users: UsersService, { useSe
   })
 
   const get = ours(async (request, reply) => {
-    const faults = unknownParameters(queryFrom(request))
+    const faults = strayParameters(queryFrom(request, router))
     const conditions = preconditions(request, faults)
     if (faults.length > 0) throw validationFailed(faults)
     const user = await users.get(request.params.id)
@@ -84,13 +48,13 @@ export function userRoutes (scope: FastifyInstance, users: UsersService, { useSe
   })
 
   const change = (whole: boolean) => ours(async (request, reply) => {
-    const found = unknownParameters(queryFrom(request))
+    const found = strayParameters(queryFrom(request, router))
     const user = await users.change(request.params.id, request.body, preconditions(request, found), whole, { context: contextOf(request), found })
     return sendUser(reply, user)
   })
 
   const remove = ours(async (request, reply) => {
-    const found = unknownParameters(queryFrom(request))
+    const found = strayParameters(queryFrom(request, router))
     const conditions = preconditions(request, found)
     if (request.body !== undefined) found.push(...emptyShape(request.body))
     await users.remove(request.params.id, conditions, { context: contextOf(request), found })

@@ -1,25 +1,14 @@
-import { type Context, IN_PROCESS } from '../context.ts'
+import { type Call, FROM_PROCESS } from '../context.ts'
 import { type Fault, UsersError, validationFailed } from '../errors.ts'
 import type { Publish } from '../events.ts'
 import { isUserId, newId } from '../ids.ts'
 import { fromStorage } from '../storage-errors.ts'
+import { type Limits, type ListedPage, readPage, unknownParameters } from '../paging.ts'
 import type { Creation, Page, PageRequest, Storage, UserRecord } from '../storage.ts'
 import { type CreateOptions, idempotencyOf, judgeCreateOptions } from './idempotency.ts'
-import { type CheckedListQuery, checkListQuery, type Limits, type ListQuery, unknownParameters } from './list-query.ts'
+import { checkListQuery, type ListQuery } from './list-query.ts'
 import { checkCreate, checkUpdate } from './rules.ts'
 import { guardOf, judgeWriteOptions, type WriteOptions } from './write-options.ts'
-
-/** A page of users, and whether there are more behind it. */
-export interface UserPage extends Page<UserRecord> {
-  query: CheckedListQuery
-  more: boolean
-}
-
-/** Where a call comes from, and the faults that its caller knows already, so that all are told at once. */
-export interface Call {
-  context: Context
-  found: readonly Fault[]
-}
 
 export interface UsersServiceOptions {
   storage: Storage
@@ -29,8 +18,6 @@ export interface UsersServiceOptions {
   idempotencyTtl: number
   publish: Publish
 }
-
-const FROM_PROCESS: Call = { context: IN_PROCESS, found: [] }
 
 export type UsersService = ReturnType<typeof createUsersService>
 
@@ -91,17 +78,9 @@ export function createUsersService ({ storage, limits, requireIfMatch, idempoten
     publish('user.deleted', user, context)
   }
 
-  async function list (query: Readonly<Record<string, unknown>>, found: readonly Fault[] = []): Promise<UserPage> {
+  async function list (query: Readonly<Record<string, unknown>>, found: readonly Fault[] = []): Promise<ListedPage<UserRecord>> {
     const checked = checkListQuery(query, limits, found)
-    const { limit, order, filter, start } = checked
-    if ('page' in start) {
-      const offset = (start.page - 1) * limit
-      const page = await fromStorage(() => storage.listUsers(filter, { order, limit, from: { offset } }))
-      return { ...page, query: checked, more: offset + limit < page.total }
-    }
-    // One more than asked for tells whether a next page exists.
-    const { items, total } = await fromStorage(() => storage.listUsers(filter, { order, limit: limit + 1, from: start }))
-    return { items: items.slice(0, limit), total, query: checked, more: items.length > limit }
+    return readPage(checked, (page) => fromStorage(() => storage.listUsers(checked.filter, page)))
   }
 
   async function * iterate ({ sort, email, q, ...others }: Pick<ListQuery, 'sort' | 'email' | 'q'>): AsyncGenerator<UserRecord, void, undefined> {

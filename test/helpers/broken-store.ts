@@ -63,6 +63,11 @@ export const MISTAKES = {
   'rotation lengthens a life': 'rotateApiKey: adds the successor and lets the old key expire',
   'rotation revives': 'rotateApiKey: a key that is not active keeps its state and has no successor',
   'revoking again moves the moment': 'revokeApiKey: marks the key once and keeps the first moment',
+  'the last key goes': 'revokeApiKey: where a scope must not run out the last active key that has it stays',
+  'an expired key counts as another': 'revokeApiKey: where a scope must not run out the last active key that has it stays',
+  'a revoked key counts as another': 'revokeApiKey: where a scope must not run out the last active key that has it stays',
+  'a part of a scope counts': 'revokeApiKey: where a scope must not run out the last active key that has it stays',
+  'the last key is judged, then revoked': 'revokeApiKey: of many with a scope that must not run out, revoked at once, one stays',
   'an older use overwrites': 'touchApiKey: notes a use, unless a later one is known',
   'close throws when called twice': 'close: may be called more than once, and a call after it is answered or unavailable',
   'migrate throws when called twice': 'migrate: may run again, and at once with itself, and loses nothing',
@@ -287,9 +292,16 @@ export function brokenStore (mistake: Mistake | null): Storage {
       if (key.expiresAt === null || key.expiresAt > expiresAt || is('rotation lengthens a life')) key.expiresAt = expiresAt
       return { ...key, scopes: [...key.scopes] }
     },
-    async revokeApiKey (id, revokedAt) {
+    async revokeApiKey (id, revokedAt, { keepOneWith }) {
       const key = keys.find((each) => each.id === id)
       if (key === undefined) return null
+      const active = ({ revokedAt: end, expiresAt }: ApiKeyRecord, mistakes: boolean) => (end === null || (mistakes && is('a revoked key counts as another'))) &&
+        (expiresAt === null || expiresAt > revokedAt || (mistakes && is('an expired key counts as another')))
+      const has = ({ scopes }: ApiKeyRecord) => is('a part of a scope counts') ? scopes.join(' ').includes(String(keepOneWith)) : scopes.includes(String(keepOneWith))
+      if (keepOneWith !== null && !is('the last key goes') && active(key, false) && has(key)) {
+        if (!keys.some((other) => other !== key && active(other, true) && has(other))) throw new StorageError('last_admin_key', 'last')
+        if (is('the last key is judged, then revoked')) await turn()
+      }
       const changed = key.revokedAt === null
       if (changed || is('revoking again moves the moment')) key.revokedAt = revokedAt
       return { key: { ...key, scopes: [...key.scopes] }, changed }

@@ -1,5 +1,6 @@
 import type { Dialect } from '../dialect.ts'
 import type { Names } from '../names.ts'
+import { dropRoutine, inSchema } from '../routines.ts'
 import { cutBlocks, cutUsers } from './cut.ts'
 import { pageFunction } from './page-postgres.ts'
 
@@ -28,12 +29,6 @@ function sqliteTriggers ({ users, blockChanges, sealing, own }: Names): string[]
         INSERT INTO ${blockChanges} (id, change) SELECT NEW.id, 1 WHERE NEW.id < ${pending};
       END`
   ]
-}
-
-/** Makes functions of PostgreSQL whose text names the schema for good: they run under the search path of whoever writes. `@` stands for the schema. */
-function inSchema ({ schema }: Names, statements: readonly string[]): string[] {
-  if (schema !== null) return statements.map((statement) => statement.replaceAll('@', `"${schema}".`))
-  return statements.map((statement) => `DO $do$ BEGIN EXECUTE replace($text$${statement}$text$, '@', quote_ident(current_schema()) || '.'); END $do$`)
 }
 
 /*
@@ -115,12 +110,12 @@ export function blocksUp (dialect: Dialect, names: Names): string[] {
 }
 
 /** The way back. */
-export function blocksDown ({ name }: Dialect, { users, blocks, blockGroups, blockChanges, sealing, own, schema }: Names): string[] {
-  const qualified = (routine: string) => schema === null ? own(routine) : `"${schema}".${own(routine)}`
+export function blocksDown ({ name }: Dialect, names: Names): string[] {
+  const { users, blocks, blockGroups, blockChanges, sealing, own } = names
   const triggers = ['users_inserted', 'users_deleted', 'users_renumbered', ...(name === 'postgres' ? ['users_truncated'] : [])]
   return [
-    ...triggers.flatMap((trigger) => name === 'postgres' ? [`DROP TRIGGER IF EXISTS ${own(trigger)} ON ${users}`, `DROP FUNCTION ${qualified(trigger)}()`] : [`DROP TRIGGER IF EXISTS ${own(trigger)}`]),
-    ...(name === 'postgres' ? [`DROP FUNCTION ${qualified('page')}(boolean, bigint, bigint, text)`] : []),
+    ...triggers.flatMap((trigger) => name === 'postgres' ? [`DROP TRIGGER IF EXISTS ${own(trigger)} ON ${users}`, dropRoutine(names, trigger, '')] : [`DROP TRIGGER IF EXISTS ${own(trigger)}`]),
+    ...(name === 'postgres' ? [dropRoutine(names, 'page', 'boolean, bigint, bigint, text')] : []),
     ...[sealing, blockChanges, blockGroups, blocks].map((table) => `DROP TABLE ${table}`)
   ]
 }

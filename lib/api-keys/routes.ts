@@ -1,0 +1,84 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Fault, UsersError, validationFailed } from '../errors.ts'
+import { BODY_LIMIT, emptyShape } from '../http/body.ts'
+import { callerOf, contextOf } from '../http/callers.ts'
+import { linksOf } from '../http/links.ts'
+import { JSON_TYPE, listParameters, ours, pathsOf, queryFrom, type RouterSettings, strayParameters } from '../http/routing.ts'
+import { refuseOtherMethods } from '../http/scope.ts'
+import { listMeta } from '../paging.ts'
+import { grantOf } from './grant.ts'
+import type { ApiKeysService, KeyCall, NewApiKey } from './service.ts'
+
+export interface ApiKeyRoutesOptions extends RouterSettings {
+  /** Whether the last stored key that can manage keys is kept from going by accident: nothing else can. */
+  keepLast: boolean
+}
+
+/** The routes of API keys: from HTTP to the service and back. What a caller can give is bounded by what it has. */
+export function apiKeyRoutes (scope: FastifyInstance, apiKeys: ApiKeysService, { keepLast, ...router }: ApiKeyRoutesOptions): void {
+  const collectionPath = pathsOf(scope, 'api-keys', router)
+
+  const callOf = (request: FastifyRequest, found: readonly Fault[]): KeyCall => ({ context: contextOf(request), found, grant: grantOf(callerOf(request)) })
+
+  function sendNew (reply: FastifyReply, collection: string, made: NewApiKey): FastifyReply {
+    return reply.code(201).header('location', `${collection}/${made.id}`).type(JSON_TYPE).send(JSON.stringify(made))
+  }
+
+  const list = ours(async (request, reply) => {
+    const query = queryFrom(request, router)
+    const page = await apiKeys.list(listParameters(query), query.faults)
+    const links = linksOf(collectionPath(request), query.pairs, page)
+    if (links !== '') reply.header('link', links)
+    return reply.type(JSON_TYPE).send(JSON.stringify({ data: page.items, meta: listMeta(page) }))
+  })
+
+  const create = ours(async (request, reply) => {
+    const made = await apiKeys.create(request.body, callOf(request, strayParameters(queryFrom(request, router))))
+    return sendNew(reply, collectionPath(request), made)
+  })
+
+  const get = ours(async (request, reply) => {
+    const faults = strayParameters(queryFrom(request, router))
+    if (faults.length > 0) throw validationFailed(faults)
+    return reply.type(JSON_TYPE).send(JSON.stringify(await apiKeys.get(request.params.id)))
+  })
+
+  const rotate = ours(async (request, reply) => {
+    const made = await apiKeys.rotate(request.params.id, request.body, callOf(request, strayParameters(queryFrom(request, router))))
+    return sendNew(reply, collectionPath(request, 2), made)
+  })
+
+  async function revoke (request: FastifyRequest, reply: FastifyReply, idOf: () => string): Promise<FastifyReply> {
+    const { pairs, faults } = queryFrom(request, router)
+    const found = [...faults, ...strayParameters({ pairs: pairs.filter(([name]) => name !== 'force'), faults: [] })]
+    const force = pairs.find(([name]) => name === 'force')?.[1] ?? 'false'
+    if (force !== 'true' && force !== 'false') found.push({ parameter: 'force', code: 'choice', detail: 'must be true or false' })
+    if (request.body !== undefined) found.push(...emptyShape(request.body))
+    if (found.length > 0) throw validationFailed(found)
+    await apiKeys.revoke(idOf(), { context: contextOf(request), found, keepOne: keepLast && force === 'false' })
+    return reply.code(204).send()
+  }
+
+  const reading = { exposeHeadRoute: false, config: { fastifyUsers: { scope: 'keys:read', accepts: [] } } } as const
+  const writing = { bodyLimit: BODY_LIMIT, config: { fastifyUsers: { scope: 'keys:write', accepts: [JSON_TYPE] } } } as const
+  const anybody = { bodyLimit: BODY_LIMIT, config: { fastifyUsers: { scope: null, accepts: [JSON_TYPE] } } } as const
+
+  scope.route({ ...reading, method: ['GET', 'HEAD'], url: '/api-keys', handler: list })
+  scope.post('/api-keys', writing, create)
+  refuseOtherMethods(scope, '/api-keys', ['GET', 'HEAD', 'POST'])
+
+  // Whoever holds a leaked key can end it, whatever its scopes.
+  scope.delete('/api-keys/current', anybody, ours((request, reply) => revoke(request, reply, () => {
+    const { record } = callerOf(request)
+    if (record === null) throw new UsersError('api_key_not_found', { detail: 'The key of this request is not kept here.' })
+    return record.id
+  })))
+  refuseOtherMethods(scope, '/api-keys/current', ['DELETE'])
+
+  scope.route({ ...reading, method: ['GET', 'HEAD'], url: '/api-keys/:id', handler: get })
+  scope.delete('/api-keys/:id', writing, ours((request, reply) => revoke(request, reply, () => request.params.id)))
+  refuseOtherMethods(scope, '/api-keys/:id', ['GET', 'HEAD', 'DELETE'])
+
+  scope.post('/api-keys/:id/rotate', writing, rotate)
+  refuseOtherMethods(scope, '/api-keys/:id/rotate', ['POST'])
+}

@@ -1,0 +1,55 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Fault } from '../errors.ts'
+import { unknownParameters } from '../paging.ts'
+import { toUsersError } from '../storage-errors.ts'
+import { decimal, type ParsedQuery, parseQuery, queryOf } from './query.ts'
+
+export const JSON_TYPE = 'application/json'
+
+/** What of the host's router settings our routes have to know. */
+export interface RouterSettings {
+  useSemicolonDelimiter: boolean
+}
+
+export type Handler = (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => Promise<FastifyReply>
+
+/** Handlers throw UsersError alone, so that the error handler can tell our errors from the host's. */
+export function ours (handler: Handler): Handler {
+  return async (request, reply) => {
+    try {
+      return await handler(request, reply)
+    } catch (error) {
+      throw toUsersError(error)
+    }
+  }
+}
+
+/** The faults of the query of a request that has no parameters. */
+export function strayParameters ({ pairs, faults }: ParsedQuery): Fault[] {
+  return [...faults, ...unknownParameters(pairs.map(([parameter]) => parameter))]
+}
+
+/** The parameters of a list, as the services take them: numbers as such. */
+export function listParameters ({ pairs }: ParsedQuery): Record<string, unknown> {
+  return Object.fromEntries(pairs.map(([name, value]) => [name, name === 'page' || name === 'limit' ? decimal(value) : value]))
+}
+
+/** The query of a request, taken apart. */
+export function queryFrom (request: FastifyRequest, { useSemicolonDelimiter }: RouterSettings): ParsedQuery {
+  return parseQuery(queryOf(request.url, useSemicolonDelimiter))
+}
+
+/**
+ * Tells the path of a collection of the scope, such as `/v1/users`. Under a prefix with parameters it is taken from the path that was asked for, which goes on for
+ * `below` segments, made a path of RFC 3986 again: what no path may hold is escaped, and slashes are single, since a leading `//` (or `/\\`, to a browser) would
+ * name a host.
+ */
+export function pathsOf (scope: FastifyInstance, name: string, { useSemicolonDelimiter }: RouterSettings): (request: FastifyRequest, below?: number) => string {
+  const collection = `${scope.prefix}/${name}`
+  if (!/[:*]/.test(scope.prefix)) return () => collection
+  return (request, below = 0) => {
+    const path = request.url.replace(useSemicolonDelimiter ? /[?;].*/ : /\?.*/, '')
+    const whole = path.toWellFormed().replace(/[^A-Za-z0-9._~!$&'()*+,;=:@/%-]/gu, encodeURIComponent).replace(/\/{2,}/g, '/').replace(/\/$/, '')
+    return below === 0 ? whole : whole.split('/').slice(0, -below).join('/')
+  }
+}
