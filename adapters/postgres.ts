@@ -4,7 +4,7 @@ import { schema, tablePrefix } from './knex/names.ts'
 import { watchKeyChanges } from './knex/key-changes.ts'
 import { quiet } from './knex/quiet.ts'
 import { type KnexStorage, ownStorage } from './knex/storage.ts'
-import { requirePeers } from './peers.ts'
+import { requirePeers } from '../lib/peers.ts'
 
 // A connection that can't be made is told before the wait for one ends, or it would fail whoever asks next.
 const CONNECT_TIMEOUT_MS = 4000

@@ -5,7 +5,7 @@ import { compileOptions } from '../lib/option-check.ts'
 import { tablePrefix } from './knex/names.ts'
 import { quiet } from './knex/quiet.ts'
 import { type KnexStorage, ownStorage } from './knex/storage.ts'
-import { requirePeers } from './peers.ts'
+import { requirePeers } from '../lib/peers.ts'
 
 const BUSY_TIMEOUT_MS = 5000
 // SQLite's own 2 MB hold a small part of the indexes of a million users: with 64 MB a random page of ten million costs a third.

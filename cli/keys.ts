@@ -31,7 +31,8 @@ export function keysOf (storage: Storage, { keyPrefix = DEFAULT_KEY_PREFIX }: Ke
     limits: { default: PAGE, max: PAGE },
     keyPrefix,
     pepper,
-    publish: () => {}
+    publish: () => {},
+    log: () => {}
   })
 }
 

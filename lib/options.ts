@@ -3,6 +3,7 @@ import type { RegisterOptions } from 'fastify'
 import type { Authenticate, StaticKey } from './api-keys/authenticator.ts'
 import { DEFAULT_KEY_PREFIX, KEY_PREFIX } from './api-keys/key-text.ts'
 import { SCOPES } from './api-keys/scopes.ts'
+import type { LimiterOptions, Quota, RateLimit } from './http/limiter.ts'
 import type { ErrorFormat } from './http/problem.ts'
 import { compileOptions, type OptionRows } from './option-check.ts'
 import type { Storage } from './storage.ts'
@@ -43,6 +44,17 @@ export interface UsersOptions {
   authenticate?: Authenticate
   /** Routes for API keys under `/api-keys`, for callers with `keys:read` and `keys:write`. Default `false`. */
   apiKeyRoutes?: boolean
+  /** At most `max` requests of a key in `window` seconds; more are 429. Needs @fastify/rate-limit, whose options `redis`, `store`, `nameSpace`, `cache` and `skipOnError` are passed on. */
+  rateLimit?: RateLimit
+  /**
+   * At most `max` keys that were not good from an address (IPv6: a /64) in `window` seconds; whatever comes from there then is 429. Needs @fastify/rate-limit.
+   * Behind a proxy all addresses are one, unless your server has `trustProxy`.
+   */
+  authFailures?: Quota
+  /** At most so many requests to delete a user in an hour from a key; more are 429: contains a leaked key, or a script gone wild. Needs @fastify/rate-limit. */
+  maxDeletesPerHour?: number
+  /** At most so many requests at work on the storage at once; more are 503 at once. No bound by default. */
+  maxInFlight?: number
   /** As in Fastify's own `register`. */
   logLevel?: NonNullable<RegisterOptions['logLevel']>
   /** As in Fastify's own `register`. */
@@ -50,7 +62,7 @@ export interface UsersOptions {
 }
 
 /** The options after the check: complete. */
-export interface CheckedOptions {
+export interface CheckedOptions extends LimiterOptions {
   storage: Storage
   prefix: string
   decoratorName: string
@@ -67,11 +79,13 @@ export interface CheckedOptions {
   staticKeys: readonly StaticKey[]
   authenticate: Authenticate | undefined
   apiKeyRoutes: boolean
+  maxInFlight: number | undefined
   registration: Pick<RegisterOptions, 'logLevel' | 'logSerializers'>
 }
 
 const PAGE_LIMIT = 10_000
 const method = Type.Function([], Type.Unknown())
+const quota = { max: Type.Integer({ minimum: 1 }), window: Type.Integer({ minimum: 1, maximum: 86_400 }) }
 const pepper = Type.String({ minLength: 32 })
 const staticKey = Type.String({ pattern: '^[\\x21-\\x7e]{32,}$' })
 
@@ -117,6 +131,20 @@ const refuseWrong = compileOptions<UsersOptions>({
   },
   authenticate: { schema: method, words: 'must be a function' },
   apiKeyRoutes: { schema: Type.Boolean(), words: 'must be true or false' },
+  rateLimit: {
+    schema: Type.Object({
+      ...quota,
+      redis: Type.Optional(Type.Object({})),
+      store: Type.Optional(method),
+      nameSpace: Type.Optional(Type.String()),
+      cache: Type.Optional(Type.Integer({ minimum: 1 })),
+      skipOnError: Type.Optional(Type.Boolean())
+    }, { additionalProperties: false }),
+    words: 'must be { max, window } with whole numbers, window in seconds up to 86400, and may have redis, store, nameSpace, cache and skipOnError of @fastify/rate-limit'
+  },
+  authFailures: { schema: Type.Object(quota, { additionalProperties: false }), words: 'must be { max, window } with whole numbers, window in seconds up to 86400' },
+  maxDeletesPerHour: { schema: Type.Integer({ minimum: 1 }), words: 'must be a whole number, 1 or more' },
+  maxInFlight: { schema: Type.Integer({ minimum: 1 }), words: 'must be a whole number, 1 or more' },
   logLevel: { schema: Type.String(), words: 'must be the name of a log level' },
   logSerializers: { schema: Type.Object({}), words: 'must be an object of serializers' }
 })
@@ -139,6 +167,9 @@ export function checkOptions (given: UsersOptions): CheckedOptions {
   const limits = { default: defaultLimit ?? Math.min(20, max), max }
   refuseWrong('fastify-users', given, () => [
     ...(hasTwice(given.staticKeys ?? []) ? ['staticKeys must not name a key twice'] : []),
+    ...(given.authFailures !== undefined && given.rateLimit?.store !== undefined && typeof given.rateLimit.store.prototype.read !== 'function'
+      ? ['rateLimit.store must have the method read, since authFailures asks without counting']
+      : []),
     ...(limits.default > limits.max ? ['limits.default must not be greater than limits.max'] : [])
   ])
   const { storage, prefix = '/v1', logLevel, logSerializers } = given
@@ -158,6 +189,10 @@ export function checkOptions (given: UsersOptions): CheckedOptions {
     staticKeys: Object.freeze(structuredClone([...given.staticKeys ?? []])),
     authenticate: given.authenticate,
     apiKeyRoutes: given.apiKeyRoutes ?? false,
+    rateLimit: given.rateLimit === undefined ? undefined : { ...given.rateLimit },
+    authFailures: given.authFailures === undefined ? undefined : { ...given.authFailures },
+    maxDeletesPerHour: given.maxDeletesPerHour,
+    maxInFlight: given.maxInFlight,
     registration: { ...(logLevel !== undefined && { logLevel }), ...(logSerializers !== undefined && { logSerializers }) }
   })
 }

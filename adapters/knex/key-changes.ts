@@ -1,4 +1,3 @@
-import type { Client } from 'pg'
 import type { Dialect } from './dialect.ts'
 import type { Names } from './names.ts'
 import { dropRoutine, inSchema } from './routines.ts'
@@ -24,6 +23,14 @@ export function keyChangesDown ({ name }: Dialect, names: Names): string[] {
   return name === 'postgres' ? [`DROP TRIGGER IF EXISTS ${own('api_keys_changed')} ON ${apiKeys}`, dropRoutine(names, 'api_keys_changed', '')] : []
 }
 
+/** What is used of a client of pg; its types are not named here, since who has no PostgreSQL need not have them. */
+export interface Listening {
+  connect (): Promise<unknown>
+  query (text: string): Promise<unknown>
+  end (): Promise<void>
+  on (event: 'error' | 'end' | 'notification', listener: () => void): unknown
+}
+
 /** Tells of changes of API keys in a database. */
 export interface KeyWatch {
   /** Calls the listener after each change, and whenever one may have been missed. The answer takes the listener off again. */
@@ -35,7 +42,7 @@ export interface KeyWatch {
  * Listens on a connection of its own (LISTEN holds one), opened with the first listener. Where it can't be had, or is lost, it is tried again, at first soon: what
  * was missed meanwhile is told as one change.
  */
-export function watchKeyChanges (connect: () => Client): KeyWatch {
+export function watchKeyChanges (connect: () => Listening): KeyWatch {
   const listeners = new Set<() => void>()
   let stop: (() => Promise<void>) | null = null
   let timer: NodeJS.Timeout | undefined

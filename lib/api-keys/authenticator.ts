@@ -5,7 +5,7 @@ import { fromStorage, toUsersError } from '../storage-errors.ts'
 import type { ApiKeyRecord } from '../storage.ts'
 import { keyReader } from './key-text.ts'
 import { DEFAULT_SCOPES, type Scope } from './scopes.ts'
-import type { Verifier } from './verifier.ts'
+import type { RefusalReason, Verifier } from './verifier.ts'
 
 /** Who a request comes from. */
 export interface Principal {
@@ -33,11 +33,21 @@ export interface Caller {
   record: ApiKeyRecord | null
 }
 
+/** Why a token was refused, for the log alone; `malformed`: its form or checksum is wrong; `unrecognized`: nobody knows a token of this form. */
+export interface Refusal {
+  reason: RefusalReason | 'malformed' | 'unrecognized'
+  /** The record's id, and the public beginning of the text, where there are some. */
+  keyId: string | null
+  start: string | null
+}
+
 export interface AuthenticatorOptions {
   verifier: Verifier
   keyPrefix: string
   staticKeys: readonly StaticKey[]
   authenticate: Authenticate | undefined
+  /** Told of every token that is nobody's. */
+  onRefused: (request: FastifyRequest, refusal: Refusal) => void
 }
 
 function sha256 (text: string): Buffer {
@@ -57,7 +67,7 @@ export type Identify = (token: string, request: FastifyRequest) => Promise<Calle
  * Decides who holds a token: a static key, a stored key, or somebody the host knows; null for nobody.
  * The returned function throws UsersError `storage_unavailable` where that can't be told at the moment.
  */
-export function createAuthenticator ({ verifier, keyPrefix, staticKeys, authenticate }: AuthenticatorOptions): Identify {
+export function createAuthenticator ({ verifier, keyPrefix, staticKeys, authenticate, onRefused }: AuthenticatorOptions): Identify {
   const readKey = keyReader(keyPrefix)
   const known = staticKeys.map((given, i): { digest: Buffer, principal: Principal } => {
     const { key, name = `static-${i + 1}`, scopes = DEFAULT_SCOPES } = typeof given === 'string' ? { key: given } : given
@@ -90,12 +100,18 @@ export function createAuthenticator ({ verifier, keyPrefix, staticKeys, authenti
     const fixed = findStatic(token)
     if (fixed !== null) return { principal: fixed, record: null }
     const parts = readKey(token)
-    if (parts === 'malformed') return null
+    if (parts === 'malformed') {
+      onRefused(request, { reason: 'malformed', keyId: null, start: null })
+      return null
+    }
     if (parts !== null) {
-      const record = await fromStorage(() => verifier.verify(parts))
+      const refuse = (reason: RefusalReason, record: ApiKeyRecord | null) => onRefused(request, { reason, keyId: record?.id ?? null, start: parts.start })
+      const record = await fromStorage(() => verifier.verify(parts, refuse))
       return record === null ? null : { principal: { type: 'api_key', id: record.id, scopes: record.scopes }, record }
     }
     const principal = authenticate === undefined ? null : await askHost(authenticate, token, request)
-    return principal === null ? null : { principal, record: null }
+    if (principal !== null) return { principal, record: null }
+    onRefused(request, { reason: 'unrecognized', keyId: null, start: null })
+    return null
   }
 }

@@ -22,7 +22,7 @@ export function earlier (a: string | null, b: string | null): string | null {
 
 /** @throws UsersError `insufficient_scope` that names each scope which the caller lacks, by its pointer */
 export function requireScopes ({ scopes: own }: Grant, scopes: readonly string[], pointerOf: (i: number) => string): void {
-  const beyond = [...scopes.keys()].filter((i) => !own.includes(scopes[i] ?? ''))
+  const beyond = scopes.flatMap((scope, i) => own.includes(scope) ? [] : [i])
   if (beyond.length === 0) return
   throw insufficientScope(scopes, {
     detail: 'An API key can only give scopes that it has itself.',

@@ -40,12 +40,17 @@ function checksum (text: string): string {
   return digits
 }
 
+/** The whole text of a key. */
+export function keyText ({ start, secret }: KeyParts): string {
+  const body = `${start}_${secret}`
+  return body + checksum(body)
+}
+
 /** Makes a new key: its parts and its whole text, `<prefix>_<id>_<secret><checksum>`. */
 export function generateKey (prefix: string): KeyParts & { text: string } {
   const start = `${prefix}_${randomText(ID_LENGTH)}`
   const secret = randomText(SECRET_LENGTH)
-  const body = `${start}_${secret}`
-  return { start, secret, text: body + checksum(body) }
+  return { start, secret, text: keyText({ start, secret }) }
 }
 
 /**

@@ -32,7 +32,8 @@ export function toApiKey (record: ApiKeyRecord): ApiKey {
   }
 }
 
-/** The one place that decides whether a key is good at a moment (epoch milliseconds). */
-export function isActive (record: ApiKeyRecord, now: number): boolean {
-  return record.revokedAt === null && (record.expiresAt === null || now < Date.parse(record.expiresAt))
+/** The one place that decides how long a key is good: until before this moment, in epoch milliseconds. */
+export function endOf ({ revokedAt, expiresAt }: ApiKeyRecord): number {
+  if (revokedAt !== null) return -Infinity
+  return expiresAt === null ? Infinity : Date.parse(expiresAt)
 }

@@ -3,19 +3,20 @@ import { type Fault, UsersError, validationFailed } from '../errors.ts'
 import { BODY_LIMIT, emptyShape } from '../http/body.ts'
 import { callerOf, contextOf } from '../http/callers.ts'
 import { linksOf } from '../http/links.ts'
-import { JSON_TYPE, listParameters, ours, pathsOf, queryFrom, type RouterSettings, strayParameters } from '../http/routing.ts'
+import { handlersBehind, JSON_TYPE, listParameters, pathsOf, queryFrom, type RouteSettings, strayParameters } from '../http/routing.ts'
 import { refuseOtherMethods } from '../http/scope.ts'
 import { listMeta } from '../paging.ts'
 import { grantOf } from './grant.ts'
 import type { ApiKeysService, KeyCall, NewApiKey } from './service.ts'
 
-export interface ApiKeyRoutesOptions extends RouterSettings {
+export interface ApiKeyRoutesOptions extends RouteSettings {
   /** Whether the last stored key that can manage keys is kept from going by accident: nothing else can. */
   keepLast: boolean
 }
 
 /** The routes of API keys: from HTTP to the service and back. What a caller can give is bounded by what it has. */
 export function apiKeyRoutes (scope: FastifyInstance, apiKeys: ApiKeysService, { keepLast, ...router }: ApiKeyRoutesOptions): void {
+  const ours = handlersBehind(router.gate)
   const collectionPath = pathsOf(scope, 'api-keys', router)
 
   const callOf = (request: FastifyRequest, found: readonly Fault[]): KeyCall => ({ context: contextOf(request), found, grant: grantOf(callerOf(request)) })
@@ -55,7 +56,7 @@ export function apiKeyRoutes (scope: FastifyInstance, apiKeys: ApiKeysService, {
     if (force !== 'true' && force !== 'false') found.push({ parameter: 'force', code: 'choice', detail: 'must be true or false' })
     if (request.body !== undefined) found.push(...emptyShape(request.body))
     if (found.length > 0) throw validationFailed(found)
-    await apiKeys.revoke(idOf(), { context: contextOf(request), found, keepOne: keepLast && force === 'false' })
+    await apiKeys.revoke(idOf(), { context: contextOf(request), keepOne: keepLast && force === 'false' })
     return reply.code(204).send()
   }
 

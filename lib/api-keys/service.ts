@@ -1,6 +1,6 @@
-import { type Call, FROM_PROCESS } from '../context.ts'
-import { type Fault, UsersError, validationFailed } from '../errors.ts'
-import type { Publish } from '../events.ts'
+import { type Call, type Context, FROM_PROCESS } from '../context.ts'
+import { type Fault, UsersError } from '../errors.ts'
+import type { EventType, Publish } from '../events.ts'
 import { isApiKeyId, newId } from '../ids.ts'
 import { fromStorage } from '../storage-errors.ts'
 import { type Limits, type ListedPage, readPage } from '../paging.ts'
@@ -20,6 +20,8 @@ export interface KeyCall extends Call {
   grant: Grant | null
 }
 
+type KeyEvent = Extract<EventType, `api_key.${string}`>
+
 export interface ApiKeysServiceOptions {
   storage: Storage
   verifier: Verifier
@@ -27,6 +29,8 @@ export interface ApiKeysServiceOptions {
   keyPrefix: string
   pepper: string | undefined
   publish: Publish
+  /** Told of each change, in the order of the changes. */
+  log: (event: KeyEvent, key: ApiKey, context: Context) => void
 }
 
 const NO_LIMITS: KeyCall = Object.freeze({ ...FROM_PROCESS, grant: null })
@@ -39,8 +43,14 @@ export type ApiKeysService = ReturnType<typeof createApiKeysService>
  * What can be done with API keys, without HTTP. Every change passes here, so that the verifier forgets what it knew. Every method takes what a stranger sent and
  * throws UsersError alone; the order is validation → existence → what the caller can give → state.
  */
-export function createApiKeysService ({ storage, verifier, limits, keyPrefix, pepper, publish }: ApiKeysServiceOptions) {
+export function createApiKeysService ({ storage, verifier, limits, keyPrefix, pepper, publish, log }: ApiKeysServiceOptions) {
   const notFound = () => new UsersError('api_key_not_found')
+
+  function tell (event: KeyEvent, record: ApiKeyRecord, context: Context): void {
+    const key = toApiKey(record)
+    log(event, key, context)
+    publish(event, key, context)
+  }
 
   async function changing<Value> (change: () => Promise<Value>): Promise<Value> {
     verifier.forget()
@@ -63,7 +73,7 @@ export function createApiKeysService ({ storage, verifier, limits, keyPrefix, pe
     const { record, text } = make({ ...checkApiKeyInput(input, now, grant, found), rotatedFrom: null }, now)
     const added = await changing(() => storage.createApiKey(record, { onlyFirst }))
     if (!added) return null
-    publish('api_key.created', toApiKey(record), context)
+    tell('api_key.created', record, context)
     return { ...toApiKey(record), key: text }
   }
 
@@ -102,17 +112,16 @@ export function createApiKeysService ({ storage, verifier, limits, keyPrefix, pe
     const { record, text } = make({ name, scopes, lifetime, expiresAt, rotatedFrom: id }, now)
     const times = { now: new Date(now).toISOString(), expiresAt: new Date(now + overlap * 1000).toISOString() }
     if (await changing(() => storage.rotateApiKey(id, record, times)) === null) throw notFound()
-    publish('api_key.rotated', toApiKey(record), context)
+    tell('api_key.rotated', record, context)
     return { ...toApiKey(record), key: text }
   }
 
   /** `keepOne`: refuse where no other active key could manage keys after it. */
-  async function revoke (id: string, { keepOne, context, found }: Call & { keepOne: boolean } = { ...FROM_PROCESS, keepOne: false }): Promise<ApiKey> {
-    if (found.length > 0) throw validationFailed(found)
+  async function revoke (id: string, { keepOne, context } = { keepOne: false, context: FROM_PROCESS.context }): Promise<ApiKey> {
     if (!isApiKeyId(id)) throw notFound()
     const result = await changing(() => storage.revokeApiKey(id, new Date().toISOString(), { keepOneWith: keepOne ? ADMIN_SCOPE : null }))
     if (result === null) throw notFound()
-    if (result.changed) publish('api_key.revoked', toApiKey(result.key), context)
+    if (result.changed) tell('api_key.revoked', result.key, context)
     return toApiKey(result.key)
   }
 

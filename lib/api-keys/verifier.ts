@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { fromStorage } from '../storage-errors.ts'
 import type { ApiKeyRecord, Storage } from '../storage.ts'
 import { digestSecret, type KeyParts } from './key-text.ts'
-import { isActive } from './record.ts'
+import { endOf } from './record.ts'
 
 const MAX_ENTRIES = 10_000
 const UNKNOWN_TTL_MS = 1000
@@ -13,6 +13,12 @@ const NO_DIGEST = ''.padStart(43, '-')
 
 // A storage can serve several mounts of one process: a key that is revoked through one of them is revoked at once in all.
 const verifiersOf = new WeakMap<Storage, Set<() => void>>()
+
+/** What is remembered of a key: none, or its record, and how long it is good. */
+interface Known { record: ApiKeyRecord | null, end: number }
+
+/** Why a stored key is not good: there is none, its secret is another, it was revoked, or it has expired. */
+export type RefusalReason = 'unknown' | 'mismatch' | 'revoked' | 'expired'
 
 export type Verifier = ReturnType<typeof createVerifier>
 
@@ -31,26 +37,27 @@ export interface VerifierOptions {
 export function createVerifier ({ storage, peppers, keyCache }: VerifierOptions) {
   const ttl = keyCache * 1000
   const candidates = peppers.length === 0 ? [undefined] : peppers
-  const records = new LRUCache<string, { record: ApiKeyRecord | null }>({ max: MAX_ENTRIES })
-  const lookUps = new Map<string, Promise<ApiKeyRecord | null>>()
+  const known = new LRUCache<string, Known>({ max: MAX_ENTRIES })
+  const lookUps = new Map<string, Promise<Known>>()
   const touches = new Set<Promise<void>>()
   const touched = new LRUCache<string, number>({ max: MAX_ENTRIES })
   let generation = 0
 
-  async function read (start: string): Promise<ApiKeyRecord | null> {
+  async function read (start: string): Promise<Known> {
     while (true) {
       const readIn = generation
       const record = await storage.findApiKeyByStart(start)
       // A key was changed while this was under way: what was read may be from before.
       if (readIn !== generation) continue
-      if (ttl > 0) records.set(start, { record }, { ttl: record === null ? Math.min(UNKNOWN_TTL_MS, ttl) : ttl })
-      return record
+      const found = { record, end: record === null ? -Infinity : endOf(record) }
+      if (ttl > 0) known.set(start, found, { ttl: record === null ? Math.min(UNKNOWN_TTL_MS, ttl) : ttl })
+      return found
     }
   }
 
-  function find (start: string): Promise<ApiKeyRecord | null> {
-    const known = records.get(start)
-    if (known !== undefined) return Promise.resolve(known.record)
+  function find (start: string): Known | Promise<Known> {
+    const found = known.get(start)
+    if (found !== undefined) return found
     const running = lookUps.get(start)
     if (running !== undefined) return running
     const lookUp = read(start).finally(() => lookUps.delete(start))
@@ -58,14 +65,18 @@ export function createVerifier ({ storage, peppers, keyCache }: VerifierOptions)
     return lookUp
   }
 
-  /** The record of the key with these parts if it is good now, else null. Throws what the storage throws. */
-  async function verify ({ start, secret }: KeyParts): Promise<ApiKeyRecord | null> {
-    const record = await find(start)
+  /** The record of the key with these parts if it is good now, else null: why, and which key it is where that is known, goes to `onRefused`. Throws what the storage throws. */
+  async function verify ({ start, secret }: KeyParts, onRefused: (reason: RefusalReason, record: ApiKeyRecord | null) => void = () => {}): Promise<ApiKeyRecord | null> {
+    const { record, end } = await find(start)
     const digests = candidates.map((pepper) => Buffer.from(digestSecret(secret, pepper)))
     // An unknown key is compared too, and every digest is, so that all take the same path.
     const kept = Buffer.from(record === null ? NO_DIGEST : record.digest)
     const proven = digests.filter((digest) => kept.length === digest.length && timingSafeEqual(digest, kept)).length > 0
-    return record !== null && proven && isActive(record, Date.now()) ? record : null
+    // Whatever is wrong, the same is compared before it is told apart.
+    const good = Date.now() < end
+    if (proven && good) return record
+    onRefused(record === null ? 'unknown' : !proven ? 'mismatch' : record.revokedAt !== null ? 'revoked' : 'expired', record)
+    return null
   }
 
   const siblings = verifiersOf.get(storage) ?? new Set()
@@ -76,7 +87,7 @@ export function createVerifier ({ storage, peppers, keyCache }: VerifierOptions)
 
   function forgetHere (): void {
     generation++
-    records.clear()
+    known.clear()
   }
 
   /** Drops what every verifier of the storage remembers; called before and after every change of a key. */

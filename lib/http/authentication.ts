@@ -3,6 +3,7 @@ import type { Caller, Identify } from '../api-keys/authenticator.ts'
 import { insufficientScope, invalidKey, unauthorized } from '../api-keys/challenge.ts'
 import type { Scope } from '../api-keys/scopes.ts'
 import { headerLines } from './request.ts'
+import type { SecurityLog } from './security-log.ts'
 
 // RFC 9110 section 11.4: the scheme in any case, and one token.
 const CREDENTIALS = /^bearer +([\x21-\x7e]+)$/i
@@ -12,11 +13,12 @@ const BEARER = /^bearer +[^ ]/i
  * The caller of a request, from its Authorization header alone.
  * @throws UsersError `unauthorized`, `invalid_api_key` with their challenges (RFC 6750 section 3), `storage_unavailable`
  */
-export async function authenticateRequest (request: FastifyRequest, identify: Identify): Promise<Caller> {
+export async function authenticateRequest (request: FastifyRequest, identify: Identify, log: SecurityLog): Promise<Caller> {
   const lines = headerLines(request, 'authorization')
   const [credentials = ''] = lines
   if (lines.length < 2 && !BEARER.test(credentials)) throw unauthorized()
   const token = lines.length === 1 ? CREDENTIALS.exec(credentials)?.[1] : undefined
+  if (token === undefined) log.refused(request, { reason: 'malformed', keyId: null, start: null })
   const caller = token === undefined ? null : await identify(token, request)
   if (caller === null) throw invalidKey()
   return caller
@@ -26,8 +28,10 @@ export async function authenticateRequest (request: FastifyRequest, identify: Id
  * Lets a caller pass that has the scope.
  * @throws UsersError `insufficient_scope` with its challenge (RFC 6750 section 3.1)
  */
-export function requireScope ({ principal }: Caller, scope: Scope): void {
-  if (!principal.scopes.includes(scope)) throw insufficientScope([scope])
+export function requireScope (request: FastifyRequest, caller: Caller, scope: Scope, log: SecurityLog): void {
+  if (caller.principal.scopes.includes(scope)) return
+  log.denied(request, caller, scope)
+  throw insufficientScope([scope])
 }
 
 /** What every answer of ours carries: users are personal data. */

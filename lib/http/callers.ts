@@ -20,6 +20,6 @@ export function callerOf (request: FastifyRequest): Caller {
 
 /** The context of the changes that a request makes. */
 export function contextOf (request: FastifyRequest): Context {
-  const { principal: { type, id } } = callerOf(request)
-  return { actor: { type, id }, requestId: request.id }
+  const principal = request[CALLER]?.principal
+  return { actor: principal === undefined ? null : { type: principal.type, id: principal.id }, requestId: request.id }
 }

@@ -4,19 +4,33 @@ type Serializers = NonNullable<RegisterOptions['logSerializers']>
 
 const SERIALIZERS = Symbol.for('pino.serializers')
 
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+/** Headers as a serialiser gives them, without the credentials. */
+function withoutCredentials (headers: unknown): unknown {
+  if (!isObject(headers)) return undefined
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, /^(?:proxy-)?authorization$/i.test(name) ? '[redacted]' : value]))
+}
+
 /**
- * The serialiser of requests on our routes: the host's own, without the query of the URL. `email` and `q` are personal data, and Fastify logs every request's
- * URL. A serialiser that the host gives for our routes is used as it is.
+ * The serialisers of our routes: the host's own, but of a request without the query of its URL and without its credentials. `email` and `q` are personal data,
+ * and Fastify logs every request's URL.
  */
-export function withoutQueries (log: FastifyBaseLogger, given: Serializers | undefined): Serializers {
+export function withoutSecrets (log: FastifyBaseLogger, given: Serializers | undefined): Serializers {
   const { [SERIALIZERS]: known } = Object(log)
-  const serialize: unknown = known?.req
+  const serialize: unknown = given?.['req'] ?? known?.req
   if (typeof serialize !== 'function') return given ?? {}
   return {
+    ...given,
     req: (request: FastifyRequest) => {
-      const fields = Object(serialize(request))
-      return typeof fields.url === 'string' ? { ...fields, url: fields.url.replace(/\?.*/s, '') } : fields
-    },
-    ...given
+      const fields = serialize(request)
+      if (!isObject(fields)) return fields
+      const { url, headers } = fields
+      return Object({
+        ...fields,
+        ...(typeof url === 'string' && { url: url.replace(/\?.*/s, '') }),
+        ...('headers' in fields && { headers: withoutCredentials(headers) })
+      })
+    }
   }
 }

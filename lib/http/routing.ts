@@ -2,22 +2,24 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Fault } from '../errors.ts'
 import { unknownParameters } from '../paging.ts'
 import { toUsersError } from '../storage-errors.ts'
+import type { Gate } from './gate.ts'
 import { decimal, type ParsedQuery, parseQuery, queryOf } from './query.ts'
 
 export const JSON_TYPE = 'application/json'
 
-/** What of the host's router settings our routes have to know. */
-export interface RouterSettings {
+/** What our routes have to know of the host's router, and what lets their work through. */
+export interface RouteSettings {
   useSemicolonDelimiter: boolean
+  gate: Gate
 }
 
 export type Handler = (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => Promise<FastifyReply>
 
-/** Handlers throw UsersError alone, so that the error handler can tell our errors from the host's. */
-export function ours (handler: Handler): Handler {
+/** Makes handlers ours: they pass the gate, and throw UsersError alone, so that the error handler can tell our errors from the host's. */
+export const handlersBehind = (gate: Gate) => (handler: Handler): Handler => {
   return async (request, reply) => {
     try {
-      return await handler(request, reply)
+      return await gate(() => handler(request, reply))
     } catch (error) {
       throw toUsersError(error)
     }
@@ -35,7 +37,7 @@ export function listParameters ({ pairs }: ParsedQuery): Record<string, unknown>
 }
 
 /** The query of a request, taken apart. */
-export function queryFrom (request: FastifyRequest, { useSemicolonDelimiter }: RouterSettings): ParsedQuery {
+export function queryFrom (request: FastifyRequest, { useSemicolonDelimiter }: Pick<RouteSettings, 'useSemicolonDelimiter'>): ParsedQuery {
   return parseQuery(queryOf(request.url, useSemicolonDelimiter))
 }
 
@@ -44,7 +46,7 @@ export function queryFrom (request: FastifyRequest, { useSemicolonDelimiter }: R
  * `below` segments, made a path of RFC 3986 again: what no path may hold is escaped, and slashes are single, since a leading `//` (or `/\\`, to a browser) would
  * name a host.
  */
-export function pathsOf (scope: FastifyInstance, name: string, { useSemicolonDelimiter }: RouterSettings): (request: FastifyRequest, below?: number) => string {
+export function pathsOf (scope: FastifyInstance, name: string, { useSemicolonDelimiter }: Pick<RouteSettings, 'useSemicolonDelimiter'>): (request: FastifyRequest, below?: number) => string {
   const collection = `${scope.prefix}/${name}`
   if (!/[:*]/.test(scope.prefix)) return () => collection
   return (request, below = 0) => {

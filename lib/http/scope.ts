@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { Caller, Identify } from '../api-keys/authenticator.ts'
 import type { Scope } from '../api-keys/scopes.ts'
 import { UsersError } from '../errors.ts'
@@ -6,7 +6,10 @@ import { toUsersError } from '../storage-errors.ts'
 import { authenticateRequest, protect, requireScope } from './authentication.ts'
 import { BODY_LIMIT, checkMediaType, parseBody } from './body.ts'
 import { CALLER } from './callers.ts'
+import type { Gate } from './gate.ts'
+import type { Limiter } from './limiter.ts'
 import { createErrorHandler, type ErrorFormat } from './problem.ts'
+import type { SecurityLog } from './security-log.ts'
 
 /** What a route of ours asks of a request before its body is read: a scope (null: any good key will do) and media types; or how it is refused, whoever sends it. */
 export type RouteAccess =
@@ -21,6 +24,9 @@ declare module 'fastify' {
 
 export interface ScopeOptions {
   identify: Identify
+  gate: Gate
+  limiter: Limiter | null
+  securityLog: SecurityLog
   errorFormat: ErrorFormat
   /** Whether unknown paths of this scope are ours to answer. */
   ownsNotFound: boolean
@@ -36,18 +42,30 @@ function notFound (): never {
  * Makes a scope our own: authentication first, our parser, validation, serialisation and error handler. What the host has set for itself stays outside,
  * and what we set stays inside.
  */
-export function pinScope (scope: FastifyInstance, { identify, errorFormat, ownsNotFound, onCaller }: ScopeOptions): void {
+export function pinScope (scope: FastifyInstance, { identify, gate, limiter, securityLog, errorFormat, ownsNotFound, onCaller }: ScopeOptions): void {
   scope.decorateRequest(CALLER, null)
 
-  async function admit (request: FastifyRequest): Promise<void> {
+  async function authenticate (request: FastifyRequest): Promise<Caller> {
+    if (limiter !== null) await limiter.refuseGuesser(request)
+    try {
+      return await gate(() => authenticateRequest(request, identify, securityLog))
+    } catch (error) {
+      if (limiter !== null && error instanceof UsersError && error.code === 'invalid_api_key') await limiter.countFailure(request)
+      throw error
+    }
+  }
+
+  async function admit (request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const access = request.routeOptions.config.fastifyUsers
-    const caller = await authenticateRequest(request, identify)
+    const caller = await authenticate(request)
     request[CALLER] = caller
+    if (limiter !== null) await limiter.countRequest(request, reply)
     onCaller(caller, request)
     // Only a hook of the host that rewrote the route can cause this: never open.
     if (access === undefined) throw new Error('this route has lost its access rules')
     if ('refuse' in access) return access.refuse()
-    if (access.scope !== null) requireScope(caller, access.scope)
+    if (access.scope !== null) requireScope(request, caller, access.scope, securityLog)
+    if (limiter !== null && access.scope === 'users:delete') await limiter.countDeletion(request)
     if (access.accepts.length > 0) checkMediaType(request, access.accepts)
   }
 
@@ -56,7 +74,7 @@ export function pinScope (scope: FastifyInstance, { identify, errorFormat, ownsN
     protect(reply)
     if (request.is404) notFound()
     try {
-      await admit(request)
+      await admit(request, reply)
     } catch (error) {
       throw toUsersError(error)
     }

@@ -4,7 +4,7 @@ import { contextOf } from '../http/callers.ts'
 import { entityTag, notModified, preconditions } from '../http/conditional.ts'
 import { linksOf } from '../http/links.ts'
 import { header } from '../http/request.ts'
-import { JSON_TYPE, listParameters, ours, pathsOf, queryFrom, type RouterSettings, strayParameters } from '../http/routing.ts'
+import { handlersBehind, JSON_TYPE, listParameters, pathsOf, queryFrom, type RouteSettings, strayParameters } from '../http/routing.ts'
 import { BODY_LIMIT, emptyShape } from '../http/body.ts'
 import { refuseOtherMethods } from '../http/scope.ts'
 import type { UserRecord } from '../storage.ts'
@@ -18,7 +18,8 @@ function sendUser (reply: FastifyReply, user: UserRecord): FastifyReply {
 }
 
 /** The routes of users: from HTTP to the service and back. The scope has authenticated the caller and checked the media type. */
-export function userRoutes (scope: FastifyInstance, users: UsersService, router: RouterSettings): void {
+export function userRoutes (scope: FastifyInstance, users: UsersService, router: RouteSettings): void {
+  const ours = handlersBehind(router.gate)
   const collectionPath = pathsOf(scope, 'users', router)
 
   const list = ours(async (request, reply) => {

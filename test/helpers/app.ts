@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance, type FastifyServerOptions, type InjectOp
 import type { Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import users, { type Scope, type UsersOptions } from '../../lib/index.ts'
+import { captureLog } from './log.ts'
 
 export const ALL_SCOPES: Scope[] = ['users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write']
 
@@ -29,13 +30,27 @@ export function inject (app: FastifyInstance, method: string, url: string, optio
   return app.inject(request)
 }
 
-/** A host with the plugin, on a memory store unless another is given; closed with the test. */
+/** What a log holds that none may hold: the text of a key, an address, or one of these names. */
+export function leaksIn (text: string, names: Iterable<string>): string[] {
+  const secrets = text.match(/[a-z0-9]+_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}|[^\s"'/\\]+@[^\s"'/\\]+\.[a-z]+/gi) ?? []
+  return [...secrets, ...[...names].filter((name) => name.length >= 5 && text.includes(name))]
+}
+
+/** A host with the plugin, on a memory store unless another is given; closed with the test. Where a test has no logger of its own, everything is logged and searched. */
 export async function testApp (t: Test, { server = {}, before, ...given }: TestAppOptions = {}): Promise<TestApp> {
-  const app = Fastify(server)
-  t.teardown(() => app.close())
+  const log = captureLog()
+  const names = new Set<string>()
+  const watched: FastifyServerOptions = Object({ ...server, logger: { level: 'trace', stream: log.stream } })
+  const app = Fastify('logger' in server || 'loggerInstance' in server ? server : watched)
+  t.teardown(async () => {
+    await app.close()
+    const leaks = leaksIn(log.text(), names)
+    if (leaks.length > 0) throw new Error(`the log of a test holds ${leaks.join(', ')}`)
+  })
   await before?.(app)
   const { prefix = '/v1', storage = memory(), migrate = true } = given
   await app.register(users, { ...given, prefix, storage, migrate })
+  for (const type of ['user.created', 'user.updated'] as const) app.users.events.on(type, ({ data }) => { names.add(data.name).add(data.email) })
   const { key } = await app.users.apiKeys.create({ name: 'test', scopes: ALL_SCOPES })
   const base = prefix.replaceAll(':', '')
   const call: Call = (method, path, options = {}) =>

@@ -1,0 +1,52 @@
+// Whether the time of a refusal tells why: keys that are unknown, of another secret, revoked and expired, interleaved, with and without the cache: node bench/refusals.mjs --tries 20000
+import { parseArgs } from 'node:util'
+import { memory } from '../dist/adapters/memory/index.js'
+import { digestSecret, generateKey } from '../dist/lib/api-keys/key-text.js'
+import { createVerifier } from '../dist/lib/api-keys/verifier.js'
+
+const { values: given } = parseArgs({ options: { tries: { type: 'string', default: '20000' } } })
+const tries = Number(given.tries)
+
+const storage = memory()
+let n = 0
+async function kept (members) {
+  const { start, secret } = generateKey('uk')
+  const record = { id: `key_${n++}`, name: 'x', scopes: ['users:read'], start, digest: digestSecret(secret, undefined), createdAt: '2026-01-01T00:00:00.000Z', expiresAt: '2999-01-01T00:00:00.000Z', revokedAt: null, lastUsedAt: null, rotatedFrom: null, lifetime: null, ...members }
+  await storage.createApiKey(record, { onlyFirst: false })
+  return { start, secret }
+}
+const classes = {
+  unknown: generateKey('uk'),
+  mismatch: { ...await kept({}), secret: generateKey('uk').secret },
+  revoked: await kept({ revokedAt: '2026-01-01T00:00:00.000Z' }),
+  expired: await kept({ expiresAt: '2026-01-01T00:00:00.000Z' })
+}
+
+/** Mean and variance without the slowest hundredth, where the collector and the machine speak. */
+function summary (times) {
+  const kept = times.sort((a, b) => a - b).slice(0, Math.floor(times.length * 0.99))
+  const mean = kept.reduce((sum, time) => sum + time, 0) / kept.length
+  return { n: kept.length, mean, variance: kept.reduce((sum, time) => sum + (time - mean) ** 2, 0) / (kept.length - 1) }
+}
+
+for (const keyCache of [5, 0]) {
+  const { verify } = createVerifier({ storage, peppers: [], keyCache })
+  const names = Object.keys(classes)
+  const times = Object.fromEntries(names.map((name) => [name, []]))
+  for (let i = -2000; i < tries; i++) {
+    // In another order each time, so that nobody always follows the same one.
+    for (const name of names.map((name) => ({ name, at: Math.random() })).sort((a, b) => a.at - b.at).map(({ name }) => name)) {
+      const from = process.hrtime.bigint()
+      const found = await verify(classes[name])
+      const took = Number(process.hrtime.bigint() - from)
+      if (found !== null) throw new Error(`${name} was let in`)
+      if (i >= 0) times[name].push(took)
+    }
+  }
+  const base = summary(times.unknown)
+  console.log(`keyCache ${keyCache}: ${names.map((name) => {
+    const { n, mean, variance } = summary(times[name])
+    const t = (mean - base.mean) / Math.sqrt(variance / n + base.variance / base.n)
+    return `${name} ${mean.toFixed(0)} ns${name === 'unknown' ? '' : ` (${(mean - base.mean).toFixed(0)} ns, Welch t ${t.toFixed(1)})`}`
+  }).join(', ')}`)
+}

@@ -1,0 +1,66 @@
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { Caller, Refusal } from '../api-keys/authenticator.ts'
+import type { ApiKey } from '../api-keys/record.ts'
+import type { Scope } from '../api-keys/scopes.ts'
+import type { Context } from '../context.ts'
+
+const WINDOW_MS = 60_000
+const LINES_IN_WINDOW = 20
+
+/** What is logged for whoever watches over the keys: ids and reasons, never a text, a digest, an address or a name. */
+export interface SecurityLog {
+  /** A key was made, rotated or revoked. */
+  changed (event: 'api_key.created' | 'api_key.rotated' | 'api_key.revoked', key: ApiKey, context: Context): void
+  /** A key was refused. */
+  refused (request: FastifyRequest, refusal: Refusal): void
+  /** A good key lacks the scope. */
+  denied (request: FastifyRequest, caller: Caller, scope: Scope): void
+  /** Says what is left to say. */
+  close (): void
+}
+
+interface Window { lines: number, more: number, timer: NodeJS.Timeout }
+
+/**
+ * Makes the log. Lines that a stranger can cause come at a bounded rate: twenty a minute of each reason, then one that counts the others. `windowMs`: another minute, for tests.
+ */
+export function createSecurityLog (log: FastifyBaseLogger, windowMs = WINDOW_MS): SecurityLog {
+  const windows = new Map<string, Window>()
+
+  function end (reason: string, { more, timer }: Window): void {
+    windows.delete(reason)
+    clearTimeout(timer)
+    if (more > 0) log.warn({ reason, more }, 'more requests were refused for the same reason')
+  }
+
+  function open (reason: string): Window {
+    const window: Window = { lines: 0, more: 0, timer: setTimeout(() => end(reason, window), windowMs).unref() }
+    windows.set(reason, window)
+    return window
+  }
+
+  function bounded (reason: string, write: () => void): void {
+    const window = windows.get(reason) ?? open(reason)
+    if (window.lines === LINES_IN_WINDOW) {
+      window.more++
+      return
+    }
+    window.lines++
+    write()
+  }
+
+  return {
+    changed (event, { id, start, rotatedFrom }, { actor, requestId }) {
+      log.info({ event, keyId: id, start, ...(rotatedFrom !== undefined && { rotatedFrom }), actor, ...(requestId !== null && { reqId: requestId }) }, 'an API key was changed')
+    },
+    refused (request, { reason, keyId, start }) {
+      bounded(reason, () => request.log.warn({ event: 'api_key.refused', reason, ...(keyId !== null && { keyId }), ...(start !== null && { start }) }, 'an API key was refused'))
+    },
+    denied (request, { principal: { type, id } }, scope) {
+      bounded('scope', () => request.log.warn({ event: 'api_key.scope_denied', actor: { type, id }, scope }, 'an API key lacks the scope of a request'))
+    },
+    close () {
+      for (const [reason, window] of [...windows]) end(reason, window)
+    }
+  }
+}

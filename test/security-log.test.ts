@@ -1,0 +1,109 @@
+// What is logged about keys: ids and reasons, at a bounded rate, and never a secret.
+import pino from 'pino'
+import { mock } from 'node:test'
+import { test } from 'tap'
+import { generateKey, keyText } from '../lib/api-keys/key-text.ts'
+import { createSecurityLog } from '../lib/http/security-log.ts'
+import { inject, leaksIn, testApp } from './helpers/app.ts'
+import { captureLog } from './helpers/log.ts'
+
+const JSON_BODY = { 'content-type': 'application/json' }
+
+test('every refusal of a key is logged with its reason, and tells no secret', async (t) => {
+  const log = captureLog()
+  const { app } = await testApp(t, { server: { logger: Object({ stream: log.stream }) } })
+  const { key, id, start } = await app.users.apiKeys.create({ name: 'watched', expiresIn: 60 })
+  const ended = await app.users.apiKeys.create({ name: 'ended' })
+  await app.users.apiKeys.revoke(ended.id)
+  const unknown = generateKey('uk')
+  const malformed = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`
+  // The public beginning of one key before the secret of another.
+  const mismatch = keyText({ start, secret: generateKey('uk').secret })
+  const send = (token: string) => inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${token}` } })
+  const rows: Array<[token: string, logged: object]> = [
+    [ended.key, { reason: 'revoked', keyId: ended.id, start: ended.start }],
+    [unknown.text, { reason: 'unknown', start: unknown.start }],
+    [mismatch, { reason: 'mismatch', keyId: id, start }],
+    [malformed, { reason: 'malformed' }],
+    [`${key} ${key}`, { reason: 'malformed' }],
+    ['nonsense-of-a-stranger', { reason: 'unrecognized' }]
+  ]
+  for (const [token, logged] of rows) {
+    t.equal((await send(token)).statusCode, 401)
+    const entry = log.entries().findLast(({ event }) => event === 'api_key.refused')
+    t.match(entry, { level: 40, msg: 'an API key was refused', ...logged })
+    t.type(entry?.['reqId'], 'string')
+    t.equal('keyId' in Object(entry), 'keyId' in logged)
+  }
+  mock.timers.enable({ apis: ['Date'], now: Date.now() + 60_000 })
+  await send(key)
+  mock.timers.reset()
+  t.match(log.entries().findLast(({ event }) => event === 'api_key.refused'), { reason: 'expired', keyId: id })
+  t.equal((await inject(app, 'GET', '/v1/users')).statusCode, 401)
+  t.equal(log.entries().filter(({ event }) => event === 'api_key.refused').length, rows.length + 1, 'who sends none is no refusal of a key')
+  for (const text of [key, ended.key, unknown.text, mismatch, malformed, 'nonsense-of-a-stranger', 'watched']) t.notMatch(log.text(), text.slice(16))
+})
+
+test('a lack of scope and every change of a key are logged', async (t) => {
+  const log = captureLog()
+  const { app, call } = await testApp(t, { apiKeyRoutes: true, server: { logger: Object({ stream: log.stream }) } })
+  const [admin] = (await app.users.apiKeys.list()).data
+  const reader = await app.users.apiKeys.create({ name: 'reader', scopes: ['users:read'] })
+  t.match(log.entries().at(-1), { level: 30, event: 'api_key.created', keyId: reader.id, start: reader.start, actor: null, msg: 'an API key was changed' })
+  await inject(app, 'DELETE', '/v1/users/x', { headers: { authorization: `Bearer ${reader.key}` } })
+  t.match(log.entries().find(({ event }) => event === 'api_key.scope_denied'), { level: 40, actor: { type: 'api_key', id: reader.id }, scope: 'users:delete' })
+  const made = (await call('POST', '/api-keys', { headers: JSON_BODY, payload: '{"name":"x"}' })).json()
+  const turned = (await call('POST', `/api-keys/${made.id}/rotate`)).json()
+  await call('DELETE', `/api-keys/${turned.id}`)
+  await call('DELETE', `/api-keys/${turned.id}`)
+  const actor = { type: 'api_key', id: admin?.id }
+  const entries = log.entries().filter(({ event, actor }) => String(event).startsWith('api_key.') && actor !== null && event !== 'api_key.scope_denied')
+  t.match(entries, [{ event: 'api_key.created', keyId: made.id, actor }, { event: 'api_key.rotated', keyId: turned.id, rotatedFrom: made.id, actor }, { event: 'api_key.revoked', keyId: turned.id, actor }])
+  t.equal(entries.length, 3, 'a revocation that changes nothing is none')
+  for (const { reqId } of entries) t.ok(log.entries().some((entry) => entry['reqId'] === reqId && entry['req'] !== undefined), 'it has the id of its request')
+})
+
+test('refusals are logged at a bounded rate, and the others are counted', async (t) => {
+  const log = captureLog()
+  const { app } = await testApp(t, { server: { logger: Object({ stream: log.stream }) } })
+  for (let i = 0; i < 50; i++) await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${generateKey('uk').text}` } })
+  for (let i = 0; i < 3; i++) await inject(app, 'GET', '/v1/users', { headers: { authorization: 'Bearer x' } })
+  const of = (reason: string) => log.entries().filter((entry) => entry['event'] === 'api_key.refused' && entry['reason'] === reason).length
+  t.strictSame([of('unknown'), of('unrecognized')], [20, 3])
+  await app.close()
+  t.match(log.entries().filter(({ more }) => more !== undefined), [{ level: 40, reason: 'unknown', more: 30, msg: 'more requests were refused for the same reason' }])
+})
+
+test('each window begins anew', async (t) => {
+  const log = captureLog()
+  const securityLog = createSecurityLog(pino(log.stream), 10)
+  const request = Object({ log: pino(log.stream) })
+  const refuse = () => securityLog.refused(request, { reason: 'unknown', keyId: null, start: null })
+  for (let i = 0; i < 25; i++) refuse()
+  while (!log.text().includes('"more":5')) await new Promise((resolve) => setImmediate(resolve))
+  refuse()
+  t.equal(log.entries().filter(({ event }) => event === 'api_key.refused').length, 21)
+  securityLog.close()
+  t.equal(log.entries().filter(({ more }) => more !== undefined).length, 1, 'nothing is left to say')
+})
+
+test('no credentials are logged, whatever the serialiser of the host shows', async (t) => {
+  for (const place of ['server', 'plugin']) {
+    const log = captureLog()
+    const serializers = { req: ({ url, headers }: { url: string, headers: object }) => Object({ url, headers }) }
+    const { call, key } = await testApp(t, { ...(place === 'plugin' && { logSerializers: serializers }), server: { logger: Object({ stream: log.stream, ...(place === 'server' && { serializers }) }) } })
+    await call('GET', '/users?q=canary', { headers: { 'x-other': 'shown', 'proxy-authorization': 'Basic canary' } })
+    t.notMatch(log.text(), key.slice(16))
+    t.notMatch(log.text(), 'canary')
+    t.match(log.entries().find(({ req }) => req !== undefined), { req: { url: '/v1/users', headers: { authorization: '[redacted]', 'proxy-authorization': '[redacted]', 'x-other': 'shown' } } })
+  }
+})
+
+test('the search that every other test ends with finds what it is there for', (t) => {
+  const { text } = generateKey('uk')
+  t.strictSame(leaksIn(`{"msg":"${text}"}`, []), [text])
+  t.strictSame(leaksIn('an error at Ann.B+x@example.org: no', []), ['Ann.B+x@example.org:'.slice(0, -1)])
+  t.strictSame(leaksIn('{"name":"Grace Hopper"}', ['Grace Hopper', 'Ada']), ['Grace Hopper'])
+  t.strictSame(leaksIn('at node_modules/@fastify/error/index.js uk_ABCDEFGHIJKL', ['Grace Hopper']), [])
+  t.end()
+})
