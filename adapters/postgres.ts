@@ -86,7 +86,7 @@ export function postgres (options: PostgresOptions): KnexStorage {
   // One connection at least is left to those who write.
   const lanes = direct ? Math.min(LANES, (pool.max ?? POOL_MAX) - 1) : 0
   const watch = listen
-    ? watchKeyChanges(() => new Client({ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS, ...target }))
+    ? watchKeyChanges(() => new Client({ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS, ...target }), ownSchema ?? null)
     : null
   return ownStorage(own, naming, { deadline, localLimit, prepare: !pooler, lanes }, watch)
 }

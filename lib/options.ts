@@ -167,7 +167,7 @@ export function checkOptions (given: UsersOptions): CheckedOptions {
   const limits = { default: defaultLimit ?? Math.min(20, max), max }
   refuseWrong('fastify-users', given, () => [
     ...(hasTwice(given.staticKeys ?? []) ? ['staticKeys must not name a key twice'] : []),
-    ...(given.authFailures !== undefined && given.rateLimit?.store !== undefined && typeof given.rateLimit.store.prototype.read !== 'function'
+    ...(given.authFailures !== undefined && given.rateLimit?.store !== undefined && typeof given.rateLimit.store.prototype?.read !== 'function'
       ? ['rateLimit.store must have the method read, since authFailures asks without counting']
       : []),
     ...(limits.default > limits.max ? ['limits.default must not be greater than limits.max'] : [])

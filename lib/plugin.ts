@@ -32,7 +32,9 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   if (maxParamLength < ID_LENGTH) throw new Error(`fastify-users: the router's maxParamLength is ${maxParamLength}, but ids have ${ID_LENGTH} characters`)
   if (host.hasDecorator(decoratorName)) throw new Error(`fastify-users: app.${decoratorName} exists already: choose another name with the option decoratorName`)
 
-  const verifier = createVerifier({ storage, peppers, keyCache })
+  // Look-ups of keys and the work itself have gates of their own: strangers can fill the first alone.
+  const gate = createGate(options.maxInFlight)
+  const verifier = createVerifier({ storage, peppers, keyCache, gate: createGate(options.maxInFlight) })
   // Expired idempotency keys are ignored wherever they stand; this only gives their room back.
   const pruning = setInterval(() => {
     storage.pruneIdempotency(new Date().toISOString()).catch(() => host.log.warn('expired idempotency keys could not be removed; the next time they will'))
@@ -64,13 +66,11 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     return usersOn(joined, (...event) => joined.afterCommit(() => publish(...event)))
   }))
 
-  const gate = createGate(options.maxInFlight)
   const limiter = await createLimiter(options)
   const identify = createAuthenticator({ verifier, keyPrefix, staticKeys, authenticate, onRefused: securityLog.refused })
   await host.register(async (scope) => {
     pinScope(scope, {
       identify,
-      gate,
       limiter,
       securityLog,
       errorFormat: options.errorFormat,

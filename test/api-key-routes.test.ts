@@ -1,7 +1,7 @@
 // Contract §9 over HTTP: the life of a key by the routes that the host turns on, and what no caller can give or end.
 import { mock } from 'node:test'
 import { test, type Test } from 'tap'
-import { isApiKey } from '../lib/index.ts'
+import { type HostPrincipal, isApiKey } from '../lib/index.ts'
 import { ALL_SCOPES, type Call, inject, testApp, type TestAppOptions } from './helpers/app.ts'
 import { stores } from './helpers/stores.ts'
 
@@ -127,6 +127,10 @@ test('a key can make none that outlives it', async (t) => {
   }
   const long = await app.users.apiKeys.create({ name: 'long', scopes: ['users:read'] })
   t.equal((await post(`/api-keys/${long.id}/rotate`, {}, key)).json().expiresAt, expiresAt, 'nor a successor')
+  const admin = await app.users.apiKeys.create({ name: 'admin', scopes: ['keys:write'], expiresAt: null })
+  const refused = await post(`/api-keys/${admin.id}/rotate`, { overlap: 0 }, key)
+  t.strictSame([refused.statusCode, refused.json().errors[0].code], [403, 'beyond_caller'], 'one that manages keys is not replaced by one that ends sooner')
+  t.strictSame(await app.users.apiKeys.get(admin.id), (({ key: text, ...record }) => record)(admin), 'and goes on as it was')
   t.equal((await post(`/api-keys/${id}/rotate`, {}, key)).json().expiresAt, expiresAt, 'nor its own')
   const year = (await post(`/api-keys/${(await app.users.apiKeys.create({ name: 'year' })).id}/rotate`, {})).json()
   t.ok(Math.abs(Date.parse(year.expiresAt) - Date.parse(year.createdAt) - 365 * DAY_MS) < 60_000, 'a caller for longer gives the whole life')
@@ -176,8 +180,14 @@ for (const store of stores) {
   })
 }
 
+const guests = new Map<string, HostPrincipal>([
+  ['guest', { id: 'guest', scopes: ['keys:write'] }],
+  ['guest-for-a-day', { id: 'guest', scopes: ['keys:write'], expiresAt: new Date(Date.now() + DAY_MS).toISOString() }],
+  ['guest-of-a-wrong-day', { id: 'guest', scopes: ['keys:write'], expiresAt: 'tomorrow' }]
+])
+
 test('whoever holds a key can end it', async (t) => {
-  const { app, as } = await keyApp(t, { staticKeys: ['s'.repeat(32)], authenticate: (token) => token === 'guest' ? { id: 'guest', scopes: ['keys:write'] } : null })
+  const { app, as } = await keyApp(t, { staticKeys: ['s'.repeat(32)], authenticate: (token) => guests.get(token) ?? null })
   for (const scopes of ALL_SCOPES) {
     const { key } = await app.users.apiKeys.create({ name: 'leaked', scopes: [scopes] })
     t.equal((await as(key)('DELETE', '/api-keys/current')).statusCode, 204, scopes)
@@ -188,8 +198,10 @@ test('whoever holds a key can end it', async (t) => {
     t.strictSame([response.statusCode, response.json().code, response.json().detail], [404, 'api_key_not_found', 'The key of this request is not kept here.'])
   }
   t.equal((await as('guest')('GET', '/api-keys')).statusCode, 403)
-  const made = await app.inject({ method: 'POST', url: '/v1/api-keys', headers: { authorization: 'Bearer guest', ...JSON_BODY }, payload: { name: 'x', scopes: ['keys:write'], expiresAt: null } })
-  t.equal(made.statusCode, 201, 'a caller of the host’s has no expiry of its own')
+  const make = (token: string) => inject(app, 'POST', '/v1/api-keys', { headers: { authorization: `Bearer ${token}`, ...JSON_BODY }, payload: JSON.stringify({ name: 'x', scopes: ['keys:write'], expiresAt: null }) })
+  t.equal((await make('guest')).statusCode, 201, 'a caller of the host’s has no end that it doesn’t say')
+  t.equal((await make('guest-for-a-day')).statusCode, 403, 'one that says it can’t give more')
+  t.equal((await make('guest-of-a-wrong-day')).statusCode, 500)
 })
 
 test('what is wrong is told, and nothing happens', async (t) => {

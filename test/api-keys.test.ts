@@ -134,6 +134,33 @@ test('a look-up that began before a revocation does not bring the key back', asy
   t.equal(await verify(parts), null)
 })
 
+test('a look-up that changes overtake again and again is answered all the same, and not remembered', async (t) => {
+  const { storage, parts, record, state } = setUp()
+  await storage.createApiKey(record, { onlyFirst: false })
+  const { verify, forget } = createVerifier({ storage, peppers: [], keyCache: 5 })
+  const { findApiKeyByStart } = storage
+  storage.findApiKeyByStart = async (start) => {
+    forget()
+    return findApiKeyByStart(start)
+  }
+  t.match(await verify(parts), { id: record.id })
+  t.equal(state.lookUps, 3)
+  await verify(parts)
+  t.equal(state.lookUps, 6)
+})
+
+test('where nothing may be remembered nobody joins a look-up that began before', async (t) => {
+  const { storage, parts, record, state, release } = setUp()
+  await storage.createApiKey(record, { onlyFirst: false })
+  const { verify } = createVerifier({ storage, peppers: [], keyCache: 0 })
+  state.hold = true
+  const [first, second] = [verify(parts), verify(parts)]
+  await new Promise((resolve) => setImmediate(resolve))
+  t.equal(state.lookUps, 2)
+  release()
+  t.match(await Promise.all([first, second]), [{ id: record.id }, { id: record.id }])
+})
+
 test('no interleaving of uses and a revocation lets the key in after the revocation was answered', async (t) => {
   await fc.assert(fc.asyncProperty(fc.scheduler(), fc.integer({ min: 1, max: 6 }), async (scheduler, uses) => {
     const { storage, parts, record } = setUp()

@@ -1,4 +1,6 @@
 // Every route, and every way of coming without a good key: the answer is a refusal, no user is looked at, and no body is read.
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { generateKey, keyText } from '../lib/api-keys/key-text.ts'
@@ -112,6 +114,24 @@ test('on the wire: fields doubled, folded, broken and smuggled', async (t) => {
   const both = await send([good, 'Content-Length: 2', 'Transfer-Encoding: chunked'], '0\r\n\r\nGET /v1/users HTTP/1.1\r\nHost: x\r\n\r\n')
   t.match(both, /^HTTP\/1\.1 400 /, 'two lengths are none')
   t.equal((await app.users.list()).meta.total, 0)
+})
+
+test('a key that ends while a body is on its way has ended for that request too', async (t) => {
+  const { app } = await testApp(t, { apiKeyRoutes: true })
+  const port = await listen(app)
+  for (const [path = '', body] of [['/v1/api-keys', '{"name":"x","scopes":["keys:write"],"expiresAt":null}'], ['/v1/users', '{"name":"A","email":"a@example.org"}']]) {
+    const { id, key } = await app.users.apiKeys.create({ name: 'leaked', scopes: ALL_SCOPES })
+    const socket = connect(port, '127.0.0.1')
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body?.length}\r\n\r\n${body?.slice(0, 5)}`)
+    // The use is noted once the key was let in.
+    while ((await app.users.apiKeys.get(id)).lastUsedAt === undefined) await new Promise((resolve) => setImmediate(resolve))
+    await app.users.apiKeys.revoke(id)
+    socket.write(String(body?.slice(5)))
+    const [answer] = await once(socket, 'data')
+    t.match(String(answer), /^HTTP\/1\.1 401 /, path)
+    socket.destroy()
+  }
+  t.strictSame([(await app.users.list()).meta.total, (await app.users.apiKeys.list()).meta.total], [0, 3])
 })
 
 test('path tricks under every router option, on every route', async (t) => {

@@ -1,4 +1,7 @@
 // The bounds that a host can set: requests and deletions of a key, keys that are not good from an address, requests at work at once.
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { join } from 'node:path'
 import { mock } from 'node:test'
 import { test } from 'tap'
 import rateLimit from '@fastify/rate-limit'
@@ -9,6 +12,7 @@ import type { CounterStore } from '../lib/index.ts'
 import { callerOf } from '../lib/http/callers.ts'
 import { ALL_SCOPES, inject, testApp } from './helpers/app.ts'
 import { redisProgram, startRedis } from './helpers/redis.ts'
+import { temporaryDirectory } from './helpers/stores.ts'
 
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
 const JSON_BODY = { 'content-type': 'application/json' }
@@ -192,6 +196,51 @@ test('the counters of two processes in a real Redis', { skip }, async (t) => {
   const [app] = apps
   await server.stop()
   t.equal(app === undefined ? 0 : (await inject(app, 'GET', '/v1/users', bearer('s'.repeat(32)))).statusCode, 503, 'without them nobody is let through uncounted')
+})
+
+test('a silent Redis keeps nobody waiting', async (t) => {
+  const silent = { ...commands(), rateLimit () {} }
+  for (const [skipOnError, status] of [[false, 503], [true, 200]] as const) {
+    const { app } = await testApp(t, { rateLimit: { max: 1, window: 60, redis: silent, skipOnError }, staticKeys: ['s'.repeat(32)] })
+    t.equal((await inject(app, 'GET', '/v1/users', bearer('s'.repeat(32)))).statusCode, status)
+  }
+})
+
+test('a store that is undefined is none', async (t) => {
+  const { call } = await testApp(t, { rateLimit: { max: 7, window: 60, ...Object({ store: undefined, redis: undefined, cache: undefined }) } })
+  const answers = await Promise.all(Array.from({ length: 30 }, () => call('GET', '/users')))
+  t.equal(answers.filter(({ statusCode }) => statusCode === 200).length, 7)
+})
+
+test('a request without an address is nobody’s guess', async (t) => {
+  const { app, key } = await testApp(t, { authFailures: { max: 1, window: 60 } })
+  const path = join(await temporaryDirectory(t), 'socket')
+  await app.listen({ path })
+  const status = async (token: string) => {
+    const sent = request({ socketPath: path, path: '/v1/users', headers: { authorization: `Bearer ${token}` } }).end()
+    const [response] = await once(sent, 'response')
+    response.resume()
+    return response.statusCode
+  }
+  t.strictSame([await status('x'), await status('x'), await status('x'), await status(key)], [401, 401, 401, 200])
+})
+
+test('a key is ended by its holder whatever its limits', async (t) => {
+  const storage = memory()
+  const { listUsers } = storage
+  const held: Array<() => void> = []
+  storage.listUsers = async (...given) => {
+    await new Promise<void>((resolve) => held.push(resolve))
+    return listUsers(...given)
+  }
+  const { app } = await testApp(t, { storage, apiKeyRoutes: true, rateLimit: { max: 1, window: 60 }, maxInFlight: 1 })
+  const { key } = await app.users.apiKeys.create({ name: 'leaked' })
+  const abuse = inject(app, 'GET', '/v1/users', bearer(key))
+  while (held.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  t.equal((await inject(app, 'GET', '/v1/users', bearer(key))).statusCode, 429)
+  t.equal((await inject(app, 'DELETE', '/v1/api-keys/current', bearer(key))).statusCode, 204)
+  for (const release of held) release()
+  t.equal((await abuse).statusCode, 200)
 })
 
 test('a request without a caller has nothing to give', (t) => {

@@ -115,14 +115,14 @@ test('uses are not told, and a listener that is taken off hears nothing more', a
 
 test('a database that can not be reached is tried again, and an end in between is no error', async (t) => {
   let tries = 0
-  const watch = watchKeyChanges(() => { tries++; return new pg.Client({ connectionString: 'postgres://127.0.0.1:1/x' }) })
+  const watch = watchKeyChanges(() => { tries++; return new pg.Client({ connectionString: 'postgres://127.0.0.1:1/x' }) }, null)
   let told = 0
   const off = watch.watch(() => { told++ })
   await until(async () => tries >= 2 && told >= 1, true)
   off()
   await watch.close()
   await watch.close()
-  const silent = watchKeyChanges(() => new pg.Client({ connectionString: pgUrl() }))
+  const silent = watchKeyChanges(() => new pg.Client({ connectionString: pgUrl() }), null)
   silent.watch(() => {})
   await silent.close()
   t.pass('nothing is left open: the process can end')

@@ -1,4 +1,5 @@
 // What is logged about keys: ids and reasons, at a bounded rate, and never a secret.
+import type { FastifyRequest } from 'fastify'
 import pino from 'pino'
 import { mock } from 'node:test'
 import { test } from 'tap'
@@ -88,15 +89,36 @@ test('each window begins anew', async (t) => {
 })
 
 test('no credentials are logged, whatever the serialiser of the host shows', async (t) => {
-  for (const place of ['server', 'plugin']) {
-    const log = captureLog()
-    const serializers = { req: ({ url, headers }: { url: string, headers: object }) => Object({ url, headers }) }
-    const { call, key } = await testApp(t, { ...(place === 'plugin' && { logSerializers: serializers }), server: { logger: Object({ stream: log.stream, ...(place === 'server' && { serializers }) }) } })
-    await call('GET', '/users?q=canary', { headers: { 'x-other': 'shown', 'proxy-authorization': 'Basic canary' } })
-    t.notMatch(log.text(), key.slice(16))
-    t.notMatch(log.text(), 'canary')
-    t.match(log.entries().find(({ req }) => req !== undefined), { req: { url: '/v1/users', headers: { authorization: '[redacted]', 'proxy-authorization': '[redacted]', 'x-other': 'shown' } } })
+  const rows: Array<[name: string, serialize: (request: FastifyRequest) => unknown, shown: object]> = [
+    ['headers', ({ url, headers }) => ({ url, headers }), { url: '/v1/users', headers: { authorization: '[redacted]', 'proxy-authorization': '[redacted]', 'x-other': 'shown' } }],
+    ['pino’s own', (request) => pino.stdSerializers.req(Object(request)), { method: 'GET', url: '/v1/users', headers: { authorization: '[redacted]' } }],
+    ['nested, as ECS has it', ({ headers, originalUrl }) => ({ http: { request: { headers }, url: { original: originalUrl, full: `https://example.org${originalUrl}` } } }), { http: { request: { headers: { authorization: '[redacted]' } }, url: { original: '/v1/users', full: 'https://example.org/v1/users' } } }],
+    ['raw lines', ({ raw }) => ({ lines: raw.rawHeaders, age: 5, none: null }), { age: 5, none: null }],
+    ['a text', ({ method, url }) => `${method} ${url}`, Object('GET /v1/users')],
+    ['too deep', ({ headers }) => ({ a: { b: { c: { d: { e: { f: { headers } } } } } } }), { a: { b: { c: { d: { e: { f: '[redacted]' } } } } } }]
+  ]
+  for (const [name, serialize, shown] of rows) {
+    for (const place of ['server', 'plugin']) {
+      const log = captureLog()
+      const serializers = { req: (request: FastifyRequest) => Object(serialize(request)).valueOf() }
+      const { call, key } = await testApp(t, { ...(place === 'plugin' && { logSerializers: serializers }), server: { logger: Object({ stream: log.stream, ...(place === 'server' && { serializers }) }) } })
+      await call('GET', '/users?q=canary', { headers: { 'x-other': 'shown', 'proxy-authorization': 'Basic canary' } })
+      t.notMatch(log.text(), key.slice(16), name)
+      if (name !== 'raw lines') t.notMatch(log.text(), 'canary', name)
+      const logged = log.entries().find(({ req }) => req !== undefined)?.['req']
+      t.match(typeof logged === 'string' ? { logged } : logged, typeof logged === 'string' ? { logged: 'GET /v1/users' } : shown, name)
+    }
   }
+})
+
+test('what a good key may not give, and whoever comes too often, is logged', async (t) => {
+  const log = captureLog()
+  const { app } = await testApp(t, { apiKeyRoutes: true, rateLimit: { max: 1, window: 60 }, server: { logger: Object({ stream: log.stream }) } })
+  const { id, key } = await app.users.apiKeys.create({ name: 'x', scopes: ['keys:write'] })
+  const send = () => inject(app, 'POST', '/v1/api-keys', { headers: { authorization: `Bearer ${key}`, ...JSON_BODY }, payload: '{"name":"x","scopes":["users:delete"]}' })
+  t.strictSame([(await send()).statusCode, (await send()).statusCode], [403, 429])
+  const actor = { type: 'api_key', id }
+  t.match(log.entries().filter(({ level }) => level === 40), [{ event: 'api_key.grant_denied', actor }, { event: 'api_key.rate_limited', actor }])
 })
 
 test('the search that every other test ends with finds what it is there for', (t) => {

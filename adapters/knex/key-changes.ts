@@ -28,7 +28,8 @@ export interface Listening {
   connect (): Promise<unknown>
   query (text: string): Promise<unknown>
   end (): Promise<void>
-  on (event: 'error' | 'end' | 'notification', listener: () => void): unknown
+  on (event: 'error' | 'end', listener: () => void): unknown
+  on (event: 'notification', listener: (message: { payload?: string | undefined }) => void): unknown
 }
 
 /** Tells of changes of API keys in a database. */
@@ -40,9 +41,9 @@ export interface KeyWatch {
 
 /**
  * Listens on a connection of its own (LISTEN holds one), opened with the first listener. Where it can't be had, or is lost, it is tried again, at first soon: what
- * was missed meanwhile is told as one change.
+ * was missed meanwhile is told as one change. `schema`: whose changes count; null: those of the whole database.
  */
-export function watchKeyChanges (connect: () => Listening): KeyWatch {
+export function watchKeyChanges (connect: () => Listening, schema: string | null): KeyWatch {
   const listeners = new Set<() => void>()
   let stop: (() => Promise<void>) | null = null
   let timer: NodeJS.Timeout | undefined
@@ -74,7 +75,8 @@ export function watchKeyChanges (connect: () => Listening): KeyWatch {
     }
     client.on('error', lose)
     client.on('end', lose)
-    client.on('notification', tell)
+    // The channel is the database's, and the payload says in which schema a key has changed.
+    client.on('notification', ({ payload }) => { if (schema === null || payload === schema) tell() })
     client.connect().then(() => client.query(`LISTEN ${CHANNEL}`)).then(() => {
       listening = true
       failures = 0

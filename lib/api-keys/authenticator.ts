@@ -22,6 +22,8 @@ export type StaticKey = string | { key: string, name?: string, scopes?: readonly
 export interface HostPrincipal {
   id: string
   scopes: readonly string[]
+  /** When the token ends, as text that Date reads: with `apiKeyRoutes` it can make no key that lives longer. Without it the token counts as one without an end. */
+  expiresAt?: string
 }
 
 /** The host's own check of a token. A throw is answered 503, never 401. */
@@ -31,6 +33,8 @@ export type Authenticate = (token: string, request: FastifyRequest) => HostPrinc
 export interface Caller {
   principal: Principal
   record: ApiKeyRecord | null
+  /** When the caller's key ends, as a record has it; null: it does not. */
+  expiresAt: string | null
 }
 
 /** Why a token was refused, for the log alone; `malformed`: its form or checksum is wrong; `unrecognized`: nobody knows a token of this form. */
@@ -57,7 +61,8 @@ function sha256 (text: string): Buffer {
 function isHostPrincipal (value: unknown): value is HostPrincipal {
   return typeof value === 'object' && value !== null &&
     'id' in value && typeof value.id === 'string' &&
-    'scopes' in value && Array.isArray(value.scopes) && value.scopes.every((scope) => typeof scope === 'string')
+    'scopes' in value && Array.isArray(value.scopes) && value.scopes.every((scope) => typeof scope === 'string') &&
+    (!('expiresAt' in value) || value.expiresAt === undefined || (typeof value.expiresAt === 'string' && !Number.isNaN(Date.parse(value.expiresAt))))
 }
 
 /** Tells whose token a request carries; null for nobody's. */
@@ -84,7 +89,7 @@ export function createAuthenticator ({ verifier, keyPrefix, staticKeys, authenti
     return found
   }
 
-  async function askHost (ask: Authenticate, token: string, request: FastifyRequest): Promise<Principal | null> {
+  async function askHost (ask: Authenticate, token: string, request: FastifyRequest): Promise<Caller | null> {
     let answer: unknown
     try {
       answer = await ask(token, request)
@@ -92,13 +97,14 @@ export function createAuthenticator ({ verifier, keyPrefix, staticKeys, authenti
       throw new UsersError('storage_unavailable', { cause, detail: 'The API key cannot be checked at the moment. Try again later.', headers: { 'retry-after': '5' } })
     }
     if (answer === null) return null
-    if (!isHostPrincipal(answer)) throw toUsersError(new TypeError('authenticate must answer { id, scopes } or null'))
-    return { type: 'host', id: answer.id, scopes: answer.scopes }
+    if (!isHostPrincipal(answer)) throw toUsersError(new TypeError('authenticate must answer { id, scopes, expiresAt? } or null'))
+    const { id, scopes, expiresAt } = answer
+    return { principal: { type: 'host', id, scopes }, record: null, expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString() }
   }
 
   return async function identify (token: string, request: FastifyRequest): Promise<Caller | null> {
     const fixed = findStatic(token)
-    if (fixed !== null) return { principal: fixed, record: null }
+    if (fixed !== null) return { principal: fixed, record: null, expiresAt: null }
     const parts = readKey(token)
     if (parts === 'malformed') {
       onRefused(request, { reason: 'malformed', keyId: null, start: null })
@@ -107,10 +113,10 @@ export function createAuthenticator ({ verifier, keyPrefix, staticKeys, authenti
     if (parts !== null) {
       const refuse = (reason: RefusalReason, record: ApiKeyRecord | null) => onRefused(request, { reason, keyId: record?.id ?? null, start: parts.start })
       const record = await fromStorage(() => verifier.verify(parts, refuse))
-      return record === null ? null : { principal: { type: 'api_key', id: record.id, scopes: record.scopes }, record }
+      return record === null ? null : { principal: { type: 'api_key', id: record.id, scopes: record.scopes }, record, expiresAt: record.expiresAt }
     }
-    const principal = authenticate === undefined ? null : await askHost(authenticate, token, request)
-    if (principal !== null) return { principal, record: null }
+    const caller = authenticate === undefined ? null : await askHost(authenticate, token, request)
+    if (caller !== null) return caller
     onRefused(request, { reason: 'unrecognized', keyId: null, start: null })
     return null
   }

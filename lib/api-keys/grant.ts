@@ -9,8 +9,8 @@ export interface Grant {
 }
 
 /** What the caller of a request can give. */
-export function grantOf ({ principal, record }: Caller): Grant {
-  return { scopes: principal.scopes, expiresAt: record === null ? null : record.expiresAt }
+export function grantOf ({ principal, expiresAt }: Caller): Grant {
+  return { scopes: principal.scopes, expiresAt }
 }
 
 /** The earlier of two ends, where null is none. */
@@ -34,7 +34,7 @@ export function requireScopes ({ scopes: own }: Grant, scopes: readonly string[]
 export function requireExpiry ({ expiresAt: own }: Grant, expiresAt: string | null, pointer: string): void {
   if (earlier(own, expiresAt) === expiresAt) return
   throw insufficientScope([], {
-    detail: 'An API key can make none that outlives it.',
+    detail: 'An API key can give no life that is longer than its own.',
     errors: [{ pointer, code: 'beyond_caller', detail: 'must not lie behind the expiry of the API key that asks' }]
   })
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, UsersError, validationFailed } from '../errors.ts'
 import { BODY_LIMIT, emptyShape } from '../http/body.ts'
 import { callerOf, contextOf } from '../http/callers.ts'
+import { createGate } from '../http/gate.ts'
 import { linksOf } from '../http/links.ts'
 import { handlersBehind, JSON_TYPE, listParameters, pathsOf, queryFrom, type RouteSettings, strayParameters } from '../http/routing.ts'
 import { refuseOtherMethods } from '../http/scope.ts'
@@ -68,8 +69,8 @@ export function apiKeyRoutes (scope: FastifyInstance, apiKeys: ApiKeysService, {
   scope.post('/api-keys', writing, create)
   refuseOtherMethods(scope, '/api-keys', ['GET', 'HEAD', 'POST'])
 
-  // Whoever holds a leaked key can end it, whatever its scopes.
-  scope.delete('/api-keys/current', anybody, ours((request, reply) => revoke(request, reply, () => {
+  // Whoever holds a leaked key can end it, whatever its scopes, and however busy it keeps the service.
+  scope.delete('/api-keys/current', anybody, handlersBehind(createGate(undefined))((request, reply) => revoke(request, reply, () => {
     const { record } = callerOf(request)
     if (record === null) throw new UsersError('api_key_not_found', { detail: 'The key of this request is not kept here.' })
     return record.id

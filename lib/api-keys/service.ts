@@ -5,7 +5,7 @@ import { isApiKeyId, newId } from '../ids.ts'
 import { fromStorage } from '../storage-errors.ts'
 import { type Limits, type ListedPage, readPage } from '../paging.ts'
 import type { ApiKeyRecord, Storage } from '../storage.ts'
-import { earlier, type Grant, requireScopes } from './grant.ts'
+import { earlier, type Grant, requireExpiry, requireScopes } from './grant.ts'
 import { digestSecret, generateKey } from './key-text.ts'
 import { type ApiKey, toApiKey } from './record.ts'
 import { checkApiKeyInput, checkKeyListQuery, checkRotateOptions, expiryAfter } from './rules.ts'
@@ -104,9 +104,13 @@ export function createApiKeysService ({ storage, verifier, limits, keyPrefix, pe
 
   async function rotate (id: string, options: unknown = {}, { context, found, grant } = NO_LIMITS): Promise<NewApiKey> {
     const overlap = checkRotateOptions(options, found)
-    const { name, scopes, lifetime } = await find(id)
-    // The successor's text goes to the caller: without this bound it could make itself any key by rotating that.
-    if (grant !== null) requireScopes(grant, scopes, () => '')
+    const { name, scopes, lifetime, expiresAt: end } = await find(id)
+    // The successor's text goes to the caller: without these bounds it could make itself any key by rotating that.
+    if (grant !== null) {
+      requireScopes(grant, scopes, () => '')
+      // A key that can manage keys must not be replaced by one that ends sooner: it may be the last.
+      if (scopes.includes(ADMIN_SCOPE)) requireExpiry(grant, end, '')
+    }
     const now = Date.now()
     const expiresAt = earlier(expiryAfter(lifetime, now), grant === null ? null : grant.expiresAt)
     const { record, text } = make({ name, scopes, lifetime, expiresAt, rotatedFrom: id }, now)

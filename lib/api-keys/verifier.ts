@@ -9,6 +9,8 @@ const MAX_ENTRIES = 10_000
 const UNKNOWN_TTL_MS = 1000
 const TOUCH_INTERVAL_MS = 60_000
 const SETTLE_LIMIT_MS = 2000
+// A look-up that changes of keys keep overtaking is answered after so many; it is not remembered.
+const MOST_READS = 3
 const NO_DIGEST = ''.padStart(43, '-')
 
 // A storage can serve several mounts of one process: a key that is revoked through one of them is revoked at once in all.
@@ -28,13 +30,15 @@ export interface VerifierOptions {
   peppers: readonly string[]
   /** Seconds that a key's record may be remembered; 0: never. */
   keyCache: number
+  /** What look-ups pass before they reach the storage; everything does by default. */
+  gate?: <Value>(work: () => Promise<Value>) => Promise<Value>
 }
 
 /**
  * Verifies stored keys, remembering their records (never their texts) for a short time.
  * After `forget` no answer rests on anything that was read before it.
  */
-export function createVerifier ({ storage, peppers, keyCache }: VerifierOptions) {
+export function createVerifier ({ storage, peppers, keyCache, gate = (work) => work() }: VerifierOptions) {
   const ttl = keyCache * 1000
   const candidates = peppers.length === 0 ? [undefined] : peppers
   const known = new LRUCache<string, Known>({ max: MAX_ENTRIES })
@@ -44,13 +48,16 @@ export function createVerifier ({ storage, peppers, keyCache }: VerifierOptions)
   let generation = 0
 
   async function read (start: string): Promise<Known> {
-    while (true) {
+    for (let reads = 1; ; reads++) {
       const readIn = generation
-      const record = await storage.findApiKeyByStart(start)
+      const asked = performance.now()
+      const record = await gate(() => storage.findApiKeyByStart(start))
       // A key was changed while this was under way: what was read may be from before.
-      if (readIn !== generation) continue
+      if (readIn !== generation && reads < MOST_READS) continue
       const found = { record, end: record === null ? -Infinity : endOf(record) }
-      if (ttl > 0) known.set(start, found, { ttl: record === null ? Math.min(UNKNOWN_TTL_MS, ttl) : ttl })
+      // It is as old as the question.
+      const left = (record === null ? Math.min(UNKNOWN_TTL_MS, ttl) : ttl) - (performance.now() - asked)
+      if (left > 0 && readIn === generation) known.set(start, found, { ttl: left })
       return found
     }
   }
@@ -60,7 +67,9 @@ export function createVerifier ({ storage, peppers, keyCache }: VerifierOptions)
     if (found !== undefined) return found
     const running = lookUps.get(start)
     if (running !== undefined) return running
-    const lookUp = read(start).finally(() => lookUps.delete(start))
+    // Where nothing may be remembered, nobody is answered from before the question either.
+    if (ttl === 0) return read(start)
+    const lookUp = read(start).finally(() => { if (lookUps.get(start) === lookUp) lookUps.delete(start) })
     lookUps.set(start, lookUp)
     return lookUp
   }
@@ -88,6 +97,8 @@ export function createVerifier ({ storage, peppers, keyCache }: VerifierOptions)
   function forgetHere (): void {
     generation++
     known.clear()
+    // Whoever asks from now on asks anew.
+    lookUps.clear()
   }
 
   /** Drops what every verifier of the storage remembers; called before and after every change of a key. */

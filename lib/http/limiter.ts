@@ -1,9 +1,11 @@
+import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { UsersError } from '../errors.ts'
 import { requirePeers } from '../peers.ts'
 import { callerOf } from './callers.ts'
 import { MemoryCounters } from './memory-counters.ts'
 
+const DEADLINE_MS = 2000
 const HOUR_MS = 60 * 60 * 1000
 
 /** How many in how many seconds. */
@@ -57,6 +59,14 @@ export interface Limiter {
 interface Counted { remaining: number, seconds: number, exceeded: boolean }
 type Counter = (request: FastifyRequest, increment?: boolean) => Promise<Counted>
 
+/** A client of Redis may wait for its server for ever. */
+function within<Value> (ms: number, answer: Promise<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(reject, ms, new Error('the counters do not answer'))
+    answer.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
 async function nothing (): Promise<void> {}
 
 function tooMany (seconds: number, detail: string): UsersError {
@@ -68,18 +78,17 @@ async function counters (options: CounterOptions): Promise<(name: string, quota:
   const { default: rateLimit }: typeof import('@fastify/rate-limit') = requirePeers('a limit of requests', ['@fastify/rate-limit'])('@fastify/rate-limit')
   const { fastify } = await import('fastify')
   const own = fastify()
-  const { cache, redis, ...others } = options
-  const place = redis === undefined ? { store: class extends MemoryCounters { constructor () { super(cache) } } } : { redis }
-  await own.register(rateLimit, { ...place, ...others, global: false })
+  const { cache, redis, store = class extends MemoryCounters { constructor () { super(cache) } }, nameSpace = 'fastify-users:', skipOnError = false } = options
+  await own.register(rateLimit, { ...(redis === undefined ? { store } : { redis }), nameSpace, global: false })
   return (name, { max, ms }, keyOf) => {
     const count = own.createRateLimit({ max, timeWindow: ms, keyGenerator: (request) => `${name}:${keyOf(request)}` })
     return async (request, increment = true) => {
       try {
-        const counted = await count(request, { increment })
-        // There is no list of those who need not be counted.
-        if (counted.isAllowed) throw new Error('a caller was not counted')
-        return { remaining: counted.remaining, seconds: counted.ttlInSeconds, exceeded: counted.isExceeded }
+        // There is no list of those who need not be counted, so these are always there.
+        const { remaining, ttlInSeconds, isExceeded } = Object(await within(DEADLINE_MS, count(request, { increment })))
+        return { remaining, seconds: ttlInSeconds, exceeded: isExceeded }
       } catch (cause) {
+        if (skipOnError) return { remaining: max, seconds: 0, exceeded: false }
         throw new UsersError('storage_unavailable', { cause, detail: 'The limit of requests cannot be checked at the moment. Try again later.', headers: { 'retry-after': '5' } })
       }
     }
@@ -115,11 +124,15 @@ export async function createLimiter ({ rateLimit, authFailures, maxDeletesPerHou
     // Whoever has an IPv6 address has the 2^64 of its network.
     const count = counter('failures', { max, ms: authFailures.window * 1000 }, ({ ip }) => normalizeIP(ip))
     const refuse = (seconds: number) => tooMany(seconds, 'Too many API keys from this address were not good; Retry-After says when to come again.')
+    // A request through a Unix socket has no address; one for all of them would let a stranger shut everybody out.
+    const known = ({ ip }: FastifyRequest): boolean => typeof ip === 'string' && isIP(ip) !== 0
     limiter.refuseGuesser = async (request) => {
+      if (!known(request)) return
       const { remaining, seconds } = await count(request, false)
       if (remaining === 0) throw refuse(seconds)
     }
     limiter.countFailure = async (request) => {
+      if (!known(request)) return
       const { exceeded, seconds } = await count(request)
       if (exceeded) throw refuse(seconds)
     }

@@ -6,31 +6,33 @@ const SERIALIZERS = Symbol.for('pino.serializers')
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
-/** Headers as a serialiser gives them, without the credentials. */
-function withoutCredentials (headers: unknown): unknown {
-  if (!isObject(headers)) return undefined
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, /^(?:proxy-)?authorization$/i.test(name) ? '[redacted]' : value]))
+const CREDENTIALS = /^(?:proxy-)?authorization$/i
+const REDACTED = '[redacted]'
+// How deep a serialiser may nest what it shows; what lies deeper is not shown.
+const MOST_DEPTH = 6
+
+/** A word without its query, if it is a path or a URL. */
+function withoutQuery (word: string): string {
+  const at = word.indexOf('?')
+  return at > 0 && word.lastIndexOf('/', at) !== -1 ? word.slice(0, at) : word
+}
+
+/** What a serialiser shows, without credentials wherever they stand, and without the query of a URL, taken apart or not. */
+function cleaned (value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return value.replace(/\bbearer\s+\S+/gi, `Bearer ${REDACTED}`).split(' ').map(withoutQuery).join(' ')
+  if (!isObject(value)) return value
+  if (depth === MOST_DEPTH) return REDACTED
+  if (Array.isArray(value)) return value.map((each) => cleaned(each, depth + 1))
+  return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'query').map(([name, each]) => [name, CREDENTIALS.test(name) ? REDACTED : cleaned(each, depth + 1)]))
 }
 
 /**
  * The serialisers of our routes: the host's own, but of a request without the query of its URL and without its credentials. `email` and `q` are personal data,
- * and Fastify logs every request's URL.
+ * and Fastify logs every request's URL. A logger without serialisers, which is no pino, is handed the request as Fastify hands it.
  */
 export function withoutSecrets (log: FastifyBaseLogger, given: Serializers | undefined): Serializers {
   const { [SERIALIZERS]: known } = Object(log)
   const serialize: unknown = given?.['req'] ?? known?.req
   if (typeof serialize !== 'function') return given ?? {}
-  return {
-    ...given,
-    req: (request: FastifyRequest) => {
-      const fields = serialize(request)
-      if (!isObject(fields)) return fields
-      const { url, headers } = fields
-      return Object({
-        ...fields,
-        ...(typeof url === 'string' && { url: url.replace(/\?.*/s, '') }),
-        ...('headers' in fields && { headers: withoutCredentials(headers) })
-      })
-    }
-  }
+  return { ...given, req: (request: FastifyRequest) => Object(cleaned(serialize(request))).valueOf() }
 }

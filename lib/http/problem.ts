@@ -51,9 +51,9 @@ function log (error: UsersError, request: FastifyRequest): void {
 
 /**
  * Builds the error handler of the plugin's own scope. It answers our errors, and Fastify's about the body, in the host's format. An error that comes from
- * elsewhere, a hook of the host for one, goes on to the host's own handler as it is.
+ * elsewhere, a hook of the host for one, goes on to the host's own handler as it is. `onError` is told of ours.
  */
-export function createErrorHandler (format: ErrorFormat) {
+export function createErrorHandler (format: ErrorFormat, onError: (error: UsersError, request: FastifyRequest) => void) {
   function sendProblem (problem: Problem, reply: FastifyReply): FastifyReply {
     return reply.type('application/problem+json').send(JSON.stringify(problem))
   }
@@ -73,6 +73,7 @@ export function createErrorHandler (format: ErrorFormat) {
     const error = ourError(thrown)
     if (error === null) throw thrown
     if (error.statusCode >= 500) log(error, request)
+    onError(error, request)
     if (error.headers !== undefined) reply.headers(error.headers)
     if (format === 'fastify') throw error
     const problem = toProblem(error, request.id)

@@ -5,8 +5,7 @@ import { UsersError } from '../errors.ts'
 import { toUsersError } from '../storage-errors.ts'
 import { authenticateRequest, protect, requireScope } from './authentication.ts'
 import { BODY_LIMIT, checkMediaType, parseBody } from './body.ts'
-import { CALLER } from './callers.ts'
-import type { Gate } from './gate.ts'
+import { CALLER, callerOf } from './callers.ts'
 import type { Limiter } from './limiter.ts'
 import { createErrorHandler, type ErrorFormat } from './problem.ts'
 import type { SecurityLog } from './security-log.ts'
@@ -24,7 +23,6 @@ declare module 'fastify' {
 
 export interface ScopeOptions {
   identify: Identify
-  gate: Gate
   limiter: Limiter | null
   securityLog: SecurityLog
   errorFormat: ErrorFormat
@@ -42,13 +40,13 @@ function notFound (): never {
  * Makes a scope our own: authentication first, our parser, validation, serialisation and error handler. What the host has set for itself stays outside,
  * and what we set stays inside.
  */
-export function pinScope (scope: FastifyInstance, { identify, gate, limiter, securityLog, errorFormat, ownsNotFound, onCaller }: ScopeOptions): void {
+export function pinScope (scope: FastifyInstance, { identify, limiter, securityLog, errorFormat, ownsNotFound, onCaller }: ScopeOptions): void {
   scope.decorateRequest(CALLER, null)
 
   async function authenticate (request: FastifyRequest): Promise<Caller> {
     if (limiter !== null) await limiter.refuseGuesser(request)
     try {
-      return await gate(() => authenticateRequest(request, identify, securityLog))
+      return await authenticateRequest(request, identify, securityLog)
     } catch (error) {
       if (limiter !== null && error instanceof UsersError && error.code === 'invalid_api_key') await limiter.countFailure(request)
       throw error
@@ -59,10 +57,11 @@ export function pinScope (scope: FastifyInstance, { identify, gate, limiter, sec
     const access = request.routeOptions.config.fastifyUsers
     const caller = await authenticate(request)
     request[CALLER] = caller
-    if (limiter !== null) await limiter.countRequest(request, reply)
     onCaller(caller, request)
     // Only a hook of the host that rewrote the route can cause this: never open.
     if (access === undefined) throw new Error('this route has lost its access rules')
+    // Whoever ends a key must not be told to come again.
+    if (limiter !== null && !('scope' in access && access.scope === null)) await limiter.countRequest(request, reply)
     if ('refuse' in access) return access.refuse()
     if (access.scope !== null) requireScope(request, caller, access.scope, securityLog)
     if (limiter !== null && access.scope === 'users:delete') await limiter.countDeletion(request)
@@ -79,10 +78,19 @@ export function pinScope (scope: FastifyInstance, { identify, gate, limiter, sec
       throw toUsersError(error)
     }
   })
+  // The body may have taken its time, and the key may have ended meanwhile.
+  scope.addHook('preHandler', async (request) => {
+    if (request.body === undefined || callerOf(request).record === null) return
+    try {
+      request[CALLER] = await authenticateRequest(request, identify, securityLog)
+    } catch (error) {
+      throw toUsersError(error)
+    }
+  })
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, async (_request: FastifyRequest, body: Buffer) => parseBody(body))
   // The services judge every value by rules of their own, and answers are sent as finished text: routes have no schemas for the host's compilers.
-  scope.setErrorHandler(createErrorHandler(errorFormat))
+  scope.setErrorHandler(createErrorHandler(errorFormat, securityLog.answered))
   if (ownsNotFound) scope.setNotFoundHandler(notFound)
 }
 

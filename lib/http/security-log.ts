@@ -3,6 +3,8 @@ import type { Caller, Refusal } from '../api-keys/authenticator.ts'
 import type { ApiKey } from '../api-keys/record.ts'
 import type { Scope } from '../api-keys/scopes.ts'
 import type { Context } from '../context.ts'
+import type { UsersError } from '../errors.ts'
+import { contextOf } from './callers.ts'
 
 const WINDOW_MS = 60_000
 const LINES_IN_WINDOW = 20
@@ -15,6 +17,8 @@ export interface SecurityLog {
   refused (request: FastifyRequest, refusal: Refusal): void
   /** A good key lacks the scope. */
   denied (request: FastifyRequest, caller: Caller, scope: Scope): void
+  /** An error of ours is answered: the log tells of what a good key was not allowed, and of those who come too often. */
+  answered (error: UsersError, request: FastifyRequest): void
   /** Says what is left to say. */
   close (): void
 }
@@ -58,6 +62,12 @@ export function createSecurityLog (log: FastifyBaseLogger, windowMs = WINDOW_MS)
     },
     denied (request, { principal: { type, id } }, scope) {
       bounded('scope', () => request.log.warn({ event: 'api_key.scope_denied', actor: { type, id }, scope }, 'an API key lacks the scope of a request'))
+    },
+    answered ({ code, errors }, request) {
+      // A scope that the route asks for is told where that is judged.
+      if (code !== 'rate_limited' && (code !== 'insufficient_scope' || errors === undefined)) return
+      const event = code === 'rate_limited' ? 'api_key.rate_limited' : 'api_key.grant_denied'
+      bounded(event, () => request.log.warn({ event, actor: contextOf(request).actor }, code === 'rate_limited' ? 'a request came too often' : 'an API key may not give what was asked of it'))
     },
     close () {
       for (const [reason, window] of [...windows]) end(reason, window)
