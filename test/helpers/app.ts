@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance, type FastifyServerOptions, type InjectOptions, type LightMyRequestResponse } from 'fastify'
 import type { Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
+import { digestSecret } from '../../lib/api-keys/key-text.ts'
 import users, { type Scope, type UsersOptions } from '../../lib/index.ts'
 import { captureLog } from './log.ts'
 
@@ -30,7 +31,7 @@ export function inject (app: FastifyInstance, method: string, url: string, optio
   return app.inject(request)
 }
 
-/** What a log holds that none may hold: the text of a key, an address, or one of these names. */
+/** What a log holds that none may hold: the text of a key, an address, or one of these names and digests. */
 export function leaksIn (text: string, names: Iterable<string>): string[] {
   const secrets = text.match(/[a-z0-9]+_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}|[^\s"'/\\]+@[^\s"'/\\]+\.[a-z]+/gi) ?? []
   return [...secrets, ...[...names].filter((name) => name.length >= 5 && text.includes(name))]
@@ -52,6 +53,8 @@ export async function testApp (t: Test, { server = {}, before, ...given }: TestA
   await app.register(users, { ...given, prefix, storage, migrate })
   for (const type of ['user.created', 'user.updated'] as const) app.users.events.on(type, ({ data }) => { names.add(data.name).add(data.email) })
   const { key } = await app.users.apiKeys.create({ name: 'test', scopes: ALL_SCOPES })
+  const { pepper } = given
+  names.add(digestSecret(key.slice(-49, -6), typeof pepper === 'string' ? pepper : pepper?.[0]))
   const base = prefix.replaceAll(':', '')
   const call: Call = (method, path, options = {}) =>
     inject(app, method, base + path, { ...options, headers: { authorization: `Bearer ${key}`, ...options.headers } })
