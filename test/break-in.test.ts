@@ -119,19 +119,27 @@ test('on the wire: fields doubled, folded, broken and smuggled', async (t) => {
 test('a key that ends while a body is on its way has ended for that request too', async (t) => {
   const { app } = await testApp(t, { apiKeyRoutes: true })
   const port = await listen(app)
-  for (const [path = '', body] of [['/v1/api-keys', '{"name":"x","scopes":["keys:write"],"expiresAt":null}'], ['/v1/users', '{"name":"A","email":"a@example.org"}']]) {
+  const { id: other } = await app.users.apiKeys.create({ name: 'other', scopes: ['users:read'] })
+  const length = (body: string) => [`Content-Length: ${body.length}`, body.slice(0, 5), body.slice(5)] as const
+  const rows: Array<readonly [path: string, field: string, first: string, rest: string]> = [
+    ['/v1/api-keys', ...length('{"name":"x","scopes":["keys:write"],"expiresAt":null}')],
+    ['/v1/users', ...length('{"name":"A","email":"a@example.org"}')],
+    // A body of no bytes, whose end is still to come.
+    [`/v1/api-keys/${other}/rotate`, 'Transfer-Encoding: chunked', '0\r\n', '\r\n']
+  ]
+  for (const [path, field, first, rest] of rows) {
     const { id, key } = await app.users.apiKeys.create({ name: 'leaked', scopes: ALL_SCOPES })
     const socket = connect(port, '127.0.0.1')
-    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body?.length}\r\n\r\n${body?.slice(0, 5)}`)
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n${field}\r\n\r\n${first}`)
     // The use is noted once the key was let in.
     while ((await app.users.apiKeys.get(id)).lastUsedAt === undefined) await new Promise((resolve) => setImmediate(resolve))
     await app.users.apiKeys.revoke(id)
-    socket.write(String(body?.slice(5)))
+    socket.write(rest)
     const [answer] = await once(socket, 'data')
     t.match(String(answer), /^HTTP\/1\.1 401 /, path)
     socket.destroy()
   }
-  t.strictSame([(await app.users.list()).meta.total, (await app.users.apiKeys.list()).meta.total], [0, 3])
+  t.strictSame([(await app.users.list()).meta.total, (await app.users.apiKeys.list()).meta.total], [0, 5])
 })
 
 test('path tricks under every router option, on every route', async (t) => {

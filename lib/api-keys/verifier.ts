@@ -36,7 +36,7 @@ export interface VerifierOptions {
 
 /**
  * Verifies stored keys, remembering their records (never their texts) for a short time.
- * After `forget` no answer rests on anything that was read before it.
+ * No question asked after `forget` is answered by anything that was read before it.
  */
 export function createVerifier ({ storage, peppers, keyCache, gate = (work) => work() }: VerifierOptions) {
   const ttl = keyCache * 1000

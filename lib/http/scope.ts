@@ -80,7 +80,8 @@ export function pinScope (scope: FastifyInstance, { identify, limiter, securityL
   })
   // The body may have taken its time, and the key may have ended meanwhile.
   scope.addHook('preHandler', async (request) => {
-    if (request.body === undefined || callerOf(request).record === null) return
+    // One of no bytes may be on its way for as long.
+    if (request.method === 'GET' || request.method === 'HEAD' || callerOf(request).record === null) return
     try {
       request[CALLER] = await authenticateRequest(request, identify, securityLog)
     } catch (error) {
