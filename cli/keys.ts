@@ -1,7 +1,7 @@
 import { createApiKeysService, type ApiKeysService, type NewApiKey } from '../lib/api-keys/service.ts'
 import { createVerifier } from '../lib/api-keys/verifier.ts'
 import { DEFAULT_KEY_PREFIX } from '../lib/api-keys/key-text.ts'
-import type { ApiKey } from '../lib/api-keys/record.ts'
+import { type ApiKey, endOf } from '../lib/api-keys/record.ts'
 import { isScope, SCOPES } from '../lib/api-keys/scopes.ts'
 import { compileOptions } from '../lib/option-check.ts'
 import { keyRows, peppersOf } from '../lib/options.ts'
@@ -73,9 +73,9 @@ export async function createKey (keys: ApiKeysService, output: Output, { name, s
   }))
 }
 
-function stateOf ({ revokedAt, expiresAt }: ApiKey, now: number): string {
-  if (revokedAt !== undefined) return 'revoked'
-  return expiresAt !== undefined && Date.parse(expiresAt) <= now ? 'expired' : 'active'
+function stateOf (key: ApiKey, now: number): string {
+  if (now < endOf(key)) return 'active'
+  return key.revokedAt === undefined ? 'expired' : 'revoked'
 }
 
 /** Shows every key, oldest first. @throws UsersError */

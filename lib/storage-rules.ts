@@ -1,3 +1,4 @@
+import { endOf } from './api-keys/record.ts'
 import { StorageError } from './errors.ts'
 import type { ApiKeyRecord, Idempotency, Storage, UserRecord, VersionGuard } from './storage.ts'
 
@@ -28,9 +29,8 @@ export function requireSameRequest (fingerprint: unknown, idempotency: Idempoten
   if (fingerprint !== idempotency.fingerprint) throw new StorageError('idempotency_key_reused', 'the key came with another request before')
 }
 
-/** Whether a key is neither revoked nor expired at this moment. Times are ISO text of one length, which sorts as time does. */
-function isActiveAt ({ revokedAt, expiresAt }: ApiKeyRecord, now: string): boolean {
-  return revokedAt === null && (expiresAt === null || expiresAt > now)
+function isActiveAt (key: ApiKeyRecord, now: string): boolean {
+  return Date.parse(now) < endOf(key)
 }
 
 /** @throws StorageError `api_key_inactive` where the key is revoked, or expired at this moment */
@@ -38,8 +38,7 @@ export function requireActive (key: ApiKeyRecord, now: string): void {
   if (!isActiveAt(key, now)) throw new StorageError('api_key_inactive', 'the key is not active')
 }
 
-/** Whether a key is active at this moment and has the scope. */
-export function isActiveWith (key: ApiKeyRecord, scope: string, now: string): boolean {
+function isActiveWith (key: ApiKeyRecord, scope: string, now: string): boolean {
   return isActiveAt(key, now) && key.scopes.includes(scope)
 }
 

@@ -185,9 +185,10 @@ test('the counters of processes that share a client are one, under a name of the
 const skip = redisProgram === undefined && process.env['REQUIRE_REDIS'] === undefined && 'this machine has no Redis'
 
 test('the counters of two processes in a real Redis', { skip }, async (t) => {
-  const server = await startRedis()
+  const socket = join(await temporaryDirectory(t), 'redis')
+  const server = await startRedis(socket)
   t.teardown(server.stop)
-  const clients = [0, 1].map(() => new Redis({ port: server.port, host: '127.0.0.1', maxRetriesPerRequest: 0 }))
+  const clients = [0, 1].map(() => new Redis({ path: socket, maxRetriesPerRequest: 0 }))
   t.teardown(() => { for (const client of clients) client.disconnect() })
   const apps = await Promise.all(clients.map(async (redis) => (await testApp(t, { rateLimit: { max: 10, window: 60, redis }, staticKeys: ['s'.repeat(32)] })).app))
   const answers = await Promise.all(apps.flatMap((app) => Array.from({ length: 10 }, () => inject(app, 'GET', '/v1/users', bearer('s'.repeat(32))))))

@@ -1,5 +1,5 @@
 import { StorageError } from '../../lib/errors.ts'
-import { isActiveWith } from '../../lib/storage-rules.ts'
+import { requireOther } from '../../lib/storage-rules.ts'
 import type { ApiKeyRecord, PageRequest, Storage } from '../../lib/storage.ts'
 import type { Names } from './names.ts'
 import { pageStatement, toPage } from './pages.ts'
@@ -20,7 +20,7 @@ export function knexApiKeys ({ run, read, attempt, dialect, atomically, exclusiv
   const expire = `UPDATE ${apiKeys} SET expires_at = ${dialect.least(`coalesce(expires_at, ${p(2)})`, p(2))} ` +
     `WHERE id = ${p(1)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${p(3)}) RETURNING ${columns}`
   const revoke = `UPDATE ${apiKeys} SET revoked_at = ${p(2)} WHERE id = ${p(1)} AND revoked_at IS NULL RETURNING ${columns}`
-  const another = `SELECT 1 AS found FROM ${apiKeys} WHERE id <> ${p(1)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${p(2)}) ` +
+  const another = `SELECT ${columns} FROM ${apiKeys} WHERE id <> ${p(1)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${p(2)}) ` +
     `AND ' ' || scopes || ' ' LIKE ${p(3)} LIMIT 1`
   const touch = `UPDATE ${apiKeys} SET last_used_at = ${p(2)} WHERE id = ${p(1)} AND (last_used_at IS NULL OR last_used_at <= ${p(3)})`
 
@@ -79,9 +79,7 @@ export function knexApiKeys ({ run, read, attempt, dialect, atomically, exclusiv
       : exclusively(async (on) => {
         const key = await find(on, selectById, id)
         if (key === null) return null
-        if (isActiveWith(key, keepOneWith, revokedAt) && (await on(another, [id, revokedAt, `% ${keepOneWith} %`])).length === 0) {
-          throw new StorageError('last_admin_key', 'no other active key has the scope')
-        }
+        requireOther(key, (await on(another, [id, revokedAt, `% ${keepOneWith} %`])).map(toApiKeyRecord), keepOneWith, revokedAt)
         return end(on, id, revokedAt)
       }),
 

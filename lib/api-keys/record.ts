@@ -33,7 +33,7 @@ export function toApiKey (record: ApiKeyRecord): ApiKey {
 }
 
 /** The one place that decides how long a key is good: until before this moment, in epoch milliseconds. */
-export function endOf ({ revokedAt, expiresAt }: ApiKeyRecord): number {
+export function endOf ({ revokedAt = null, expiresAt = null }: { revokedAt?: string | null, expiresAt?: string | null }): number {
   if (revokedAt !== null) return -Infinity
   return expiresAt === null ? Infinity : Date.parse(expiresAt)
 }

@@ -34,5 +34,6 @@ export function withoutSecrets (log: FastifyBaseLogger, given: Serializers | und
   const { [SERIALIZERS]: known } = Object(log)
   const serialize: unknown = given?.['req'] ?? known?.req
   if (typeof serialize !== 'function') return given ?? {}
+  // Fastify's type of a serialiser wants text; pino takes any value, and hosts give objects.
   return { ...given, req: (request: FastifyRequest) => Object(cleaned(serialize(request))).valueOf() }
 }

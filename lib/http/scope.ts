@@ -81,8 +81,9 @@ export function pinScope (scope: FastifyInstance, { identify, limiter, securityL
   // The body may have taken its time, and the key may have ended meanwhile.
   scope.addHook('preHandler', async (request) => {
     // One of no bytes may be on its way for as long.
-    if (request.method === 'GET' || request.method === 'HEAD' || callerOf(request).record === null) return
+    if (request.method === 'GET' || request.method === 'HEAD') return
     try {
+      if (callerOf(request).record === null) return
       request[CALLER] = await authenticateRequest(request, identify, securityLog)
     } catch (error) {
       throw toUsersError(error)
