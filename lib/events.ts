@@ -17,6 +17,7 @@ export interface EventData {
 }
 
 export type EventType = keyof EventData
+export type KeyEventType = Extract<EventType, `api_key.${string}`>
 
 /** A change that has been committed. */
 export interface UsersEvent<Type extends EventType = EventType> extends Context {

@@ -93,7 +93,7 @@ test('no credentials are logged, whatever the serialiser of the host shows', asy
     ['headers', ({ url, headers }) => ({ url, headers }), { url: '/v1/users', headers: { authorization: '[redacted]', 'proxy-authorization': '[redacted]', 'x-other': 'shown' } }],
     ['pino’s own', (request) => pino.stdSerializers.req(Object(request)), { method: 'GET', url: '/v1/users', headers: { authorization: '[redacted]' } }],
     ['nested, as ECS has it', ({ headers, originalUrl }) => ({ http: { request: { headers }, url: { original: originalUrl, full: `https://example.org${originalUrl}` } } }), { http: { request: { headers: { authorization: '[redacted]' } }, url: { original: '/v1/users', full: 'https://example.org/v1/users' } } }],
-    ['raw lines', ({ raw }) => ({ lines: raw.rawHeaders, age: 5, none: null }), { age: 5, none: null }],
+    ['raw lines', ({ raw }) => ({ lines: raw.rawHeaders, age: 5, none: null, at: new Date(0) }), { age: 5, none: null, at: '1970-01-01T00:00:00.000Z' }],
     ['a text', ({ method, url }) => `${method} ${url}`, Object('GET /v1/users')],
     ['too deep', ({ headers }) => ({ a: { b: { c: { d: { e: { f: { headers } } } } } } }), { a: { b: { c: { d: { e: { f: '[redacted]' } } } } } }]
   ]

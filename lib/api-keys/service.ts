@@ -1,6 +1,6 @@
 import { type Call, type Context, FROM_PROCESS } from '../context.ts'
 import { type Fault, UsersError } from '../errors.ts'
-import type { EventType, Publish } from '../events.ts'
+import type { KeyEventType, Publish } from '../events.ts'
 import { isApiKeyId, newId } from '../ids.ts'
 import { fromStorage } from '../storage-errors.ts'
 import { type Limits, type ListedPage, readPage } from '../paging.ts'
@@ -20,8 +20,6 @@ export interface KeyCall extends Call {
   grant: Grant | null
 }
 
-type KeyEvent = Extract<EventType, `api_key.${string}`>
-
 export interface ApiKeysServiceOptions {
   storage: Storage
   verifier: Verifier
@@ -30,7 +28,7 @@ export interface ApiKeysServiceOptions {
   pepper: string | undefined
   publish: Publish
   /** Told of each change, in the order of the changes. */
-  log: (event: KeyEvent, key: ApiKey, context: Context) => void
+  log: (event: KeyEventType, key: ApiKey, context: Context) => void
 }
 
 const NO_LIMITS: KeyCall = Object.freeze({ ...FROM_PROCESS, grant: null })
@@ -46,7 +44,7 @@ export type ApiKeysService = ReturnType<typeof createApiKeysService>
 export function createApiKeysService ({ storage, verifier, limits, keyPrefix, pepper, publish, log }: ApiKeysServiceOptions) {
   const notFound = () => new UsersError('api_key_not_found')
 
-  function tell (event: KeyEvent, record: ApiKeyRecord, context: Context): void {
+  function tell (event: KeyEventType, record: ApiKeyRecord, context: Context): void {
     const key = toApiKey(record)
     log(event, key, context)
     publish(event, key, context)

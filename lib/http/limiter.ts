@@ -57,6 +57,8 @@ export interface Limiter {
 }
 
 interface Counted { remaining: number, seconds: number, exceeded: boolean }
+// Its types leave one function out.
+type RateLimitPackage = typeof import('@fastify/rate-limit') & { normalizeIP: (ip: string) => string }
 type Counter = (request: FastifyRequest, increment?: boolean) => Promise<Counted>
 
 /** A client of Redis may wait for its server for ever. */
@@ -74,8 +76,7 @@ function tooMany (seconds: number, detail: string): UsersError {
 }
 
 /** Makes the counters: with @fastify/rate-limit on an instance of its own, so that they are apart from those of a host that has it too. */
-async function counters (options: CounterOptions): Promise<(name: string, quota: { max: number, ms: number }, keyOf: (request: FastifyRequest) => string) => Counter> {
-  const { default: rateLimit }: typeof import('@fastify/rate-limit') = requirePeers('a limit of requests', ['@fastify/rate-limit'])('@fastify/rate-limit')
+async function counters ({ default: rateLimit }: RateLimitPackage, options: CounterOptions): Promise<(name: string, quota: { max: number, ms: number }, keyOf: (request: FastifyRequest) => string) => Counter> {
   const { fastify } = await import('fastify')
   const own = fastify()
   const { cache, redis, store = class extends MemoryCounters { constructor () { super(cache) } }, nameSpace = 'fastify-users:', skipOnError = false } = options
@@ -103,7 +104,8 @@ export async function createLimiter ({ rateLimit, authFailures, maxDeletesPerHou
   if (rateLimit === undefined && authFailures === undefined && maxDeletesPerHour === undefined) return null
   const limiter: Limiter = { countRequest: nothing, refuseGuesser: nothing, countFailure: nothing, countDeletion: nothing }
   const { max: requests = 0, window = 0, ...kept } = rateLimit ?? {}
-  const counter = await counters(kept)
+  const used: RateLimitPackage = requirePeers('a limit of requests', ['@fastify/rate-limit'])('@fastify/rate-limit')
+  const counter = await counters(used, kept)
   const callerKey = (request: FastifyRequest): string => {
     const { principal: { type, id } } = callerOf(request)
     return `${type}:${id}`
@@ -120,9 +122,8 @@ export async function createLimiter ({ rateLimit, authFailures, maxDeletesPerHou
   }
   if (authFailures !== undefined) {
     const { max } = authFailures
-    const { normalizeIP }: { normalizeIP: (ip: string) => string } = requirePeers('authFailures', ['@fastify/rate-limit'])('@fastify/rate-limit')
     // Whoever has an IPv6 address has the 2^64 of its network.
-    const count = counter('failures', { max, ms: authFailures.window * 1000 }, ({ ip }) => normalizeIP(ip))
+    const count = counter('failures', { max, ms: authFailures.window * 1000 }, ({ ip }) => used.normalizeIP(ip))
     const refuse = (seconds: number) => tooMany(seconds, 'Too many API keys from this address were not good; Retry-After says when to come again.')
     // A request through a Unix socket has no address; one for all of them would let a stranger shut everybody out.
     const known = ({ ip }: FastifyRequest): boolean => typeof ip === 'string' && isIP(ip) !== 0

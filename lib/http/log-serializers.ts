@@ -22,6 +22,8 @@ function cleaned (value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return value.replace(/\bbearer\s+\S+/gi, `Bearer ${REDACTED}`).split(' ').map(withoutQuery).join(' ')
   if (!isObject(value)) return value
   if (depth === MOST_DEPTH) return REDACTED
+  // Dates and the like are what they show as JSON.
+  if (typeof value['toJSON'] === 'function') return cleaned(value['toJSON'](), depth + 1)
   if (Array.isArray(value)) return value.map((each) => cleaned(each, depth + 1))
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'query').map(([name, each]) => [name, CREDENTIALS.test(name) ? REDACTED : cleaned(each, depth + 1)]))
 }

@@ -4,6 +4,7 @@ import type { ApiKey } from '../api-keys/record.ts'
 import type { Scope } from '../api-keys/scopes.ts'
 import type { Context } from '../context.ts'
 import type { UsersError } from '../errors.ts'
+import type { KeyEventType } from '../events.ts'
 import { contextOf } from './callers.ts'
 
 const WINDOW_MS = 60_000
@@ -12,7 +13,7 @@ const LINES_IN_WINDOW = 20
 /** What is logged for whoever watches over the keys: ids and reasons, never a text, a digest, an address or a name. */
 export interface SecurityLog {
   /** A key was made, rotated or revoked. */
-  changed (event: 'api_key.created' | 'api_key.rotated' | 'api_key.revoked', key: ApiKey, context: Context): void
+  changed (event: KeyEventType, key: ApiKey, context: Context): void
   /** A key was refused. */
   refused (request: FastifyRequest, refusal: Refusal): void
   /** A good key lacks the scope. */
