@@ -6,6 +6,7 @@ import { apiKeyRoutes } from './api-keys/routes.ts'
 import { createApiKeysService } from './api-keys/service.ts'
 import { createVerifier } from './api-keys/verifier.ts'
 import { createEvents, type Publish } from './events.ts'
+import { guardLoggers } from './http/child-logger.ts'
 import { createGate } from './http/gate.ts'
 import { createLimiter } from './http/limiter.ts'
 import { withoutSecrets } from './http/log-serializers.ts'
@@ -69,6 +70,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const limiter = await createLimiter(options)
   const identify = createAuthenticator({ verifier, keyPrefix, staticKeys, authenticate, onRefused: securityLog.refused })
   await host.register(async (scope) => {
+    guardLoggers(scope, registration.logSerializers)
     pinScope(scope, {
       identify,
       limiter,

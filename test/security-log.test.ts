@@ -1,9 +1,11 @@
 // What is logged about keys: ids and reasons, at a bounded rate, and never a secret.
-import type { FastifyRequest } from 'fastify'
-import pino from 'pino'
 import { mock } from 'node:test'
+import { inspect } from 'node:util'
+import Fastify, { type FastifyBaseLogger, type FastifyRequest } from 'fastify'
+import pino from 'pino'
 import { test } from 'tap'
 import { generateKey, keyText } from '../lib/api-keys/key-text.ts'
+import { guardLoggers } from '../lib/http/child-logger.ts'
 import { createSecurityLog } from '../lib/http/security-log.ts'
 import { inject, leaksIn, testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
@@ -109,6 +111,78 @@ test('no credentials are logged, whatever the serialiser of the host shows', asy
       t.match(typeof logged === 'string' ? { logged } : logged, typeof logged === 'string' ? { logged: 'GET /v1/users' } : shown, name)
     }
   }
+})
+
+test('a logger that knows no serialisers is handed no request and no reply', async (t) => {
+  const lines: unknown[] = []
+  // As loggers other than pino print what they are given: whole.
+  class Printer {
+    level = 'info'
+    #bindings: unknown[] = []
+    child (...bindings: unknown[]): Printer {
+      const child = new Printer()
+      child.#bindings = [...this.#bindings, ...bindings]
+      return child
+    }
+
+    #print (...given: unknown[]): void { lines.push(inspect([this.#bindings, ...given], { depth: 9 })) }
+    fatal = this.#print
+    error = this.#print
+    warn = this.#print
+    info = this.#print
+    debug = this.#print
+    trace = this.#print
+  }
+  for (const serializers of [undefined, { req: ({ headers, url }: FastifyRequest) => Object({ headers, url, own: true }) }]) {
+    for (const childLoggerFactory of [undefined, (logger: FastifyBaseLogger, bindings: object) => logger.child({ ...bindings, traced: 'yes' })]) {
+      lines.length = 0
+      const { app, call, key } = await testApp(t, { ...(serializers && { logSerializers: serializers }), server: { loggerInstance: Object(new Printer()), ...(childLoggerFactory && { childLoggerFactory }) } })
+      app.get('/own', { onRequest: async (request) => request.log.child({ req: request }).info('the host’s own') }, async () => 'x')
+      await call('GET', '/users?q=canary')
+      const text = lines.join('\n')
+      t.notMatch(text, key.slice(16))
+      t.notMatch(text, 'canary')
+      t.match(text, /incoming request/)
+      t.match(text, /request completed/)
+      t.match(text, /statusCode: 200/)
+      t.match(text, serializers ? /own: true/ : /method: 'GET'/)
+      t.match(text, "url: '/v1/users'")
+      t.equal(text.includes("traced: 'yes'"), childLoggerFactory !== undefined, 'the host’s own factory makes the child')
+      await inject(app, 'GET', '/own', { headers: { authorization: 'Bearer shown' } })
+      t.match(lines.join('\n'), 'Bearer shown', 'routes of the host are its own affair')
+    }
+  }
+})
+
+test('what a route of ours gives a child of such a logger is guarded as well', async (t) => {
+  const given: unknown[] = []
+  const logger = Object({ level: 'info' })
+  for (const name of ['fatal', 'error', 'warn', 'info', 'debug', 'trace']) logger[name] = (...args: unknown[]) => given.push(args)
+  logger.child = () => logger
+  const app = Fastify({ loggerInstance: logger })
+  await app.register(async (scope) => {
+    guardLoggers(scope, undefined)
+    scope.get('/x', async (request) => {
+      request.log.child({}).child({}).info({ req: request, n: 1 }, 'x')
+      request.log.info('text', undefined, { res: { statusCode: 204, secret: 1 } })
+      t.equal(Object(request.log).level, 'info')
+      return ''
+    })
+  })
+  await app.inject({ url: '/x?q=canary', headers: { authorization: 'Bearer canary' } })
+  t.match(given, [[{ req: { method: 'GET', url: '/x' } }, 'incoming request'], [{ n: 1, req: { url: '/x', headers: undefined } }, 'x'], ['text', undefined, { res: { statusCode: 204, secret: undefined } }], [{ res: { statusCode: 200 } }, 'request completed']])
+  t.notMatch(inspect(given, { depth: 9 }), 'canary')
+  await app.close()
+})
+
+test('where there is no logger, none is made', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(async (scope) => {
+    guardLoggers(scope, undefined)
+    scope.get('/x', async ({ log }) => String(log === app.log))
+  })
+  t.equal((await app.inject('/x')).body, 'true')
 })
 
 test('what a good key may not give, and whoever comes too often, is logged', async (t) => {

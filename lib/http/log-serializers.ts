@@ -1,10 +1,11 @@
 import type { FastifyBaseLogger, FastifyRequest, RegisterOptions } from 'fastify'
 
-type Serializers = NonNullable<RegisterOptions['logSerializers']>
+export type Serializers = NonNullable<RegisterOptions['logSerializers']>
 
-const SERIALIZERS = Symbol.for('pino.serializers')
+/** Where pino keeps its serialisers. */
+export const SERIALIZERS = Symbol.for('pino.serializers')
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+export const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 const CREDENTIALS = /^(?:proxy-)?authorization$/i
 const REDACTED = '[redacted]'
@@ -18,7 +19,7 @@ function withoutQuery (word: string): string {
 }
 
 /** What a serialiser shows, without credentials wherever they stand, and without the query of a URL, taken apart or not. */
-function cleaned (value: unknown, depth = 0): unknown {
+export function cleaned (value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return value.replace(/\bbearer\s+\S+/gi, `Bearer ${REDACTED}`).split(' ').map(withoutQuery).join(' ')
   if (!isObject(value)) return value
   if (depth === MOST_DEPTH) return REDACTED
@@ -30,7 +31,7 @@ function cleaned (value: unknown, depth = 0): unknown {
 
 /**
  * The serialisers of our routes: the host's own, but of a request without the query of its URL and without its credentials. `email` and `q` are personal data,
- * and Fastify logs every request's URL. A logger without serialisers, which is no pino, is handed the request as Fastify hands it.
+ * and Fastify logs every request's URL. Loggers that know no serialisers are looked after by `guardLoggers`.
  */
 export function withoutSecrets (log: FastifyBaseLogger, given: Serializers | undefined): Serializers {
   const { [SERIALIZERS]: known } = Object(log)
