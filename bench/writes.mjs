@@ -4,8 +4,8 @@ import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { postgres } from '../dist/adapters/postgres.js'
+import { newId } from '../dist/lib/ids.js'
 import { startPostgres } from '../test/servers/postgres.mjs'
-import { newId } from './lib/ids.mjs'
 import { median } from './lib/median.mjs'
 
 const ROWS = 50_000
@@ -29,7 +29,7 @@ async function tableIn (schema, version) {
   return {
     storage,
     one: { name: `one-${schema}`, text: `INSERT INTO ${columns} VALUES ($1, 'Name', 'name', $2, $2, 1, now(), now())` },
-    many: `INSERT INTO ${columns} SELECT 'usr_' || replace(u, '-', ''), 'Name', 'name', u, u, 1, now(), now() FROM (SELECT uuidv7()::text AS u FROM generate_series(1, ${ROWS})) AS s`
+    many: `INSERT INTO ${columns} SELECT id, 'Name', 'name', id, id, 1, now(), now() FROM unnest($1::text[]) AS id`
   }
 }
 
@@ -42,7 +42,7 @@ async function creates ({ storage, one }, looks) {
   let done = 0
   await Promise.all(clients.map(async (client) => {
     while (performance.now() < until) {
-      const id = newId()
+      const id = newId('usr')
       await client.query({ ...one, values: [id, id] })
       if (++done % ASK_EVERY === 0 && looks) storage.listUsers(ALL, { order: 'asc', limit: 1, from: { offset: 0 } }).catch(() => {})
     }
@@ -52,8 +52,9 @@ async function creates ({ storage, one }, looks) {
 
 /** Milliseconds of one statement. */
 async function bulk ({ many }) {
+  const ids = Array.from({ length: ROWS }, () => newId('usr'))
   const start = performance.now()
-  await clients[0].query(many)
+  await clients[0].query(many, [ids])
   return performance.now() - start
 }
 

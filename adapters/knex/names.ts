@@ -25,6 +25,8 @@ export interface Names {
   blockChanges: string
   /** One row: how far the blocks reach. */
   sealing: string
+  /** PostgreSQL: a sequence that says which new users need no note. */
+  beyond: string
   /** The bare name of the bookkeeping table, for the catalog. */
   migrationsTable: string
   /** The bare name of the unique index that decides about e-mail addresses. */
@@ -65,6 +67,7 @@ export function namesOf (options: NamingOptions, dialect: Dialect): Names {
     blockGroups: table('block_groups'),
     blockChanges: table('block_changes'),
     sealing: table('sealing'),
+    beyond: table('beyond'),
     migrationsTable: `${tablePrefix}migrations`,
     emailUnique: `${tablePrefix}users_email_unique`,
     lock: `${schema ?? ''}.${tablePrefix}`,

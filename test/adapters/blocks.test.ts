@@ -1,6 +1,7 @@
 // The numbers by which users are counted, in single cases: who holds them up, goes past them, empties the table, or has no rights on them.
 import { EventEmitter, once } from 'node:events'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import knex from 'knex'
 import pg from 'pg'
 import { test, type Test } from 'tap'
@@ -11,6 +12,7 @@ import { openSession } from '../../adapters/knex/session.ts'
 import { dialectOf } from '../../adapters/knex/dialect.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
+import { newId } from '../../lib/ids.ts'
 import { pgUrl, sql, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
 /** A connection of a new role that has these rights alone. */
@@ -303,4 +305,47 @@ test('sqlite: a write that met another process leaves no old moment of the datab
   t.equal(await total(), 2)
   await create(3)
   t.equal(await total(), 3)
+})
+
+test('whatever the boundary, and whatever the ids, a user below it is noted', async (t) => {
+  const schema = temporarySchema(t)
+  const storage = postgres({ connection: pgUrl(), schema })
+  t.teardown(() => storage.close())
+  await storage.migrate()
+  const client = new pg.Client({ connectionString: pgUrl() })
+  await client.connect()
+  t.teardown(() => client.end())
+  const [table, changes, sealing, sequence] = ['users', 'block_changes', 'sealing', 'beyond'].map((name) => `"${schema}".fastify_users_${name}`)
+  // Around everything that the sequence says, and ids as no server makes them.
+  const time = fc.integer({ min: 0, max: 40 }).map((n) => `usr_0${(n + 2 ** 29).toString(32).padStart(8, 'z')}0`)
+  const id = fc.oneof({ weight: 3, arbitrary: time }, fc.constantFrom('', 'a', 'usr_', 'usr_0', 'usr_01m', 'usr_0zzzzzzzz', 'usr_0zzzzzzzzz', 'usr_0ZZZZZZZZZ', 'usr_0{', 'usr_0é', 'usr_0~~~~~~~~~', 'usr_0\\\\\\\\\\\\\\\\', 'usr_1', 'usr_7zzz', 'ÿ', '\u{10FFFF}'))
+  const numbers: unknown[] = []
+  await fc.assert(fc.asyncProperty(id, fc.uniqueArray(id, { minLength: 1, maxLength: 6 }), fc.boolean(), async (boundary, ids, again) => {
+    await client.query(`TRUNCATE ${table} CASCADE; ALTER SEQUENCE ${sequence} RESTART`)
+    await client.query(`UPDATE ${sealing} SET pending = $1`, [boundary])
+    // One that goes back must not open a gap, since it may be taken back itself.
+    if (again) await client.query(`BEGIN; UPDATE ${sealing} SET pending = ''; ROLLBACK`)
+    await client.query(`INSERT INTO ${table} SELECT id, 'n', 'n', 'e', id, 1, now(), now() FROM unnest($1::text[]) AS id`, [ids])
+    const { rows } = await client.query(`SELECT id FROM ${changes} ORDER BY id`)
+    t.strictSame(rows.map(({ id }) => id), ids.filter((id) => Buffer.from(id).compare(Buffer.from(boundary)) < 0).sort((a, b) => Buffer.from(a).compare(Buffer.from(b))), `${boundary}: ${ids}`)
+    numbers.push((await client.query(`SELECT last_value FROM ${sequence}`)).rows[0].last_value)
+  }), { numRuns: 300 })
+  t.ok(new Set(numbers).size > 20, 'the sequence followed')
+})
+
+test('a new user is not looked up where the boundary is older', async (t) => {
+  const schema = temporarySchema(t)
+  const storage = postgres({ connection: pgUrl(), schema })
+  t.teardown(() => storage.close())
+  await storage.migrate()
+  const ids = Array.from({ length: 20 }, () => newId('usr'))
+  // A boundary that only the sequence knows shows who has read which.
+  const insert = (id: string) => sql(`INSERT INTO "${schema}".fastify_users_users VALUES ('${id}', 'n', 'n', 'e', '${id}', 1, now(), now())`)
+  const noted = async () => (await sql(`SELECT id FROM "${schema}".fastify_users_block_changes`)).length
+  await sql(`ALTER TABLE "${schema}".fastify_users_sealing DISABLE TRIGGER USER; UPDATE "${schema}".fastify_users_sealing SET pending = 'zzz'`)
+  for (const id of ids) await insert(id)
+  t.equal(await noted(), 0)
+  await sql(`ALTER TABLE "${schema}".fastify_users_sealing ENABLE TRIGGER USER; UPDATE "${schema}".fastify_users_sealing SET pending = 'zzz'`)
+  await insert(newId('usr'))
+  t.equal(await noted(), 1)
 })

@@ -192,7 +192,7 @@ async function groundOn (t: Test, own: Knex, schema: string | null, queries: Gro
     name: dialect.name,
     queries,
     table: names.users,
-    id: (n) => postgres ? `'u' || lpad((${n})::text, 12, '0')` : `'u' || printf('%012d', ${n})`,
+    id: (n) => postgres ? `'usr_0' || lpad((${n})::text, 10, '0')` : `'usr_0' || printf('%010d', ${n})`,
     series: (count) => postgres ? `generate_series(1, ${count}) AS g (value)` : `(WITH RECURSIVE g (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM g WHERE value < ${count}) SELECT value FROM g)`,
     page: ({ order, limit, offset }) => pages({ order, limit, from: { offset } }),
     upkeep: createUpkeep(session, names),

@@ -31,46 +31,65 @@ function sqliteTriggers ({ users, blockChanges, sealing, own }: Names): string[]
   ]
 }
 
+/** What the ids of users begin with until the year 3084; eight characters of their time follow, 32 milliseconds apart. */
+const BEGINNING = 'usr_0'
+/** The next character after those of ids. */
+const BEYOND = '{'
+
 /*
  * The functions run with the rights of their owner, since whoever may write users need not know our other tables. Therefore every name in them is qualified, and
  * nobody else may call them, or hang them on a table of his own; a trigger that is there needs no such right to run.
  *
  * A transaction under READ COMMITTED sees the boundary as it is now, and one that has seen an older one is waited for before the boundary counts (upkeep.ts).
  * Under REPEATABLE READ and above the boundary may be an old one until the very end, so every change is written down, and read only if it is below the boundary.
+ *
+ * A look at a table is two thirds of what a new user would cost. So a sequence, which every transaction sees as it is now and any expression can read, has the
+ * eight characters of an id that follow BEGINNING, as a number, from which on nothing needs to be written down. It is never behind the boundary, and never goes
+ * back, since what is rolled back stays in it: then there are needless looks, and nothing else. (Creates with 16 connections: 0.77 of those without triggers
+ * became 0.88. 50,000 rows in one statement: from 1.1 to 1.4 times as long.)
  */
-function postgresTriggers ({ users, own }: Names): string[] {
+function postgresTriggers ({ users, sealing, own }: Names): string[] {
   const changes = `@${own('block_changes')}`
-  const sealing = `@${own('sealing')}`
-  const below = (id: string) => `${id} OPERATOR(pg_catalog.<) (SELECT pending FROM ${sealing})`
-  const seesPresent = "pg_catalog.current_setting('transaction_isolation') OPERATOR(pg_catalog.=) 'read committed'"
+  const beyond = `$name$@${own('beyond')}$name$::pg_catalog.regclass`
+  const below = (id: string) => `${id} OPERATOR(pg_catalog.<) (SELECT pending FROM @${own('sealing')})`
+  const seesPast = "pg_catalog.current_setting('transaction_isolation') OPERATOR(pg_catalog.<>) 'read committed'"
   const trigger = (name: string, body: string) => `CREATE FUNCTION @${own(name)}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $body$
       BEGIN
         ${body}
         RETURN NULL;
       END
       $body$`
-  const note = (rows: string, change: number) => `IF ${seesPresent} THEN
-          INSERT INTO ${changes} (id, change) SELECT id, ${change} FROM ${rows} WHERE ${below('id')};
-        ELSE
-          INSERT INTO ${changes} (id, change) SELECT id, ${change} FROM ${rows};
-        END IF;`
-  return [
-    trigger('users_inserted', note('came', 1)),
-    trigger('users_deleted', note('gone', -1)),
-    trigger('users_renumbered', `INSERT INTO ${changes} (id, change) SELECT id, change FROM (VALUES (OLD.id, -1), (NEW.id, 1)) AS v (id, change)
-          WHERE ${below('id')} OR NOT ${seesPresent};`),
+  const note = (rows: string) => `INSERT INTO ${changes} (id, change) SELECT id, change FROM ${rows} WHERE ${below('id')} OR (SELECT ${seesPast});`
+  const from = `('${BEGINNING}' OPERATOR(pg_catalog.||) pg_catalog.convert_from(pg_catalog.int8send(pg_catalog.pg_sequence_last_value(${beyond})), 'UTF8'))`
+  const number = (characters: string) => `('x' OPERATOR(pg_catalog.||) pg_catalog.encode(pg_catalog.convert_to(${characters}, 'UTF8'), 'hex'))::pg_catalog.bit(64)::pg_catalog.int8`
+  const triggers: Array<[name: string, on: string, when: string, body: string]> = [
+    ['users_inserted', users, 'AFTER INSERT ON @ FOR EACH ROW', `IF NEW.id OPERATOR(pg_catalog.>=) ${from} AND NEW.id OPERATOR(pg_catalog.<) '${BEGINNING}${BEYOND}' THEN
+          RETURN NULL;
+        END IF;
+        ${note('(VALUES (NEW.id, 1)) AS v (id, change)')}`],
+    ['users_deleted', users, 'AFTER DELETE ON @ REFERENCING OLD TABLE AS gone FOR EACH STATEMENT', note('(SELECT id, -1 FROM gone) AS v (id, change)')],
+    ['users_renumbered', users, 'AFTER UPDATE OF id ON @ FOR EACH ROW WHEN (OLD.id <> NEW.id)', note('(VALUES (OLD.id, -1), (NEW.id, 1)) AS v (id, change)')],
     // Emptied like the table itself, for every snapshot at once; `sealing` first, as everybody takes them.
-    trigger('users_truncated', `TRUNCATE ${sealing}, ${changes}, @${own('blocks')}, @${own('block_groups')};
+    ['users_truncated', users, 'AFTER TRUNCATE ON @ FOR EACH STATEMENT', `TRUNCATE @${own('sealing')}, ${changes}, @${own('blocks')}, @${own('block_groups')};
         INSERT INTO @${own('blocks')} (start, live) VALUES ('', 0);
-        INSERT INTO ${sealing} (sealed, pending, round, counted) VALUES ('', '', pg_catalog.gen_random_uuid()::pg_catalog.text, 0);`)
+        INSERT INTO @${own('sealing')} (sealed, pending, round, counted) VALUES ('', '', pg_catalog.gen_random_uuid()::pg_catalog.text, 0);`],
+    // Whoever moves the boundary holds its row, so only one moves the sequence.
+    ['sealing_announced', sealing, 'AFTER INSERT OR UPDATE OF pending ON @ FOR EACH ROW', `PERFORM pg_catalog.setval(${beyond}, GREATEST(pg_catalog.pg_sequence_last_value(${beyond}), CASE
+          WHEN NEW.pending OPERATOR(pg_catalog.<) '${BEGINNING}' THEN ${number("'00000000'")}
+          WHEN NEW.pending OPERATOR(pg_catalog.~) '^${BEGINNING}[0-9a-z]{8}' THEN ${number(`pg_catalog.substr(NEW.pending, ${BEGINNING.length + 1}, 8)`)} OPERATOR(pg_catalog.+) 1
+          ELSE ${number("'~~~~~~~~'")}
+        END));`]
   ]
-    .concat(['users_inserted', 'users_deleted', 'users_renumbered', 'users_truncated'].map((name) => `REVOKE ALL ON FUNCTION @${own(name)}() FROM PUBLIC`))
-    .concat([
-      `CREATE TRIGGER ${own('users_inserted')} AFTER INSERT ON ${users} REFERENCING NEW TABLE AS came FOR EACH STATEMENT EXECUTE FUNCTION @${own('users_inserted')}()`,
-      `CREATE TRIGGER ${own('users_deleted')} AFTER DELETE ON ${users} REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION @${own('users_deleted')}()`,
-      `CREATE TRIGGER ${own('users_renumbered')} AFTER UPDATE OF id ON ${users} FOR EACH ROW WHEN (OLD.id <> NEW.id) EXECUTE FUNCTION @${own('users_renumbered')}()`,
-      `CREATE TRIGGER ${own('users_truncated')} AFTER TRUNCATE ON ${users} FOR EACH STATEMENT EXECUTE FUNCTION @${own('users_truncated')}()`
-    ])
+  return [
+    `CREATE SEQUENCE @${own('beyond')}`,
+    ...triggers.flatMap(([name, on, when, body]) => [
+      trigger(name, body),
+      `REVOKE ALL ON FUNCTION @${own(name)}() FROM PUBLIC`,
+      `CREATE TRIGGER ${own(name)} ${when.replace('@', on)} EXECUTE FUNCTION @${own(name)}()`
+    ]),
+    // A replica's sequence must follow too: sequences aren't replicated.
+    `ALTER TABLE ${sealing} ENABLE ALWAYS TRIGGER ${own('sealing_announced')}`
+  ]
 }
 
 /** What makes the blocks, and counts in the users that there are. */
@@ -111,11 +130,12 @@ export function blocksUp (dialect: Dialect, names: Names): string[] {
 
 /** The way back. */
 export function blocksDown ({ name }: Dialect, names: Names): string[] {
-  const { users, blocks, blockGroups, blockChanges, sealing, own } = names
-  const triggers = ['users_inserted', 'users_deleted', 'users_renumbered', ...(name === 'postgres' ? ['users_truncated'] : [])]
+  const { users, blocks, blockGroups, blockChanges, sealing, beyond, own } = names
+  const onUsers = ['users_inserted', 'users_deleted', 'users_renumbered']
+  const triggers = name === 'postgres' ? [...onUsers.concat('users_truncated').map((trigger) => [trigger, users]), ['sealing_announced', sealing]] : onUsers.map((trigger) => [trigger])
   return [
-    ...triggers.flatMap((trigger) => name === 'postgres' ? [`DROP TRIGGER IF EXISTS ${own(trigger)} ON ${users}`, dropRoutine(names, trigger, '')] : [`DROP TRIGGER IF EXISTS ${own(trigger)}`]),
-    ...(name === 'postgres' ? [dropRoutine(names, 'page', 'boolean, bigint, bigint, text')] : []),
+    ...triggers.flatMap(([trigger = '', table]) => table === undefined ? [`DROP TRIGGER IF EXISTS ${own(trigger)}`] : [`DROP TRIGGER IF EXISTS ${own(trigger)} ON ${table}`, dropRoutine(names, trigger, '')]),
+    ...(name === 'postgres' ? [dropRoutine(names, 'page', 'boolean, bigint, bigint, text'), `DROP SEQUENCE ${beyond}`] : []),
     ...[sealing, blockChanges, blockGroups, blocks].map((table) => `DROP TABLE ${table}`)
   ]
 }
