@@ -3,6 +3,7 @@ import type { RegisterOptions } from 'fastify'
 import type { Authenticate, StaticKey } from './api-keys/authenticator.ts'
 import { DEFAULT_KEY_PREFIX, KEY_PREFIX } from './api-keys/key-text.ts'
 import { SCOPES } from './api-keys/scopes.ts'
+import { type Deprecated, deprecationFaults } from './http/deprecation.ts'
 import type { LimiterOptions, Quota, RateLimit } from './http/limiter.ts'
 import type { ErrorFormat } from './http/problem.ts'
 import { compileOptions, type OptionRows } from './option-check.ts'
@@ -55,6 +56,10 @@ export interface UsersOptions {
   maxDeletesPerHour?: number
   /** At most so many requests at work on the storage at once; more are 503 at once. No bound by default. */
   maxInFlight?: number
+  /** Describe the routes to `@fastify/swagger` (registered before this plugin, with its option `openapi`). Default `true`; `false` hides them. */
+  openapi?: boolean
+  /** This mount is to go: every answer says since when (`Deprecation`, RFC 9745), until when (`Sunset`, RFC 8594), and where that is told (`Link`). */
+  deprecated?: Deprecated
   /** As in Fastify's own `register`. */
   logLevel?: NonNullable<RegisterOptions['logLevel']>
   /** As in Fastify's own `register`. */
@@ -80,12 +85,15 @@ export interface CheckedOptions extends LimiterOptions {
   authenticate: Authenticate | undefined
   apiKeyRoutes: boolean
   maxInFlight: number | undefined
+  openapi: boolean
+  deprecated: Deprecated | undefined
   registration: Pick<RegisterOptions, 'logLevel' | 'logSerializers'>
 }
 
 const PAGE_LIMIT = 10_000
 const method = Type.Function([], Type.Unknown())
 const quota = { max: Type.Integer({ minimum: 1 }), window: Type.Integer({ minimum: 1, maximum: 86_400 }) }
+const moment = Type.Union([Type.Date(), Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}(?:T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?(?:Z|[+-]\\d{2}:\\d{2}))?$' })])
 const pepper = Type.String({ minLength: 32 })
 const staticKey = Type.String({ pattern: '^[\\x21-\\x7e]{32,}$' })
 
@@ -145,6 +153,11 @@ const refuseWrong = compileOptions<UsersOptions>({
   authFailures: { schema: Type.Object(quota, { additionalProperties: false }), words: 'must be { max, window } with whole numbers, window in seconds up to 86400' },
   maxDeletesPerHour: { schema: Type.Integer({ minimum: 1 }), words: 'must be a whole number, 1 or more' },
   maxInFlight: { schema: Type.Integer({ minimum: 1 }), words: 'must be a whole number, 1 or more' },
+  openapi: { schema: Type.Boolean(), words: 'must be true or false' },
+  deprecated: {
+    schema: Type.Object({ since: moment, sunset: Type.Optional(moment), link: Type.Optional(Type.String({ pattern: '^[!#-;=?-\\[\\]_a-z~%]+$' })) }, { additionalProperties: false }),
+    words: 'must be { since, sunset, link }, dates as Date or ISO 8601 text, link a URI'
+  },
   logLevel: { schema: Type.String(), words: 'must be the name of a log level' },
   logSerializers: { schema: Type.Object({}), words: 'must be an object of serializers' }
 })
@@ -170,6 +183,7 @@ export function checkOptions (given: UsersOptions): CheckedOptions {
     ...(given.authFailures !== undefined && given.rateLimit?.store !== undefined && typeof given.rateLimit.store.prototype?.read !== 'function'
       ? ['rateLimit.store must have the method read, since authFailures asks without counting']
       : []),
+    ...(given.deprecated === undefined ? [] : deprecationFaults(given.deprecated)),
     ...(limits.default > limits.max ? ['limits.default must not be greater than limits.max'] : [])
   ])
   const { storage, prefix = '/v1', logLevel, logSerializers } = given
@@ -193,6 +207,8 @@ export function checkOptions (given: UsersOptions): CheckedOptions {
     authFailures: given.authFailures === undefined ? undefined : { ...given.authFailures },
     maxDeletesPerHour: given.maxDeletesPerHour,
     maxInFlight: given.maxInFlight,
+    openapi: given.openapi ?? true,
+    deprecated: given.deprecated === undefined ? undefined : { ...given.deprecated },
     registration: { ...(logLevel !== undefined && { logLevel }), ...(logSerializers !== undefined && { logSerializers }) }
   })
 }

@@ -7,11 +7,13 @@ import { createApiKeysService } from './api-keys/service.ts'
 import { createVerifier } from './api-keys/verifier.ts'
 import { createEvents, type Publish } from './events.ts'
 import { guardLoggers } from './http/child-logger.ts'
+import { announceDeprecation } from './http/deprecation.ts'
 import { createGate } from './http/gate.ts'
 import { createLimiter } from './http/limiter.ts'
 import { withoutSecrets } from './http/log-serializers.ts'
 import { pinScope } from './http/scope.ts'
 import { createSecurityLog } from './http/security-log.ts'
+import { createDescribe, hide } from './openapi/describe.ts'
 import { checkOptions, type UsersOptions } from './options.ts'
 import type { Storage } from './storage.ts'
 import { userRoutes } from './users/routes.ts'
@@ -28,7 +30,7 @@ function routerSettings (host: FastifyInstance): { maxParamLength: number, useSe
 
 const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const options = checkOptions(given)
-  const { storage, limits, keyPrefix, peppers, keyCache, staticKeys, authenticate, decoratorName, requireIfMatch, idempotencyTtl, registration } = options
+  const { storage, limits, keyPrefix, peppers, keyCache, staticKeys, authenticate, decoratorName, requireIfMatch, idempotencyTtl, deprecated, registration } = options
   const { maxParamLength, useSemicolonDelimiter } = routerSettings(host)
   if (maxParamLength < ID_LENGTH) throw new Error(`fastify-users: the router's maxParamLength is ${maxParamLength}, but ids have ${ID_LENGTH} characters`)
   if (host.hasDecorator(decoratorName)) throw new Error(`fastify-users: app.${decoratorName} exists already: choose another name with the option decoratorName`)
@@ -48,6 +50,12 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   if (options.migrate) await storage.migrate()
   await storage.check()
 
+  if (options.openapi) {
+    const described = host.hasDecorator('swagger')
+    host.addHook('onReady', async () => {
+      if (!described && host.hasDecorator('swagger')) host.log.warn('the description of @fastify/swagger lacks the routes of fastify-users: register it before them')
+    })
+  }
   host.addHook('onReady', async () => {
     if (staticKeys.length > 0 || authenticate !== undefined) return
     // This is only for a warning: where it can't be told, requests will tell.
@@ -68,9 +76,14 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   }))
 
   const limiter = await createLimiter(options)
+  const limited = { requests: options.rateLimit !== undefined, any: limiter !== null }
+  const onUnfit = () => host.log.warn('the description of @fastify/swagger lacks the routes of fastify-users: it is Swagger 2.0; give it the option openapi')
+  const describe = options.openapi ? createDescribe({ errorFormat: options.errorFormat, decoratorName, deprecated: deprecated !== undefined, limits, limited }, onUnfit) : () => hide
+  const settings = { useSemicolonDelimiter, gate, limits, describe }
   const identify = createAuthenticator({ verifier, keyPrefix, staticKeys, authenticate, onRefused: securityLog.refused })
   await host.register(async (scope) => {
     guardLoggers(scope, registration.logSerializers)
+    if (deprecated !== undefined) announceDeprecation(scope, deprecated)
     pinScope(scope, {
       identify,
       limiter,
@@ -85,8 +98,8 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
         })
       }
     })
-    userRoutes(scope, users, { useSemicolonDelimiter, gate })
-    if (options.apiKeyRoutes) apiKeyRoutes(scope, apiKeys, { useSemicolonDelimiter, gate, keepLast: !staticKeys.some((key) => typeof key !== 'string' && key.scopes?.includes('keys:write')) })
+    userRoutes(scope, users, settings)
+    if (options.apiKeyRoutes) apiKeyRoutes(scope, apiKeys, { ...settings, keepLast: !staticKeys.some((key) => typeof key !== 'string' && key.scopes?.includes('keys:write')) })
   }, { prefix: options.prefix, ...registration, logSerializers: withoutSecrets(host.log, registration.logSerializers) })
 }
 

@@ -1,3 +1,4 @@
+import swagger from '@fastify/swagger'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import users from 'fastify-users'
 import type { Config } from './config.ts'
@@ -15,10 +16,14 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
   const storage = await storageFor(config)
   const staticKeys = config.API_KEYS === '' ? [] : config.API_KEYS.split(',')
 
+  await app.register(swagger, { openapi: { openapi: '3.1.0', info: { title: 'Users', version: '1.0.0' } } })
   await app.register(users, { prefix: config.PREFIX, storage, staticKeys, apiKeyRoutes: config.API_KEY_ROUTES, migrate: true })
 
-  app.get('/health', async () => ({ status: 'alive' }))
-  app.get('/ready', async (_request, reply) => {
+  // Only what stands behind a key is described.
+  const hidden = { schema: { hide: true } }
+  app.get('/openapi.json', hidden, async () => app.swagger())
+  app.get('/health', hidden, async () => ({ status: 'alive' }))
+  app.get('/ready', hidden, async (_request, reply) => {
     try {
       await storage.check()
       return { status: 'ready' }

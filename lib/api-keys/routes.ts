@@ -4,10 +4,12 @@ import { BODY_LIMIT, emptyShape } from '../http/body.ts'
 import { callerOf, contextOf } from '../http/callers.ts'
 import { createGate } from '../http/gate.ts'
 import { linksOf } from '../http/links.ts'
-import { handlersBehind, JSON_TYPE, listParameters, pathsOf, queryFrom, type RouteSettings, strayParameters } from '../http/routing.ts'
+import { handlersBehind, JSON_TYPE, listParameters, pathsOf, queryFrom, routeReads, type RouteSettings, strayParameters } from '../http/routing.ts'
 import { refuseOtherMethods } from '../http/scope.ts'
+import type { Operation } from '../openapi/operation.ts'
 import { listMeta } from '../paging.ts'
 import { grantOf } from './grant.ts'
+import { apiKeyOperations } from './operations.ts'
 import type { ApiKeysService, KeyCall, NewApiKey } from './service.ts'
 
 export interface ApiKeyRoutesOptions extends RouteSettings {
@@ -61,12 +63,13 @@ export function apiKeyRoutes (scope: FastifyInstance, apiKeys: ApiKeysService, {
     return reply.code(204).send()
   }
 
-  const reading = { exposeHeadRoute: false, config: { fastifyUsers: { scope: 'keys:read', accepts: [] } } } as const
-  const writing = { bodyLimit: BODY_LIMIT, config: { fastifyUsers: { scope: 'keys:write', accepts: [JSON_TYPE] } } } as const
-  const anybody = { bodyLimit: BODY_LIMIT, config: { fastifyUsers: { scope: null, accepts: [JSON_TYPE] } } } as const
+  const { describe } = router
+  const operations = apiKeyOperations(router.limits)
+  const writing = (operation: Operation) => ({ bodyLimit: BODY_LIMIT, config: { fastifyUsers: { scope: 'keys:write', accepts: [JSON_TYPE] }, ...describe(operation) } } as const)
+  const anybody = { bodyLimit: BODY_LIMIT, config: { fastifyUsers: { scope: null, accepts: [JSON_TYPE] }, ...describe(operations.revokeCurrent) } } as const
 
-  scope.route({ ...reading, method: ['GET', 'HEAD'], url: '/api-keys', handler: list })
-  scope.post('/api-keys', writing, create)
+  routeReads(scope, '/api-keys', 'keys:read', describe(operations.list), list)
+  scope.post('/api-keys', writing(operations.create), create)
   refuseOtherMethods(scope, '/api-keys', ['GET', 'HEAD', 'POST'])
 
   // Whoever holds a leaked key can end it, whatever its scopes, and however busy it keeps the service.
@@ -77,10 +80,10 @@ export function apiKeyRoutes (scope: FastifyInstance, apiKeys: ApiKeysService, {
   })))
   refuseOtherMethods(scope, '/api-keys/current', ['DELETE'])
 
-  scope.route({ ...reading, method: ['GET', 'HEAD'], url: '/api-keys/:id', handler: get })
-  scope.delete('/api-keys/:id', writing, ours((request, reply) => revoke(request, reply, () => request.params.id)))
+  routeReads(scope, '/api-keys/:id', 'keys:read', describe(operations.get), get)
+  scope.delete('/api-keys/:id', writing(operations.revoke), ours((request, reply) => revoke(request, reply, () => request.params.id)))
   refuseOtherMethods(scope, '/api-keys/:id', ['GET', 'HEAD', 'DELETE'])
 
-  scope.post('/api-keys/:id/rotate', writing, rotate)
+  scope.post('/api-keys/:id/rotate', writing(operations.rotate), rotate)
   refuseOtherMethods(scope, '/api-keys/:id/rotate', ['POST'])
 }

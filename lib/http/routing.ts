@@ -1,16 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Scope } from '../api-keys/scopes.ts'
 import type { Fault } from '../errors.ts'
-import { unknownParameters } from '../paging.ts'
+import { type Describe, hide } from '../openapi/describe.ts'
+import { type Limits, unknownParameters } from '../paging.ts'
 import { toUsersError } from '../storage-errors.ts'
 import type { Gate } from './gate.ts'
 import { decimal, type ParsedQuery, parseQuery, queryOf } from './query.ts'
 
 export const JSON_TYPE = 'application/json'
 
-/** What our routes have to know of the host's router, and what lets their work through. */
+/** What our routes have to know of the host's router, what lets their work through, and what describes them. */
 export interface RouteSettings {
   useSemicolonDelimiter: boolean
   gate: Gate
+  limits: Limits
+  describe: Describe
 }
 
 export type Handler = (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => Promise<FastifyReply>
@@ -24,6 +28,13 @@ export const handlersBehind = (gate: Gate) => (handler: Handler): Handler => {
       throw toUsersError(error)
     }
   }
+}
+
+/** Routes GET, and HEAD by the same handler: Fastify's own gives a 304 a Content-Length of 0 (RFC 9110 section 8.6). Descriptions tell of HEAD in words. */
+export function routeReads (scope: FastifyInstance, url: string, needs: Scope, description: ReturnType<Describe>, handler: Handler): void {
+  const fastifyUsers = { scope: needs, accepts: [] }
+  scope.route({ method: 'GET', url, exposeHeadRoute: false, config: { fastifyUsers, ...description }, handler })
+  scope.route({ method: 'HEAD', url, config: { fastifyUsers, ...hide }, handler })
 }
 
 /** The faults of the query of a request that has no parameters. */

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import type { Caller, Identify } from '../api-keys/authenticator.ts'
 import type { Scope } from '../api-keys/scopes.ts'
 import { UsersError } from '../errors.ts'
+import { hide } from '../openapi/describe.ts'
 import { toUsersError } from '../storage-errors.ts'
 import { authenticateRequest, protect, requireScope } from './authentication.ts'
 import { BODY_LIMIT, checkMediaType, parseBody } from './body.ts'
@@ -101,5 +102,5 @@ export function refuseOtherMethods (scope: FastifyInstance, url: string, methods
   const headers = { allow: methods.join(', ') }
   const others = scope.supportedMethods.filter((method) => !methods.includes(method))
   const refuse = (): never => { throw new UsersError('method_not_allowed', { headers }) }
-  scope.route({ method: others, url, config: { fastifyUsers: { refuse } }, handler: refuse })
+  scope.route({ method: others, url, config: { fastifyUsers: { refuse }, ...hide }, handler: refuse })
 }

@@ -4,10 +4,12 @@ import { contextOf } from '../http/callers.ts'
 import { entityTag, notModified, preconditions } from '../http/conditional.ts'
 import { linksOf } from '../http/links.ts'
 import { header } from '../http/request.ts'
-import { handlersBehind, JSON_TYPE, listParameters, pathsOf, queryFrom, type RouteSettings, strayParameters } from '../http/routing.ts'
+import { handlersBehind, JSON_TYPE, listParameters, pathsOf, queryFrom, routeReads, type RouteSettings, strayParameters } from '../http/routing.ts'
 import { BODY_LIMIT, emptyShape } from '../http/body.ts'
 import { refuseOtherMethods } from '../http/scope.ts'
+import type { Operation } from '../openapi/operation.ts'
 import type { UserRecord } from '../storage.ts'
+import { userOperations } from './operations.ts'
 import type { UsersService } from './service.ts'
 import { userListJson, userJson } from './present.ts'
 
@@ -25,9 +27,10 @@ export function userRoutes (scope: FastifyInstance, users: UsersService, router:
   const list = ours(async (request, reply) => {
     const query = queryFrom(request, router)
     const page = await users.list(listParameters(query), query.faults)
+    const text = userListJson(page)
     const links = linksOf(collectionPath(request), query.pairs, page)
     if (links !== '') reply.header('link', links)
-    return reply.type(JSON_TYPE).send(userListJson(page))
+    return reply.type(JSON_TYPE).send(text)
   })
 
   const create = ours(async (request, reply) => {
@@ -62,18 +65,18 @@ export function userRoutes (scope: FastifyInstance, users: UsersService, router:
     return reply.code(204).send()
   })
 
-  const reading = { exposeHeadRoute: false, config: { fastifyUsers: { scope: 'users:read', accepts: [] } } } as const
-  const writing = (accepts: readonly string[]) => ({ bodyLimit: BODY_LIMIT, config: { fastifyUsers: { scope: 'users:write', accepts } } } as const)
-  const deleting = { bodyLimit: BODY_LIMIT, config: { fastifyUsers: { scope: 'users:delete', accepts: [JSON_TYPE] } } } as const
+  const { describe } = router
+  const operations = userOperations(router.limits)
+  const writing = (operation: Operation, accepts: readonly string[]) => ({ bodyLimit: BODY_LIMIT, config: { fastifyUsers: { scope: 'users:write', accepts }, ...describe(operation) } } as const)
+  const deleting = { bodyLimit: BODY_LIMIT, config: { fastifyUsers: { scope: 'users:delete', accepts: [JSON_TYPE] }, ...describe(operations.remove) } } as const
 
-  // HEAD by the handler of GET, and not by Fastify's own, which gives a 304 a Content-Length of 0 (RFC 9110 section 8.6).
-  scope.route({ ...reading, method: ['GET', 'HEAD'], url: '/users', handler: list })
-  scope.post('/users', writing([JSON_TYPE]), create)
+  routeReads(scope, '/users', 'users:read', describe(operations.list), list)
+  scope.post('/users', writing(operations.create, [JSON_TYPE]), create)
   refuseOtherMethods(scope, '/users', ['GET', 'HEAD', 'POST'])
 
-  scope.route({ ...reading, method: ['GET', 'HEAD'], url: '/users/:id', handler: get })
-  scope.patch('/users/:id', writing([MERGE_PATCH_TYPE, JSON_TYPE]), change(false))
-  scope.put('/users/:id', writing([JSON_TYPE]), change(true))
+  routeReads(scope, '/users/:id', 'users:read', describe(operations.get), get)
+  scope.patch('/users/:id', writing(operations.patch, [MERGE_PATCH_TYPE, JSON_TYPE]), change(false))
+  scope.put('/users/:id', writing(operations.put, [JSON_TYPE]), change(true))
   scope.delete('/users/:id', deleting, remove)
   refuseOtherMethods(scope, '/users/:id', ['GET', 'HEAD', 'PATCH', 'PUT', 'DELETE'])
 }

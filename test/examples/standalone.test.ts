@@ -57,6 +57,9 @@ test('a first start on SQLite, a second one, and an end', async (t) => {
   t.strictSame(await get(url, key), { status: 200, body: { data: [], meta: { page: 1, limit: 20, total: 0 } } })
   t.strictSame(await get(`${origin}/health`), { status: 200, body: { status: 'alive' } })
   t.strictSame(await get(`${origin}/ready`), { status: 200, body: { status: 'ready' } })
+  const description = await get(`${origin}/openapi.json`)
+  t.match(description, { status: 200, body: { openapi: '3.1.0', info: { title: 'Users' }, components: { securitySchemes: { usersApiKey: { type: 'http' } } } } })
+  t.strictSame(Object.keys(Object(description.body).paths), ['/v1/users', '/v1/users/{id}'])
   t.equal((await fetch(`${url}?email=canary@example.org`, { headers: { authorization: `Bearer ${key}` } })).status, 200)
   t.ok((await stat(join(cwd, 'data', 'users.db'))).isFile())
 

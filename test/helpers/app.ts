@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { digestSecret } from '../../lib/api-keys/key-text.ts'
 import users, { type Scope, type UsersOptions } from '../../lib/index.ts'
+import { watchAnswers } from './described.ts'
 import { captureLog } from './log.ts'
 
 export const ALL_SCOPES: Scope[] = ['users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write']
@@ -37,18 +38,24 @@ export function leaksIn (text: string, names: Iterable<string>): string[] {
   return [...secrets, ...[...names].filter((name) => name.length >= 5 && text.includes(name))]
 }
 
-/** A host with the plugin, on a memory store unless another is given; closed with the test. Where a test has no logger of its own, everything is logged and searched. */
+/**
+ * A host with the plugin, on a memory store unless another is given; closed with the test. Where a test has no logger of its own, everything is logged and searched. Every answer is held
+ * against its description.
+ */
 export async function testApp (t: Test, { server = {}, before, ...given }: TestAppOptions = {}): Promise<TestApp> {
   const log = captureLog()
   const names = new Set<string>()
   const watched: FastifyServerOptions = Object({ ...server, logger: { level: 'trace', stream: log.stream } })
   const app = Fastify('logger' in server || 'loggerInstance' in server ? server : watched)
+  let undescribed: readonly string[] = []
   t.teardown(async () => {
     await app.close()
     const leaks = leaksIn(log.text(), names)
     if (leaks.length > 0) throw new Error(`the log of a test holds ${leaks.join(', ')}`)
+    if (undescribed.length > 0) throw new Error(`answers are not as described:\n${undescribed.join('\n')}`)
   })
   await before?.(app)
+  if (given.openapi !== false) undescribed = await watchAnswers(app)
   const { prefix = '/v1', storage = memory(), migrate = true } = given
   await app.register(users, { ...given, prefix, storage, migrate })
   for (const type of ['user.created', 'user.updated'] as const) app.users.events.on(type, ({ data }) => { names.add(data.name).add(data.email) })

@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify'
+
+/** When a version was, or will be, deprecated, when it ends, and where clients are told. Dates as `Date`, or as ISO 8601 text. */
+export interface Deprecated {
+  since: Date | string
+  /** Not before `since`. */
+  sunset?: Date | string
+  /** A URI, absolute or relative to the request. */
+  link?: string
+}
+
+/** What is wrong between the members of the option. */
+export function deprecationFaults ({ since, sunset = since }: Deprecated): string[] {
+  const [from, to] = [Number(new Date(since)), Number(new Date(sunset))]
+  if (Number.isNaN(from) || Number.isNaN(to)) return ['deprecated must have dates that exist']
+  // RFC 9745 section 4.
+  return to < from ? ['deprecated.sunset must not be before deprecated.since'] : []
+}
+
+/** Has every answer of the scope say that its version is deprecated: Deprecation (RFC 9745), Sunset (RFC 8594), and a link to more. */
+export function announceDeprecation (scope: FastifyInstance, { since, sunset, link }: Deprecated): void {
+  const headers = {
+    // A date of RFC 9651 section 3.3.7: whole seconds.
+    deprecation: `@${Math.floor(Number(new Date(since)) / 1000)}`,
+    ...(sunset !== undefined && { sunset: new Date(sunset).toUTCString() })
+  }
+  const more = link === undefined ? [] : [`<${link}>; rel="deprecation"`, ...(sunset === undefined ? [] : [`<${link}>; rel="sunset"`])]
+  scope.addHook('onSend', async (_request, reply) => {
+    reply.headers(headers)
+    const links = reply.getHeader('link')
+    if (more.length > 0) reply.header('link', [...(links === undefined ? [] : [links]), ...more].join(', '))
+  })
+}

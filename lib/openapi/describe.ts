@@ -1,0 +1,92 @@
+import { type DescriptionSettings, type Operation, schemaOf } from './operation.ts'
+import { componentsFor, type Schema } from './schemas.ts'
+
+/** The name of our security scheme in a description. */
+const SECURITY_SCHEME = 'usersApiKey'
+const SCHEME = { type: 'http', scheme: 'bearer', bearerFormat: 'API key', description: 'An API key of the users’ API.' }
+const TAGS = { users: 'User records: list, create, read, update, delete.', 'api-keys': 'API keys: list, make, rotate, revoke.' }
+
+/** What `@fastify/swagger` (dynamic mode) asks a route that has a say of its own; its types are not named here, since it need not be installed. */
+export type Transform = (route: { url: string, openapiObject?: Described }) => { url: string, schema: Schema }
+export type Describe = (operation: Operation) => { swaggerTransform: Transform }
+
+/** The description as it is so far. */
+interface Described {
+  openapi?: string
+  tags?: ReadonlyArray<{ name: string, description?: string }>
+  components?: { schemas?: Readonly<Record<string, unknown>>, securitySchemes?: Readonly<Record<string, unknown>> }
+}
+
+const hidden: Transform = ({ url }) => ({ url, schema: { hide: true } })
+
+/** Keeps a route out of descriptions. */
+export const hide: { swaggerTransform: Transform } = { swaggerTransform: hidden }
+
+// Who has which name in a description: mounts may lie in contexts that don't know of each other.
+const spaces = new WeakMap<Described, Map<string, DescriptionSettings>>()
+
+/** The name of a mount in a description, after its decorator. */
+function spaceIn (description: Described, settings: DescriptionSettings): string {
+  const taken = spaces.get(description) ?? new Map<string, DescriptionSettings>()
+  spaces.set(description, taken)
+  let name = settings.decoratorName
+  for (let n = 2; (taken.get(name) ?? settings) !== settings; n++) name = `${settings.decoratorName}${n}`
+  taken.set(name, settings)
+  return name
+}
+
+/** A schema with references to the components of a mount, in the words of the description's version: OpenAPI 3.0 has no lists of types, and no lists of examples. */
+function written (schema: unknown, space: string, old: boolean): unknown {
+  if (Array.isArray(schema)) return schema.map((each) => written(each, space, old))
+  if (typeof schema !== 'object' || schema === null) return schema
+  return Object.fromEntries(Object.entries(schema).flatMap(([name, value]): Array<[string, unknown]> => {
+    if (name === '$ref') return [[name, `#/components/schemas/${space}.${value}`]]
+    if (old && name === 'examples') return [['example', value[0]]]
+    if (old && name === 'type' && Array.isArray(value)) return [['type', value[0]], ['nullable', true]]
+    return [[name, written(value, space, old)]]
+  }))
+}
+
+/** The names that a schema refers to, and those that they refer to. */
+function referred (schema: unknown, components: Readonly<Record<string, Schema>>, names = new Set<string>()): Set<string> {
+  if (typeof schema !== 'object' || schema === null) return names
+  for (const [name, value] of Object.entries(schema)) {
+    if (name !== '$ref') referred(value, components, names)
+    else if (!names.has(value)) referred(components[value], components, names.add(value))
+  }
+  return names
+}
+
+/** Adds what an operation refers to; a scheme or a tag of the host's that has the name already stays. */
+function provide (description: Described, { tag }: Operation, own: Readonly<Record<string, unknown>>): void {
+  const { schemas = {}, securitySchemes = {} } = description.components ?? {}
+  description.components = { ...description.components, schemas: { ...schemas, ...own }, securitySchemes: { [SECURITY_SCHEME]: SCHEME, ...securitySchemes } }
+  const { tags = [] } = description
+  if (!tags.some(({ name }) => name === tag)) description.tags = [...tags, { name: tag, description: TAGS[tag] }]
+}
+
+/**
+ * Makes the description of operations: a part of a route's `config` that `@fastify/swagger` asks, and nobody else. Routes have no `schema`, so that neither the
+ * host's compilers nor its shared schemas meet ours. `onUnfit` is told, once, of a description in Swagger 2.0, which can't say what there is to say: the package
+ * makes that where it has no option `openapi`.
+ */
+export function createDescribe (settings: DescriptionSettings, onUnfit: () => void): Describe {
+  const components = componentsFor(settings.limits)
+  let told = false
+  return (operation) => ({
+    swaggerTransform: ({ url, openapiObject }) => {
+      if (openapiObject === undefined) {
+        if (!told) onUnfit()
+        told = true
+        return hidden({ url })
+      }
+      const old = openapiObject.openapi?.startsWith('3.0') === true
+      const space = spaceIn(openapiObject, settings)
+      const parameters = [...url.matchAll(/:([A-Za-z0-9_]+)/g)].map(([, name]) => String(name))
+      const operationId = space === 'users' ? operation.operationId : `${operation.operationId}_${space}`
+      const schema = schemaOf({ ...operation, operationId }, parameters, settings)
+      provide(openapiObject, operation, Object.fromEntries([...referred(schema, components)].map((name) => [`${space}.${name}`, written(components[name], space, old)])))
+      return { url, schema: { ...Object(written(schema, space, false)), security: [{ [SECURITY_SCHEME]: [] }] } }
+    }
+  })
+}
