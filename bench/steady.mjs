@@ -43,7 +43,9 @@ try {
     const { child, address, key, stop } = await startServer('ours', 'ours-watched.mjs', { place, size: SIZE, execArgv: ['--expose-gc'] })
     if (kind === 'postgres') await seedPostgres(place, 'fastify_users_users', SIZE, { create: false })
     if (kind === 'sqlite') await seedSqlite(place, 'fastify_users_users', SIZE, { create: false })
-    const cases = Object.values(casesFor(SIZE, dialects.own))
+    // Users in memory are memory: there, none are added.
+    const { create, ...others } = casesFor(SIZE, dialects.own)
+    const cases = Object.values(kind === 'memory' ? others : { create, ...others })
     const heaps = []
     let requests = 0
     let errors = 0
@@ -54,7 +56,7 @@ try {
         url: address,
         connections: Number(given.connections),
         duration: 60,
-        // Enough to meet every cache, and little enough that the memory store stays about as large as it is.
+        // Enough to meet every cache.
         overallRate: 200,
         headers: { authorization: `Bearer ${key}` },
         requests: [{
@@ -71,7 +73,7 @@ try {
     await stop()
     const used = heaps.map(({ heapUsed }) => heapUsed)
     const [early, late] = [median(used.slice(1, 4)), median(used.slice(-3))]
-    worst = Math.max(worst, kind === 'memory' ? 0 : late / early)
+    worst = Math.max(worst, late / early)
     console.log(`${kind}: ${requests} requests, ${errors} errors; heap after collection, MB by the minute: ${used.map(mb).join(' ')}; minutes 2 to 4 against the last 3: ${((late / early - 1) * 100).toFixed(1)} %`)
     if (kind !== 'memory') {
       const script = `const at = performance.now(); const [{ default: Fastify }, { default: users }, { ${kind} }] = await Promise.all([import('fastify'), import('../dist/lib/index.js'), import('../dist/adapters/${kind}.js')])

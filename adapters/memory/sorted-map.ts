@@ -1,14 +1,22 @@
-/** A leaf holds keys in order and the value of each in the same place, a branch holds children in order; `size` is the number of keys below. */
+/** A leaf holds keys in order and the value of each in the same place, a branch holds children in order, and their sizes beside them; `size` is the number of keys below. */
 interface Node<Value> {
   leaf: boolean
   keys: string[]
   values: Value[]
   children: Array<Node<Value>>
+  /** Of the children: to ask sixty of them, each somewhere else in memory, costs more than a page. */
+  sizes: number[]
   size: number
 }
 
-const leafOf = <Value>(keys: string[], values: Value[]): Node<Value> => ({ leaf: true, keys, values, children: [], size: keys.length })
-const branchOf = <Value>(children: Array<Node<Value>>): Node<Value> => ({ leaf: false, keys: [], values: [], children, size: children.reduce((sum, { size }) => sum + size, 0) })
+const leafOf = <Value>(keys: string[], values: Value[]): Node<Value> => ({ leaf: true, keys, values, children: [], sizes: [], size: keys.length })
+const sum = (sizes: readonly number[]): number => sizes.reduce((before, size) => before + size, 0)
+
+function branchOf<Value> (children: Array<Node<Value>>): Node<Value> {
+  const sizes = children.map(({ size }) => size)
+  return { leaf: false, keys: [], values: [], children, sizes, size: sum(sizes) }
+}
+
 const width = ({ leaf, keys, children }: Node<unknown>): number => leaf ? keys.length : children.length
 
 /** The smallest key below a node, or the text that sorts before every other where there is none. */
@@ -50,6 +58,7 @@ function childFor (children: ReadonlyArray<Node<unknown>>, key: string): number 
 function split<Value> (node: Node<Value>, atEnd: boolean): Node<Value> {
   const cut = atEnd ? width(node) - 1 : width(node) >>> 1
   const upper = node.leaf ? leafOf(node.keys.splice(cut), node.values.splice(cut)) : branchOf(node.children.splice(cut))
+  node.sizes.splice(cut)
   node.size -= upper.size
   return upper
 }
@@ -93,7 +102,7 @@ export class SortedMap<Value> {
     while (at !== undefined) {
       before += position(at.keys, key)
       const child: number = childFor(at.children, key)
-      for (const { size } of at.children.slice(0, child)) before += size
+      before += sum(at.sizes.slice(0, child))
       at = at.children[child]
     }
     return before
@@ -102,12 +111,12 @@ export class SortedMap<Value> {
   /** The values from this position on, at most so many, in the order of their keys. */
   range (start: number, count: number): Value[] {
     const found: Value[] = []
-    const collect = ({ values, children }: Node<Value>, skip: number): void => {
+    const collect = ({ values, children, sizes }: Node<Value>, skip: number): void => {
       found.push(...values.slice(skip, skip + count - found.length))
-      for (const child of children) {
-        if (found.length >= count) return
-        if (skip < child.size) collect(child, skip)
-        skip = Math.max(0, skip - child.size)
+      for (let at = 0; at < children.length && found.length < count; at++) {
+        const [child, size = 0] = [children[at], sizes[at]]
+        if (skip < size && child !== undefined) collect(child, skip)
+        skip = Math.max(0, skip - size)
       }
     }
     collect(this.#root, start)
@@ -129,7 +138,12 @@ export class SortedMap<Value> {
       const at = childFor(node.children, key)
       const child = node.children[at]
       if (child === undefined || !this.#insert(child, key, value)) return false
-      if (width(child) > this.#max(child)) node.children.splice(at + 1, 0, split(child, at === node.children.length - 1))
+      if (width(child) > this.#max(child)) {
+        const upper = split(child, at === node.children.length - 1)
+        node.children.splice(at + 1, 0, upper)
+        node.sizes.splice(at + 1, 0, upper.size)
+      }
+      node.sizes[at] = child.size
     }
     node.size++
     return true
@@ -146,21 +160,24 @@ export class SortedMap<Value> {
       const at = childFor(node.children, key)
       const child = node.children[at]
       if (child === undefined || !this.#remove(child, key)) return false
-      this.#shrink(node.children, at)
+      node.sizes[at] = child.size
+      this.#shrink(node, at)
     }
     node.size--
     return true
   }
 
   /** Drops a child that has run empty, or joins one that has grown small with its neighbour. */
-  #shrink (children: Array<Node<Value>>, at: number): void {
+  #shrink ({ children, sizes }: Node<Value>, at: number): void {
     if (children.length > 1 && children[at]?.size === 0) {
       children.splice(at, 1)
+      sizes.splice(at, 1)
       return
     }
     const left = Math.max(0, at - 1)
     const [a, b] = children.slice(left, left + 2)
     if (a === undefined || b === undefined || width(a) + width(b) > this.#max(a) / 2) return
+    sizes.splice(left, 2, a.size + b.size)
     children.splice(left, 2, a.leaf ? leafOf([...a.keys, ...b.keys], [...a.values, ...b.values]) : branchOf([...a.children, ...b.children]))
   }
 }

@@ -59,7 +59,7 @@ function referred (schema: unknown, components: Readonly<Record<string, Schema>>
 
 /** Adds what an operation refers to; a scheme or a tag of the host's that has the name already stays. */
 function provide (description: Described, { tag }: Operation, own: Readonly<Record<string, unknown>>): void {
-  const { schemas = {}, securitySchemes = {} } = description.components ?? {}
+  const { schemas = {}, securitySchemes = {} } = { ...description.components }
   description.components = { ...description.components, schemas: { ...schemas, ...own }, securitySchemes: { [SECURITY_SCHEME]: SCHEME, ...securitySchemes } }
   const { tags = [] } = description
   if (!tags.some(({ name }) => name === tag)) description.tags = [...tags, { name: tag, description: TAGS[tag] }]

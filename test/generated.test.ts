@@ -1,0 +1,42 @@
+// Requests made from the description: valid ones are answered as it says, and never with a 5xx; ones that are wrong in one place with the status that the contract names.
+import fc from 'fast-check'
+import { test } from 'tap'
+import { ALL_SCOPES, inject, testApp } from './helpers/app.ts'
+import { type Described, requestsOf } from './helpers/requests.ts'
+import { stores } from './helpers/stores.ts'
+
+const RUNS = Number(process.env['REQUESTS'] ?? 2000)
+
+for (const { name, create } of stores) {
+  test(`requests made from the description, on ${name}`, { timeout: 250_000 }, async (t) => {
+    const { app } = await testApp(t, { storage: await create(t), apiKeyRoutes: true })
+    const admin = (await app.users.apiKeys.create({ name: 'never revoked', scopes: ALL_SCOPES, expiresAt: null })).key
+    await app.ready()
+    const described: Described = Object(Reflect.apply(Object(Reflect.get(app, 'descriptionOfTest')), app, []))
+    const ids: string[] = [(await app.users.create({ name: 'Ann', email: 'ann@example.org' })).id]
+    const { valid, invalid } = requestsOf(described, () => ids)
+    const seen = new Set<string>()
+    const wrongs = new Set<string>()
+    let sent = 0
+    const result = await fc.check(fc.asyncProperty(fc.oneof(valid, invalid), async ({ method, path, query, headers, body, wrong, status }) => {
+      const payload = body === undefined ? undefined : typeof body === 'string' && wrong === 'no JSON' ? body : JSON.stringify(body)
+      // Each request has a key of its own where it ends that.
+      const own = path.endsWith('/current') && wrong === undefined ? (await app.users.apiKeys.create({ name: 'own', scopes: ALL_SCOPES })).key : admin
+      const answer = await inject(app, method, `${path}${query.length === 0 ? '' : `?${new URLSearchParams(query)}`}`, { headers: { authorization: `Bearer ${own}`, ...headers }, ...(payload !== undefined && { payload }) })
+      sent++
+      const { statusCode } = answer
+      if (method === 'POST' && statusCode === 201 && path.endsWith('/users')) ids.push(answer.json().id)
+      if (wrong === undefined) seen.add(`${method} ${path.replace(/[a-z]+_[0-9a-hjkmnp-tv-z]{26}/, '{id}')} ${statusCode}`)
+      else wrongs.add(`${method} ${path.split('/')[2]} ${wrong}`)
+      if (statusCode >= 500) throw new Error(`${statusCode}: ${answer.body}`)
+      if (status !== undefined && statusCode !== status) throw new Error(`${wrong} must be ${status} and is ${statusCode}: ${answer.body}`)
+    }), { numRuns: RUNS, endOnFailure: true })
+    t.notOk(result.failed, `${String(result.errorInstance)} ${fc.defaultReportMessage(result)}`)
+    t.ok(sent >= RUNS || result.failed)
+    for (const each of ['GET /v1/users 200', 'POST /v1/users 201', 'GET /v1/users/{id} 200', 'GET /v1/users/{id} 404', 'PATCH /v1/users/{id} 200', 'PUT /v1/users/{id} 200', 'DELETE /v1/users/{id} 204', 'POST /v1/api-keys 201', 'DELETE /v1/api-keys/current 204']) {
+      t.ok(seen.has(each), `${each} was among them`)
+    }
+    t.ok(wrongs.size > 100, `${wrongs.size} kinds of faults`)
+    t.comment(`seed ${result.seed}, ${sent} requests: ${seen.size} kinds of answers to valid ones, ${wrongs.size} kinds of faults`)
+  })
+}
