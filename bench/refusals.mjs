@@ -1,8 +1,13 @@
-// Whether the time of a refusal tells why: keys that are unknown, of another secret, revoked and expired, interleaved, with and without the cache: node bench/refusals.mjs --tries 20000
+// Whether the time of a refusal tells why: keys that are unknown, of another secret, revoked and expired, interleaved, with and without the cache, at the
+// verifier and over a kept-alive connection on loopback: node bench/refusals.mjs --tries 20000
+import { Agent, get } from 'node:http'
 import { parseArgs } from 'node:util'
+import Fastify from 'fastify'
 import { memory } from '../dist/adapters/memory/index.js'
-import { digestSecret, generateKey } from '../dist/lib/api-keys/key-text.js'
+import { digestSecret, generateKey, keyText } from '../dist/lib/api-keys/key-text.js'
 import { createVerifier } from '../dist/lib/api-keys/verifier.js'
+import { createGate } from '../dist/lib/http/gate.js'
+import users from '../dist/lib/index.js'
 
 const { values: given } = parseArgs({ options: { tries: { type: 'string', default: '20000' } } })
 const tries = Number(given.tries)
@@ -29,24 +34,43 @@ function summary (times) {
   return { n: kept.length, mean, variance: kept.reduce((sum, time) => sum + (time - mean) ** 2, 0) / (kept.length - 1) }
 }
 
-for (const keyCache of [5, 0]) {
-  const { verify } = createVerifier({ storage, peppers: [], keyCache })
+/** Times a refusal of each class, in another order each time, so that nobody always follows the same one; gives a line of means and their differences. */
+async function compare (refuse) {
   const names = Object.keys(classes)
   const times = Object.fromEntries(names.map((name) => [name, []]))
   for (let i = -2000; i < tries; i++) {
-    // In another order each time, so that nobody always follows the same one.
     for (const name of names.map((name) => ({ name, at: Math.random() })).sort((a, b) => a.at - b.at).map(({ name }) => name)) {
       const from = process.hrtime.bigint()
-      const found = await verify(classes[name])
+      const refused = await refuse(classes[name])
       const took = Number(process.hrtime.bigint() - from)
-      if (found !== null) throw new Error(`${name} was let in`)
+      if (!refused) throw new Error(`${name} was let in`)
       if (i >= 0) times[name].push(took)
     }
   }
   const base = summary(times.unknown)
-  console.log(`keyCache ${keyCache}: ${names.map((name) => {
+  return names.map((name) => {
     const { n, mean, variance } = summary(times[name])
     const t = (mean - base.mean) / Math.sqrt(variance / n + base.variance / base.n)
     return `${name} ${mean.toFixed(0)} ns${name === 'unknown' ? '' : ` (${(mean - base.mean).toFixed(0)} ns, Welch t ${t.toFixed(1)})`}`
-  }).join(', ')}`)
+  }).join(', ')
 }
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+
+/** Whether a request with this token is refused. */
+const refusedOverHttp = (url, token) => new Promise((resolve, reject) => {
+  get(url, { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {
+    response.resume().on('end', () => resolve(response.statusCode === 401))
+  }).on('error', reject)
+})
+
+for (const keyCache of [5, 0]) {
+  const { verify } = createVerifier({ storage, peppers: [], keyCache, gate: createGate(undefined) })
+  console.log(`keyCache ${keyCache}, at the verifier: ${await compare(async (key) => await verify(key) === null)}`)
+  const app = Fastify()
+  await app.register(users, { storage, keyCache })
+  const address = await app.listen({ port: 0 })
+  console.log(`keyCache ${keyCache}, over HTTP: ${await compare((key) => refusedOverHttp(`${address}/v1/users`, keyText(key)))}`)
+  await app.close()
+}
+agent.destroy()
