@@ -4,7 +4,7 @@ import { memory } from '../../adapters/memory/index.ts'
 import { digestSecret } from '../../lib/api-keys/key-text.ts'
 import users, { type Scope, type UsersOptions } from '../../lib/index.ts'
 import { watchAnswers } from './described.ts'
-import { captureLog } from './log.ts'
+import { captureLog, textOf } from './log.ts'
 
 export const ALL_SCOPES: Scope[] = ['users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write']
 
@@ -39,8 +39,8 @@ export function leaksIn (text: string, names: Iterable<string>): string[] {
 }
 
 /**
- * A host with the plugin, on a memory store unless another is given; closed with the test. Where a test has no logger of its own, everything is logged and searched. Every answer is held
- * against its description.
+ * A host with the plugin, on a memory store unless another is given; closed with the test. What is logged is searched, and where a test has no logger of its own, that is everything. Every
+ * answer is held against its description.
  */
 export async function testApp (t: Test, { server = {}, before, ...given }: TestAppOptions = {}): Promise<TestApp> {
   const log = captureLog()
@@ -50,7 +50,7 @@ export async function testApp (t: Test, { server = {}, before, ...given }: TestA
   let undescribed: readonly string[] = []
   t.teardown(async () => {
     await app.close()
-    const leaks = leaksIn(log.text(), names)
+    const leaks = leaksIn(log.text() + textOf(Object(Object(server.logger).stream)), names)
     if (leaks.length > 0) throw new Error(`the log of a test holds ${leaks.join(', ')}`)
     if (undescribed.length > 0) throw new Error(`answers are not as described:\n${undescribed.join('\n')}`)
   })

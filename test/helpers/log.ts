@@ -1,5 +1,10 @@
 import { Writable } from 'node:stream'
 
+const texts = new WeakMap<object, () => string>()
+
+/** What a stream of `captureLog` has been told; nothing of any other. */
+export const textOf = (stream: object): string => texts.get(stream)?.() ?? ''
+
 /** A pino stream that keeps what is logged. */
 export function captureLog (): { stream: Writable, text: () => string, entries: () => Array<Record<string, unknown>> } {
   let text = ''
@@ -9,5 +14,6 @@ export function captureLog (): { stream: Writable, text: () => string, entries: 
       done()
     }
   })
+  texts.set(stream, () => text)
   return { stream, text: () => text, entries: () => text.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line)) }
 }
