@@ -8,7 +8,7 @@ import { stores } from './helpers/stores.ts'
 const RUNS = Number(process.env['REQUESTS'] ?? 2000)
 
 for (const { name, create } of stores) {
-  test(`requests made from the description, on ${name}`, { timeout: 250_000 }, async (t) => {
+  test(`requests made from the description, on ${name}`, { timeout: 250_000 + RUNS * 20 }, async (t) => {
     const { app } = await testApp(t, { storage: await create(t), apiKeyRoutes: true })
     const admin = (await app.users.apiKeys.create({ name: 'never revoked', scopes: ALL_SCOPES, expiresAt: null })).key
     await app.ready()

@@ -81,7 +81,7 @@ export const componentsFor = (limits: Limits): Readonly<Record<string, Schema>> 
     name,
     scopes: { ...scopes, description: 'None beyond the caller’s own. Absent: those of the three of users that the caller has.' },
     expiresAt: { type: ['string', 'null'], format: 'date-time', description: 'Not beyond the caller’s own expiry; null: never. Absent: in a year. Not together with `expiresIn`.' },
-    expiresIn: { type: 'integer', minimum: 1, maximum: 200_000_000_000, description: 'Seconds from now, instead of `expiresAt`.' }
+    expiresIn: { type: 'integer', minimum: 1, description: 'Seconds from now, instead of `expiresAt`.' }
   }, ['scopes', 'expiresAt', 'expiresIn'], { name: 'reporting', scopes: ['users:read'], expiresIn: 2_592_000 }),
   Rotation: object({ overlap: { type: 'integer', minimum: 0, maximum: 604_800, description: 'Seconds that the old key goes on working. Absent: a day.' } }, ['overlap'], { overlap: 3600 })
 })
