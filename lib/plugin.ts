@@ -76,9 +76,10 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   }))
 
   const limiter = await createLimiter(options)
-  const limited = { requests: options.rateLimit !== undefined, any: limiter !== null }
+  const limited = { requests: options.rateLimit !== undefined, failures: options.authFailures !== undefined, deletions: options.maxDeletesPerHour !== undefined }
+  const ending = deprecated === undefined ? null : { sunset: deprecated.sunset !== undefined, link: deprecated.link !== undefined }
   const onUnfit = () => host.log.warn('the description of @fastify/swagger lacks the routes of fastify-users: it is Swagger 2.0; give it the option openapi')
-  const describe = options.openapi ? createDescribe({ errorFormat: options.errorFormat, decoratorName, deprecated: deprecated !== undefined, limits, limited }, onUnfit) : () => hide
+  const describe = options.openapi ? createDescribe({ errorFormat: options.errorFormat, decoratorName, deprecated: ending, limits, limited }, onUnfit) : () => hide
   const settings = { useSemicolonDelimiter, gate, limits, describe }
   const identify = createAuthenticator({ verifier, keyPrefix, staticKeys, authenticate, onRefused: securityLog.refused })
   await host.register(async (scope) => {

@@ -13,8 +13,9 @@ for (const { name, create } of stores) {
     const admin = (await app.users.apiKeys.create({ name: 'never revoked', scopes: ALL_SCOPES, expiresAt: null })).key
     await app.ready()
     const described: Described = Object(Reflect.apply(Object(Reflect.get(app, 'descriptionOfTest')), app, []))
-    const ids: string[] = [(await app.users.create({ name: 'Ann', email: 'ann@example.org' })).id]
-    const { valid, invalid } = requestsOf(described, () => ids)
+    const ids = { users: new Set([(await app.users.create({ name: 'Ann', email: 'ann@example.org' })).id]), keys: new Set<string>() }
+    const idsAt = (path: string) => path.includes('api-keys') ? ids.keys : ids.users
+    const { valid, invalid } = requestsOf(described, (path) => [...idsAt(path)].slice(-20))
     const seen = new Set<string>()
     const wrongs = new Set<string>()
     let sent = 0
@@ -25,7 +26,8 @@ for (const { name, create } of stores) {
       const answer = await inject(app, method, `${path}${query.length === 0 ? '' : `?${new URLSearchParams(query)}`}`, { headers: { authorization: `Bearer ${own}`, ...headers }, ...(payload !== undefined && { payload }) })
       sent++
       const { statusCode } = answer
-      if (method === 'POST' && statusCode === 201 && path.endsWith('/users')) ids.push(answer.json().id)
+      if (method === 'POST' && statusCode === 201) idsAt(path).add(answer.json().id)
+      if (method === 'DELETE' && statusCode === 204) idsAt(path).delete(path.split('/').at(-1) ?? '')
       if (wrong === undefined) seen.add(`${method} ${path.replace(/[a-z]+_[0-9a-hjkmnp-tv-z]{26}/, '{id}')} ${statusCode}`)
       else wrongs.add(`${method} ${path.split('/')[2]} ${wrong}`)
       if (statusCode >= 500) throw new Error(`${statusCode}: ${answer.body}`)
@@ -33,7 +35,7 @@ for (const { name, create } of stores) {
     }), { numRuns: RUNS, endOnFailure: true })
     t.notOk(result.failed, `${String(result.errorInstance)} ${fc.defaultReportMessage(result)}`)
     t.ok(sent >= RUNS || result.failed)
-    for (const each of ['GET /v1/users 200', 'POST /v1/users 201', 'GET /v1/users/{id} 200', 'GET /v1/users/{id} 404', 'PATCH /v1/users/{id} 200', 'PUT /v1/users/{id} 200', 'DELETE /v1/users/{id} 204', 'POST /v1/api-keys 201', 'DELETE /v1/api-keys/current 204']) {
+    for (const each of ['GET /v1/users 200', 'POST /v1/users 201', 'GET /v1/users/{id} 200', 'GET /v1/users/{id} 404', 'PATCH /v1/users/{id} 200', 'PUT /v1/users/{id} 200', 'DELETE /v1/users/{id} 204', 'POST /v1/api-keys 201', 'GET /v1/api-keys/{id} 200', 'POST /v1/api-keys/{id}/rotate 201', 'DELETE /v1/api-keys/{id} 204', 'DELETE /v1/api-keys/current 204']) {
       t.ok(seen.has(each), `${each} was among them`)
     }
     t.ok(wrongs.size > 100, `${wrongs.size} kinds of faults`)

@@ -55,8 +55,8 @@ test('the linter has nothing to say, whatever the options', async (t) => {
 })
 
 test('every operation of the contract has an id, a tag, security and every status', async (t) => {
-  const { description } = await describe(t, { mounts: [{ apiKeyRoutes: true, rateLimit: { max: 10, window: 60 } }] })
-  const common = ['401', '403', '405', '429', '500', '503']
+  const { description } = await describe(t, { mounts: [{ apiKeyRoutes: true, authFailures: { max: 10, window: 60 } }] })
+  const common = ['401', '403', '405', '500', '503', '429']
   const rows: Record<string, string[]> = {
     'get /v1/users': ['200', '400'],
     'post /v1/users': ['201', '400', '409', '413', '415', '422'],
@@ -94,7 +94,15 @@ test('the host’s own bounds, prefix and formats are described', async (t) => {
   t.match(list?.parameters?.find(({ name }) => name === 'tenant'), { in: 'path', schema: { type: 'string' } })
   t.equal(list?.deprecated, true)
   t.strictSame(Object.keys(list?.responses['400']?.content ?? {}), ['application/json'])
-  t.match(Object.keys(list?.responses['200']?.headers ?? {}), ['Cache-Control', 'X-Content-Type-Options', 'Link', 'Deprecation', 'Sunset'])
+  t.match(Object.keys(list?.responses['200']?.headers ?? {}), ['Cache-Control', 'X-Content-Type-Options', 'Link', 'Deprecation'])
+  t.notOk('Sunset' in Object(list?.responses['200']?.headers), 'it has none')
+  const both = await describe(t, { mounts: [{ apiKeyRoutes: true, maxDeletesPerHour: 5, deprecated: { since: '2026-01-01', sunset: '2027-01-01', link: '/x' } }] })
+  for (const { operation: { operationId, responses } } of operationsOf(both.description)) {
+    t.match(Object.keys(responses['401']?.headers ?? {}), ['Cache-Control', 'X-Content-Type-Options', 'WWW-Authenticate', 'Deprecation', 'Sunset', 'Link'])
+    t.equal('429' in responses, operationId === 'deleteUser')
+  }
+  const counted = await describe(t, { mounts: [{ apiKeyRoutes: true, rateLimit: { max: 1, window: 1 } }] })
+  t.strictSame(operationsOf(counted.description).filter(({ operation }) => !('429' in operation.responses)).map(({ path }) => path), ['/v1/api-keys/current'])
 })
 
 test('what the host has already stays, and a host that hides us has nothing of ours', async (t) => {
@@ -124,6 +132,17 @@ test('mounts in one server have names of their own, wherever they are', async (t
   for (const id of ['listUsers', 'listUsers_users2', 'listUsers_people']) t.ok(ids.includes(id), id)
   for (const name of ['users.User', 'users2.User', 'people.User']) t.ok(Object.hasOwn(description.components.schemas, name), name)
   t.strictSame(await lint(text), [])
+})
+
+test('prefixes and decorators of any form are described', async (t) => {
+  const before = async (app: FastifyInstance) => {
+    await app.register(async (scope) => { await scope.register(users, { prefix: '/v1', storage: memory(), migrate: true }) }, { prefix: '/:tenant(^(?:acme|be:ta)$)' })
+  }
+  const { description, text } = await describe(t, { before, mounts: [{ prefix: '/rpc::v1', decoratorName: '$people' }, { prefix: '/:a-:b', decoratorName: 'definitions' }] })
+  t.strictSame(await lint(text), [])
+  const namesAt = (path: string) => description.paths[path]?.['patch']?.parameters?.filter((each) => each.in === 'path').map(({ name }) => name)
+  t.strictSame(['/rpc:v1/users/{id}', '/{a}-{b}/users/{id}', '/{tenant}/v1/users/{id}'].map(namesAt), [['id'], ['a', 'b', 'id'], ['tenant', 'id']])
+  t.strictSame([...new Set(Object.keys(description.components.schemas).map((name) => name.split('.')[0]))].sort(), ['_people', 'defs', 'users'])
 })
 
 test('a description that lacks our routes is told of in the log', async (t) => {
@@ -160,7 +179,11 @@ test('wrong dates and links are refused at the start', async (t) => {
     [{}, /deprecated must be \{ since, sunset, link \}/],
     [{ since: 'tomorrow' }, /deprecated must be/],
     [{ since: new Date(NaN) }, /deprecated must/],
-    [{ since: '2026-02-30T25:00Z' }, /deprecated must have dates that exist/],
+    [{ since: '2026-02-30' }, /deprecated must have dates that exist/],
+    [{ since: '2026-02-28T25:00Z' }, /deprecated must have dates that exist/],
+    [{ since: new Date(-1) }, /deprecated must have dates that exist/],
+    [{ since: '2026-02-01', sunset: new Date(8e15) }, /deprecated must have dates that exist/],
+    [{ since: '2026-02-01', sunset: '2026-02-29' }, /deprecated must have dates that exist/],
     [{ since: '2026-02-01', sunset: '2026-01-31' }, /deprecated.sunset must not be before deprecated.since/],
     [{ since: '2026-02-01', link: 'a b>' }, /deprecated must be/],
     [{ since: '2026-02-01', more: 1 }, /deprecated must be/]

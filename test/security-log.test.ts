@@ -1,7 +1,7 @@
 // What is logged about keys: ids and reasons, at a bounded rate, and never a secret.
 import { mock } from 'node:test'
 import { inspect } from 'node:util'
-import Fastify, { type FastifyBaseLogger, type FastifyRequest } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest } from 'fastify'
 import pino from 'pino'
 import { test } from 'tap'
 import { generateKey, keyText } from '../lib/api-keys/key-text.ts'
@@ -170,9 +170,52 @@ test('what a route of ours gives a child of such a logger is guarded as well', a
     })
   })
   await app.inject({ url: '/x?q=canary', headers: { authorization: 'Bearer canary' } })
-  t.match(given, [[{ req: { method: 'GET', url: '/x' } }, 'incoming request'], [{ n: 1, req: { url: '/x', headers: undefined } }, 'x'], ['text', undefined, { res: { statusCode: 204, secret: undefined } }], [{ res: { statusCode: 200 } }, 'request completed']])
+  t.match(given, [[{ req: { method: 'GET', url: '/x' } }, 'incoming request'], [{ n: 1, req: { url: '/x', headers: { authorization: '[redacted]' } } }, 'x'], ['text', undefined, { res: { statusCode: 204, secret: undefined } }], [{ res: { statusCode: 200 } }, 'request completed']])
   t.notMatch(inspect(given, { depth: 9 }), 'canary')
   await app.close()
+})
+
+test('a logger may look into what it is handed, be frozen, a function, or take settings', async (t) => {
+  const lines: string[] = []
+  const level = (object: unknown) => {
+    const { req, res } = Object(object)
+    if (req !== undefined) lines.push(`${req.method} ${req.raw.url} ${req.headers['user-agent']} ${req.headers.authorization} ${req.headers.cookie} ${req.id} ${req.ip} ${JSON.stringify(req.query)}`)
+    if (res !== undefined) lines.push(`${res.statusCode} ${res.raw.statusCode} ${res.getHeader('content-type')} ${res.hasHeader('etag')} ${typeof res.getHeaders()} ${res.elapsedTime >= 0} ${res.request.url}`)
+  }
+  const levels = { fatal: level, error: level, warn: level, info: level, debug: level, trace: level }
+  class Settable {
+    #shown = 'info'
+    get shown (): string { return this.#shown }
+    set shown (value: string) { this.#shown = value }
+    child (): Settable { return this }
+  }
+  const settable = Object.assign(new Settable(), levels)
+  const frozen: object = Object.freeze({ ...levels, child: () => frozen })
+  const callable: object = Object.assign(() => {}, { ...levels, child: () => callable })
+  for (const loggerInstance of [settable, frozen, callable]) {
+    lines.length = 0
+    const { app, call } = await testApp(t, {
+      server: { loggerInstance: Object(loggerInstance) },
+      before: (app) => {
+        app.addHook('onRequest', async ({ log }) => { if ('shown' in log) Object(log).shown = 'debug' })
+      }
+    })
+    await app.ready()
+    t.equal((await call('GET', '/users?q=canary', { headers: { 'user-agent': 'curl', cookie: 'canary' } })).statusCode, 200)
+    t.strictSame(lines, ['GET /v1/users curl [redacted] undefined req-1 127.0.0.1 {}', '200 200 application/json; charset=utf-8 false object true /v1/users'])
+  }
+  t.equal(settable.shown, 'debug')
+})
+
+test('a factory of the host’s that drops the serialisers opens no gap', async (t) => {
+  for (const [name, serializers] of [['its own', { req: ({ headers, url }: FastifyRequest) => Object({ headers, url }), res: ({ request }: FastifyReply) => Object({ headers: request.headers, url: request.url }) }], ['Fastify’s', {}]] as const) {
+    const log = captureLog()
+    const { call, key } = await testApp(t, { server: { logger: Object({ stream: log.stream, serializers }), childLoggerFactory: (logger, bindings) => logger.child({ ...bindings, traced: 'yes' }) } })
+    await call('GET', '/users?q=canary')
+    t.notMatch(log.text(), key.slice(16), name)
+    t.notMatch(log.text(), 'canary', name)
+    t.match(log.entries().filter(({ req, res }) => (req ?? res) !== undefined), [{ traced: 'yes', req: { url: '/v1/users' } }, { traced: 'yes' }])
+  }
 })
 
 test('where there is no logger, none is made', async (t) => {

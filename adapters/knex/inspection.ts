@@ -22,7 +22,7 @@ export function createInspection ({ dialect, run }: Session, names: Names, versi
   const present = dialect.name === 'postgres'
     ? `SELECT c.relname AS name FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
         WHERE i.indisvalid AND c.relnamespace = (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = to_regclass('${names.users}'))
-        UNION ALL SELECT tgname FROM pg_catalog.pg_trigger WHERE tgrelid IN (to_regclass('${names.users}'), to_regclass('${names.sealing}'), to_regclass('${names.apiKeys}')) AND tgenabled IN ('O', 'A')`
+        UNION ALL SELECT tgname FROM pg_catalog.pg_trigger WHERE tgrelid IN (to_regclass('${names.users}'), to_regclass('${names.sealing}'), to_regclass('${names.apiKeys}')) AND (tgenabled = 'A' OR tgenabled = 'O' AND tgrelid IS DISTINCT FROM to_regclass('${names.sealing}'))`
     : "SELECT name FROM sqlite_master WHERE type IN ('index', 'trigger')"
 
   return async () => {

@@ -41,7 +41,7 @@ export function apiKeyOperations (limits: Limits): Record<'list' | 'create' | 'g
       operationId: 'rotateApiKey',
       tag,
       summary: 'Rotate an API key',
-      description: 'Makes a successor with the same name and scopes; the old key goes on working for the overlap.',
+      description: 'Makes a successor with the same name and scopes; the old key goes on working for the overlap. No body is as good as an empty object.',
       body: { types: ['application/json'], is: 'Rotation' },
       success: { status: 201, description: 'The successor, and its text, which is shown this once.', is: 'NewApiKey', headers: ['Location'] },
       codes: [...bodied, 'api_key_not_found', 'api_key_inactive']
@@ -60,6 +60,7 @@ export function apiKeyOperations (limits: Limits): Record<'list' | 'create' | 'g
       operationId: 'revokeCurrentApiKey',
       tag,
       summary: 'Revoke the API key of this request',
+      counted: 'never',
       description: 'Whatever its scopes: whoever finds a leaked key can end it.',
       query: { force: { type: 'boolean', default: false, description: 'Revoke even the last key that can manage keys.' } },
       success: { status: 204, description: 'The key is revoked.' },

@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '../typebox.ts'
+import { isOnCalendar } from '../dates.ts'
 import { type Fault, validationFailed } from '../errors.ts'
 import { compileReader } from '../faults.ts'
 import { isApiKeyId } from '../ids.ts'
@@ -49,12 +50,6 @@ function moment (ms: number): string | null {
 /** When a key that is made now for so many seconds expires. */
 export function expiryAfter (lifetime: number | null, now: number): string | null {
   return lifetime === null ? null : new Date(Math.min(now + lifetime * 1000, LAST_MOMENT)).toISOString()
-}
-
-/** Whether a date-time names a day that its month has: Date would roll 30 February on into March. */
-function isOnCalendar (dateTime: string): boolean {
-  const day = new Date(`${dateTime.slice(0, 10)}T00:00:00Z`)
-  return !Number.isNaN(day.getTime()) && day.toISOString().slice(8, 10) === dateTime.slice(8, 10)
 }
 
 function judgeExpiry ({ expiresAt, expiresIn }: Pick<ApiKeyInput, 'expiresAt' | 'expiresIn'>, now: number, faults: Fault[]): string | null {

@@ -1,24 +1,40 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import { cleaned, isObject, SERIALIZERS, type Serializers } from './log-serializers.ts'
 
-/** What Fastify's own serialiser shows of a request. */
-const standard = ({ method, url, host, ip, socket }: FastifyRequest): unknown => ({ method, url, host, remoteAddress: ip, remotePort: socket.remotePort })
+/** Something of a request's shape, for loggers that look into it, without its credentials, its cookies and its query. */
+function standInFor (request: FastifyRequest): object {
+  const { id, method, url, host, ip, headers: { cookie, ...headers }, socket } = request
+  const shown = Object(cleaned({ id, method, url, host, ip, headers, socket: { remoteAddress: ip, remotePort: socket?.remotePort } }))
+  return { ...shown, params: {}, query: {}, raw: { method, url: shown.url, headers: shown.headers } }
+}
 
-/** A logger that is told what `show` says of requests, and the status of replies, and never either of them. */
+/** The same of a reply. */
+function replyLike (reply: Record<string, unknown>): object {
+  const { statusCode, elapsedTime, request } = reply
+  const ask = (name: string) => (...given: unknown[]): unknown => Reflect.apply(Object(reply[name]), reply, given)
+  return { statusCode, elapsedTime, getHeader: ask('getHeader'), getHeaders: ask('getHeaders'), hasHeader: ask('hasHeader'), raw: { statusCode }, ...(isObject(request) && { request: standInFor(Object(request)) }) }
+}
+
+const isCallable = (value: unknown): value is object => typeof value === 'object' ? value !== null : typeof value === 'function'
+
+/** A logger that is given what `show` makes of requests, and something like replies, and never either of them. */
 function guarded<L extends object> (logger: L, show: (request: FastifyRequest) => unknown): L {
   const told = (argument: unknown): unknown => {
     if (!isObject(argument)) return argument
     const { req, res } = argument
     if (!isObject(req) && !isObject(res)) return argument
-    return { ...argument, ...(isObject(req) && { req: cleaned(show(Object(req))) }), ...(isObject(res) && { res: { statusCode: res['statusCode'] } }) }
+    return { ...argument, ...(isObject(req) && { req: show(Object(req)) }), ...(isObject(res) && { res: replyLike(res) }) }
   }
-  return new Proxy(logger, {
-    get (target, name) {
-      const found: unknown = Reflect.get(target, name)
+  // Not the logger itself: a proxy of what is frozen must answer what that has.
+  const target: L = Object.create(logger)
+  return new Proxy(target, {
+    set: (_target, name, value) => Reflect.set(logger, name, value),
+    get (_target, name) {
+      const found: unknown = Reflect.get(logger, name)
       if (typeof found !== 'function') return found
       return (...given: unknown[]): unknown => {
-        const answer: unknown = Reflect.apply(found, target, given.map(told))
-        return name === 'child' && isObject(answer) ? guarded(answer, show) : answer
+        const answer: unknown = Reflect.apply(found, logger, given.map(told))
+        return name === 'child' && isCallable(answer) ? guarded(answer, show) : answer
       }
     }
   })
@@ -28,15 +44,19 @@ function guarded<L extends object> (logger: L, show: (request: FastifyRequest) =
 const silent = ({ info, error }: FastifyBaseLogger): boolean => info === error && /\{\s*\}$/.test(String(info))
 
 /**
- * Keeps credentials and queries out of loggers that know no serialisers (those of pino are looked after by `withoutSecrets`): they are handed Fastify's request
- * and reply whole, and print what they please. `given`: the serialisers that the host set for our routes.
+ * Keeps credentials and queries out of the log whatever makes its loggers. Those that know no serialisers are handed Fastify's request and reply whole, and print
+ * what they please: they get stand-ins. Those of pino are looked after by `withoutSecrets`, also where the host's own factory has left that out.
+ * `given`: the serialisers that the host set for our routes.
  */
 export function guardLoggers (scope: FastifyInstance, given: Serializers | undefined): void {
   const { childLoggerFactory } = scope
   const serialize = given?.['req']
-  const show = (request: FastifyRequest): unknown => typeof serialize === 'function' ? serialize(request) : standard(request)
+  const show = (request: FastifyRequest): unknown => typeof serialize === 'function' ? cleaned(serialize(request)) : standInFor(request)
   scope.setChildLoggerFactory(function (logger, bindings, options, raw) {
     const child = childLoggerFactory.call(this, logger, bindings, options, raw)
-    return SERIALIZERS in child || silent(child) ? child : guarded(child, show)
+    if (silent(child)) return child
+    if (!(SERIALIZERS in child)) return guarded(child, show)
+    const { serializers } = options
+    return serializers === undefined || Object(child)[SERIALIZERS].req === serializers['req'] ? child : child.child({}, { serializers })
   })
 }

@@ -1,4 +1,8 @@
 import type { FastifyInstance } from 'fastify'
+import { isOnCalendar } from '../dates.ts'
+
+// HTTP's dates have four digits for the year.
+const LAST_MOMENT = Date.UTC(10_000, 0) - 1
 
 /** When a version was, or will be, deprecated, when it ends, and where clients are told. Dates as `Date`, or as ISO 8601 text. */
 export interface Deprecated {
@@ -12,7 +16,8 @@ export interface Deprecated {
 /** What is wrong between the members of the option. */
 export function deprecationFaults ({ since, sunset = since }: Deprecated): string[] {
   const [from, to] = [Number(new Date(since)), Number(new Date(sunset))]
-  if (Number.isNaN(from) || Number.isNaN(to)) return ['deprecated must have dates that exist']
+  const exists = [since, sunset].every((date) => typeof date !== 'string' || isOnCalendar(date))
+  if (!exists || !(from >= 0) || !(to >= 0 && to <= LAST_MOMENT)) return ['deprecated must have dates that exist, from 1970 to 9999']
   // RFC 9745 section 4.
   return to < from ? ['deprecated.sunset must not be before deprecated.since'] : []
 }

@@ -1,4 +1,4 @@
-import type { FastifyBaseLogger, FastifyRequest, RegisterOptions } from 'fastify'
+import type { FastifyBaseLogger, RegisterOptions } from 'fastify'
 
 export type Serializers = NonNullable<RegisterOptions['logSerializers']>
 
@@ -35,8 +35,12 @@ export function cleaned (value: unknown, depth = 0): unknown {
  */
 export function withoutSecrets (log: FastifyBaseLogger, given: Serializers | undefined): Serializers {
   const { [SERIALIZERS]: known } = Object(log)
-  const serialize: unknown = given?.['req'] ?? known?.req
-  if (typeof serialize !== 'function') return given ?? {}
-  // Fastify's type of a serialiser wants text; pino takes any value, and hosts give objects.
-  return { ...given, req: (request: FastifyRequest) => Object(cleaned(serialize(request))).valueOf() }
+  const all: Serializers = { ...given }
+  // A reply knows its request.
+  for (const name of ['req', 'res']) {
+    const serialize: unknown = given?.[name] ?? known?.[name]
+    // Fastify's type of a serialiser wants text; pino takes any value, and hosts give objects.
+    if (typeof serialize === 'function') all[name] = (value: unknown) => Object(cleaned(serialize(value))).valueOf()
+  }
+  return all
 }

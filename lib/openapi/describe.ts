@@ -29,10 +29,24 @@ const spaces = new WeakMap<Described, Map<string, DescriptionSettings>>()
 function spaceIn (description: Described, settings: DescriptionSettings): string {
   const taken = spaces.get(description) ?? new Map<string, DescriptionSettings>()
   spaces.set(description, taken)
-  let name = settings.decoratorName
-  for (let n = 2; (taken.get(name) ?? settings) !== settings; n++) name = `${settings.decoratorName}${n}`
+  // What names of components may hold; and the package takes one word in references for its own.
+  const base = settings.decoratorName.replace(/[^A-Za-z0-9_]/g, '_').replaceAll('definitions', 'defs')
+  let name = base
+  for (let n = 2; (taken.get(name) ?? settings) !== settings; n++) name = `${base}${n}`
   taken.set(name, settings)
   return name
+}
+
+/** The names of a path's parameters, as find-my-way has them: `::` is a colon, and parentheses hold a regular expression. */
+function parametersIn (url: string): string[] {
+  const names: string[] = []
+  let depth = 0
+  for (const [part, name] of url.matchAll(/::|:(\w+)|[()]/g)) {
+    if (part === '(') depth++
+    else if (part === ')') depth--
+    else if (name !== undefined && depth === 0) names.push(name)
+  }
+  return names
 }
 
 /** A schema with references to the components of a mount, in the words of the description's version: OpenAPI 3.0 has no lists of types, and no lists of examples. */
@@ -82,7 +96,7 @@ export function createDescribe (settings: DescriptionSettings, onUnfit: () => vo
       }
       const old = openapiObject.openapi?.startsWith('3.0') === true
       const space = spaceIn(openapiObject, settings)
-      const parameters = [...url.matchAll(/:([A-Za-z0-9_]+)/g)].map(([, name]) => String(name))
+      const parameters = parametersIn(url)
       const operationId = space === 'users' ? operation.operationId : `${operation.operationId}_${space}`
       const schema = schemaOf({ ...operation, operationId }, parameters, settings)
       provide(openapiObject, operation, Object.fromEntries([...referred(schema, components)].map((name) => [`${space}.${name}`, written(components[name], space, old)])))

@@ -19,6 +19,8 @@ export interface Operation {
   success: { status: 200 | 201 | 204, description: string, is?: string, headers?: ReadonlyArray<keyof typeof HEADERS> }
   /** Whether a read can be answered 304. */
   conditional?: boolean
+  /** Which limit counts it, beside that of failures. Default `requests`. */
+  counted?: 'deletions' | 'never'
   /** Codes of its own errors. */
   codes: readonly ErrorCode[]
 }
@@ -28,10 +30,11 @@ export interface DescriptionSettings {
   errorFormat: ErrorFormat
   /** What names the mount among others in one description. */
   decoratorName: string
-  deprecated: boolean
+  /** What a deprecated version's answers tell; null: it is none. */
+  deprecated: { sunset: boolean, link: boolean } | null
   limits: Limits
   /** Which limits there are: they have an answer, and headers, of their own. */
-  limited: { requests: boolean, any: boolean }
+  limited: { requests: boolean, failures: boolean, deletions: boolean }
 }
 
 const text = (description: string, more: Schema = {}): Schema => ({ type: 'string', description, ...more })
@@ -47,7 +50,10 @@ const HEADERS = {
   'X-Content-Type-Options': text('The media type is as it says.', { enum: ['nosniff'] }),
   ETag: text('The user’s version, a strong entity tag.', { pattern: '^"[1-9][0-9]*"$' }),
   Location: text('The path of what was made.'),
-  Link: text('`first`, `prev`, `next` and `last` page; in a walk by `after`, `next` alone (RFC 8288).'),
+  Link: text('Of a list, its `first`, `prev`, `next` and `last` page, and in a walk by `after` `next` alone (RFC 8288); of a deprecated version, where that is told.'),
+  Accept: text('The media types that a body may have.'),
+  'Accept-Patch': text('The media types that a body may have (RFC 5789 section 2.2).'),
+  'Accept-Encoding': text('A body has no content coding.'),
   'Idempotency-Replayed': text('The answer is that of the first request with this key.', { enum: ['true'] }),
   'WWW-Authenticate': text('The challenge (RFC 6750 section 3).'),
   Allow: text('The methods of this path.'),
@@ -59,14 +65,26 @@ const HEADERS = {
 }
 const EVERYWHERE = ['Cache-Control', 'X-Content-Type-Options'] as const
 const COMMON: readonly ErrorCode[] = ['unauthorized', 'invalid_api_key', 'insufficient_scope', 'method_not_allowed', 'internal', 'storage_unavailable']
-const OF_STATUS = new Map<number, ReadonlyArray<keyof typeof HEADERS>>([[401, ['WWW-Authenticate']], [403, ['WWW-Authenticate']], [405, ['Allow']], [409, ['Retry-After']], [412, ['ETag']], [429, ['Retry-After']], [503, ['Retry-After']]])
+const OF_STATUS = new Map<number, ReadonlyArray<keyof typeof HEADERS>>([[401, ['WWW-Authenticate']], [403, ['WWW-Authenticate']], [405, ['Allow']], [412, ['ETag']], [415, ['Accept', 'Accept-Patch', 'Accept-Encoding']], [429, ['Retry-After']], [503, ['Retry-After']]])
 
-function namesOf (more: ReadonlyArray<keyof typeof HEADERS>, { deprecated, limited }: DescriptionSettings): Readonly<Record<string, Schema>> {
-  const names = [...EVERYWHERE, ...more, ...(limited.requests ? ['RateLimit', 'RateLimit-Policy'] as const : []), ...(deprecated ? ['Deprecation', 'Sunset', 'Link'] as const : [])]
+function namesOf (more: ReadonlyArray<keyof typeof HEADERS>, { counted }: Operation, { deprecated, limited }: DescriptionSettings): Readonly<Record<string, Schema>> {
+  const names = [
+    ...EVERYWHERE,
+    ...more,
+    ...(limited.requests && counted !== 'never' ? ['RateLimit', 'RateLimit-Policy'] as const : []),
+    ...(deprecated === null ? [] : ['Deprecation'] as const),
+    ...(deprecated?.sunset === true ? ['Sunset'] as const : []),
+    ...(deprecated?.link === true ? ['Link'] as const : [])
+  ]
   return Object.fromEntries(names.map((name) => [name, HEADERS[name]]))
 }
 
-function errorAnswers (codes: readonly ErrorCode[], settings: DescriptionSettings): Record<string, Schema> {
+/** Whether some limit can refuse the operation. */
+const isLimited = ({ counted }: Operation, { requests, failures, deletions }: DescriptionSettings['limited']): boolean =>
+  failures || (requests && counted !== 'never') || (deletions && counted === 'deletions')
+
+function errorAnswers (operation: Operation, settings: DescriptionSettings): Record<string, Schema> {
+  const codes: ErrorCode[] = [...COMMON, ...(isLimited(operation, settings.limited) ? ['rate_limited'] as const : []), ...operation.codes]
   const statuses = [...new Set(codes.map((code) => errorTable[code].status))]
   return Object.fromEntries(statuses.map((status) => {
     const own = codes.filter((code) => errorTable[code].status === status)
@@ -74,23 +92,22 @@ function errorAnswers (codes: readonly ErrorCode[], settings: DescriptionSetting
       ? { 'application/problem+json': { schema: { allOf: [{ $ref: 'Problem' }, { type: 'object', properties: { status: { type: 'integer', enum: [status] }, code: { type: 'string', enum: own } } }] } } }
       // The host makes it: nothing more is known.
       : { 'application/json': { schema: { type: 'object' } } }
-    const headers = namesOf(OF_STATUS.get(status) ?? [], settings)
+    const headers = namesOf(own.includes('idempotency_in_progress') ? ['Retry-After'] : OF_STATUS.get(status) ?? [], operation, settings)
     return [status, { description: `${own.map((code) => `\`${code}\`: ${errorTable[code].title}`).join('; ')}.`, headers, content }]
   }))
 }
 
 /** The schema of an operation as Fastify has schemas, which `@fastify/swagger` makes a description of. `parameters`: the names in the path. */
 export function schemaOf (operation: Operation, parameters: readonly string[], settings: DescriptionSettings): Schema {
-  const { operationId, tag, summary, description, id, query, reads = [], body, success, conditional = false, codes } = operation
-  const { deprecated, limited } = settings
-  const headers = namesOf(success.headers ?? [], settings)
+  const { operationId, tag, summary, description, id, query, reads = [], body, success, conditional = false } = operation
+  const headers = namesOf(success.headers ?? [], operation, settings)
   const params = Object.fromEntries(parameters.map((name) => [name, name === 'id' && id !== undefined ? id : { type: 'string', description: 'A part of the path that this API lives under.' }]))
   return {
     operationId,
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
-    ...(deprecated && { deprecated }),
+    ...(settings.deprecated !== null && { deprecated: true }),
     ...(parameters.length > 0 && { params: { type: 'object', properties: params, required: parameters } }),
     ...(query !== undefined && { querystring: { type: 'object', properties: query } }),
     ...(reads.length > 0 && { headers: { type: 'object', properties: Object.fromEntries(reads.map((name) => [name, REQUEST_HEADERS[name]])) } }),
@@ -99,8 +116,8 @@ export function schemaOf (operation: Operation, parameters: readonly string[], s
       [success.status]: success.is === undefined
         ? { description: success.description, headers, type: 'null' }
         : { description: success.description, headers, content: { 'application/json': { schema: { $ref: success.is } } } },
-      ...(conditional && { 304: { description: 'The client has this version.', headers: namesOf(['ETag'], settings), type: 'null' } }),
-      ...errorAnswers([...COMMON, ...(limited.any ? ['rate_limited'] as const : []), ...codes], settings)
+      ...(conditional && { 304: { description: 'The client has this version.', headers: namesOf(['ETag'], operation, settings), type: 'null' } }),
+      ...errorAnswers(operation, settings)
     }
   }
 }

@@ -15,8 +15,8 @@ const moment = (description: string): Schema => ({ type: 'string', format: 'date
 export const userId = idOf('usr', 'The user’s id: a TypeID, sortable by creation.')
 export const keyId = idOf('key', 'The id of the API key’s record: a TypeID, sortable by creation.')
 
-const name = { type: 'string', minLength: 1, maxLength: 200, pattern: '\\S', description: 'Kept in NFC and trimmed; no control characters.' }
-const email = { type: 'string', format: 'email', maxLength: 254, description: 'An ordinary address, kept as sent, trimmed; unique whatever its case.' }
+const name = { type: 'string', minLength: 1, maxLength: 200, pattern: '\\S', description: 'Kept in NFC and trimmed, and judged so; no control characters.' }
+const email = { type: 'string', format: 'email', maxLength: 254, description: 'An ordinary address, kept as sent, trimmed, and judged so; unique whatever its case.' }
 
 const object = (properties: Readonly<Record<string, Schema>>, optional: readonly string[] = [], example?: unknown): Schema => ({
   type: 'object',

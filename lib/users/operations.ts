@@ -73,6 +73,7 @@ export function userOperations (limits: Limits): Record<'list' | 'create' | 'get
       description: 'For good: the id is never used again, the e-mail address is free at once.',
       reads: ['If-Match', 'If-None-Match'],
       success: { status: 204, description: 'The user is gone.' },
+      counted: 'deletions',
       codes: ['validation_failed', 'malformed_json', 'user_not_found', 'precondition_failed', 'body_too_large', 'unsupported_media_type', 'precondition_required']
     }
   }

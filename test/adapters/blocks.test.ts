@@ -348,4 +348,8 @@ test('a new user is not looked up where the boundary is older', async (t) => {
   await sql(`ALTER TABLE "${schema}".fastify_users_sealing ENABLE TRIGGER USER; UPDATE "${schema}".fastify_users_sealing SET pending = 'zzz'`)
   await insert(newId('usr'))
   t.equal(await noted(), 1)
+  // Enabled again as others are, it would not follow on a subscriber.
+  t.strictSame((await storage.inspect()).missing, ['fastify_users_sealing_announced'])
+  await sql(`ALTER TABLE "${schema}".fastify_users_sealing ENABLE ALWAYS TRIGGER fastify_users_sealing_announced`)
+  t.strictSame((await storage.inspect()).missing, [])
 })

@@ -16,9 +16,9 @@ interface Description {
 
 // Headers of an answer that a description need not tell of.
 const TRANSPORT = new Set(['content-type', 'content-length', 'date', 'connection', 'keep-alive', 'transfer-encoding'])
-const OURS = new Set(['cache-control', 'x-content-type-options', 'etag', 'location', 'link', 'idempotency-replayed', 'www-authenticate', 'allow', 'retry-after', 'ratelimit', 'ratelimit-policy', 'deprecation', 'sunset'])
+const OURS = new Set(['cache-control', 'x-content-type-options', 'etag', 'location', 'link', 'idempotency-replayed', 'www-authenticate', 'allow', 'retry-after', 'ratelimit', 'ratelimit-policy', 'deprecation', 'sunset', 'accept', 'accept-patch', 'accept-encoding'])
 // Described, and not on every answer that they are described for.
-const SOMETIMES = new Set(['link', 'idempotency-replayed', 'ratelimit', 'ratelimit-policy', 'sunset', '409 retry-after', '412 etag'])
+const SOMETIMES = new Set(['link', 'idempotency-replayed', 'ratelimit', 'ratelimit-policy', 'sunset', '409 retry-after', '412 etag', '415 accept', '415 accept-patch', '415 accept-encoding'])
 
 const validators = new Map<string, ValidateFunction>()
 

@@ -100,8 +100,8 @@ export function valuesOf ({ components }: Described) {
   return { right, wrong }
 }
 
-/** Makes requests from a description: valid ones, and ones that are wrong in one place. `ids`: those that there are. */
-export function requestsOf (described: Described, ids: () => readonly string[]): { valid: fc.Arbitrary<Request>, invalid: fc.Arbitrary<Request> } {
+/** Makes requests from a description: valid ones, and ones that are wrong in one place. `idsAt`: those that there are below a path. */
+export function requestsOf (described: Described, idsAt: (path: string) => readonly string[]): { valid: fc.Arbitrary<Request>, invalid: fc.Arbitrary<Request> } {
   const { right, wrong } = valuesOf(described)
   const operations = Object.entries(described.paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, ...operation })))
   type Each = typeof operations[number]
@@ -115,9 +115,11 @@ export function requestsOf (described: Described, ids: () => readonly string[]):
       // Two that the description says, in words, don't go together.
       .map(({ page, ...others }) => Object.entries({ ...others, ...(page !== undefined && !('after' in others) && { page }) }))
     const headers = fc.record(Object.fromEntries(parametersOf(operation, 'header').map(({ name, schema }) => [name.toLowerCase(), name.startsWith('If-') ? fc.constantFrom('*', ENTITY_TAG, `W/${ENTITY_TAG}, "7"`) : right(schema).map(String)])), { requiredKeys: [], noNullPrototype: true })
+      // Most come without.
+      .chain((found) => fc.nat(3).map((n) => n === 0 ? found : withoutConditions(found)))
     const bodies = Object.entries(requestBody?.content ?? {}).map(([type, { schema }]) => right(schema).map((body) => ({ type, body: exclusive(Object(body)) })))
     return fc.record({
-      id: id === undefined ? fc.constant('') : fc.oneof(right(id.schema).map(String), fc.nat().map((n) => ids()[n % Math.max(1, ids().length)] ?? 'x')),
+      id: id === undefined ? fc.constant('') : fc.oneof({ weight: 1, arbitrary: right(id.schema).map(String) }, { weight: 4, arbitrary: fc.integer({ min: 0, max: 2 ** 31 - 1 }).map((n) => idsAt(path)[n % Math.max(1, idsAt(path).length)] ?? 'x') }),
       query,
       headers,
       content: bodies.length === 0 ? fc.constant(null) : fc.oneof(...bodies)
@@ -163,7 +165,7 @@ function withoutId (body: unknown): unknown {
   return Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'id'))
 }
 
-function withoutConditions (headers: Record<string, string>): Record<string, string> {
+function withoutConditions<Value> (headers: Record<string, Value>): Record<string, Value> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('if-')))
 }
 
