@@ -3,8 +3,9 @@ import { cleaned, isObject, SERIALIZERS, type Serializers } from './log-serializ
 
 /** Something of a request's shape, for loggers that look into it, without its credentials, its cookies and its query. */
 function standInFor (request: FastifyRequest): object {
-  const { id, method, url, host, ip, headers: { cookie, ...headers }, socket } = request
-  const shown = Object(cleaned({ id, method, url, host, ip, headers, socket: { remoteAddress: ip, remotePort: socket?.remotePort } }))
+  const { id, method, url, host, ip, headers: { cookie, ...headers } = {}, socket } = request
+  const { remotePort } = Object(socket)
+  const shown = Object(cleaned({ id, method, url, host, ip, headers, socket: { remoteAddress: ip, remotePort } }))
   return { ...shown, params: {}, query: {}, raw: { method, url: shown.url, headers: shown.headers } }
 }
 
@@ -15,7 +16,8 @@ function replyLike (reply: Record<string, unknown>): object {
   return { statusCode, elapsedTime, getHeader: ask('getHeader'), getHeaders: ask('getHeaders'), hasHeader: ask('hasHeader'), raw: { statusCode }, ...(isObject(request) && { request: standInFor(Object(request)) }) }
 }
 
-const isCallable = (value: unknown): value is object => typeof value === 'object' ? value !== null : typeof value === 'function'
+/** Functions are objects too. */
+const isAnyObject = (value: unknown): value is object => Object(value) === value
 
 /** A logger that is given what `show` makes of requests, and something like replies, and never either of them. */
 function guarded<L extends object> (logger: L, show: (request: FastifyRequest) => unknown): L {
@@ -34,7 +36,7 @@ function guarded<L extends object> (logger: L, show: (request: FastifyRequest) =
       if (typeof found !== 'function') return found
       return (...given: unknown[]): unknown => {
         const answer: unknown = Reflect.apply(found, logger, given.map(told))
-        return name === 'child' && isCallable(answer) ? guarded(answer, show) : answer
+        return name === 'child' && isAnyObject(answer) ? guarded(answer, show) : answer
       }
     }
   })
