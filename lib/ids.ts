@@ -2,8 +2,8 @@ import { fromUUIDBytes } from 'typeid-js'
 import { V7Generator } from 'uuidv7'
 
 const FORM = '[0-7][0-9a-hjkmnp-tv-z]{25}'
-const USER_ID = new RegExp(`^usr_${FORM}$`)
-const API_KEY_ID = new RegExp(`^key_${FORM}$`)
+export const USER_ID = new RegExp(`^usr_${FORM}$`)
+export const API_KEY_ID = new RegExp(`^key_${FORM}$`)
 
 const generator = new V7Generator()
 // Ids of one process never go backwards, however far the clock does: the list's order is the order of creation.

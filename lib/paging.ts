@@ -1,7 +1,7 @@
 import { type Fault } from './errors.ts'
 import type { Page, PageRequest } from './storage.ts'
 
-const PAGE_MAX = 1_000_000_000
+export const PAGE_MAX = 1_000_000_000
 
 /** The parameters that every list has. */
 export interface PagingQuery {

@@ -13,7 +13,7 @@ import { createLimiter } from './http/limiter.ts'
 import { withoutSecrets } from './http/log-serializers.ts'
 import { pinScope } from './http/scope.ts'
 import { createSecurityLog } from './http/security-log.ts'
-import { createDescribe, hide } from './openapi/describe.ts'
+import { describeMount } from './openapi/mount.ts'
 import { checkOptions, type UsersOptions } from './options.ts'
 import type { Storage } from './storage.ts'
 import { userRoutes } from './users/routes.ts'
@@ -50,12 +50,6 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   if (options.migrate) await storage.migrate()
   await storage.check()
 
-  if (options.openapi) {
-    const described = host.hasDecorator('swagger')
-    host.addHook('onReady', async () => {
-      if (!described && host.hasDecorator('swagger')) host.log.warn('the description of @fastify/swagger lacks the routes of fastify-users: register it before them')
-    })
-  }
   host.addHook('onReady', async () => {
     if (staticKeys.length > 0 || authenticate !== undefined) return
     // This is only for a warning: where it can't be told, requests will tell.
@@ -76,14 +70,10 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   }))
 
   const limiter = await createLimiter(options)
-  const limited = { requests: options.rateLimit !== undefined, failures: options.authFailures !== undefined, deletions: options.maxDeletesPerHour !== undefined }
-  const ending = deprecated === undefined ? null : { sunset: deprecated.sunset !== undefined, link: deprecated.link !== undefined }
-  const onUnfit = () => host.log.warn('the description of @fastify/swagger lacks the routes of fastify-users: it is Swagger 2.0; give it the option openapi')
-  const describe = options.openapi ? createDescribe({ errorFormat: options.errorFormat, decoratorName, deprecated: ending, limits, limited }, onUnfit) : () => hide
-  const settings = { useSemicolonDelimiter, gate, limits, describe }
+  const settings = { useSemicolonDelimiter, gate, limits, describe: describeMount(host, options) }
   const identify = createAuthenticator({ verifier, keyPrefix, staticKeys, authenticate, onRefused: securityLog.refused })
   await host.register(async (scope) => {
-    guardLoggers(scope, registration.logSerializers)
+    guardLoggers(scope)
     if (deprecated !== undefined) announceDeprecation(scope, deprecated)
     pinScope(scope, {
       identify,

@@ -2,7 +2,8 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import { ALL_SCOPES, inject, testApp } from './helpers/app.ts'
-import { type Described, requestsOf } from './helpers/requests.ts'
+import { descriptionOf } from './helpers/described.ts'
+import { requestsOf } from './helpers/requests.ts'
 import { stores } from './helpers/stores.ts'
 
 const RUNS = Number(process.env['REQUESTS'] ?? 2000)
@@ -12,10 +13,9 @@ for (const { name, create } of stores) {
     const { app } = await testApp(t, { storage: await create(t), apiKeyRoutes: true })
     const admin = (await app.users.apiKeys.create({ name: 'never revoked', scopes: ALL_SCOPES, expiresAt: null })).key
     await app.ready()
-    const described: Described = Object(Reflect.apply(Object(Reflect.get(app, 'descriptionOfTest')), app, []))
     const ids = { users: new Set([(await app.users.create({ name: 'Ann', email: 'ann@example.org' })).id]), keys: new Set<string>() }
     const idsAt = (path: string) => path.includes('api-keys') ? ids.keys : ids.users
-    const { valid, invalid } = requestsOf(described, (path) => [...idsAt(path)].slice(-20))
+    const { valid, invalid } = requestsOf(descriptionOf(app), (path) => [...idsAt(path)].slice(-20))
     const seen = new Set<string>()
     const wrongs = new Set<string>()
     let sent = 0

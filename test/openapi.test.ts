@@ -7,11 +7,8 @@ import { test, type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import users, { type UsersOptions } from '../lib/index.ts'
 import { testApp } from './helpers/app.ts'
-import { faultsOf } from './helpers/described.ts'
+import { type Description, faultsOf } from './helpers/described.ts'
 import { captureLog } from './helpers/log.ts'
-
-interface Operation { operationId: string, tags: string[], security: unknown[], deprecated?: boolean, parameters?: Array<{ name: string, in: string, schema: object }>, responses: Record<string, { headers: object, content?: Record<string, { schema: object }> }> }
-interface Description { paths: Record<string, Record<string, Operation>>, tags: Array<{ name: string }>, components: { schemas: Record<string, object>, securitySchemes: Record<string, object> } }
 
 const INFO = { title: 'Users', version: '1.0.0', license: { name: 'MIT', url: 'https://opensource.org/license/mit' } }
 
@@ -199,7 +196,7 @@ test('the check that every answer of every test passes finds what it is there fo
   const get = description.paths['/v1/users/{id}']?.['get']
   const user = { id: 'usr_01h455vb4pex5vsknk084sn02q', name: 'Ann', email: 'ann@example.org', createdAt: '2026-01-31T09:30:00.000Z', updatedAt: '2026-01-31T09:30:00.000Z' }
   const answer = { status: 200, headers: { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', etag: '"1"', date: 'x', 'x-own': 'y' }, type: 'application/json', body: JSON.stringify(user), head: false }
-  const faults = (changes: object) => get === undefined ? [] : faultsOf(Object(description), Object(get), { ...answer, ...changes })
+  const faults = (changes: object) => get === undefined ? [] : faultsOf(description, get, { ...answer, ...changes })
   t.strictSame(faults({}), [])
   t.match(faults({ status: 201 }), ['status 201 is not described'])
   t.match(faults({ headers: { ...answer.headers, etag: 'W/"1"' } }), ['header etag of 200 is not as described'])

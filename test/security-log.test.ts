@@ -133,24 +133,24 @@ test('a logger that knows no serialisers is handed no request and no reply', asy
     debug = this.#print
     trace = this.#print
   }
-  for (const serializers of [undefined, { req: ({ headers, url }: FastifyRequest) => Object({ headers, url, own: true }) }]) {
-    for (const childLoggerFactory of [undefined, (logger: FastifyBaseLogger, bindings: object) => logger.child({ ...bindings, traced: 'yes' })]) {
-      lines.length = 0
-      const { app, call, key } = await testApp(t, { ...(serializers && { logSerializers: serializers }), server: { loggerInstance: Object(new Printer()), ...(childLoggerFactory && { childLoggerFactory }) } })
-      app.get('/own', { onRequest: async (request) => request.log.child({ req: request }).info('the host’s own') }, async () => 'x')
-      await call('GET', '/users?q=canary')
-      const text = lines.join('\n')
-      t.notMatch(text, key.slice(16))
-      t.notMatch(text, 'canary')
-      t.match(text, /incoming request/)
-      t.match(text, /request completed/)
-      t.match(text, /statusCode: 200/)
-      t.match(text, serializers ? /own: true/ : /method: 'GET'/)
-      t.match(text, "url: '/v1/users'")
-      t.equal(text.includes("traced: 'yes'"), childLoggerFactory !== undefined, 'the host’s own factory makes the child')
-      await inject(app, 'GET', '/own', { headers: { authorization: 'Bearer shown' } })
-      t.match(lines.join('\n'), 'Bearer shown', 'routes of the host are its own affair')
-    }
+  // Such a logger asks no serialisers, ours neither.
+  const logSerializers = { req: ({ headers, url }: FastifyRequest) => Object({ headers, url, own: true }) }
+  for (const childLoggerFactory of [undefined, (logger: FastifyBaseLogger, bindings: object) => logger.child({ ...bindings, traced: 'yes' })]) {
+    lines.length = 0
+    const { app, call, key } = await testApp(t, { logSerializers, server: { loggerInstance: Object(new Printer()), ...(childLoggerFactory && { childLoggerFactory }) } })
+    app.get('/own', { onRequest: async (request) => request.log.child({ req: request }).info('the host’s own') }, async () => 'x')
+    await call('GET', '/users?q=canary')
+    const text = lines.join('\n')
+    t.notMatch(text, key.slice(16))
+    t.notMatch(text, 'canary')
+    t.match(text, /incoming request/)
+    t.match(text, /request completed/)
+    t.match(text, /statusCode: 200/)
+    t.match(text, /method: 'GET'/)
+    t.match(text, "url: '/v1/users'")
+    t.equal(text.includes("traced: 'yes'"), childLoggerFactory !== undefined, 'the host’s own factory makes the child')
+    await inject(app, 'GET', '/own', { headers: { authorization: 'Bearer shown' } })
+    t.match(lines.join('\n'), 'Bearer shown', 'routes of the host are its own affair')
   }
 })
 
@@ -161,7 +161,7 @@ test('what a route of ours gives a child of such a logger is guarded as well', a
   logger.child = () => logger
   const app = Fastify({ loggerInstance: logger })
   await app.register(async (scope) => {
-    guardLoggers(scope, undefined)
+    guardLoggers(scope)
     scope.get('/x', async (request) => {
       request.log.child({}).child({}).info({ req: request, n: 1 }, 'x')
       request.log.info({ req: {}, res: { request: {} } }, 'neither')
@@ -223,7 +223,7 @@ test('where there is no logger, none is made', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(async (scope) => {
-    guardLoggers(scope, undefined)
+    guardLoggers(scope)
     scope.get('/x', async ({ log }) => String(log === app.log))
   })
   t.equal((await app.inject('/x')).body, 'true')

@@ -6,6 +6,14 @@ import type { Limits } from '../paging.ts'
 const tag = 'api-keys'
 const bodied = ['validation_failed', 'malformed_json', 'body_too_large', 'unsupported_media_type'] as const
 
+/** What both ways to end a key have in common. */
+const ending = {
+  tag,
+  query: { force: { type: 'boolean', default: false, description: 'Revoke even the last key that can manage keys.' } },
+  success: { status: 204, description: 'The key is revoked.' },
+  codes: [...bodied, 'api_key_not_found', 'last_admin_key']
+} as const
+
 /** The operations on API keys (contract section 9), for descriptions. */
 export function apiKeyOperations (limits: Limits): Record<'list' | 'create' | 'get' | 'rotate' | 'revoke' | 'revokeCurrent', Operation> {
   return {
@@ -47,24 +55,18 @@ export function apiKeyOperations (limits: Limits): Record<'list' | 'create' | 'g
       codes: [...bodied, 'api_key_not_found', 'api_key_inactive']
     },
     revoke: {
+      ...ending,
       id: keyId,
       operationId: 'revokeApiKey',
-      tag,
       summary: 'Revoke an API key',
-      description: 'The record stays. The last key that can manage keys is kept.',
-      query: { force: { type: 'boolean', default: false, description: 'Revoke even the last key that can manage keys.' } },
-      success: { status: 204, description: 'The key is revoked.' },
-      codes: [...bodied, 'api_key_not_found', 'last_admin_key']
+      description: 'The record stays. The last key that can manage keys is kept.'
     },
     revokeCurrent: {
+      ...ending,
       operationId: 'revokeCurrentApiKey',
-      tag,
       summary: 'Revoke the API key of this request',
-      counted: 'never',
       description: 'Whatever its scopes: whoever finds a leaked key can end it.',
-      query: { force: { type: 'boolean', default: false, description: 'Revoke even the last key that can manage keys.' } },
-      success: { status: 204, description: 'The key is revoked.' },
-      codes: [...bodied, 'api_key_not_found', 'last_admin_key']
+      counted: 'never'
     }
   }
 }

@@ -11,7 +11,8 @@ import { DEFAULT_SCOPES, isScope, type Scope, SCOPES } from './scopes.ts'
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60
 const DAY_SECONDS = 24 * 60 * 60
-const WEEK_SECONDS = 7 * DAY_SECONDS
+/** The longest overlap of a rotation. */
+export const OVERLAP_MAX = 7 * DAY_SECONDS
 // The last moment that ISO text with four digits for the year can name.
 const LAST_MOMENT = Date.UTC(10000, 0) - 1
 // RFC 3339 section 5.6.
@@ -124,8 +125,8 @@ export function checkRotateOptions (options: unknown, found: readonly Fault[]): 
   const read = readRotation(options)
   const faults = [...found, ...'faults' in read ? read.faults : []]
   const { overlap = DAY_SECONDS } = 'value' in read ? read.value : {}
-  if (!Number.isInteger(overlap) || overlap < 0 || overlap > WEEK_SECONDS) {
-    faults.push({ pointer: '/overlap', code: 'range', detail: `must be a whole number of seconds from 0 to ${WEEK_SECONDS}` })
+  if (!Number.isInteger(overlap) || overlap < 0 || overlap > OVERLAP_MAX) {
+    faults.push({ pointer: '/overlap', code: 'range', detail: `must be a whole number of seconds from 0 to ${OVERLAP_MAX}` })
   }
   if (faults.length > 0) throw validationFailed(faults)
   return overlap

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
-import { cleaned, isObject, SERIALIZERS, type Serializers } from './log-serializers.ts'
+import { cleaned, isObject, SERIALIZERS } from './log-serializers.ts'
 
 /** Something of a request's shape, for loggers that look into it, without its credentials, its cookies and its query. */
 function standInFor (request: FastifyRequest): object {
@@ -19,14 +19,16 @@ function replyLike (reply: Record<string, unknown>): object {
 /** Functions are objects too. */
 const isAnyObject = (value: unknown): value is object => Object(value) === value
 
-/** A logger that is given what `show` makes of requests, and something like replies, and never either of them. */
-function guarded<L extends object> (logger: L, show: (request: FastifyRequest) => unknown): L {
-  const told = (argument: unknown): unknown => {
-    if (!isObject(argument)) return argument
-    const { req, res } = argument
-    if (!isObject(req) && !isObject(res)) return argument
-    return { ...argument, ...(isObject(req) && { req: show(Object(req)) }), ...(isObject(res) && { res: replyLike(res) }) }
-  }
+/** What a logger is told, with stand-ins for a request and a reply. */
+function told (argument: unknown): unknown {
+  if (!isObject(argument)) return argument
+  const { req, res } = argument
+  if (!isObject(req) && !isObject(res)) return argument
+  return { ...argument, ...(isObject(req) && { req: standInFor(Object(req)) }), ...(isObject(res) && { res: replyLike(res) }) }
+}
+
+/** A logger that never meets a request or a reply. */
+function guarded<L extends object> (logger: L): L {
   // Not the logger itself: a proxy of what is frozen must answer what that has.
   const target: L = Object.create(logger)
   return new Proxy(target, {
@@ -36,7 +38,7 @@ function guarded<L extends object> (logger: L, show: (request: FastifyRequest) =
       if (typeof found !== 'function') return found
       return (...given: unknown[]): unknown => {
         const answer: unknown = Reflect.apply(found, logger, given.map(told))
-        return name === 'child' && isAnyObject(answer) ? guarded(answer, show) : answer
+        return name === 'child' && isAnyObject(answer) ? guarded(answer) : answer
       }
     }
   })
@@ -48,16 +50,13 @@ const silent = ({ info, error }: FastifyBaseLogger): boolean => info === error &
 /**
  * Keeps credentials and queries out of the log whatever makes its loggers. Those that know no serialisers are handed Fastify's request and reply whole, and print
  * what they please: they get stand-ins. Those of pino are looked after by `withoutSecrets`, also where the host's own factory has left that out.
- * `given`: the serialisers that the host set for our routes.
  */
-export function guardLoggers (scope: FastifyInstance, given: Serializers | undefined): void {
+export function guardLoggers (scope: FastifyInstance): void {
   const { childLoggerFactory } = scope
-  const serialize = given?.['req']
-  const show = (request: FastifyRequest): unknown => typeof serialize === 'function' ? cleaned(serialize(request)) : standInFor(request)
   scope.setChildLoggerFactory(function (logger, bindings, options, raw) {
     const child = childLoggerFactory.call(this, logger, bindings, options, raw)
     if (silent(child)) return child
-    if (!(SERIALIZERS in child)) return guarded(child, show)
+    if (!(SERIALIZERS in child)) return guarded(child)
     const { serializers } = options
     return serializers === undefined || Object(child)[SERIALIZERS].req === serializers['req'] ? child : child.child({}, { serializers })
   })

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, RegisterOptions } from 'fastify'
 
-export type Serializers = NonNullable<RegisterOptions['logSerializers']>
+type Serializers = NonNullable<RegisterOptions['logSerializers']>
 
 /** Where pino keeps its serialisers. */
 export const SERIALIZERS = Symbol.for('pino.serializers')

@@ -1,6 +1,7 @@
 import { type ErrorCode, errorTable } from '../errors.ts'
 import type { ErrorFormat } from '../http/problem.ts'
 import type { Limits } from '../paging.ts'
+import { IDEMPOTENCY_KEY } from '../users/idempotency.ts'
 import type { Schema } from './schemas.ts'
 
 /** An operation as its routes know it; what all operations have in common, `describe` adds. */
@@ -42,7 +43,7 @@ const text = (description: string, more: Schema = {}): Schema => ({ type: 'strin
 const REQUEST_HEADERS = {
   'If-Match': text('The version that the user must have: its ETag, or `*` (RFC 9110 section 13.1.1).', { examples: ['"1"'] }),
   'If-None-Match': text('Versions that the user must not have (RFC 9110 section 13.1.2).', { examples: ['"1"'] }),
-  'Idempotency-Key': text('A creation repeated under the same key gives the first answer again.', { pattern: '^[!-~]{1,255}$', examples: ['8e03978e-40d5-43dd-bc93-6894a57f9324'] })
+  'Idempotency-Key': text('A creation repeated under the same key gives the first answer again.', { pattern: IDEMPOTENCY_KEY.source, examples: ['8e03978e-40d5-43dd-bc93-6894a57f9324'] })
 }
 
 const HEADERS = {

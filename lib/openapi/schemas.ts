@@ -1,6 +1,9 @@
+import { OVERLAP_MAX } from '../api-keys/rules.ts'
 import { SCOPES } from '../api-keys/scopes.ts'
 import { errorTable } from '../errors.ts'
+import { API_KEY_ID, USER_ID } from '../ids.ts'
 import type { Limits } from '../paging.ts'
+import { EMAIL_MAX, NAME_MAX } from '../users/rules.ts'
 
 /** A JSON Schema, as OpenAPI has it; `$ref` is the bare name of a component. */
 export type Schema = Readonly<Record<string, unknown>>
@@ -8,15 +11,13 @@ export type Schema = Readonly<Record<string, unknown>>
 const USER = { id: 'usr_01h455vb4pex5vsknk084sn02q', name: 'Ada Lovelace', email: 'ada@example.org', createdAt: '2026-01-31T09:30:00.000Z', updatedAt: '2026-01-31T09:30:00.000Z' }
 const KEY = { id: 'key_01h455vb4pex5vsknk084sn02q', name: 'reporting', scopes: ['users:read'], start: 'uk_4fK8sQ1zXb0T', createdAt: '2026-01-31T09:30:00.000Z', expiresAt: '2027-01-31T09:30:00.000Z' }
 
-// A TypeID with the time of a UUIDv7: the first of the 26 characters holds three bits.
-const idOf = (prefix: string, description: string): Schema => ({ type: 'string', pattern: `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`, description })
 const moment = (description: string): Schema => ({ type: 'string', format: 'date-time', description })
 
-export const userId = idOf('usr', 'The user’s id: a TypeID, sortable by creation.')
-export const keyId = idOf('key', 'The id of the API key’s record: a TypeID, sortable by creation.')
+export const userId = { type: 'string', pattern: USER_ID.source, description: 'The user’s id: a TypeID, sortable by creation.' }
+export const keyId = { type: 'string', pattern: API_KEY_ID.source, description: 'The id of the API key’s record: a TypeID, sortable by creation.' }
 
-const name = { type: 'string', minLength: 1, maxLength: 200, pattern: '\\S', description: 'Kept in NFC and trimmed, and judged so; no control characters.' }
-const email = { type: 'string', format: 'email', maxLength: 254, description: 'An ordinary address, kept as sent, trimmed, and judged so; unique whatever its case.' }
+const name = { type: 'string', minLength: 1, maxLength: NAME_MAX, pattern: '\\S', description: 'Kept in NFC and trimmed, and judged so; no control characters.' }
+export const email = { type: 'string', format: 'email', maxLength: EMAIL_MAX, description: 'An ordinary address, kept as sent, trimmed, and judged so; unique whatever its case.' }
 
 const object = (properties: Readonly<Record<string, Schema>>, optional: readonly string[] = [], example?: unknown): Schema => ({
   type: 'object',
@@ -83,5 +84,5 @@ export const componentsFor = (limits: Limits): Readonly<Record<string, Schema>> 
     expiresAt: { type: ['string', 'null'], format: 'date-time', description: 'Not beyond the caller’s own expiry; null: never. Absent: in a year. Not together with `expiresIn`.' },
     expiresIn: { type: 'integer', minimum: 1, description: 'Seconds from now, instead of `expiresAt`.' }
   }, ['scopes', 'expiresAt', 'expiresIn'], { name: 'reporting', scopes: ['users:read'], expiresIn: 2_592_000 }),
-  Rotation: object({ overlap: { type: 'integer', minimum: 0, maximum: 604_800, description: 'Seconds that the old key goes on working. Absent: a day.' } }, ['overlap'], { overlap: 3600 })
+  Rotation: object({ overlap: { type: 'integer', minimum: 0, maximum: OVERLAP_MAX, description: 'Seconds that the old key goes on working. Absent: a day.' } }, ['overlap'], { overlap: 3600 })
 })

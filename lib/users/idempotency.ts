@@ -4,7 +4,7 @@ import type { Fault } from '../errors.ts'
 import type { Idempotency } from '../storage.ts'
 
 // The draft leaves the form to the server: visible ASCII keeps a key one header value that every store can keep.
-const KEY = /^[\x21-\x7e]{1,255}$/
+export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 
 /** JSON text that does not depend on the order of members: the same after parsing is the same text. */
 function canonical (value: unknown): string {
@@ -22,7 +22,7 @@ export interface CreateOptions {
 /** The faults of the options of a creation. */
 export function judgeCreateOptions ({ idempotencyKey, ...others }: CreateOptions): Fault[] {
   const faults: Fault[] = Object.keys(others).map((parameter) => ({ parameter, code: 'unknown', detail: 'is not a known option' }))
-  if (idempotencyKey !== undefined && !(typeof idempotencyKey === 'string' && KEY.test(idempotencyKey))) {
+  if (idempotencyKey !== undefined && !(typeof idempotencyKey === 'string' && IDEMPOTENCY_KEY.test(idempotencyKey))) {
     faults.push({ header: 'idempotency-key', code: 'format', detail: 'must be one value of 1 to 255 visible ASCII characters' })
   }
   return faults

@@ -5,7 +5,7 @@ import type { UserFilter } from '../storage.ts'
 import { isStorable } from '../text.ts'
 import { judgeEmail, searchKey } from './rules.ts'
 
-const QUERY_MIN = 2
+export const QUERY_MIN = 2
 const NAMES = new Set([...PAGING_NAMES, 'email', 'q'])
 
 /** Parameters of a list, in process as over HTTP. */

@@ -1,7 +1,8 @@
 import type { Operation } from '../openapi/operation.ts'
 import { pagingParameters } from '../openapi/paging.ts'
-import { userId } from '../openapi/schemas.ts'
+import { email, userId } from '../openapi/schemas.ts'
 import type { Limits } from '../paging.ts'
+import { QUERY_MIN } from './list-query.ts'
 
 const tag = 'users'
 const one = { id: userId } as const
@@ -17,8 +18,8 @@ export function userOperations (limits: Limits): Record<'list' | 'create' | 'get
       description: 'A page of users, in the order of their creation, with the exact number of all of them. HEAD works too.',
       query: {
         ...pagingParameters(limits, userId),
-        email: { type: 'string', format: 'email', maxLength: 254, description: 'Only the user with this address, whatever its case.' },
-        q: { type: 'string', minLength: 2, description: 'Only users whose name or address begins with this, whatever its case.' }
+        email: { ...email, description: 'Only the user with this address, whatever its case.' },
+        q: { type: 'string', minLength: QUERY_MIN, description: 'Only users whose name or address begins with this, whatever its case.' }
       },
       success: { status: 200, description: 'The page.', is: 'UserList', headers: ['Link'] },
       codes: ['validation_failed']

@@ -4,8 +4,8 @@ import type { UserChanges } from '../storage.ts'
 import { isStorable } from '../text.ts'
 import { createBody, updateBody } from './schema.ts'
 
-const NAME_MAX = 200
-const EMAIL_MAX = 254
+export const NAME_MAX = 200
+export const EMAIL_MAX = 254
 const LOCAL_MAX = 64
 const CONTROL = /\p{Cc}/u
 // The addr-spec of RFC 5321 without quoted strings and address literals, and with at least one dot in the domain. No part can match in two ways.

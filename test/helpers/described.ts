@@ -3,15 +3,47 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-/** What a description says of an answer. */
-interface DescribedAnswer {
-  headers?: Record<string, { schema: object }>
-  content?: Record<string, { schema: object }>
+/** A schema of a description, as far as ours go. */
+export interface JsonSchema {
+  $ref?: string
+  type?: string | string[]
+  enum?: unknown[]
+  pattern?: string
+  format?: string
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+  minItems?: number
+  items?: JsonSchema
+  properties?: Record<string, JsonSchema>
+  required?: string[]
 }
-interface DescribedOperation { responses: Record<string, DescribedAnswer> }
-interface Description {
+
+interface DescribedAnswer { headers?: Record<string, { schema: JsonSchema }>, content?: Record<string, { schema: JsonSchema }> }
+
+export interface DescribedOperation {
+  operationId: string
+  tags: string[]
+  security: unknown[]
+  deprecated?: boolean
+  parameters?: Array<{ name: string, in: string, schema: JsonSchema }>
+  requestBody?: { content: Record<string, { schema: JsonSchema }> }
+  responses: Record<string, DescribedAnswer>
+}
+
+/** A description, as far as ours go. */
+export interface Description {
   paths: Record<string, Record<string, DescribedOperation>>
-  components: object
+  tags: Array<{ name: string }>
+  components: { schemas: Record<string, JsonSchema>, securitySchemes: Record<string, object> }
+}
+
+const DECORATOR = 'descriptionOfTest'
+
+/** What the host of a test says of itself, once it is ready. */
+export function descriptionOf (app: FastifyInstance): Description {
+  return Object(Reflect.apply(Object(Reflect.get(app, DECORATOR)), app, []))
 }
 
 // Headers of an answer that a description need not tell of.
@@ -64,13 +96,12 @@ export async function watchAnswers (app: FastifyInstance): Promise<string[]> {
   const faults: string[] = []
   const bodies = new WeakMap<FastifyRequest, string>()
   let description: Description | undefined
-  const describe = (): Description => Object(Reflect.apply(Object(Reflect.get(app, 'descriptionOfTest')), app, []))
-  await app.register(swagger, { openapi: { openapi: '3.1.0', info: { title: 'test', version: '1' } }, decorator: 'descriptionOfTest' })
+  await app.register(swagger, { openapi: { openapi: '3.1.0', info: { title: 'test', version: '1' } }, decorator: DECORATOR })
   app.addHook('onSend', async (request, _reply, payload) => { bodies.set(request, typeof payload === 'string' ? payload : '') })
   app.addHook('onResponse', async (request: FastifyRequest, reply: FastifyReply) => {
     const { url = '', config } = request.routeOptions
     if (config.fastifyUsers === undefined || 'refuse' in config.fastifyUsers) return
-    description ??= describe()
+    description ??= descriptionOf(app)
     const path = url.replace(/:([A-Za-z0-9_]+)/g, '{$1}')
     const operation = description.paths[path]?.[request.method === 'HEAD' ? 'get' : request.method.toLowerCase()]
     if (operation === undefined) {

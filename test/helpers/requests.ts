@@ -1,31 +1,5 @@
 import fc from 'fast-check'
-
-/** A schema of a description, as far as ours go. */
-export interface JsonSchema {
-  $ref?: string
-  type?: string | string[]
-  enum?: unknown[]
-  pattern?: string
-  format?: string
-  minLength?: number
-  maxLength?: number
-  minimum?: number
-  maximum?: number
-  minItems?: number
-  items?: JsonSchema
-  properties?: Record<string, JsonSchema>
-  required?: string[]
-}
-export interface Parameter { name: string, in: string, schema: JsonSchema }
-export interface Operation {
-  operationId: string
-  parameters?: Parameter[]
-  requestBody?: { content: Record<string, { schema: JsonSchema }> }
-}
-export interface Described {
-  paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, JsonSchema> }
-}
+import type { DescribedOperation, Description, JsonSchema } from './described.ts'
 
 /** A request; `wrong` says what of it is, and `status` what it must be answered with. */
 export interface Request {
@@ -43,7 +17,7 @@ const WITHOUT_CONTROL = /^\P{Cc}*$/u
 const ENTITY_TAG = '"1"'
 
 /** Makes values that schemas allow, and values that they don't. */
-export function valuesOf ({ components }: Described) {
+export function valuesOf ({ components }: Description) {
   const resolve = (schema: JsonSchema): JsonSchema => schema.$ref === undefined ? schema : components.schemas[schema.$ref.replace('#/components/schemas/', '')] ?? {}
 
   /** Values that the schema allows. */
@@ -101,10 +75,10 @@ export function valuesOf ({ components }: Described) {
 }
 
 /** Makes requests from a description: valid ones, and ones that are wrong in one place. `idsAt`: those that there are below a path. */
-export function requestsOf (described: Described, idsAt: (path: string) => readonly string[]): { valid: fc.Arbitrary<Request>, invalid: fc.Arbitrary<Request> } {
+export function requestsOf (described: Description, idsAt: (path: string) => readonly string[]): { valid: fc.Arbitrary<Request>, invalid: fc.Arbitrary<Request> } {
   const { right, wrong } = valuesOf(described)
   const operations = Object.entries(described.paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, ...operation })))
-  type Each = typeof operations[number]
+  type Each = DescribedOperation & { method: string, path: string }
 
   const parametersOf = ({ parameters = [] }: Each, place: string) => parameters.filter((parameter) => parameter.in === place)
 

@@ -131,11 +131,13 @@ export function blocksUp (dialect: Dialect, names: Names): string[] {
 /** The way back. */
 export function blocksDown ({ name }: Dialect, names: Names): string[] {
   const { users, blocks, blockGroups, blockChanges, sealing, beyond, own } = names
-  const onUsers = ['users_inserted', 'users_deleted', 'users_renumbered']
-  const triggers = name === 'postgres' ? [...onUsers.concat('users_truncated').map((trigger) => [trigger, users]), ['sealing_announced', sealing]] : onUsers.map((trigger) => [trigger])
+  const drop = (trigger: string, table: string): string[] => name === 'postgres'
+    ? [`DROP TRIGGER IF EXISTS ${own(trigger)} ON ${table}`, dropRoutine(names, trigger, '')]
+    : [`DROP TRIGGER IF EXISTS ${own(trigger)}`]
+  const onlyOnPostgres = () => [...drop('users_truncated', users), ...drop('sealing_announced', sealing), dropRoutine(names, 'page', 'boolean, bigint, bigint, text'), `DROP SEQUENCE ${beyond}`]
   return [
-    ...triggers.flatMap(([trigger = '', table]) => table === undefined ? [`DROP TRIGGER IF EXISTS ${own(trigger)}`] : [`DROP TRIGGER IF EXISTS ${own(trigger)} ON ${table}`, dropRoutine(names, trigger, '')]),
-    ...(name === 'postgres' ? [dropRoutine(names, 'page', 'boolean, bigint, bigint, text'), `DROP SEQUENCE ${beyond}`] : []),
+    ...['users_inserted', 'users_deleted', 'users_renumbered'].flatMap((trigger) => drop(trigger, users)),
+    ...(name === 'postgres' ? onlyOnPostgres() : []),
     ...[sealing, blockChanges, blockGroups, blocks].map((table) => `DROP TABLE ${table}`)
   ]
 }
