@@ -5,9 +5,10 @@ import { DEFAULT_KEY_PREFIX } from '../lib/api-keys/key-text.ts'
 import { type DatabaseOptions, openDatabase } from './database.ts'
 import { createKey, type CreateKeyOptions, keysOf, type KeyOptions, listKeys, revokeKey, rotateKey } from './keys.ts'
 import { createOutput, type Output } from './output.ts'
-import { check, migrate, migrationStatus } from './schema.ts'
+import { check, filterableOf, migrate, migrationStatus } from './schema.ts'
 
 type Common = DatabaseOptions & { json?: boolean }
+interface Filtering { filterable?: string }
 
 /** A command with the options that all have. */
 function common (command: Command): Command {
@@ -71,13 +72,15 @@ export function buildProgram (version: string): Command {
     .action((id: string, options: Common) => withKeys(options, (keys, output) => revokeKey(keys, output, id)))
 
   const migration = common(program.command('migrate').description('make the tables, or bring them to the version of this package'))
-    .action((options: Common) => withStorage(options, migrate, true))
+    .option('--filterable <list>', 'with commas: fields of your own that lists are narrowed by, as in the option of the server; each gets an index')
+    .action((options: Common & Filtering) => withStorage(options, (storage, output) => migrate(storage, output, filterableOf(options.filterable)), true))
   common(migration.command('status').description('which migrations are still to be applied; exit code 1 where there are any'))
     .action((_options: Common, command: Command) => withStorage(command.optsWithGlobals(), migrationStatus))
 
   common(program.command('check').description('look for a schema behind, missing indexes and triggers, and wrong counts; exit code 1 where there is any'))
     .option('--fix', 'count all users anew', false)
-    .action((options: Common & { fix: boolean }) => withStorage(options, (storage, output) => check(storage, output, options)))
+    .option('--filterable <list>', 'look for the indexes of these fields too')
+    .action((options: Common & Filtering & { fix: boolean }) => withStorage(options, (storage, output) => check(storage, output, options, filterableOf(options.filterable))))
 
   return program
 }

@@ -3,33 +3,30 @@ import type { ApiKeyInput, RotateOptions } from './api-keys/rules.ts'
 import type { ApiKeysService, NewApiKey } from './api-keys/service.ts'
 import type { Events } from './events.ts'
 import { type ListMeta, listMeta, type PagingQuery } from './paging.ts'
-import type { UserRecord } from './storage.ts'
 import type { ListQuery } from './users/list-query.ts'
-import type { UserInput, UserPatch } from './users/schema.ts'
 import type { CreateOptions } from './users/idempotency.ts'
+import type { Presenter } from './users/present.ts'
 import type { UsersService } from './users/service.ts'
+import type { FieldFilter, User, UserFields, UserInput, UserPatch } from './users/types.ts'
 import type { WriteOptions } from './users/write-options.ts'
 
-/** A user in process: what HTTP shows, and its `version`, which is the ETag without its quotes. */
-export type User = UserRecord
-
 /** Which users an iteration goes through. */
-export type IterateQuery = Pick<ListQuery, 'sort' | 'email' | 'q'>
+export type IterateQuery<Fields = UserFields> = Pick<ListQuery<{}>, 'sort' | 'email' | 'q'> & FieldFilter<Fields>
 
-/** What can be done with users in process; every method throws UsersError alone. */
-export interface UserMethods extends AsyncIterable<User> {
+/** What can be done with users in process; every method throws UsersError alone. `Fields`: the host's own. */
+export interface UserMethods<Fields = UserFields> extends AsyncIterable<User<Fields>> {
   /** @throws `validation_failed`, `email_taken`, `idempotency_key_reused`, `idempotency_in_progress`, `storage_unavailable` */
-  create (input: UserInput, options?: CreateOptions): Promise<User>
+  create (input: UserInput<Fields>, options?: CreateOptions): Promise<User<Fields>>
   /** @throws `user_not_found`, `storage_unavailable` */
-  get (id: string): Promise<User>
+  get (id: string): Promise<User<Fields>>
   /** A page with the exact total. @throws `validation_failed`, `storage_unavailable` */
-  list (query?: ListQuery): Promise<{ data: User[], meta: ListMeta }>
+  list (query?: ListQuery<Fields>): Promise<{ data: Array<User<Fields>>, meta: ListMeta }>
   /** Changes the given members. @throws `validation_failed`, `user_not_found`, `precondition_failed`, `precondition_required`, `email_taken`, `storage_unavailable` */
-  update (id: string, patch: UserPatch, options?: WriteOptions): Promise<User>
+  update (id: string, patch: UserPatch<Fields>, options?: WriteOptions): Promise<User<Fields>>
   /** @throws `user_not_found`, `precondition_failed`, `precondition_required`, `storage_unavailable` */
   delete (id: string, options?: WriteOptions): Promise<void>
   /** Walks over all users, or those of the query, a page at a time; each comes exactly once. @throws `validation_failed`, `storage_unavailable` */
-  iterate (query?: IterateQuery): AsyncGenerator<User, void, undefined>
+  iterate (query?: IterateQuery<Fields>): AsyncGenerator<User<Fields>, void, undefined>
 }
 
 /** What can be done with API keys in process; every method throws UsersError alone. */
@@ -58,16 +55,16 @@ export interface ApiKeyMethods {
 }
 
 /** `app.users`: in process what the routes do over HTTP, with the same rules, errors and order of checks, but without authentication. */
-export interface Users extends UserMethods {
+export interface Users<Fields = UserFields> extends UserMethods<Fields> {
   /** API keys, in process. */
   readonly apiKeys: ApiKeyMethods
   /** What happened, after it was committed. */
-  readonly events: Events
+  readonly events: Events<Fields>
   /**
    * The same methods inside a transaction of the host's Knex: its own writes are seen, ours are committed or rolled back with it, and events come after the commit.
    * @throws TypeError for what is no open transaction on the storage's kind of database, or where the storage has no transactions
    */
-  using (transaction: TransactionLike): UserMethods
+  using (transaction: TransactionLike): UserMethods<Fields>
 }
 
 /** What a Knex transaction is known by. */
@@ -78,18 +75,21 @@ export interface TransactionLike {
 }
 
 // Options are copied: `null` is none, and what is no object has members that are refused.
-function methodsOf (users: UsersService): UserMethods {
+function methodsOf (users: UsersService, { user }: Presenter): UserMethods {
+  async function * iterate (query: IterateQuery = {}): AsyncGenerator<User, void, undefined> {
+    for await (const record of users.iterate({ ...query })) yield user(record)
+  }
   return {
-    create: async (input: UserInput, options: CreateOptions = {}) => (await users.create(input, { ...options })).user,
-    get: (id: string) => users.get(id),
+    create: async (input: UserInput, options: CreateOptions = {}) => user((await users.create(input, { ...options })).user),
+    get: async (id: string) => user(await users.get(id)),
     list: async (query: ListQuery = {}) => {
       const page = await users.list({ ...query })
-      return { data: page.items, meta: listMeta(page) }
+      return { data: page.items.map(user), meta: listMeta(page) }
     },
-    update: (id: string, patch: UserPatch, options: WriteOptions = {}) => users.change(id, patch, { ...options }, false),
+    update: async (id: string, patch: UserPatch, options: WriteOptions = {}) => user(await users.change(id, patch, { ...options }, false)),
     delete: (id: string, options: WriteOptions = {}) => users.remove(id, { ...options }),
-    iterate: (query: IterateQuery = {}) => users.iterate({ ...query }),
-    [Symbol.asyncIterator]: () => users.iterate({})
+    iterate,
+    [Symbol.asyncIterator]: () => iterate()
   }
 }
 
@@ -108,11 +108,11 @@ function keyMethodsOf (apiKeys: ApiKeysService): ApiKeyMethods {
 }
 
 /** Puts the services together as `app.users`. `usersWithin` makes the service of a transaction. */
-export function createUsersApi (users: UsersService, apiKeys: ApiKeysService, events: Events, usersWithin: (transaction: unknown) => UsersService): Users {
+export function createUsersApi (users: UsersService, presenter: Presenter, apiKeys: ApiKeysService, events: Events, usersWithin: (transaction: unknown) => UsersService): Users {
   return Object.freeze({
-    ...methodsOf(users),
+    ...methodsOf(users, presenter),
     apiKeys: Object.freeze(keyMethodsOf(apiKeys)),
     events,
-    using: (transaction: TransactionLike) => Object.freeze(methodsOf(usersWithin(transaction)))
+    using: (transaction: TransactionLike) => Object.freeze(methodsOf(usersWithin(transaction), presenter))
   })
 }

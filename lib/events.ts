@@ -2,15 +2,15 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { ApiKey } from './api-keys/record.ts'
 import type { Context } from './context.ts'
 import { newId } from './ids.ts'
-import type { UserRecord } from './storage.ts'
+import type { User, UserFields } from './users/types.ts'
 
 const SLOW_MS = 10_000
 
 /** What each kind of event tells: the user or key as it is after the change; of a deleted user the last state, of a rotated key the new one. */
-export interface EventData {
-  'user.created': UserRecord
-  'user.updated': UserRecord
-  'user.deleted': UserRecord
+export interface EventData<Fields = UserFields> {
+  'user.created': User<Fields>
+  'user.updated': User<Fields>
+  'user.deleted': User<Fields>
   'api_key.created': ApiKey
   'api_key.rotated': ApiKey
   'api_key.revoked': ApiKey
@@ -20,26 +20,32 @@ export type EventType = keyof EventData
 export type KeyEventType = Extract<EventType, `api_key.${string}`>
 
 /** A change that has been committed. */
-export interface UsersEvent<Type extends EventType = EventType> extends Context {
+export interface UsersEvent<Type extends EventType = EventType, Fields = UserFields> extends Context {
   /** `evt_` and 26 characters, sortable by time. */
   readonly id: string
   readonly type: Type
   /** RFC 3339 in UTC, milliseconds. */
   readonly timestamp: string
-  readonly data: Readonly<EventData[Type]>
+  readonly data: Readonly<EventData<Fields>[Type]>
 }
 
 /** A listener; what it throws or rejects with is logged. */
-export type Listener<Type extends EventType> = (event: UsersEvent<Type>) => void | Promise<void>
+export type Listener<Type extends EventType, Fields = UserFields> = (event: UsersEvent<Type, Fields>) => void | Promise<void>
 
 /** `app.users.events`. */
-export interface Events {
+export interface Events<Fields = UserFields> {
   /** Calls the listener after each committed change of this kind, apart from the request that made it. The answer takes the listener off again. */
-  on<Type extends EventType>(type: Type, listener: Listener<Type>): () => void
+  on<Type extends EventType>(type: Type, listener: Listener<Type, Fields>): () => void
 }
 
 /** Tells the listeners of a change. */
 export type Publish = <Type extends EventType>(type: Type, data: EventData[Type], context: Context) => void
+
+/** Freezes a value with all that is in it: every listener is handed the same. */
+function frozen<Value> (value: Value): Value {
+  if (typeof value === 'object' && value !== null) for (const inner of Object.values(Object.freeze(value))) frozen(inner)
+  return value
+}
 
 /**
  * Events in process. Listeners run one after the other on later turns of the event loop, so that none of them touches the request, nor the others,
@@ -77,7 +83,7 @@ export function createEvents (log: FastifyBaseLogger): { events: Events, publish
     events: Object.freeze({ on }),
     publish (type, data, { actor, requestId }) {
       if (listeners[type].size === 0) return
-      const event = { id: newId('evt'), type, timestamp: new Date().toISOString(), data: Object.freeze(structuredClone(data)), actor, requestId }
+      const event = { id: newId('evt'), type, timestamp: new Date().toISOString(), data: frozen(structuredClone(data)), actor, requestId }
       Object.freeze(event)
       for (const listener of listeners[type]) setImmediate(deliver, event, listener)
     }

@@ -1,4 +1,5 @@
 import { Type } from './typebox.ts'
+import type { TObject } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import type { Authenticate, StaticKey } from './api-keys/authenticator.ts'
 import { DEFAULT_KEY_PREFIX, KEY_PREFIX } from './api-keys/key-text.ts'
@@ -56,6 +57,13 @@ export interface UsersOptions {
   maxDeletesPerHour?: number
   /** At most so many requests at work on the storage at once; more are 503 at once. No bound by default. */
   maxInFlight?: number
+  /**
+   * Members of your own that users have, beside `name` and `email`: `Type.Object({ plan: Type.String() })`. Required, optional, with defaults, nested. Their types
+   * come to `app.users` by `declare module 'fastify-users' { interface UserFields extends Static<typeof fields> {} }`.
+   */
+  fields?: TObject
+  /** Fields that lists can be narrowed by, `?plan=pro`: text, numbers, true or false. `storage.migrate({ filterable })` makes an index for each. */
+  filterable?: readonly string[]
   /** Describe the routes to `@fastify/swagger` (registered before this plugin, with its option `openapi`). Default `true`; `false` hides them. */
   openapi?: boolean
   /** This mount is to go: every answer says since when (`Deprecation`, RFC 9745), until when (`Sunset`, RFC 8594), and where that is told (`Link`). */
@@ -85,6 +93,8 @@ export interface CheckedOptions extends LimiterOptions {
   authenticate: Authenticate | undefined
   apiKeyRoutes: boolean
   maxInFlight: number | undefined
+  fields: TObject | undefined
+  filterable: readonly string[]
   openapi: boolean
   deprecated: Deprecated | undefined
   registration: Pick<RegisterOptions, 'logLevel' | 'logSerializers'>
@@ -153,6 +163,8 @@ const refuseWrong = compileOptions<UsersOptions>({
   authFailures: { schema: Type.Object(quota, { additionalProperties: false }), words: 'must be { max, window } with whole numbers, window in seconds up to 86400' },
   maxDeletesPerHour: { schema: Type.Integer({ minimum: 1 }), words: 'must be a whole number, 1 or more' },
   maxInFlight: { schema: Type.Integer({ minimum: 1 }), words: 'must be a whole number, 1 or more' },
+  fields: { schema: Type.Object({ type: Type.Literal('object'), properties: Type.Record(Type.String(), Type.Object({})) }), words: 'must be an object of TypeBox, Type.Object({ … })' },
+  filterable: { schema: Type.Array(Type.String(), { uniqueItems: true }), words: 'must be a list of names of fields, each once' },
   openapi: { schema: Type.Boolean(), words: 'must be true or false' },
   deprecated: {
     schema: Type.Object({ since: moment, sunset: Type.Optional(moment), link: Type.Optional(Type.String({ pattern: '^[!#-;=?-\\[\\]_a-z~%]+$' })) }, { additionalProperties: false }),
@@ -183,6 +195,7 @@ export function checkOptions (given: UsersOptions): CheckedOptions {
     ...(given.authFailures !== undefined && given.rateLimit?.store !== undefined && typeof given.rateLimit.store.prototype?.read !== 'function'
       ? ['rateLimit.store must have the method read, since authFailures asks without counting']
       : []),
+    ...(given.fields === undefined && given.filterable !== undefined ? ['filterable names fields, and there is no option fields'] : []),
     ...(given.deprecated === undefined ? [] : deprecationFaults(given.deprecated)),
     ...(limits.default > limits.max ? ['limits.default must not be greater than limits.max'] : [])
   ])
@@ -207,6 +220,8 @@ export function checkOptions (given: UsersOptions): CheckedOptions {
     authFailures: given.authFailures === undefined ? undefined : { ...given.authFailures },
     maxDeletesPerHour: given.maxDeletesPerHour,
     maxInFlight: given.maxInFlight,
+    fields: given.fields,
+    filterable: Object.freeze([...given.filterable ?? []]),
     openapi: given.openapi ?? true,
     deprecated: given.deprecated === undefined ? undefined : { ...given.deprecated },
     registration: { ...(logLevel !== undefined && { logLevel }), ...(logSerializers !== undefined && { logSerializers }) }

@@ -6,6 +6,7 @@ import { apiKeyRoutes } from './api-keys/routes.ts'
 import { createApiKeysService } from './api-keys/service.ts'
 import { createVerifier } from './api-keys/verifier.ts'
 import { createEvents, type Publish } from './events.ts'
+import { createFields, noFields } from './fields/fields.ts'
 import { guardLoggers } from './http/child-logger.ts'
 import { announceDeprecation } from './http/deprecation.ts'
 import { createGate } from './http/gate.ts'
@@ -16,6 +17,7 @@ import { createSecurityLog } from './http/security-log.ts'
 import { describeMount } from './openapi/mount.ts'
 import { checkOptions, type UsersOptions } from './options.ts'
 import type { Storage } from './storage.ts'
+import { createPresenter } from './users/present.ts'
 import { userRoutes } from './users/routes.ts'
 import { createUsersService } from './users/service.ts'
 
@@ -30,6 +32,7 @@ function routerSettings (host: FastifyInstance): { maxParamLength: number, useSe
 
 const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const options = checkOptions(given)
+  const fields = options.fields === undefined ? noFields : await createFields(options.fields, options.filterable)
   const { storage, limits, keyPrefix, peppers, keyCache, staticKeys, authenticate, decoratorName, requireIfMatch, idempotencyTtl, deprecated, registration } = options
   const { maxParamLength, useSemicolonDelimiter } = routerSettings(host)
   if (maxParamLength < ID_LENGTH) throw new Error(`fastify-users: the router's maxParamLength is ${maxParamLength}, but ids have ${ID_LENGTH} characters`)
@@ -47,8 +50,9 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     await verifier.close()
     await storage.close()
   })
-  if (options.migrate) await storage.migrate()
-  await storage.check()
+  const { filterable } = options
+  if (options.migrate) await storage.migrate({ filterable })
+  await storage.check({ filterable })
 
   host.addHook('onReady', async () => {
     if (staticKeys.length > 0 || authenticate !== undefined) return
@@ -61,16 +65,19 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const { events, publish } = createEvents(host.log)
   const securityLog = createSecurityLog(host.log)
   host.addHook('onClose', async () => securityLog.close())
-  const usersOn = (storage: Storage, publish: Publish) => createUsersService({ storage, limits, requireIfMatch, idempotencyTtl, publish })
+  const presenter = createPresenter(fields, host.log)
+  const usersOn = (storage: Storage, publish: Publish) => createUsersService({
+    storage, fields, limits, requireIfMatch, idempotencyTtl, publish: (type, user, context) => publish(type, presenter.user(user), context)
+  })
   const users = usersOn(storage, publish)
   const apiKeys = createApiKeysService({ storage, verifier, limits, keyPrefix, pepper: peppers[0], publish, log: securityLog.changed })
-  host.decorate(decoratorName, createUsersApi(users, apiKeys, events, (transaction) => {
+  host.decorate(decoratorName, createUsersApi(users, presenter, apiKeys, events, (transaction) => {
     const joined = storage.within(transaction)
     return usersOn(joined, (...event) => joined.afterCommit(() => publish(...event)))
   }))
 
   const limiter = await createLimiter(options)
-  const settings = { useSemicolonDelimiter, gate, limits, describe: describeMount(host, options) }
+  const settings = { useSemicolonDelimiter, gate, limits, describe: describeMount(host, options, fields.schema) }
   const identify = createAuthenticator({ verifier, keyPrefix, staticKeys, authenticate, onRefused: securityLog.refused })
   await host.register(async (scope) => {
     guardLoggers(scope)
@@ -89,7 +96,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
         })
       }
     })
-    userRoutes(scope, users, settings)
+    userRoutes(scope, users, presenter, settings, fields)
     if (options.apiKeyRoutes) apiKeyRoutes(scope, apiKeys, { ...settings, keepLast: !staticKeys.some((key) => typeof key !== 'string' && key.scopes?.includes('keys:write')) })
   }, { prefix: options.prefix, ...registration, logSerializers: withoutSecrets(host.log, registration.logSerializers) })
 }

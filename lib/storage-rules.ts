@@ -16,6 +16,11 @@ export function missingFrom (candidate: unknown): string[] {
   ]
 }
 
+/** Whether lists can be narrowed by a field of this name: it becomes a part of SQL text and of the names of indexes. */
+export function isFilterable (name: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(name)
+}
+
 // What a store decides in JavaScript, where its own means don't decide it: for adapters, so that each rule stands once.
 
 /** @throws StorageError `version_mismatch` where the guard does not let the user's version pass */

@@ -7,11 +7,18 @@
  *   or is busy or full, throws `unavailable`. Everything else is thrown on, never swallowed.
  * - Records are plain values. Times are ISO 8601 text in UTC with milliseconds (`2026-01-31T09:30:00.000Z`) on every store.
  *   What is returned is the caller's to change: it shares nothing with the store.
- * - What is to be written is checked already: names have 1 to 200 code points, e-mail addresses at most 254 characters, times and ids are well-formed. A look-up
- *   may be by any short text, a prefix of any length; what finds nothing is `null`, or an empty page.
+ * - What is to be written is checked already: names have 1 to 200 code points, e-mail addresses at most 254 characters, times and ids are well-formed, fields are
+ *   plain JSON without NUL and lone surrogates, of whole numbers that JavaScript keeps exactly. A look-up may be by any short text, a prefix of any length; what
+ *   finds nothing is `null`, or an empty page.
  * - Text comes back exactly as it was given. A store that can't keep a text (NUL, a lone surrogate) throws `fault` and never alters it.
  * - `version` and `total` are JavaScript numbers.
  */
+
+/** A value of JSON (RFC 8259). */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject
+
+/** An object of JSON. */
+export interface JsonObject { readonly [name: string]: Json }
 
 /** A user, as stored. */
 export interface UserRecord {
@@ -20,6 +27,8 @@ export interface UserRecord {
   name: string
   /** As sent, trimmed. */
   email: string
+  /** The host's own fields, as JSON: a store keeps them as they are, the order of members included, and looks into them only for a filter. At most 16 KiB. */
+  fields: JsonObject
   /** 1 for a new user, one more with every change. */
   version: number
   createdAt: string
@@ -38,6 +47,8 @@ export interface UserKeys {
 export interface UserChanges {
   name?: { value: string, key: string }
   email?: { value: string, key: string }
+  /** All of them, in the place of those that were. */
+  fields?: JsonObject
 }
 
 /** Which versions of a record a write may touch. */
@@ -54,6 +65,14 @@ export interface UserFilter {
   emailKey: string | null
   /** The name's key or the e-mail's key begins with this text. Every character stands for itself. */
   prefix: string | null
+  /** The user's field of each name is this value, of this type; `{}` doesn't narrow. */
+  fields: Readonly<Record<string, string | number | boolean>>
+}
+
+/** What a host asks of a store beside the schema. */
+export interface Needs {
+  /** Names of fields that lists are narrowed by: each wants an index. They are letters, digits and `_`, 63 at most. */
+  filterable?: readonly string[]
 }
 
 /** Which part of a list is wanted, in the order of ids. */
@@ -134,13 +153,16 @@ export interface Storage {
   within (transaction: unknown): StorageInTransaction
 
   /**
-   * Resolves if the store answers and its schema fits this code; called at start and as a readiness check, so it must be cheap.
+   * Resolves if the store answers, its schema fits this code and it has what is needed; called at start and as a readiness check, so it must be cheap.
    * @throws StorageError `schema_behind`, `schema_newer`, `unavailable`
    */
-  check (): Promise<void>
+  check (needs?: Needs): Promise<void>
 
-  /** Brings the schema up to date. May run in many processes at once, and again on a current schema, where it does nothing. */
-  migrate (): Promise<void>
+  /**
+   * Brings the schema up to date, and makes what is needed, for the users that there are too; what an earlier call was asked for stays. May run in many processes at
+   * once, and again on a current schema, where it does nothing.
+   */
+  migrate (needs?: Needs): Promise<void>
 
   /** Gives back what the store itself opened. May be called more than once. A call after it is answered as before, or throws `unavailable`. */
   close (): Promise<void>
@@ -166,7 +188,7 @@ export interface Storage {
 
   /**
    * Changes a user in one step, guard included: sets the given values, adds 1 to `version` and sets `updatedAt`. Where every given value is the one
-   * already stored, nothing is written and `changed` is false. `null` if there is no such user. The guard is judged before the values are compared.
+   * already stored (fields: the same JSON text, so another order of members is another value), nothing is written and `changed` is false. `null` if there is no such user. The guard is judged before the values are compared.
    * @throws StorageError `version_mismatch` if the guard does not hold: of many updates with one `ifVersion` exactly one succeeds
    * @throws StorageError `email_taken` if another user has the new e-mail key
    */

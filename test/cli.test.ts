@@ -83,10 +83,17 @@ for (const { name, make } of kinds) {
     const cli = (...given: string[]) => run([...given, ...args], { DATABASE_URL: database })
     const storage = open()
     t.teardown(() => storage.close())
-    t.strictSame(await storage.inspect(), { version: 0, latest: 4, pending: ['users and api keys', 'idempotency keys', 'blocks of users', 'changes of api keys'], missing: [] })
+    t.strictSame(await storage.inspect(), { version: 0, latest: 5, pending: ['users and api keys', 'idempotency keys', 'blocks of users', 'changes of api keys', 'fields of users'], missing: [], unindexed: [] })
     await cli('migrate')
-    t.match(await cli('migrate'), { code: 0, out: 'The schema is at version 4 already.\n', err: '' })
-    t.match(await cli('check'), { code: 0, out: 'All is well: schema version 4, 0 users, every number right.\n', err: '' })
+    t.match(await cli('migrate'), { code: 0, out: 'The schema is at version 5 already.\n', err: '' })
+    t.match(await cli('check'), { code: 0, out: 'All is well: schema version 5, 0 users, every number right.\n', err: '' })
+
+    t.match(await cli('check', '--filterable', 'plan,seats'), { code: 1, out: '', err: 'lists filtered by plan, seats have no index: run fastify-users migrate --filterable plan,seats\n' })
+    t.match(await cli('migrate', '--filterable', 'plan'), { code: 0, out: 'applied: index of plan\nThe schema is at version 5 now.\n', err: '' })
+    t.match(await cli('check', '--filterable', 'plan, seats', '--json'), { code: 1, out: /"unindexed":\["seats"\]/ })
+    t.match(await cli('migrate', '--filterable', 'plan,seats', '--json'), { code: 0, out: '{"version":5,"applied":["index of seats"]}\n', err: '' })
+    t.match(await cli('check', '--filterable', 'plan,seats'), { code: 0, err: '' })
+    for (const wrong of ['', 'a-b', 'plan,,seats', "x'y"]) t.match(await cli('migrate', '--filterable', wrong), { code: 2, out: '', err: /^error: --filterable takes names of fields|--filterable takes names of fields/ })
 
     await plain('DROP INDEX @fastify_users_users_name_key')
     t.strictSame((await storage.inspect()).missing, ['fastify_users_users_name_key'])
@@ -95,7 +102,7 @@ for (const { name, make } of kinds) {
     await storage.rebuildCounts()
     await plain("DELETE FROM @fastify_users_users WHERE id = ''")
     const found = await cli('check', '--json')
-    t.match(JSON.parse(found.out), { version: 4, latest: 4, pending: [], missing: ['fastify_users_users_name_key', 'fastify_users_users_inserted'], counts: { users: 0 } })
+    t.match(JSON.parse(found.out), { version: 5, latest: 5, pending: [], missing: ['fastify_users_users_name_key', 'fastify_users_users_inserted'], counts: { users: 0 } })
     t.equal(found.code, 1)
     t.equal(found.err, [
       'fastify_users_users_name_key is missing or not in force: make it again with the statement that migrationsSql() prints for it, then check again',
@@ -109,14 +116,14 @@ for (const { name, make } of kinds) {
     t.notMatch(fixed.err, 'wrong numbers')
 
     await storage.rollback(2)
-    t.match(await cli('check'), { code: 1, out: '', err: 'the tables are at version 2 of 4: run fastify-users migrate\n' })
-    t.match(await cli('migrate', 'status'), { code: 1, out: 'version 2 of 4\npending: blocks of users\npending: changes of api keys\n', err: 'Apply them: fastify-users migrate\n' })
-    t.match(await cli('migrate', 'status', '--json'), { code: 1, out: '{"version":2,"latest":4,"pending":["blocks of users","changes of api keys"]}\n' })
+    t.match(await cli('check'), { code: 1, out: '', err: 'the tables are at version 2 of 5: run fastify-users migrate\n' })
+    t.match(await cli('migrate', 'status'), { code: 1, out: 'version 2 of 5\npending: blocks of users\npending: changes of api keys\npending: fields of users\n', err: 'Apply them: fastify-users migrate\n' })
+    t.match(await cli('migrate', 'status', '--json'), { code: 1, out: '{"version":2,"latest":5,"pending":["blocks of users","changes of api keys","fields of users"]}\n' })
     t.match(await cli('keys', 'list'), { code: 1, out: '', err: 'the tables are behind this code: run fastify-users migrate\n' })
-    t.match(await cli('migrate', '--json'), { code: 0, out: '{"version":4,"applied":["blocks of users","changes of api keys"]}\n', err: '' })
+    t.match(await cli('migrate', '--json'), { code: 0, out: '{"version":5,"applied":["blocks of users","changes of api keys","fields of users"]}\n', err: '' })
     await plain("INSERT INTO @fastify_users_migrations (version, name, applied_at) VALUES (99, 'later', '2026-01-01T00:00:00.000Z')")
     t.match(await cli('migrate', 'status'), { code: 1, err: 'The tables are newer than this code: install a newer fastify-users.\n' })
-    t.match(await cli('check'), { code: 1, err: 'the tables are at version 99, this code knows 4: install a newer fastify-users\n' })
+    t.match(await cli('check'), { code: 1, err: 'the tables are at version 99, this code knows 5: install a newer fastify-users\n' })
   })
 }
 

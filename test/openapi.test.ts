@@ -1,6 +1,7 @@
 // The description that @fastify/swagger makes of our routes: complete, right, and no trouble to the host's own.
 import { readFile, writeFile } from 'node:fs/promises'
 import swagger from '@fastify/swagger'
+import { Type } from '@sinclair/typebox'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { test, type Test } from 'tap'
@@ -11,6 +12,18 @@ import { type Description, faultsOf } from './helpers/described.ts'
 import { captureLog } from './helpers/log.ts'
 
 const INFO = { title: 'Users', version: '1.0.0', license: { name: 'MIT', url: 'https://opensource.org/license/mit' } }
+
+const fields = Type.Object({
+  plan: Type.Union([Type.Literal('free'), Type.Literal('pro')], { default: 'free', description: 'What is paid for.' }),
+  seats: Type.Integer({ exclusiveMinimum: 0, examples: [5] }),
+  note: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  only: Type.Optional(Type.Literal('x')),
+  pair: Type.Optional(Type.Tuple([Type.String(), Type.Number({ exclusiveMaximum: 9 })])),
+  map: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z]+$' }), Type.Integer())),
+  type: Type.Optional(Type.Object({ $ref: Type.Optional(Type.String()), examples: Type.Optional(Type.Array(Type.String())), default: Type.Optional(Type.Boolean()) }, { default: { $ref: 'x' } })),
+  anything: Type.Optional(Type.Unknown())
+})
+const needed = Type.Object({ team: Type.String() })
 
 interface Host { openapi?: object | null, mounts?: Array<Partial<UsersOptions>>, before?: (app: FastifyInstance) => unknown, last?: boolean }
 
@@ -46,9 +59,32 @@ test('the description is the one that is kept (UPDATE=1 keeps another)', async (
 
 test('the linter has nothing to say, whatever the options', async (t) => {
   const limits = { rateLimit: { max: 10, window: 60 }, maxDeletesPerHour: 5 }
-  for (const options of [{}, { apiKeyRoutes: true, ...limits }, { errorFormat: 'fastify' }, { prefix: '/:tenant/v1', apiKeyRoutes: true }, { deprecated: { since: '2026-01-01' } }] as const) {
+  for (const options of [{}, { apiKeyRoutes: true, ...limits }, { errorFormat: 'fastify' }, { fields, filterable: ['plan', 'seats'] }, { fields: needed }, { prefix: '/:tenant/v1', apiKeyRoutes: true }, { deprecated: { since: '2026-01-01' } }] as const) {
     for (const openapi of ['3.0.3', '3.1.0']) t.strictSame(await lint((await describe(t, { openapi: { openapi }, mounts: [options] })).text), [], `${JSON.stringify(options)} ${openapi}`)
   }
+})
+
+test('the host’s own fields are described as they are judged', async (t) => {
+  const { description } = await describe(t, { mounts: [{ fields, filterable: ['plan', 'seats'] }] })
+  const { schemas } = description.components
+  const { User = {}, UserInput = {}, UserPatch = {}, UserReplacement = {} } = Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name.replace('users.', ''), schema]))
+  t.strictSame(User.required, ['id', 'name', 'email', 'plan', 'seats', 'createdAt', 'updatedAt'])
+  t.strictSame(UserInput.required, ['name', 'email', 'seats'], 'what has a default may be left out')
+  t.strictSame(UserReplacement.required, ['name', 'email', 'seats'])
+  t.strictSame(UserPatch.required, [])
+  t.strictSame(UserInput.properties?.['plan'], { type: 'string', enum: ['free', 'pro'], default: 'free', description: 'What is paid for.' })
+  t.strictSame(UserPatch.properties?.['plan'], { type: 'string', enum: ['free', 'pro'], description: 'What is paid for.' }, 'a patch has no defaults')
+  t.match(UserPatch.properties, { note: { anyOf: [{ type: 'string' }, { type: 'null' }] }, only: { type: ['string', 'null'], enum: ['x', null] }, seats: { type: 'integer' } })
+  t.match(User.properties, { pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }], items: false } })
+  t.match(UserInput, { examples: [{ name: 'Ada Lovelace', email: 'ada@example.org', plan: 'free', seats: 5 }] })
+  const query = Object.fromEntries((description.paths['/v1/users']?.['get']?.parameters ?? []).map(({ name, schema }) => [name, schema]))
+  t.match(query, { plan: { type: 'string' }, seats: { type: 'number' } })
+  t.notOk('note' in query)
+  const { description: bare } = await describe(t, { mounts: [{ fields: needed }] })
+  t.notOk('examples' in Object(bare.components.schemas['users.UserInput']), 'there is no example that the schema would refuse')
+  const { description: two } = await describe(t, { mounts: [{ fields: needed }, { prefix: '/v2', decoratorName: 'others' }] })
+  t.ok('team' in Object(two.components.schemas['users.User']?.properties))
+  t.notOk('team' in Object(two.components.schemas['others.User']?.properties))
 })
 
 test('every operation of the contract has an id, a tag, security and every status', async (t) => {

@@ -109,7 +109,7 @@ test('what a user with memory alone installs is enough', async (t) => {
 
 test('the conformance kit runs under node:test as the README shows', async (t) => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--test', join('.build', 'examples', 'conformance', 'memory.test.js')], { cwd: ROOT, env: { PATH: process.env['PATH'] } })
-  t.match(stdout, /# pass 77\n(?:.*\n)*# fail 0/)
+  t.match(stdout, /# pass 87\n(?:.*\n)*# fail 0/)
 })
 
 test('nothing of a private place or of later is left in the sources', async (t) => {

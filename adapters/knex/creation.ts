@@ -14,22 +14,22 @@ type FindUser = (id: string) => Promise<UserRecord | null>
 const WAITED_TOO_LONG = new Set(['57014', '55P03'])
 
 function isSame (a: UserRecord, b: UserRecord | null): boolean {
-  return b !== null && a.name === b.name && a.email === b.email && a.createdAt === b.createdAt
+  return b !== null && a.name === b.name && a.email === b.email && a.createdAt === b.createdAt && JSON.stringify(a.fields) === JSON.stringify(b.fields)
 }
 
 /** Creation of users in SQL, alone or together with an idempotency key. */
 export function knexCreation ({ dialect, limit, run, attempt, atomically }: Session, { users, idempotency: idempotencyTable }: Names, findUser: FindUser, upkeep: Pick<Upkeep, 'created'>): CreationStore {
   const { p } = dialect
-  const columns = '(id, name, name_key, email, email_key, version, created_at, updated_at)'
-  const values = [1, 2, 3, 4, 5, 6, 7, 8].map(p).join(', ')
+  const columns = '(id, name, name_key, email, email_key, version, created_at, updated_at, fields)'
+  const values = [1, 2, 3, 4, 5, 6, 7, 8, 9].map(p).join(', ')
   // A conflict is no error here, so that it spoils no transaction of a host's.
   const insert = `INSERT INTO ${users} ${columns} VALUES (${values}) ON CONFLICT DO NOTHING RETURNING id`
   const claim = (first: number, id: string) => `INSERT INTO ${idempotencyTable} AS k (key, fingerprint, user_id, answer, expires_at) ` +
     `VALUES (${p(first)}, ${p(first + 1)}, ${id}, ${p(first + 2)}, ${p(first + 3)}) ON CONFLICT (key) DO UPDATE SET ` +
     'fingerprint = excluded.fingerprint, user_id = excluded.user_id, answer = excluded.answer, expires_at = excluded.expires_at ' +
     `WHERE k.expires_at <= ${p(first + 4)} RETURNING 1 AS claimed`
-  const claimAndInsert = `WITH claimed AS (${claim(9, p(1))}) INSERT INTO ${users} ${columns} ` +
-    `SELECT ${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}::int, ${p(7)}::timestamptz, ${p(8)}::timestamptz FROM claimed RETURNING id`
+  const claimAndInsert = `WITH claimed AS (${claim(10, p(1))}) INSERT INTO ${users} ${columns} ` +
+    `SELECT ${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}::int, ${p(7)}::timestamptz, ${p(8)}::timestamptz, ${p(9)}::json FROM claimed RETURNING id`
   const claimAlone = claim(1, p(6))
   const plainInsert = `INSERT INTO ${users} ${columns} VALUES (${values})`
   const recall = `SELECT fingerprint, user_id AS "userId", answer FROM ${idempotencyTable} WHERE key = ${p(1)} AND expires_at > ${p(2)}`
@@ -79,8 +79,8 @@ export function knexCreation ({ dialect, limit, run, attempt, atomically }: Sess
 
   return {
     async createUser (user: UserRecord, { nameKey, emailKey }: UserKeys, idempotency: Idempotency | null) {
-      const { id, name, email, version, createdAt, updatedAt } = user
-      const row = [id, name, nameKey, email, emailKey, version, createdAt, updatedAt]
+      const { id, name, email, fields, version, createdAt, updatedAt } = user
+      const row = [id, name, nameKey, email, emailKey, version, createdAt, updatedAt, JSON.stringify(fields)]
       upkeep.created()
       const create = () => idempotency === null ? createAlone(user, row) : createOnce(user, row, idempotency)
       try {

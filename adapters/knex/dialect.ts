@@ -5,14 +5,12 @@ export interface Dialect {
   name: 'postgres' | 'sqlite'
   /** Placeholder of the nth value, from 1. */
   p (n: number): string
-  /** A column of moments, to be read as text: alone, or as a value in JSON. */
-  moment: { alone (column: string): string, inJson (column: string): string }
+  /** How columns are read: alone, or as a value in JSON. Moments and JSON come alone as text. */
+  read: Record<'plain' | 'moment' | 'json', { alone (column: string): string, inJson (column: string): string }>
   /** The values of every row in one JSON text. */
   pack (values: readonly string[]): string
   /** Whether the column is in the list that is the nth value. */
   in (column: string, n: number, type: 'bigint' | 'text'): string
-  /** The nth value, a list, as it must be written to be compared with NULL. */
-  list (n: number): string
   /**
    * The nth value as a LIMIT or OFFSET. SQLite looks at the bare parameter of a LIMIT when it plans, so it plans again whenever that is bound: half the time of a
    * page of 20.
@@ -38,6 +36,10 @@ export interface Dialect {
   patience: string | null
   /** Column type for text that is compared and sorted byte by byte. */
   bytewise: string
+  /** Column type for JSON whose text is kept as it is. */
+  jsonType: string
+  /** The JSON text of a member of a column of that type. */
+  member (column: string, name: string): string
   /** Column type for a moment. */
   momentType: string
   /** The present moment, for a column of that type. */
@@ -50,14 +52,19 @@ export interface Dialect {
   run (connection: unknown, sql: string, params: readonly Param[], prepare?: boolean): Promise<Row[]>
 }
 
+const asItIs = { alone: (column: string) => column, inJson: (column: string) => column }
+
 export const postgresDialect: Dialect = {
   name: 'postgres',
   p: (n) => `$${n}`,
   // As JSON, and without a zone, the text depends neither on the session's DateStyle nor on its TimeZone.
-  moment: { alone: (column) => `to_json(${column} AT TIME ZONE 'UTC')`, inJson: (column) => `${column} AT TIME ZONE 'UTC'` },
+  read: {
+    plain: asItIs,
+    moment: { alone: (column) => `to_json(${column} AT TIME ZONE 'UTC')`, inJson: (column) => `${column} AT TIME ZONE 'UTC'` },
+    json: { alone: (column) => `${column}::text`, inJson: (column) => column }
+  },
   pack: (values) => `json_agg(json_build_array(${values.join(', ')}))`,
   in: (column, n, type) => `${column} = ANY($${n}::${type}[])`,
-  list: (n) => `$${n}::bigint[]`,
   bound: (n) => `$${n}`,
   least: (a, b) => `least(${a}, ${b})`,
   begin: 'BEGIN ISOLATION LEVEL READ COMMITTED',
@@ -71,6 +78,9 @@ export const postgresDialect: Dialect = {
   lock: "SELECT pg_advisory_xact_lock(hashtextextended('fastify-users.' || coalesce(current_schema(), '') || '.' || $1, 0))",
   patience: 'SET LOCAL statement_timeout = 0',
   bytewise: 'text COLLATE "C"',
+  // Not jsonb, which has an order of its own.
+  jsonType: 'json',
+  member: (column, name) => `(${column} -> '${name}')::text`,
   momentType: 'timestamptz(3)',
   now: 'now()',
   keepOrder () {},
@@ -81,10 +91,9 @@ export const postgresDialect: Dialect = {
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
   p: (n) => `?${n}`,
-  moment: { alone: (column) => column, inJson: (column) => column },
+  read: { plain: asItIs, moment: asItIs, json: { alone: (column) => column, inJson: (column) => `json(${column})` } },
   pack: (values) => `json_group_array(json_array(${values.join(', ')}))`,
   in: (column, n) => `${column} IN (SELECT value FROM json_each(?${n}))`,
-  list: (n) => `?${n}`,
   bound: (n) => `CAST(?${n} AS INTEGER)`,
   least: (a, b) => `min(${a}, ${b})`,
   // A transaction that begins by reading could not become a writer behind another one's back: SQLite would refuse it at once.
@@ -97,6 +106,8 @@ export const sqliteDialect: Dialect = {
   lock: null,
   patience: null,
   bytewise: 'text',
+  jsonType: 'text',
+  member: (column, name) => `(${column} -> '${name}')`,
   momentType: 'text',
   now: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
   keepOrder,

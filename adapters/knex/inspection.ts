@@ -1,6 +1,9 @@
+import type { Needs } from '../../lib/storage.ts'
+import type { Dialect } from './dialect.ts'
+import { fieldIndex } from './fields.ts'
 import { migrations, LATEST, statementsBetween } from './migrations.ts'
 import type { Names } from './names.ts'
-import type { Session } from './session.ts'
+import type { Run, Session } from './session.ts'
 
 /** What of the schema is there, held against what this code makes. */
 export interface SchemaReport {
@@ -12,20 +15,34 @@ export interface SchemaReport {
   pending: string[]
   /** Indexes, unique constraints and triggers that the tables of this version should have and have not, or that are not in force. */
   missing: string[]
+  /** The fields that lists are to be narrowed by and that have no index for it. */
+  unindexed: string[]
 }
 
 const OBJECT = /CREATE (?:UNIQUE )?(?:INDEX|TRIGGER) "([^"]+)"/g
 const CONSTRAINT = /CONSTRAINT "([^"]+)" (?:PRIMARY KEY|UNIQUE)/g
 
-/** Makes the inspection of a session's tables. `versionOf` says at which version they are. */
-export function createInspection ({ dialect, run }: Session, names: Names, versionOf: () => Promise<number>): () => Promise<SchemaReport> {
-  const present = dialect.name === 'postgres'
+/** Names the indexes, constraints and triggers that are in force. */
+function presentObjects (dialect: Dialect, names: Names): string {
+  return dialect.name === 'postgres'
     ? `SELECT c.relname AS name FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
         WHERE i.indisvalid AND c.relnamespace = (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = to_regclass('${names.users}'))
         UNION ALL SELECT tgname FROM pg_catalog.pg_trigger WHERE tgrelid IN (to_regclass('${names.users}'), to_regclass('${names.sealing}'), to_regclass('${names.apiKeys}')) AND (tgenabled = 'A' OR tgenabled = 'O' AND tgrelid IS DISTINCT FROM to_regclass('${names.sealing}'))`
     : "SELECT name FROM sqlite_master WHERE type IN ('index', 'trigger')"
+}
 
-  return async () => {
+/** Those of the fields that want an index that there is none of, or that is broken. */
+export async function unindexedFields (on: Run, dialect: Dialect, names: Names, { filterable = [] }: Needs): Promise<string[]> {
+  if (filterable.length === 0) return []
+  const present = new Set((await on(presentObjects(dialect, names))).map(({ name }) => name))
+  return filterable.filter((field) => !present.has(fieldIndex(names, field)))
+}
+
+/** Makes the inspection of a session's tables. `versionOf` says at which version they are. */
+export function createInspection ({ dialect, run }: Session, names: Names, versionOf: () => Promise<number>): (needs?: Needs) => Promise<SchemaReport> {
+  const present = presentObjects(dialect, names)
+
+  return async (needs = {}) => {
     const version = await versionOf()
     const made = statementsBetween(dialect, names, 0, Math.min(version, LATEST)).join('\n')
     const namesIn = (pattern: RegExp) => [...made.matchAll(pattern)].map(([, name]) => String(name))
@@ -36,7 +53,8 @@ export function createInspection ({ dialect, run }: Session, names: Names, versi
       version,
       latest: LATEST,
       pending: migrations.slice(version).map(({ name }) => name),
-      missing: expected.filter((name) => !found.has(name))
+      missing: expected.filter((name) => !found.has(name)),
+      unindexed: await unindexedFields(run, dialect, names, needs)
     }
   }
 }

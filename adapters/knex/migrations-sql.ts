@@ -1,7 +1,8 @@
 import { Type } from '../../lib/typebox.ts'
 import { compileOptions } from '../../lib/option-check.ts'
 import { dialectOf } from './dialect.ts'
-import { LATEST, statementsBetween } from './migrations.ts'
+import { createFieldIndex, dropFieldIndex } from './fields.ts'
+import { LATEST, statementsBetween, WITH_FIELDS } from './migrations.ts'
 import { namesOf, type NamingOptions, schema, tablePrefix } from './names.ts'
 
 export interface MigrationsSqlOptions extends NamingOptions {
@@ -9,10 +10,13 @@ export interface MigrationsSqlOptions extends NamingOptions {
   from?: number
   /** The version that it is brought to; one below `from` prints the way back, which loses data. Default: the one that this code works with. */
   to?: number
+  /** Fields that lists are narrowed by: their indexes are made too, or, on the way back, taken away. */
+  filterable?: readonly string[]
 }
 
 const version = { schema: Type.Integer({ minimum: 0, maximum: LATEST }), words: `must be a version from 0 to ${LATEST}` }
-const refuseWrong = compileOptions<MigrationsSqlOptions>({ from: version, to: version, tablePrefix, schema })
+const filterable = { schema: Type.Array(Type.String()), words: 'must be a list of names of fields' }
+const refuseWrong = compileOptions<MigrationsSqlOptions>({ from: version, to: version, filterable, tablePrefix, schema })
 
 /**
  * The SQL of the migrations, as one transaction, for a team that runs its DDL itself: what it makes is what `migrate()` makes, and `check()` accepts it. Run it
@@ -21,10 +25,15 @@ const refuseWrong = compileOptions<MigrationsSqlOptions>({ from: version, to: ve
  */
 export function migrationsSql (client: 'pg' | 'sqlite3' | 'better-sqlite3', options: MigrationsSqlOptions = {}): string {
   refuseWrong('fastify-users: migrationsSql()', options)
-  const { from = 0, to = LATEST, ...naming } = options
+  const { from = 0, to = LATEST, filterable = [], ...naming } = options
   const dialect = dialectOf(client)
   const names = namesOf(naming, dialect)
-  const statements = statementsBetween(dialect, names, from, to)
+  const goes = from >= WITH_FIELDS && to < WITH_FIELDS
+  const statements = [
+    ...filterable.flatMap((field) => goes ? dropFieldIndex(names, field) : []),
+    ...statementsBetween(dialect, names, from, to),
+    ...filterable.flatMap((field) => to >= WITH_FIELDS ? createFieldIndex(dialect, names, field) : [])
+  ]
   // IF NOT EXISTS alone asks for the right to make schemas, also where there is nothing to make.
   const makeSchema = names.schema !== null && from === 0 && to > 0
     ? [`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = '${names.schema}') THEN CREATE SCHEMA "${names.schema}"; END IF; END $$`]

@@ -1,5 +1,6 @@
 import type { Dialect } from './dialect.ts'
 import { blocksDown, blocksUp } from './blocks/schema.ts'
+import { fieldsDown, fieldsUp } from './fields.ts'
 import { keyChangesDown, keyChangesUp } from './key-changes.ts'
 import type { Names } from './names.ts'
 
@@ -74,11 +75,19 @@ export const migrations: readonly Migration[] = [
     name: 'changes of api keys',
     up: keyChangesUp,
     down: keyChangesDown
+  },
+  {
+    name: 'fields of users',
+    up: fieldsUp,
+    down: fieldsDown
   }
 ]
 
 /** The version that this code works with. */
 export const LATEST = migrations.length
+
+/** The version from which on users have fields. */
+export const WITH_FIELDS = migrations.findIndex(({ up }) => up === fieldsUp) + 1
 
 /** The statements that lead from one version of the schema to another, up or down, bookkeeping included. 0: no schema of ours. */
 export function statementsBetween (dialect: Dialect, names: Names, from: number, to: number): string[] {

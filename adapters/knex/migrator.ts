@@ -1,13 +1,15 @@
 import { StorageError } from '../../lib/errors.ts'
-import { createInspection, type SchemaReport } from './inspection.ts'
-import { LATEST, statementsBetween } from './migrations.ts'
+import type { Needs } from '../../lib/storage.ts'
+import { createFieldIndex, fieldIndexesOn } from './fields.ts'
+import { createInspection, type SchemaReport, unindexedFields } from './inspection.ts'
+import { LATEST, statementsBetween, WITH_FIELDS } from './migrations.ts'
 import type { Names } from './names.ts'
 import type { Run, Session } from './session.ts'
 
 /** What keeps the tables in step with the code. */
 export interface Migrator {
-  check (): Promise<void>
-  migrate (): Promise<void>
+  check (needs?: Needs): Promise<void>
+  migrate (needs?: Needs): Promise<void>
   /**
    * Takes the schema back to an earlier version, with everything that it kept since; 0 removes our tables and all that is in them. A schema at that version, or
    * before it, stays as it is.
@@ -16,7 +18,7 @@ export interface Migrator {
    */
   rollback (version: number): Promise<void>
   /** Holds the schema against what this code makes; changes nothing. @throws StorageError `unavailable` */
-  inspect (): Promise<SchemaReport>
+  inspect (needs?: Needs): Promise<SchemaReport>
 }
 
 /**
@@ -62,25 +64,42 @@ export function createMigrator (session: Session, names: Names): Migrator {
     for (const statement of statementsBetween(dialect, names, found, to)) await on(statement)
   }
 
+  const unindexed = (on: Run, needs: Needs): Promise<string[]> => unindexedFields(on, dialect, names, needs)
+
   return {
     inspect: createInspection(session, names, () => version(run)),
 
-    async check () {
+    async check (needs = {}) {
       const found = await version(run)
       refuseNewer(found)
       if (found < LATEST) {
         throw new StorageError('schema_behind', `the tables are at version ${found}, this code needs ${LATEST}: call storage.migrate(), or register with migrate: true`)
       }
+      const lacking = await unindexed(run, needs)
+      if (lacking.length > 0) {
+        throw new StorageError('schema_behind', `the tables have no index for lists filtered by ${lacking.join(', ')}: call storage.migrate({ filterable }), or register with migrate: true`)
+      }
     },
 
-    async migrate () {
+    async migrate (needs = {}) {
       // On a current schema nothing is asked for that takes the right to change one.
-      if (await version(run) !== LATEST) await exclusively((on) => go(on, LATEST, 'up'), { patient: true })
+      if (await version(run) === LATEST && (await unindexed(run, needs)).length === 0) return
+      await exclusively(async (on) => {
+        await go(on, LATEST, 'up')
+        for (const field of await unindexed(on, needs)) {
+          for (const statement of createFieldIndex(dialect, names, field)) await on(statement)
+        }
+      }, { patient: true })
     },
 
     async rollback (to) {
       if (!Number.isInteger(to) || to < 0 || to > LATEST) throw new TypeError(`fastify-users: rollback() goes to a version from 0 to ${LATEST}`)
-      await exclusively((on) => go(on, to, 'down'), { patient: true })
+      await exclusively(async (on) => {
+        if (dialect.name === 'sqlite' && to < WITH_FIELDS) {
+          for (const { name } of await on(fieldIndexesOn(names))) await on(`DROP INDEX "${String(name)}"`)
+        }
+        await go(on, to, 'down')
+      }, { patient: true })
     }
   }
 }

@@ -37,9 +37,11 @@ export interface Names {
   usersTable: string
   /** A quoted name for a constraint or an index: these live beside their table and are never qualified. */
   own (name: string): string
+  /** The same without quotes. */
+  bare (name: string): string
 }
 
-// Plain lower-case identifiers mean the same quoted and unquoted. PostgreSQL cuts names at 63 bytes; ours add at most 26.
+// Plain lower-case identifiers mean the same quoted and unquoted. PostgreSQL cuts names at 63 bytes; ours add at most 27.
 const identifier = { schema: Type.String({ pattern: '^[a-z_][a-z0-9_]{0,35}$' }), words: 'must be 1 to 36 of a-z, 0-9 and _, and must not begin with a digit' }
 
 /** The rows of these options, for every check of options that has them. */
@@ -72,6 +74,7 @@ export function namesOf (options: NamingOptions, dialect: Dialect): Names {
     emailUnique: `${tablePrefix}users_email_unique`,
     lock: `${schema ?? ''}.${tablePrefix}`,
     usersTable: `${tablePrefix}users`,
-    own: (name) => `"${tablePrefix}${name}"`
+    own: (name) => `"${tablePrefix}${name}"`,
+    bare: (name) => `${tablePrefix}${name}`
   }
 }

@@ -4,17 +4,20 @@ import { isStorable } from '../../lib/text.ts'
 import { blocksPage } from './blocks/page.ts'
 import type { Upkeep } from './blocks/upkeep.ts'
 import { knexCreation } from './creation.ts'
-import type { Row } from './drivers.ts'
+import type { Dialect } from './dialect.ts'
+import type { Param, Row } from './drivers.ts'
+import { fieldIs } from './fields.ts'
 import { gatherFinds, gatherSame } from './gathering.ts'
 import type { Names } from './names.ts'
 import { beginsWith, type Condition, pageStatement, toPage } from './pages.ts'
 import { listed, packed, toUser, unpacked, USER_COLUMNS } from './rows.ts'
 import type { Session } from './session.ts'
+import { guardedBy, updateOf } from './update.ts'
 
 type UserStore = Pick<Storage, 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'>
 
-function conditionOf ({ emailKey, prefix }: UserFilter): Condition | null {
-  const parts: Condition[] = []
+function conditionOf (dialect: Dialect, { emailKey, prefix, fields }: UserFilter): Condition | null {
+  const parts: Condition[] = Object.entries(fields).map(([field, value]) => fieldIs(dialect, field, value))
   if (emailKey !== null) parts.push({ sql: 'email_key = ?', values: [emailKey] })
   if (prefix !== null) {
     const name = beginsWith('name_key', prefix)
@@ -24,8 +27,9 @@ function conditionOf ({ emailKey, prefix }: UserFilter): Condition | null {
   return parts.length === 0 ? null : { sql: parts.map(({ sql }) => sql).join(' AND '), values: parts.flatMap(({ values }) => values) }
 }
 
-function alters ({ name, email }: UserChanges, user: UserRecord): boolean {
-  return (name !== undefined && name.value !== user.name) || (email !== undefined && email.value !== user.email)
+function alters ({ name, email, fields }: UserChanges, user: UserRecord): boolean {
+  return (name !== undefined && name.value !== user.name) || (email !== undefined && email.value !== user.email) ||
+    (fields !== undefined && JSON.stringify(fields) !== JSON.stringify(user.fields))
 }
 
 /** Users in SQL. Each method is one statement; a second one only reads why the first found nothing to do. */
@@ -37,11 +41,6 @@ export function knexUsers (session: Session, names: Names, upkeep: Upkeep): User
   const statementOf = blocksPage(dialect, names, USER_COLUMNS)
   const select = `SELECT ${columns} FROM ${users} WHERE id = ${p(1)}`
   const selectMany = `SELECT ${packed(dialect, USER_COLUMNS, `SELECT * FROM ${users} WHERE ${dialect.in('id', 1, 'text')}`)} AS items`
-  const guarded = (allowed: number, refused: number) => `(${dialect.list(allowed)} IS NULL OR ${dialect.in('version', allowed, 'bigint')}) AND NOT ${dialect.in('version', refused, 'bigint')}`
-  const update = `UPDATE ${users} SET name = coalesce(${p(2)}, name), name_key = coalesce(${p(3)}, name_key), email = coalesce(${p(4)}, email), ` +
-    `email_key = coalesce(${p(5)}, email_key), version = version + 1, updated_at = ${p(6)} WHERE id = ${p(1)} AND ${guarded(7, 8)} ` +
-    `AND (name <> coalesce(${p(2)}, name) OR email <> coalesce(${p(4)}, email)) RETURNING ${columns}`
-  const remove = `DELETE FROM ${users} WHERE id = ${p(1)} AND ${guarded(2, 3)} RETURNING ${columns}`
 
   async function findRow (id: string): Promise<Row | undefined> {
     return (await read(select, [id]))[0]
@@ -81,10 +80,10 @@ export function knexUsers (session: Session, names: Names, upkeep: Upkeep): User
     ...knexCreation(session, names, findUser, upkeep),
 
     async listUsers (filter: UserFilter, page: PageRequest) {
-      const condition = conditionOf(filter)
+      const condition = conditionOf(dialect, filter)
       if (condition !== null) {
         const { sql, params } = pageStatement(dialect, users, USER_COLUMNS, condition, page)
-        // By address there is one at most; by prefix it can be half the table.
+        // By address there is one at most; by prefix or field it can be half the table, and a plan is made for each value.
         return toPage(await (filter.emailKey === null ? run : read)(sql, params), USER_COLUMNS, toUser)
       }
       const { rows, total } = await (shares ? same(`${page.order} ${page.limit} ${JSON.stringify(page.from)}`, () => pageOfAll(page)) : pageOfAll(page))
@@ -92,10 +91,9 @@ export function knexUsers (session: Session, names: Names, upkeep: Upkeep): User
     },
 
     async updateUser (id, changes, updatedAt, guard) {
-      const { name, email } = changes
-      const values = [id, name?.value ?? null, name?.key ?? null, email?.value ?? null, email?.key ?? null, updatedAt, guard.ifVersion, guard.unlessVersion]
+      const statement = updateOf(dialect, users, columns, id, changes, updatedAt, guard)
       while (true) {
-        const [row] = await (email === undefined ? run : attempt)(update, values)
+        const [row] = statement === null ? [] : await (changes.email === undefined ? run : attempt)(statement.sql, statement.params)
         if (row !== undefined) return { user: toUser(row), changed: true }
         const user = await passedOver(id, guard)
         if (user === null) return null
@@ -105,8 +103,10 @@ export function knexUsers (session: Session, names: Names, upkeep: Upkeep): User
     },
 
     async deleteUser (id, guard) {
+      const params: Param[] = [id]
+      const conditions = [`id = ${p(1)}`, ...guardedBy(dialect, guard, (value) => params.push(value))]
       while (true) {
-        const [row] = await run(remove, [id, guard.ifVersion, guard.unlessVersion])
+        const [row] = await run(`DELETE FROM ${users} WHERE ${conditions.join(' AND ')} RETURNING ${columns}`, params)
         if (row !== undefined) return toUser(row)
         if (await passedOver(id, guard) === null) return null
         // The guard did not hold for the statement and holds now: the user has just come to that version.

@@ -8,8 +8,6 @@ export function memory (): Storage {
     name: 'memory',
     supports: { transactions: false },
     within () { throw new TypeError('fastify-users: the memory store has no transactions') },
-    async check () {},
-    async migrate () {},
     async close () {},
     ...memoryUsers(),
     ...memoryApiKeys()

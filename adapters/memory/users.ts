@@ -1,16 +1,19 @@
 import { StorageError } from '../../lib/errors.ts'
-import type { Creation, Idempotency, Page, PageRequest, Storage, UserFilter, UserKeys, UserRecord } from '../../lib/storage.ts'
+import type { Creation, Idempotency, JsonObject, Page, PageRequest, Storage, UserFilter, UserKeys, UserRecord } from '../../lib/storage.ts'
 import { requireSameRequest, requireVersion } from '../../lib/storage-rules.ts'
+import { FieldIndex } from './field-index.ts'
 import { pageOf, type Positions, positionsOf } from './pages.ts'
 import { PrefixIndex } from './prefix-index.ts'
 import { SortedMap } from './sorted-map.ts'
 
-type UserStore = Pick<Storage, 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'>
+type UserStore = Pick<Storage, 'check' | 'migrate' | 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'>
 interface Remembered { fingerprint: string, expiresAt: string, user: UserRecord }
 /** A user in one object: a page at random in a large store waits for memory once for each. */
 interface Entry extends UserRecord, UserKeys { idempotencyKeys: string[] }
 
-const userOf = ({ id, name, email, version, createdAt, updatedAt }: UserRecord): UserRecord => ({ id, name, email, version, createdAt, updatedAt })
+// Most hosts have none: that copy is for free.
+const copyOf = (fields: JsonObject): JsonObject => Object.keys(fields).length === 0 ? {} : structuredClone(fields)
+const userOf = ({ id, name, email, fields, version, createdAt, updatedAt }: UserRecord): UserRecord => ({ id, name, email, fields: copyOf(fields), version, createdAt, updatedAt })
 const keysOf = ({ nameKey, emailKey }: UserKeys): string[] => [nameKey, emailKey]
 
 /** Users in memory. No method waits for anything, so each is atomic by itself. */
@@ -21,6 +24,7 @@ export function memoryUsers (): UserStore {
   // The entries themselves, not their ids: to look twenty up in a large map costs more than the page.
   const ordered = new SortedMap<Entry>()
   const prefixes = new PrefixIndex<Entry>()
+  const byField = new FieldIndex<Entry>()
   // Keys of idempotency, by when the record ends, NUL, the key.
   const ends = new SortedMap<string>()
 
@@ -51,31 +55,56 @@ export function memoryUsers (): UserStore {
     return known.user
   }
 
-  function matching ({ emailKey, prefix }: UserFilter): Positions<Entry> {
-    if (emailKey === null) return prefix === null ? ordered : prefixes.matching(prefix)
-    const entry = entries.get(idOfEmail.get(emailKey) ?? '')
-    const fits = entry !== undefined && (prefix === null || keysOf(entry).some((key) => key.startsWith(prefix)))
-    return positionsOf(fits ? [entry] : [])
+  function indexFields (names: Iterable<string> = []): void {
+    byField.index(names, () => entries.values())
+  }
+
+  /** What each part of a filter leaves. */
+  function partsOf ({ emailKey, prefix, fields }: UserFilter): Array<Positions<Entry>> {
+    indexFields(Object.keys(fields))
+    const parts = Object.entries(fields).map(([name, value]) => byField.matching(name, value))
+    if (prefix !== null) parts.push(prefixes.matching(prefix))
+    if (emailKey !== null) {
+      const entry = entries.get(idOfEmail.get(emailKey) ?? '')
+      parts.push(positionsOf(entry === undefined ? [] : [entry]))
+    }
+    return parts
+  }
+
+  function fits (entry: Entry, { emailKey, prefix, fields }: UserFilter): boolean {
+    return (emailKey === null || entry.emailKey === emailKey) && (prefix === null || keysOf(entry).some((key) => key.startsWith(prefix))) &&
+      Object.entries(fields).every(([name, value]) => Object.hasOwn(entry.fields, name) && entry.fields[name] === value)
+  }
+
+  function matching (filter: UserFilter): Positions<Entry> {
+    const [first = ordered, ...others] = partsOf(filter).sort((a, b) => a.size - b.size)
+    // The part that leaves the fewest is gone through, where there are several.
+    return others.length === 0 ? first : positionsOf(first.range(0, first.size).filter((entry) => fits(entry, filter)))
   }
 
   return {
+    async check ({ filterable } = {}) { indexFields(filterable) },
+    async migrate ({ filterable } = {}) { indexFields(filterable) },
+
     async createUser (user: UserRecord, keys: UserKeys, idempotency: Idempotency | null): Promise<Creation> {
       const key = idempotency === null ? null : idempotency.key
       const before = recall(key, idempotency)
-      if (before !== null) return { user: { ...before }, replayed: true }
+      if (before !== null) return { user: userOf(before), replayed: true }
       if (entries.has(user.id)) throw new StorageError('fault', 'the id is taken')
       claimEmail(keys.emailKey, user.id)
       const { name, email, version, createdAt, updatedAt } = user
+      const fields = copyOf(user.fields)
       // Member by member: what a spread makes is ten times slower to read.
-      const entry: Entry = { id: user.id, name, email, version, createdAt, updatedAt, nameKey: keys.nameKey, emailKey: keys.emailKey, idempotencyKeys: [] }
+      const entry: Entry = { id: user.id, name, email, fields, version, createdAt, updatedAt, nameKey: keys.nameKey, emailKey: keys.emailKey, idempotencyKeys: [] }
       entries.set(user.id, entry)
       ordered.add(user.id, entry)
       prefixes.move(entry, [], keysOf(entry))
+      byField.move(entry, {}, fields)
       if (key !== null && idempotency !== null) {
-        remember(key, { fingerprint: idempotency.fingerprint, expiresAt: idempotency.expiresAt, user: { ...user } })
+        remember(key, { fingerprint: idempotency.fingerprint, expiresAt: idempotency.expiresAt, user: userOf(user) })
         entry.idempotencyKeys.push(key)
       }
-      return { user: { ...user }, replayed: false }
+      return { user: userOf(user), replayed: false }
     },
 
     async pruneIdempotency (now) {
@@ -97,11 +126,13 @@ export function memoryUsers (): UserStore {
       if (entry === undefined) return null
       requireVersion(guard, entry)
       const { name = { value: entry.name, key: entry.nameKey }, email = { value: entry.email, key: entry.emailKey } } = changes
-      if (name.value === entry.name && email.value === entry.email) return { user: userOf(entry), changed: false }
+      const fields = changes.fields === undefined || JSON.stringify(changes.fields) === JSON.stringify(entry.fields) ? entry.fields : copyOf(changes.fields)
+      if (name.value === entry.name && email.value === entry.email && fields === entry.fields) return { user: userOf(entry), changed: false }
       claimEmail(email.key, id)
       if (email.key !== entry.emailKey) idOfEmail.delete(entry.emailKey)
       const before = keysOf(entry)
-      Object.assign(entry, { name: name.value, nameKey: name.key, email: email.value, emailKey: email.key, version: entry.version + 1, updatedAt })
+      byField.move(entry, entry.fields, fields)
+      Object.assign(entry, { name: name.value, nameKey: name.key, email: email.value, emailKey: email.key, fields, version: entry.version + 1, updatedAt })
       prefixes.move(entry, before, keysOf(entry))
       return { user: userOf(entry), changed: true }
     },
@@ -111,6 +142,7 @@ export function memoryUsers (): UserStore {
       if (entry === undefined) return null
       requireVersion(guard, entry)
       prefixes.move(entry, keysOf(entry), [])
+      byField.move(entry, entry.fields, {})
       entries.delete(id)
       idOfEmail.delete(entry.emailKey)
       ordered.delete(id)

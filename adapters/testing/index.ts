@@ -3,6 +3,7 @@ import type { PageRequest, Storage } from '../../lib/storage.ts'
 import { missingFrom } from '../../lib/storage-rules.ts'
 import { apiKeyCases } from './api-keys.ts'
 import type { Cases } from './cases.ts'
+import { fieldCases } from './fields.ts'
 import { idempotencyCases } from './idempotency.ts'
 import { listCases } from './lists.ts'
 import { type HostTransaction, transactionCases } from './transactions.ts'
@@ -112,7 +113,7 @@ export function testStorage ({ test, create, report = console.log }: TestStorage
     })
   }
 
-  for (const [title, run] of Object.entries({ ...lifecycleCases, ...userCases, ...userChangeCases, ...idempotencyCases, ...listCases, ...apiKeyCases })) {
+  for (const [title, run] of Object.entries({ ...lifecycleCases, ...userCases, ...userChangeCases, ...idempotencyCases, ...listCases, ...fieldCases, ...apiKeyCases })) {
     add(title, async ({ storage }) => {
       await run(storage)
       return 'passed'

@@ -5,7 +5,7 @@ import { addUsers, anyVersion, everyone, idOf, keysOf, timeOf, userOf } from './
 
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1)
 const idsOf = (numbers: number[]): string[] => numbers.map((n) => idOf('usr', n))
-const begins = (prefix: string): UserFilter => ({ emailKey: null, prefix })
+const begins = (prefix: string): UserFilter => ({ emailKey: null, prefix, fields: {} })
 const first = (limit: number): PageRequest => ({ order: 'asc', limit, from: { offset: 0 } })
 
 async function ids (storage: Storage, filter: UserFilter, page: PageRequest): Promise<string[]> {
@@ -77,7 +77,7 @@ export const listCases: Cases = {
 
   'listUsers: the total is a number, and of the filter': async (storage) => {
     await addUsers(storage, ...upTo(12))
-    for (const [filter, total] of [[everyone, 12], [begins('user 1'), 4], [{ emailKey: 'user3@example.org', prefix: null }, 1], [begins('nobody'), 0]] as const) {
+    for (const [filter, total] of [[everyone, 12], [begins('user 1'), 4], [{ emailKey: 'user3@example.org', prefix: null, fields: {} }, 1], [begins('nobody'), 0]] as const) {
       assert.equal((await storage.listUsers(filter, first(2))).total, total)
       assert.equal((await storage.listUsers(filter, { order: 'desc', limit: 2, from: { offset: 50 } })).total, total)
     }
@@ -85,14 +85,14 @@ export const listCases: Cases = {
 
   'listUsers: an e-mail key finds its user alone': async (storage) => {
     await addUsers(storage, 1, 2, 12)
-    const filter = { emailKey: 'user2@example.org', prefix: null }
+    const filter = { emailKey: 'user2@example.org', prefix: null, fields: {} }
     assert.deepEqual(await storage.listUsers(filter, first(5)), { items: [userOf(2)], total: 1 })
     for (const from of [{ offset: 1 }, { after: idOf('usr', 2) }, { after: idOf('usr', 3) }]) {
       assert.deepEqual(await storage.listUsers(filter, { order: 'asc', limit: 5, from }), { items: [], total: 1 }, 'the page counts with a filter too')
     }
     assert.deepEqual(await ids(storage, filter, { order: 'desc', limit: 5, from: { after: idOf('usr', 3) } }), idsOf([2]))
     for (const emailKey of ['user2@example', 'User2@Example.org', '%', 'user_@example.org', 'nobody@example.org']) {
-      assert.deepEqual(await storage.listUsers({ emailKey, prefix: null }, first(5)), { items: [], total: 0 }, JSON.stringify(emailKey))
+      assert.deepEqual(await storage.listUsers({ emailKey, prefix: null, fields: {} }, first(5)), { items: [], total: 0 }, JSON.stringify(emailKey))
     }
   },
 
@@ -158,13 +158,13 @@ export const listCases: Cases = {
     await storage.updateUser(idOf('usr', 1), { email: { value: 'X@y.de', key: 'x@y.de' } }, timeOf(51), anyVersion)
     assert.deepEqual(await ids(storage, begins('user'), first(5)), idsOf([2]))
     assert.deepEqual(await ids(storage, begins('x@'), first(5)), idsOf([1]))
-    assert.equal((await storage.listUsers({ emailKey: 'x@y.de', prefix: null }, first(5))).total, 1)
+    assert.equal((await storage.listUsers({ emailKey: 'x@y.de', prefix: null, fields: {} }, first(5))).total, 1)
   },
 
   'listUsers: an e-mail key and a prefix narrow each other': async (storage) => {
     await addUsers(storage, 1, 2)
     for (const [prefix, total] of [['user 1', 1], ['user1', 1], ['user 2', 0], ['user2', 0], ['x', 0]] as const) {
-      const page = await storage.listUsers({ emailKey: 'user1@example.org', prefix }, first(5))
+      const page = await storage.listUsers({ emailKey: 'user1@example.org', prefix, fields: {} }, first(5))
       assert.equal(page.total, total)
       assert.equal(page.items.length, total)
     }

@@ -26,7 +26,7 @@ export const userChangeCases: Cases = {
       const expected = { ...userOf(1), name, email, version: i + 2, updatedAt: timeOf(i) }
       assert.deepEqual(await storage.updateUser(idOf('usr', 1), { ...rename(name), ...readdress(email) }, timeOf(i), anyVersion), { user: expected, changed: true })
       assert.deepEqual(await storage.findUser(idOf('usr', 1)), expected)
-      for (const filter of [everyone, { emailKey: email.toLowerCase(), prefix: null }, { emailKey: null, prefix: name.toLowerCase() }]) {
+      for (const filter of [everyone, { emailKey: email.toLowerCase(), prefix: null, fields: {} }, { emailKey: null, prefix: name.toLowerCase(), fields: {} }]) {
         assert.deepEqual(await storage.listUsers(filter, { order: 'asc', limit: 9, from: { offset: 0 } }), { items: [expected], total: 1 }, 'a list shows users as they are now')
       }
     }
@@ -118,10 +118,10 @@ export const userChangeCases: Cases = {
     assert.equal(await storage.findUser(idOf('usr', 1)), null)
     assert.equal(await storage.deleteUser(idOf('usr', 1), anyVersion), null)
     assert.equal(await storage.updateUser(idOf('usr', 1), rename('X'), timeOf(50), anyVersion), null)
-    for (const filter of [everyone, { emailKey: null, prefix: 'user' }]) {
+    for (const filter of [everyone, { emailKey: null, prefix: 'user', fields: {} }]) {
       assert.deepEqual(await storage.listUsers(filter, { order: 'asc', limit: 9, from: { offset: 0 } }), { items: [userOf(2)], total: 1 })
     }
-    assert.equal((await storage.listUsers({ emailKey: 'user1@example.org', prefix: null }, { order: 'asc', limit: 9, from: { offset: 0 } })).total, 0)
+    assert.equal((await storage.listUsers({ emailKey: 'user1@example.org', prefix: null, fields: {} }, { order: 'asc', limit: 9, from: { offset: 0 } })).total, 0)
   },
 
   'deleteUser: the e-mail key is free again': async (storage) => {

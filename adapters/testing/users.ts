@@ -32,7 +32,7 @@ export const userCases: Cases = {
   'createUser: many may have the same name': async (storage) => {
     const users = [1, 2, 3].map((n) => userOf(n, { name: 'Ann' }))
     for (const user of users) await storage.createUser(user, keysOf(user), null)
-    assert.deepEqual(await storage.listUsers({ emailKey: null, prefix: 'ann' }, { order: 'asc', limit: 9, from: { offset: 0 } }), { items: users, total: 3 })
+    assert.deepEqual(await storage.listUsers({ emailKey: null, prefix: 'ann', fields: {} }, { order: 'asc', limit: 9, from: { offset: 0 } }), { items: users, total: 3 })
   },
 
   'createUser: nothing is shared with the store': async (storage) => {
@@ -78,7 +78,7 @@ export const userCases: Cases = {
     assert.equal(longest.email.length, 254)
     assert.deepEqual(await storage.findUser(longest.id), longest)
     const { nameKey, emailKey } = keysOf(longest)
-    for (const filter of [{ emailKey, prefix: null }, { emailKey: null, prefix: nameKey }, { emailKey: null, prefix: emailKey }]) {
+    for (const filter of [{ emailKey, prefix: null, fields: {} }, { emailKey: null, prefix: nameKey, fields: {} }, { emailKey: null, prefix: emailKey, fields: {} }]) {
       assert.deepEqual(await storage.listUsers(filter, { order: 'asc', limit: 9, from: { offset: 0 } }), { items: [longest], total: 1 })
     }
   },

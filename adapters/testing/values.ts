@@ -17,7 +17,7 @@ export function timeOf (n: number): string {
 
 /** The nth user, all members fixed unless given. */
 export function userOf (n: number, members: Partial<UserRecord> = {}): UserRecord {
-  return { id: idOf('usr', n), name: `User ${n}`, email: `User${n}@Example.org`, version: 1, createdAt: timeOf(n), updatedAt: timeOf(n), ...members }
+  return { id: idOf('usr', n), name: `User ${n}`, email: `User${n}@Example.org`, fields: {}, version: 1, createdAt: timeOf(n), updatedAt: timeOf(n), ...members }
 }
 
 /** The keys of a user, as the callers of a store compute them. */
@@ -54,7 +54,7 @@ export function apiKeyOf (n: number, members: Partial<ApiKeyRecord> = {}): ApiKe
 export const anyVersion: VersionGuard = { ifVersion: null, unlessVersion: [] }
 
 /** A filter that every user passes. */
-export const everyone: UserFilter = { emailKey: null, prefix: null }
+export const everyone: UserFilter = { emailKey: null, prefix: null, fields: {} }
 
 /** How many calls come at once where a case is about a race. */
 export const AT_ONCE = 20

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type Database, type Key, open } from 'lmdb'
 import { type ApiKeyRecord, type PageRequest, StorageError, type UserKeys, type UserRecord } from 'fastify-users'
 
@@ -19,6 +20,10 @@ export function openDatabase (path: string) {
     emails: table<string>('emails'),
     /** The name's and the e-mail's key, each with the user's id behind it. */
     prefixes: table<null, [string, string]>('prefixes'),
+    /** Names of fields that users are found by. */
+    filterable: table<null>('filterable'),
+    /** Such a field's name and value, with the user's id behind them. */
+    fields: table<null, [string, string, string]>('fields'),
     creations: table<CreationEntry>('creations'),
     apiKeys: table<ApiKeyRecord>('api_keys'),
     starts: table<string>('starts'),
@@ -44,7 +49,13 @@ export type LmdbDatabase = ReturnType<typeof openDatabase>
 
 /** LMDB's keys have at most 1978 bytes, and are UTF-8: nothing can be found under another text. */
 export function isKey (text: string): boolean {
-  return Buffer.byteLength(text) < 1900 && text.isWellFormed()
+  return Buffer.byteLength(text) < 1800 && text.isWellFormed()
+}
+
+/** The value of a field as a key: its JSON text, which tells `1` from `"1"`, or a digest of a long one. */
+export function valueKey (value: string | number | boolean): string {
+  const text = JSON.stringify(value)
+  return isKey(text) ? text : `#${createHash('sha256').update(text).digest('base64url')}`
 }
 
 /** Refuses what could not be found again. */

@@ -10,9 +10,6 @@ export function lmdb (path: string): Storage {
     name: 'lmdb',
     supports: { transactions: false },
     within () { throw new TypeError('LMDB has no transactions that outlive a turn of the event loop') },
-    // The databases are made when they are opened, and this is the first version of what is in them.
-    async migrate () {},
-    check: () => database.read(() => {}),
     close: database.close,
     ...lmdbUsers(database),
     ...lmdbApiKeys(database)

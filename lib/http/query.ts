@@ -1,4 +1,5 @@
 import type { Fault } from '../errors.ts'
+import type { FilterKind } from '../fields/schema.ts'
 
 /** A query string taken apart, as application/x-www-form-urlencoded, strictly. */
 export interface ParsedQuery {
@@ -48,4 +49,10 @@ export function parseQuery (text: string): ParsedQuery {
 /** Decimal digits without sign, point, exponent or leading zero as a number; NaN for anything else. */
 export function decimal (text: string): number {
   return /^(?:0|[1-9]\d*)$/.test(text) ? Number(text) : NaN
+}
+
+/** The value of a parameter that is of a kind, written as JSON writes it; the text itself where it is of no other kind. */
+export function typed (text: string, kind: FilterKind | undefined): string | number | boolean {
+  if (kind === 'number' && /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)) return Number(text)
+  return kind === 'boolean' && (text === 'true' || text === 'false') ? text === 'true' : text
 }

@@ -1,13 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Scope } from '../api-keys/scopes.ts'
 import type { Fault } from '../errors.ts'
+import type { FilterKind } from '../fields/schema.ts'
 import { type Describe, hide } from '../openapi/describe.ts'
 import { type Limits, unknownParameters } from '../paging.ts'
 import { toUsersError } from '../storage-errors.ts'
 import type { Gate } from './gate.ts'
-import { decimal, type ParsedQuery, parseQuery, queryOf } from './query.ts'
+import { decimal, type ParsedQuery, parseQuery, queryOf, typed } from './query.ts'
 
 export const JSON_TYPE = 'application/json'
+const NO_FILTERS: ReadonlyMap<string, FilterKind> = new Map()
 
 /** What our routes have to know of the host's router, what lets their work through, and what describes them. */
 export interface RouteSettings {
@@ -42,9 +44,9 @@ export function strayParameters ({ pairs, faults }: ParsedQuery): Fault[] {
   return [...faults, ...unknownParameters(pairs.map(([parameter]) => parameter))]
 }
 
-/** The parameters of a list, as the services take them: numbers as such. */
-export function listParameters ({ pairs }: ParsedQuery): Record<string, unknown> {
-  return Object.fromEntries(pairs.map(([name, value]) => [name, name === 'page' || name === 'limit' ? decimal(value) : value]))
+/** The parameters of a list, as the services take them: numbers as such, and what filters compare by its kind. */
+export function listParameters ({ pairs }: ParsedQuery, filters: ReadonlyMap<string, FilterKind> = NO_FILTERS): Record<string, unknown> {
+  return Object.fromEntries(pairs.map(([name, value]) => [name, name === 'page' || name === 'limit' ? decimal(value) : typed(value, filters.get(name))]))
 }
 
 /** The query of a request, taken apart. */

@@ -1,3 +1,4 @@
+import { describeFields } from './fields.ts'
 import { type DescriptionSettings, type Operation, schemaOf } from './operation.ts'
 import { referred, written } from './references.ts'
 import { componentsFor, type Schema } from './schemas.ts'
@@ -64,7 +65,6 @@ function provide (description: Described, { tag }: Operation, own: Readonly<Reco
  * makes that where it has no option `openapi`.
  */
 export function createDescribe (settings: DescriptionSettings, onUnfit: () => void): Describe {
-  const components = componentsFor(settings.limits)
   let told = false
   return (operation) => ({
     swaggerTransform: ({ url, openapiObject }) => {
@@ -74,6 +74,7 @@ export function createDescribe (settings: DescriptionSettings, onUnfit: () => vo
         return hidden({ url })
       }
       const old = openapiObject.openapi?.startsWith('3.0') === true
+      const components = componentsFor(settings.limits, describeFields(settings.fields, old ? 'old' : 'current'))
       const space = spaceIn(openapiObject, settings)
       const parameters = parametersIn(url)
       const operationId = space === 'users' ? operation.operationId : `${operation.operationId}_${space}`

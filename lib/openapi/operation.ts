@@ -1,4 +1,5 @@
 import { type ErrorCode, errorTable } from '../errors.ts'
+import type { FieldsSchema } from '../fields/schema.ts'
 import type { ErrorFormat } from '../http/problem.ts'
 import type { Limits } from '../paging.ts'
 import { IDEMPOTENCY_KEY } from '../users/idempotency.ts'
@@ -34,6 +35,8 @@ export interface DescriptionSettings {
   /** What a deprecated version's answers tell; null: it is none. */
   deprecated: { sunset: boolean, link: boolean } | null
   limits: Limits
+  /** The host's own. */
+  fields: FieldsSchema
   /** Which limits there are: they have an answer, and headers, of their own. */
   limited: { requests: boolean, failures: boolean, deletions: boolean }
 }

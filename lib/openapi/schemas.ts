@@ -4,6 +4,7 @@ import { errorTable } from '../errors.ts'
 import { API_KEY_ID, USER_ID } from '../ids.ts'
 import type { Limits } from '../paging.ts'
 import { EMAIL_MAX, NAME_MAX } from '../users/rules.ts'
+import type { DescribedFields } from './fields.ts'
 
 /** A JSON Schema, as OpenAPI has it; `$ref` is the bare name of a component. */
 export type Schema = Readonly<Record<string, unknown>>
@@ -44,7 +45,7 @@ const keyMembers = {
 const SOMETIMES = ['expiresAt', 'revokedAt', 'lastUsedAt', 'rotatedFrom']
 
 /** What descriptions refer to, by name. */
-export const componentsFor = (limits: Limits): Readonly<Record<string, Schema>> => ({
+export const componentsFor = (limits: Limits, { user, patch, optional, omissible, example }: DescribedFields): Readonly<Record<string, Schema>> => ({
   /** Problem details (RFC 9457). */
   Problem: object({
     type: { type: 'string', format: 'uri' },
@@ -67,14 +68,18 @@ export const componentsFor = (limits: Limits): Readonly<Record<string, Schema>> 
     limit: { type: 'integer', minimum: 1, maximum: limits.max },
     total: { type: 'integer', minimum: 0, description: 'All of them, exactly, not those of this page.' }
   }, ['page'], { page: 1, limit: 20, total: 1 }),
-  User: object({ id: userId, name, email, createdAt: moment('When the user was created.'), updatedAt: moment('When the user was changed last.') }, [], USER),
+  User: object(
+    { id: userId, name, email, ...user, createdAt: moment('When the user was created.'), updatedAt: moment('When the user was changed last.') },
+    optional,
+    example && { ...USER, ...example }
+  ),
   UserList: list('User', limits),
   /** Body of POST. */
-  UserInput: object({ name, email }, [], { name: USER.name, email: USER.email }),
+  UserInput: object({ name, email, ...user }, omissible, example && { name: USER.name, email: USER.email, ...example }),
   /** Body of PATCH (RFC 7396). */
-  UserPatch: object({ id: userId, name, email }, ['id', 'name', 'email'], { name: 'Ada King' }),
+  UserPatch: object({ id: userId, name, email, ...patch }, ['id', 'name', 'email', ...Object.keys(patch)], { name: 'Ada King' }),
   /** Body of PUT. */
-  UserReplacement: object({ id: userId, name, email }, ['id'], { name: USER.name, email: USER.email }),
+  UserReplacement: object({ id: userId, name, email, ...user }, ['id', ...omissible], example && { name: USER.name, email: USER.email, ...example }),
   ApiKey: object(keyMembers, SOMETIMES, KEY),
   ApiKeyList: list('ApiKey', limits),
   NewApiKey: object({ ...keyMembers, key: { type: 'string', description: 'The key’s text: shown this once.' } }, SOMETIMES, { ...KEY, key: 'uk_…' }),

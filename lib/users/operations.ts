@@ -1,3 +1,4 @@
+import type { FieldsSchema } from '../fields/schema.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { pagingParameters } from '../openapi/paging.ts'
 import { email, userId } from '../openapi/schemas.ts'
@@ -9,7 +10,7 @@ const one = { id: userId } as const
 const changed = ['validation_failed', 'malformed_json', 'user_not_found', 'email_taken', 'precondition_failed', 'body_too_large', 'unsupported_media_type', 'precondition_required'] as const
 
 /** The operations on users (contract sections 2 to 8), for descriptions. */
-export function userOperations (limits: Limits): Record<'list' | 'create' | 'get' | 'patch' | 'put' | 'remove', Operation> {
+export function userOperations (limits: Limits, { filters }: FieldsSchema): Record<'list' | 'create' | 'get' | 'patch' | 'put' | 'remove', Operation> {
   return {
     list: {
       operationId: 'listUsers',
@@ -19,7 +20,8 @@ export function userOperations (limits: Limits): Record<'list' | 'create' | 'get
       query: {
         ...pagingParameters(limits, userId),
         email: { ...email, description: 'Only the user with this address, whatever its case.' },
-        q: { type: 'string', minLength: QUERY_MIN, description: 'Only users whose name or address begins with this, whatever its case.' }
+        q: { type: 'string', minLength: QUERY_MIN, description: 'Only users whose name or address begins with this, whatever its case.' },
+        ...Object.fromEntries([...filters].map(([field, type]) => [field, { type, description: `Only users whose \`${field}\` is this.` }]))
       },
       success: { status: 200, description: 'The page.', is: 'UserList', headers: ['Link'] },
       codes: ['validation_failed']

@@ -7,27 +7,26 @@ import { header } from '../http/request.ts'
 import { handlersBehind, JSON_TYPE, listParameters, pathsOf, queryFrom, routeReads, type RouteSettings, strayParameters } from '../http/routing.ts'
 import { BODY_LIMIT, emptyShape } from '../http/body.ts'
 import { refuseOtherMethods } from '../http/scope.ts'
+import type { Fields } from '../fields/fields.ts'
 import type { Operation } from '../openapi/operation.ts'
 import type { UserRecord } from '../storage.ts'
 import { userOperations } from './operations.ts'
 import type { UsersService } from './service.ts'
-import { userListJson, userJson } from './present.ts'
+import type { Presenter } from './present.ts'
 
 const MERGE_PATCH_TYPE = 'application/merge-patch+json'
 
-function sendUser (reply: FastifyReply, user: UserRecord): FastifyReply {
-  return reply.header('etag', entityTag(user.version)).type(JSON_TYPE).send(userJson(user))
-}
-
 /** The routes of users: from HTTP to the service and back. The scope has authenticated the caller and checked the media type. */
-export function userRoutes (scope: FastifyInstance, users: UsersService, router: RouteSettings): void {
+export function userRoutes (scope: FastifyInstance, users: UsersService, { userJson, listJson }: Presenter, router: RouteSettings, fields: Fields): void {
   const ours = handlersBehind(router.gate)
+  const { filters } = fields.schema
+  const sendUser = (reply: FastifyReply, user: UserRecord): FastifyReply => reply.header('etag', entityTag(user.version)).type(JSON_TYPE).send(userJson(user))
   const collectionPath = pathsOf(scope, 'users', router)
 
   const list = ours(async (request, reply) => {
     const query = queryFrom(request, router)
-    const page = await users.list(listParameters(query), query.faults)
-    const text = userListJson(page)
+    const page = await users.list(listParameters(query, filters), query.faults)
+    const text = listJson(page)
     const links = linksOf(collectionPath(request), query.pairs, page)
     if (links !== '') reply.header('link', links)
     return reply.type(JSON_TYPE).send(text)
@@ -66,7 +65,7 @@ export function userRoutes (scope: FastifyInstance, users: UsersService, router:
   })
 
   const { describe } = router
-  const operations = userOperations(router.limits)
+  const operations = userOperations(router.limits, fields.schema)
   const writing = (operation: Operation, accepts: readonly string[]) => ({ bodyLimit: BODY_LIMIT, config: { fastifyUsers: { scope: 'users:write', accepts }, ...describe(operation) } } as const)
   const deleting = { bodyLimit: BODY_LIMIT, config: { fastifyUsers: { scope: 'users:delete', accepts: [JSON_TYPE] }, ...describe(operations.remove) } } as const
 

@@ -1,6 +1,7 @@
 import type { Fault } from '../errors.ts'
 import { compileShape } from '../faults.ts'
-import type { UserChanges } from '../storage.ts'
+import type { Fields } from '../fields/fields.ts'
+import type { JsonObject, UserChanges } from '../storage.ts'
 import { isStorable } from '../text.ts'
 import { createBody, updateBody } from './schema.ts'
 
@@ -16,8 +17,10 @@ const ADDRESS = new RegExp(`^${ATOM}(?:\\.${ATOM})*@${LABEL}(?:\\.${LABEL})+$`)
 const createShape = compileShape(createBody)
 const updateShape = compileShape(updateBody)
 
-/** A value that passed the rules, or the code and words of its fault. */
-type Judged = { value: string, key: string } | { code: string, detail: string }
+/** A text that passed the rules, and what it is compared by. */
+interface Value { value: string, key: string }
+/** Such a text, or the code and words of its fault. */
+type Judged = Value | { code: string, detail: string }
 
 /** Unicode NFC and JavaScript's lower case: what names, and searches for them, are compared by. */
 export function searchKey (text: string): string {
@@ -47,7 +50,7 @@ export function judgeEmail (text: string): Judged {
   return { value, key: value.toLowerCase() }
 }
 
-function judge (values: Record<string, unknown>, member: 'name' | 'email', faults: Fault[]): { value: string, key: string } | undefined {
+function judge (values: Record<string, unknown>, member: 'name' | 'email', faults: Fault[]): Value | undefined {
   const text = values[member]
   if (typeof text !== 'string') return undefined
   const judged = member === 'name' ? judgeName(text) : judgeEmail(text)
@@ -72,25 +75,46 @@ function checkMembers (body: unknown, shape: (value: unknown) => Fault[]): { cha
   return { changes, faults }
 }
 
-/** Checks the body of a creation: every fault at once, or both values. */
-export function checkCreate (body: unknown): { name: { value: string, key: string }, email: { value: string, key: string } } | { faults: Fault[] } {
-  const { changes: { name, email }, faults } = checkMembers(body, createShape)
-  return name !== undefined && email !== undefined && faults.length === 0 ? { name, email } : { faults }
+/** A body without the host's own fields, and those. */
+function split (body: unknown, fields: Fields): { own: unknown, theirs: Record<string, unknown> | null } {
+  if (fields.none || !isObject(body)) return { own: body, theirs: null }
+  const members = Object.entries(body)
+  return {
+    own: Object.fromEntries(members.filter(([name]) => !fields.has(name))),
+    theirs: Object.fromEntries(members.filter(([name]) => fields.has(name)))
+  }
+}
+
+/** Checks the body of a creation: every fault at once, or all values. */
+export function checkCreate (body: unknown, hostFields: Fields): { name: Value, email: Value, fields: JsonObject } | { faults: Fault[] } {
+  const { own, theirs } = split(body, hostFields)
+  const { changes: { name, email }, faults } = checkMembers(own, createShape)
+  const checked = hostFields.whole(theirs ?? {})
+  if ('faults' in checked) return { faults: theirs === null ? faults : [...faults, ...checked.faults] }
+  return name !== undefined && email !== undefined && faults.length === 0 ? { name, email, fields: checked.fields } : { faults }
 }
 
 /**
  * Checks the body of an update of the user with this id: every fault at once, or the values to set. `id` is accepted if it is the same.
- * With `whole` (PUT) both members must be there.
+ * With `whole` (PUT) all that is required must be there, and takes the place of what was; else what is given of the host's fields is a patch of them.
  */
-export function checkUpdate (body: unknown, id: string, whole: boolean): { changes: UserChanges } | { faults: Fault[] } {
-  let rest = body
+export function checkUpdate (body: unknown, id: string, whole: boolean, hostFields: Fields): { changes: UserChanges, patch: JsonObject | null } | { faults: Fault[] } {
+  const { own, theirs } = split(body, hostFields)
+  let rest = own
   const idFaults: Fault[] = []
-  if (isObject(body) && Object.hasOwn(body, 'id')) {
-    const { id: sent, ...others } = body
+  if (isObject(own) && Object.hasOwn(own, 'id')) {
+    const { id: sent, ...others } = own
     rest = others
     if (sent !== id) idFaults.push({ pointer: '/id', code: 'mismatch', detail: 'must be the id of the path' })
   }
   const { changes, faults } = checkMembers(rest, whole ? createShape : updateShape)
   const all = [...idFaults, ...faults]
-  return all.length === 0 ? { changes } : { faults: all }
+  let patch: JsonObject | null = null
+  if (theirs !== null && (whole || Object.keys(theirs).length > 0)) {
+    const checked = whole ? hostFields.whole(theirs) : hostFields.patch(theirs)
+    if ('faults' in checked) all.push(...checked.faults)
+    else if (whole) changes.fields = checked.fields
+    else patch = checked.fields
+  }
+  return all.length === 0 ? { changes, patch } : { faults: all }
 }

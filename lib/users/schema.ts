@@ -1,4 +1,3 @@
-import type { Static } from '@sinclair/typebox'
 import { Type } from '../typebox.ts'
 
 /** Body of POST: both members, nothing else. What their texts may be, `rules.ts` says. */
@@ -6,6 +5,3 @@ export const createBody = Type.Object({ name: Type.String(), email: Type.String(
 
 /** Body of PATCH (RFC 7396) after `id` was compared: any of the members. */
 export const updateBody = Type.Partial(createBody, { additionalProperties: false })
-
-export type UserInput = Static<typeof createBody>
-export type UserPatch = Static<typeof updateBody> & { id?: string }

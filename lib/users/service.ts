@@ -1,23 +1,30 @@
-import { type Call, FROM_PROCESS } from '../context.ts'
-import { type Fault, UsersError, validationFailed } from '../errors.ts'
-import type { Publish } from '../events.ts'
+import { type Call, type Context, FROM_PROCESS } from '../context.ts'
+import { type Fault, isStorageError, UsersError, validationFailed } from '../errors.ts'
+import type { EventType } from '../events.ts'
+import type { Fields } from '../fields/fields.ts'
 import { isUserId, newId } from '../ids.ts'
 import { fromStorage } from '../storage-errors.ts'
 import { type Limits, type ListedPage, readPage, unknownParameters } from '../paging.ts'
-import type { Creation, Page, PageRequest, Storage, UserRecord } from '../storage.ts'
+import type { Creation, JsonObject, Page, PageRequest, Storage, UserChanges, UserRecord, VersionGuard } from '../storage.ts'
+import { requireVersion } from '../storage-rules.ts'
 import { type CreateOptions, idempotencyOf, judgeCreateOptions } from './idempotency.ts'
-import { checkListQuery, type ListQuery } from './list-query.ts'
+import { checkListQuery } from './list-query.ts'
 import { checkCreate, checkUpdate } from './rules.ts'
 import { guardOf, judgeWriteOptions, type WriteOptions } from './write-options.ts'
 
 export interface UsersServiceOptions {
   storage: Storage
+  /** The host's own. */
+  fields: Fields
   limits: Limits
   requireIfMatch: boolean
   /** Seconds that an idempotency key is kept. */
   idempotencyTtl: number
-  publish: Publish
+  /** Tells of a change, with the user as it is then. */
+  publish: PublishUser
 }
+
+export type PublishUser = (type: Extract<EventType, `user.${string}`>, user: UserRecord, context: Context) => void
 
 export type UsersService = ReturnType<typeof createUsersService>
 
@@ -30,7 +37,7 @@ function refuse<Checked extends object> (found: readonly Fault[], checked: Check
  * What can be done with users, without HTTP: the rules, and the order validation → existence → precondition → uniqueness.
  * Every method takes what a stranger sent and throws UsersError alone.
  */
-export function createUsersService ({ storage, limits, requireIfMatch, idempotencyTtl, publish }: UsersServiceOptions) {
+export function createUsersService ({ storage, fields, limits, requireIfMatch, idempotencyTtl, publish }: UsersServiceOptions) {
   const notFound = () => new UsersError('user_not_found')
 
   async function get (id: string): Promise<UserRecord> {
@@ -46,24 +53,43 @@ export function createUsersService ({ storage, limits, requireIfMatch, idempoten
   }
 
   async function create (input: unknown, options: CreateOptions, { context, found }: Call = FROM_PROCESS): Promise<Creation> {
-    const checked = checkCreate(input)
+    const checked = checkCreate(input, fields)
     refuse([...found, ...judgeCreateOptions(options)], checked)
     const { idempotencyKey } = options
     const { name, email } = checked
     const now = new Date().toISOString()
-    const user = { id: newId('usr'), name: name.value, email: email.value, version: 1, createdAt: now, updatedAt: now }
+    const user = { id: newId('usr'), name: name.value, email: email.value, fields: checked.fields, version: 1, createdAt: now, updatedAt: now }
     const idempotency = idempotencyKey === undefined ? null : idempotencyOf(idempotencyKey, input, context, idempotencyTtl)
     const creation = await fromStorage(() => storage.createUser(user, { emailKey: email.key, nameKey: name.key }, idempotency))
     if (!creation.replayed) publish('user.created', creation.user, context)
     return creation
   }
 
+  /** Changes the host's fields by a patch: what it leads to depends on what is there, so it is written only where that is still there. */
+  async function patchFields (id: string, changes: UserChanges, patch: JsonObject, guard: VersionGuard): Promise<{ user: UserRecord, changed: boolean } | null> {
+    while (true) {
+      const before = await get(id)
+      requireVersion(guard, before)
+      const patched = fields.patched(before.fields, patch)
+      refuse([], patched)
+      try {
+        return await storage.updateUser(id, { ...changes, fields: patched.fields }, new Date().toISOString(), { ifVersion: [before.version], unlessVersion: [] })
+      } catch (error) {
+        // Another change came between; whoever makes one gets on, so this ends.
+        if (!isStorageError(error) || error.code !== 'version_mismatch') throw error
+      }
+    }
+  }
+
   async function change (id: string, patch: unknown, options: WriteOptions, whole: boolean, { context, found }: Call = FROM_PROCESS): Promise<UserRecord> {
-    const checked = checkUpdate(patch, id, whole)
+    const checked = checkUpdate(patch, id, whole, fields)
     refuse([...found, ...judgeWriteOptions(options)], checked)
     if (!isUserId(id)) throw notFound()
     await requireCondition(id, options)
-    const result = await fromStorage(() => storage.updateUser(id, checked.changes, new Date().toISOString(), guardOf(options)))
+    const { changes, patch: fieldsPatch } = checked
+    const result = await fromStorage(() => fieldsPatch === null
+      ? storage.updateUser(id, changes, new Date().toISOString(), guardOf(options))
+      : patchFields(id, changes, fieldsPatch, guardOf(options)))
     if (result === null) throw notFound()
     if (result.changed) publish('user.updated', result.user, context)
     return result.user
@@ -79,12 +105,14 @@ export function createUsersService ({ storage, limits, requireIfMatch, idempoten
   }
 
   async function list (query: Readonly<Record<string, unknown>>, found: readonly Fault[] = []): Promise<ListedPage<UserRecord>> {
-    const checked = checkListQuery(query, limits, found)
+    const checked = checkListQuery(query, limits, fields.schema.filters, found)
     return readPage(checked, (page) => fromStorage(() => storage.listUsers(checked.filter, page)))
   }
 
-  async function * iterate ({ sort, email, q, ...others }: Pick<ListQuery, 'sort' | 'email' | 'q'>): AsyncGenerator<UserRecord, void, undefined> {
-    const { order, filter } = checkListQuery({ sort, email, q }, limits, unknownParameters(Object.keys(others)))
+  async function * iterate (query: Readonly<Record<string, unknown>>): AsyncGenerator<UserRecord, void, undefined> {
+    // A walk has no pages.
+    const { page, limit, after, ...rest } = query
+    const { order, filter } = checkListQuery(rest, limits, fields.schema.filters, unknownParameters(['page', 'limit', 'after'].filter((name) => Object.hasOwn(query, name))))
     let from: PageRequest['from'] = { offset: 0 }
     while (true) {
       const { items }: Page<UserRecord> = await fromStorage(() => storage.listUsers(filter, { order, limit: limits.max, from }))

@@ -45,7 +45,7 @@ test('an open transaction that has written users holds the seal back, and nobody
   await writer.connect()
   t.teardown(() => writer.end())
   const sealed = async () => (await sql(`SELECT sealed FROM "${schema}".fastify_users_sealing`))[0]?.['sealed']
-  const total = async () => (await storage.listUsers({ emailKey: null, prefix: null }, { order: 'asc', limit: 1, from: { offset: 0 } })).total
+  const total = async () => (await storage.listUsers({ emailKey: null, prefix: null, fields: {} }, { order: 'asc', limit: 1, from: { offset: 0 } })).total
   const [first, second] = [createUpkeep(openSession(own, names), names), createUpkeep(openSession(own, names), names)]
 
   await sql(insert(1001, 3000))
@@ -85,14 +85,14 @@ for (const { name, make } of stores.filter(({ name }) => name !== 'memory').map(
     t.teardown(() => storage.close())
     await storage.migrate()
     if (!('checkCounts' in storage)) throw new Error('not a storage in SQL')
-    const users = Array.from({ length: 1600 }, (_, n) => ({ id: `usr_${String(n).padStart(26, '0')}`, name: 'n', email: `${n}@example.com`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }))
+    const users = Array.from({ length: 1600 }, (_, n) => ({ id: `usr_${String(n).padStart(26, '0')}`, name: 'n', email: `${n}@example.com`, fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }))
     await Promise.all(users.map((user) => storage.createUser(user, { emailKey: user.email, nameKey: 'n' }, null)))
-    const total = async () => (await storage.listUsers({ emailKey: null, prefix: null }, { order: 'desc', limit: 1, from: { offset: 0 } })).total
+    const total = async () => (await storage.listUsers({ emailKey: null, prefix: null, fields: {} }, { order: 'desc', limit: 1, from: { offset: 0 } })).total
     t.equal(await total(), 1600)
     for (const { id } of users.slice(0, 700)) await storage.deleteUser(id, { ifVersion: null, unlessVersion: [] })
     t.equal(await total(), 900)
-    t.strictSame(await storage.listUsers({ emailKey: null, prefix: null }, { order: 'asc', limit: 2, from: { offset: 0 } }).then(({ items }) => items.map(({ email }) => email)), ['700@example.com', '701@example.com'])
-    const { items } = await storage.listUsers({ emailKey: null, prefix: null }, { order: 'desc', limit: 2, from: { after: String(users[702]?.id) } })
+    t.strictSame(await storage.listUsers({ emailKey: null, prefix: null, fields: {} }, { order: 'asc', limit: 2, from: { offset: 0 } }).then(({ items }) => items.map(({ email }) => email)), ['700@example.com', '701@example.com'])
+    const { items } = await storage.listUsers({ emailKey: null, prefix: null, fields: {} }, { order: 'desc', limit: 2, from: { after: String(users[702]?.id) } })
     t.strictSame(items.map(({ email }) => email), ['701@example.com', '700@example.com'])
   })
 }
@@ -102,7 +102,7 @@ test('what goes past the triggers is found, and counted again', async (t) => {
   const filename = join(await temporaryDirectory(t), 'users.db')
   const other = knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true })
   t.teardown(() => other.destroy())
-  const row = (id: string, email: string) => `('${id}', 'n', 'n', 'e', '${email}', 1, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')`
+  const row = (id: string, email: string) => `('${id}', 'n', 'n', 'e', '${email}', 1, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', '{}')`
   const rows = Array.from({ length: 3000 }, (_, n) => row(`u${String(n).padStart(6, '0')}`, String(n))).join(', ')
   const both = [
     { storage: postgres({ connection: pgUrl(), schema }), run: (statement: string) => sql(statement.replace('TABLE', `"${schema}".fastify_users_users`)), past: 'SET session_replication_role = replica; DELETE FROM TABLE WHERE id < \'u000010\'' },
@@ -135,7 +135,7 @@ test('who may write users need not know the other tables', async (t) => {
   // More than one round seals.
   await storage.rebuildCounts()
   await client.query(`DELETE FROM "${schema}".fastify_users_users WHERE id <= 'u000006000'`)
-  const total = async () => (await storage.listUsers({ emailKey: null, prefix: null }, { order: 'asc', limit: 1, from: { offset: 0 } })).total
+  const total = async () => (await storage.listUsers({ emailKey: null, prefix: null, fields: {} }, { order: 'asc', limit: 1, from: { offset: 0 } })).total
   await until(async () => {
     t.equal(await total(), 34_000)
     return (await sql(`SELECT count(*)::int AS n FROM "${schema}".fastify_users_block_changes`))[0]?.['n'] === 0
@@ -161,7 +161,7 @@ test('what fails in the background harms nobody, and is not tried at once again'
 
 /** Users by plain SQL, with ids from one number to another. */
 const usersFrom = (schema: string, from: number, to: number) => `INSERT INTO "${schema}".fastify_users_users SELECT 'u' || lpad(n::text, 9, '0'), 'n', 'n', 'e', n::text, 1, now(), now() FROM generate_series(${from}, ${to}) AS n`
-const everybody = { emailKey: null, prefix: null }
+const everybody = { emailKey: null, prefix: null, fields: {} }
 
 test('a round that was taken for dead and is not moves nothing back', async (t) => {
   const schema = temporarySchema(t)
@@ -294,13 +294,13 @@ test('sqlite: a write that met another process leaves no old moment of the datab
   const other = knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true })
   t.teardown(() => other.destroy())
   const total = async () => (await storage.listUsers(everybody, { order: 'asc', limit: 1, from: { offset: 0 } })).total
-  const user = (n: number) => ({ id: `usr_${n}`, name: 'n', email: `${n}@example.com`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' })
+  const user = (n: number) => ({ id: `usr_${n}`, name: 'n', email: `${n}@example.com`, fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' })
   const create = (n: number) => storage.createUser(user(n), { emailKey: user(n).email, nameKey: 'n' }, null)
   await create(1)
   await other.raw('BEGIN IMMEDIATE')
   await t.rejects(create(2), { code: 'unavailable' })
   t.equal(await total(), 1)
-  await other.raw("INSERT INTO fastify_users_users SELECT 'usr_9', name, name_key, email, '9', version, created_at, updated_at FROM fastify_users_users")
+  await other.raw("INSERT INTO fastify_users_users SELECT 'usr_9', name, name_key, email, '9', version, created_at, updated_at, fields FROM fastify_users_users")
   await other.raw('COMMIT')
   t.equal(await total(), 2)
   await create(3)

@@ -4,8 +4,8 @@ import { gatherFinds, gatherSame } from '../../adapters/knex/gathering.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import { stores, temporaryDirectory } from '../helpers/stores.ts'
 
-const everybody = { emailKey: null, prefix: null }
-const userOf = (n: number) => ({ id: `usr_${String(n).padStart(26, '0')}`, name: `n${n}`, email: `${n}@example.com`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' })
+const everybody = { emailKey: null, prefix: null, fields: {} }
+const userOf = (n: number) => ({ id: `usr_${String(n).padStart(26, '0')}`, name: `n${n}`, email: `${n}@example.com`, fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' })
 
 for (const { name, create: make } of stores) {
   test(`${name}: reads at once answer each who asks for himself`, async (t) => {

@@ -20,7 +20,7 @@ async function failuresOf (mistake: Mistake | null): Promise<{ failed: string[],
 test('a plain store that is right passes', async (t) => {
   const { failed, report } = await failuresOf(null)
   t.strictSame(failed, [])
-  t.equal(report, 'fastify-users/testing: broken: 70 duties passed, 0 failed; the store declares unsupported: transactions (6 duties)')
+  t.equal(report, 'fastify-users/testing: broken: 80 duties passed, 0 failed; the store declares unsupported: transactions (6 duties)')
 })
 
 test('every broken store fails, by the duty meant for it', async (t) => {
@@ -46,7 +46,7 @@ const FIND = 'findUser: any text that is no user’s id finds nobody'
 test('its report is right whatever order the cases run in, and of those that were chosen', async (t) => {
   const all = casesOn(() => memory())
   await Promise.all([...all.cases.values()].reverse().map((run) => run()))
-  t.strictSame(all.lines, ['fastify-users/testing: memory: 70 duties passed, 0 failed; the store declares unsupported: transactions (6 duties)'])
+  t.strictSame(all.lines, ['fastify-users/testing: memory: 80 duties passed, 0 failed; the store declares unsupported: transactions (6 duties)'])
   const some = casesOn(() => memory())
   for (const name of [FIND, 'report']) await some.cases.get(name)?.()
   t.strictSame(some.lines, ['fastify-users/testing: memory: 1 duties passed, 0 failed; the store declares nothing unsupported'])
@@ -86,13 +86,13 @@ test('what was made for a case is cleared away after it, passed or not', async (
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const RUNNERS = {
-  tap: { file: 'tap.mjs', args: [join('test', 'runners', 'tap.mjs')], passed: /^1\.\.77$/m, failed: /^# \{ total: 77, pass: 59, fail: 18 \}$/m },
-  'node:test': { file: 'node-test.mjs', args: ['--test', join('test', 'runners', 'node-test.mjs')], passed: /^# pass 77$/m, failed: /^# pass 59\n# fail 18$/m },
+  tap: { file: 'tap.mjs', args: [join('test', 'runners', 'tap.mjs')], passed: /^1\.\.87$/m, failed: /^# \{ total: 87, pass: 66, fail: 21 \}$/m },
+  'node:test': { file: 'node-test.mjs', args: ['--test', join('test', 'runners', 'node-test.mjs')], passed: /^# pass 87$/m, failed: /^# pass 66\n# fail 21$/m },
   vitest: {
     file: 'vitest.mjs',
     args: [join('node_modules', 'vitest', 'vitest.mjs'), 'run', '--config', join('test', 'runners', 'vitest.config.mjs')],
-    passed: /Tests {2}77 passed \(77\)/,
-    failed: /Tests {2}18 failed \| 59 passed \(77\)/
+    passed: /Tests {2}87 passed \(87\)/,
+    failed: /Tests {2}21 failed \| 66 passed \(87\)/
   }
 }
 
@@ -107,7 +107,7 @@ test('it runs unchanged under tap, node:test and vitest', async (t) => {
     const good = await run(args, {})
     t.equal(good.code, 0, name)
     t.match(good.output, passed)
-    t.match(good.output, 'fastify-users/testing: memory: 70 duties passed, 0 failed; the store declares unsupported: transactions (6 duties)')
+    t.match(good.output, 'fastify-users/testing: memory: 80 duties passed, 0 failed; the store declares unsupported: transactions (6 duties)')
     const bad = await run(args, { BROKEN: '1' })
     t.equal(bad.code, 1, `${name} fails a store that is wrong`)
     t.match(bad.output, failed)

@@ -6,12 +6,13 @@ import pg from 'pg'
 import sqlite3 from 'sqlite3'
 import { test } from 'tap'
 import { isDiscarded, stoppable } from '../../adapters/knex/connections.ts'
-import { betterSqliteDialect, dialectOf, postgresDialect, sqliteDialect } from '../../adapters/knex/dialect.ts'
+import { betterSqliteDialect, type Dialect, dialectOf, postgresDialect, sqliteDialect } from '../../adapters/knex/dialect.ts'
 import { forgetStatements, gather } from '../../adapters/knex/drivers.ts'
 import { isConflict, isLost, toStorageError } from '../../adapters/knex/driver-errors.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { namesOf } from '../../adapters/knex/names.ts'
-import { beginsWith, behindPrefix, pageStatement } from '../../adapters/knex/pages.ts'
+import { fieldIs } from '../../adapters/knex/fields.ts'
+import { beginsWith, behindPrefix, type Condition, pageStatement } from '../../adapters/knex/pages.ts'
 import { USER_COLUMNS } from '../../adapters/knex/rows.ts'
 import { requirePeers } from '../../lib/peers.ts'
 import { postgres } from '../../adapters/postgres.ts'
@@ -77,30 +78,33 @@ test('two connections of sqlite() on one file write at once', async (t) => {
   const [a, b] = [sqlite({ filename }), sqlite({ filename })]
   for (const each of [a, b]) t.teardown(() => each.close())
   await a.migrate()
-  const insert = (storage: typeof a, n: number) => storage.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' }, null)
+  const insert = (storage: typeof a, n: number) => storage.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' }, null)
   await Promise.all(Array.from({ length: 100 }, (_, n) => insert(n % 2 === 0 ? a : b, n)))
-  t.equal((await b.listUsers({ emailKey: null, prefix: null }, { order: 'asc', limit: 1, from: { offset: 0 } })).total, 100, 'two connections write at once, and neither is refused')
+  t.equal((await b.listUsers({ emailKey: null, prefix: null, fields: {} }, { order: 'asc', limit: 1, from: { offset: 0 } })).total, 100, 'two connections write at once, and neither is refused')
 })
 
 test('every look-up and every search goes by an index', async (t) => {
   const schema = temporarySchema(t)
   const pgStore = postgres({ connection: pgUrl(), schema })
   t.teardown(() => pgStore.close())
-  await pgStore.migrate()
+  await pgStore.migrate({ filterable: ['plan'] })
   await sql(`insert into "${schema}".fastify_users_users select 'usr_' || lpad(i::text, 26, '0'), 'Name ' || i, 'name ' || i, i || '@example.org', i || '@example.org', 1, now(), now() from generate_series(1, 20000) i`)
+  await sql(`update "${schema}".fastify_users_users set fields = '{"plan":"pro"}' where email like '%7@example.org'`)
   await sql(`analyze "${schema}".fastify_users_users`)
   const filename = join(await temporaryDirectory(t), 'users.db')
   const fileStore = sqlite({ filename })
-  await fileStore.migrate()
+  await fileStore.migrate({ filterable: ['plan'] })
   await fileStore.close()
   const file = knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true })
   t.teardown(() => file.destroy())
 
-  const plan = async (condition: Parameters<typeof pageStatement>[3], from: { offset: number } | { after: string }) => {
-    const statement = (dialect: typeof postgresDialect, table: string) => {
+  const literal = (value: unknown) => typeof value === 'string' ? `'${value}'` : String(value)
+  const plan = async (given: Condition | null | ((dialect: Dialect) => Condition), from: { offset: number } | { after: string }) => {
+    const statement = (dialect: Dialect, table: string) => {
+      const condition = typeof given === 'function' ? given(dialect) : given
       const { sql: text, params } = pageStatement(dialect, table, USER_COLUMNS, condition, { order: 'asc', limit: 20, from })
       // Values in place of placeholders, for EXPLAIN alone.
-      return text.replaceAll(/[$?](\d+)/g, (_, n) => JSON.stringify(params[Number(n) - 1]).replaceAll('"', "'"))
+      return text.replaceAll(/[$?](\d+)/g, (_, n) => literal(params[Number(n) - 1]))
     }
     const onPg = (await sql(`explain ${statement(postgresDialect, `"${schema}".fastify_users_users`)}`)).map((row) => row['QUERY PLAN']).join('\n')
     const onFile: Array<{ detail: string }> = await file.raw(`explain query plan ${statement(sqliteDialect, 'fastify_users_users')}`)
@@ -115,6 +119,12 @@ test('every look-up and every search goes by an index', async (t) => {
   for (const index of ['fastify_users_users_name_key', 'fastify_users_users_email_unique']) t.match(q.onPg, index)
   t.notMatch(q.onPg, 'Seq Scan')
   t.match(q.onFile, /MULTI-INDEX OR/)
+  const field = await plan((dialect) => fieldIs(dialect, 'plan', 'pro'), { offset: 0 })
+  t.match(field.onPg, 'fastify_users_field_plan_')
+  t.notMatch(field.onPg, 'Seq Scan')
+  t.match(field.onFile, /SEARCH fastify_users_users USING COVERING INDEX fastify_users_field_plan_\w{8} \(<expr>=\?\)\n[^]*SEARCH fastify_users_users USING INDEX fastify_users_field_plan_\w{8} \(<expr>=\?\)/)
+  t.notMatch(field.onFile, 'TEMP B-TREE', 'the index has them in the order of ids')
+  t.comment(field.onPg, field.onFile)
   const after = await plan(null, { after: 'usr_00000000000000000000010000' })
   t.match(after.onPg, /Index (Only )?Scan using fastify_users_users_pkey/)
   t.match(after.onFile, /SEARCH fastify_users_users USING INDEX sqlite_autoindex_fastify_users_users_1 \(id>\?\)/)
@@ -191,7 +201,7 @@ test('reads that come together share connections, one that is lost takes its own
     t.teardown(() => storage.close())
     await storage.migrate()
     const reads = Array.from({ length: 300 }, (_, n) => storage.findUser(`usr_${n}`))
-    const user = { id: `usr_max${max}`, name: 'n', email: `${max}@example.com`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }
+    const user = { id: `usr_max${max}`, name: 'n', email: `${max}@example.com`, fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }
     await storage.createUser(user, { emailKey: user.email, nameKey: 'n' }, null)
     t.strictSame(await Promise.all(reads), reads.map(() => null))
     t.ok((await lanes()).length <= max)
@@ -243,7 +253,7 @@ test('a host that debugs its Knex sees its own statements, and nothing of its us
     const storage = knexStorage(host, options)
     await storage.migrate()
     await host.transaction(async (trx) => {
-      await storage.within(trx).createUser({ id: 'usr_1', name: 'canary', email: 'canary@b.co', version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: 'canary@b.co', nameKey: 'canary' }, null)
+      await storage.within(trx).createUser({ id: 'usr_1', name: 'canary', email: 'canary@b.co', fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: 'canary@b.co', nameKey: 'canary' }, null)
       await trx.raw('select 1 as mine')
     })
     t.equal((await storage.findUser('usr_1'))?.name, 'canary')
@@ -328,7 +338,7 @@ test('a statement that loses against others again and again is given up as unava
   await storage.migrate()
   await sql(`create function "${schema}".lose() returns trigger language plpgsql as $$ begin raise exception 'lost' using errcode = '40001'; end $$`)
   await sql(`create trigger lose before insert on "${schema}".fastify_users_users execute function "${schema}".lose()`)
-  const user = { id: 'usr_1', name: 'A', email: 'a@b.co', version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }
+  const user = { id: 'usr_1', name: 'A', email: 'a@b.co', fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }
   await t.rejects(storage.createUser(user, { emailKey: 'a@b.co', nameKey: 'a' }, null), { code: 'unavailable', driverCode: '40001' })
 })
 
@@ -383,13 +393,13 @@ test('a creation whose answer was lost finds itself, with an idempotency key and
   })
   for (const [n, idempotency] of [[1, null], [2, { key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' }]] as const) {
     lose = true
-    const user = { id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }
+    const user = { id: `usr_${n}`, name: 'A', email: `${n}@b.co`, fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }
     t.strictSame(await storage.createUser(user, { emailKey: user.email, nameKey: 'a' }, idempotency), { user, replayed: false })
     t.equal(lose, false, 'the answer was lost')
     const other = { ...user, name: 'B' }
     await t.rejects(storage.createUser(other, { emailKey: 'other@b.co', nameKey: 'b' }, null), { code: 'fault' }, 'another user with the id is not ours')
   }
-  t.equal((await storage.listUsers({ emailKey: null, prefix: null }, { order: 'asc', limit: 5, from: { offset: 0 } })).total, 2)
+  t.equal((await storage.listUsers({ emailKey: null, prefix: null, fields: {} }, { order: 'asc', limit: 5, from: { offset: 0 } })).total, 2)
 })
 
 test('a wait for a first creation that does not end is in progress', async (t) => {
@@ -399,7 +409,7 @@ test('a wait for a first creation that does not end is in progress', async (t) =
   await storage.migrate()
   const host = knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 1 } })
   t.teardown(() => host.destroy())
-  const create = (on: Pick<typeof storage, 'createUser'>, n: number) => on.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' },
+  const create = (on: Pick<typeof storage, 'createUser'>, n: number) => on.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' },
     { key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' })
   await host.transaction(async (trx) => {
     await create(knexStorage(host, { schema }).within(trx), 1)
@@ -415,7 +425,7 @@ test('behind a pooler too, a wait for a first creation that does not end is in p
   await storage.migrate()
   const host = knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 2 } })
   t.teardown(() => host.destroy())
-  const create = (on: Pick<typeof storage, 'createUser'>, n: number) => on.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' },
+  const create = (on: Pick<typeof storage, 'createUser'>, n: number) => on.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' },
     { key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' })
   await host.transaction(async (trx) => {
     await create(knexStorage(host, { schema }).within(trx), 1)
@@ -446,7 +456,7 @@ test('a creation that gets no connection waits for one once', async (t) => {
   await host.transaction(async () => {
     const pool: { acquireConnection: () => Promise<unknown> } = host.client
     const asked = t.capture(pool, 'acquireConnection', pool.acquireConnection)
-    await t.rejects(storage.createUser({ id: 'usr_1', name: 'A', email: 'a@b.co', version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: 'a@b.co', nameKey: 'a' }, null), { code: 'unavailable' })
+    await t.rejects(storage.createUser({ id: 'usr_1', name: 'A', email: 'a@b.co', fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: 'a@b.co', nameKey: 'a' }, null), { code: 'unavailable' })
     t.equal(asked().length, 1)
   })
 })
@@ -457,7 +467,7 @@ test('a key whose user is deleted while it is looked up is free', async (t) => {
   t.teardown(() => host.destroy())
   const storage = knexStorage(host, { schema })
   await storage.migrate()
-  const create = (n: number) => storage.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' },
+  const create = (n: number) => storage.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' },
     { key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' })
   await create(1)
   intercept(host, async (statement, send) => {

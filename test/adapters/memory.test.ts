@@ -109,6 +109,6 @@ test('a prefix index finds what a look at every key finds, while prefixes become
 
 test('two stores share nothing', async (t) => {
   const [a, b] = [memory(), memory()]
-  await a.createUser({ id: 'usr_1', name: 'A', email: 'a@b.co', version: 1, createdAt: '', updatedAt: '' }, { emailKey: 'a@b.co', nameKey: 'a' }, null)
+  await a.createUser({ id: 'usr_1', name: 'A', email: 'a@b.co', fields: {}, version: 1, createdAt: '', updatedAt: '' }, { emailKey: 'a@b.co', nameKey: 'a' }, null)
   t.equal(await b.findUser('usr_1'), null)
 })

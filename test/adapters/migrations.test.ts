@@ -246,7 +246,7 @@ test('two prefixes, and a host\'s own tables and migrations, share one database'
     const [a, b] = [knexStorage(host), knexStorage(host, { tablePrefix: 'customers_' })]
     for (const storage of [a, b]) {
       await storage.migrate()
-      await storage.createUser({ id: 'usr_01h455vb4pex5vsknk084sn02q', name: 'A', email: 'a@b.co', version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: 'a@b.co', nameKey: 'a' }, null)
+      await storage.createUser({ id: 'usr_01h455vb4pex5vsknk084sn02q', name: 'A', email: 'a@b.co', fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: 'a@b.co', nameKey: 'a' }, null)
     }
     await a.close()
     t.match(await host.migrate.list({ migrationSource: hostMigrations }), [[{ name: '001_orders' }], []], 'the host\'s migrations are what they were')

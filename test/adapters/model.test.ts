@@ -58,7 +58,7 @@ function expected (known: Map<string, Known>, step: Step, at: string): unknown {
     // A store may look at either first.
     if (holder !== undefined) return holderOf(step.email) === undefined ? 'fault' : 'fault or email_taken'
     if (holderOf(step.email) !== undefined) return 'email_taken'
-    const user = { id, name: step.name, email: step.email, version: 1, createdAt: at, updatedAt: at }
+    const user = { id, name: step.name, email: step.email, fields: {}, version: 1, createdAt: at, updatedAt: at }
     known.set(id, { user, nameKey: step.name.toLowerCase(), emailKey: step.email.toLowerCase() })
     return { user: { ...user }, replayed: false }
   }
@@ -83,12 +83,12 @@ async function actual (storage: Storage, step: Step, at: string): Promise<unknow
   try {
     if (step.kind === 'list') {
       const { email, prefix } = step.filter
-      const filter: UserFilter = { emailKey: email?.toLowerCase() ?? null, prefix: prefix?.toLowerCase() ?? null }
+      const filter: UserFilter = { emailKey: email?.toLowerCase() ?? null, prefix: prefix?.toLowerCase() ?? null, fields: {} }
       return await storage.listUsers(filter, { order: step.order, limit: step.limit, from: 'offset' in step.from ? step.from : { after: idOf(step.from.after) } })
     }
     const id = idOf(step.n)
     if (step.kind === 'create') {
-      return await storage.createUser({ id, name: step.name, email: step.email, version: 1, createdAt: at, updatedAt: at }, { nameKey: step.name.toLowerCase(), emailKey: step.email.toLowerCase() }, null)
+      return await storage.createUser({ id, name: step.name, email: step.email, fields: {}, version: 1, createdAt: at, updatedAt: at }, { nameKey: step.name.toLowerCase(), emailKey: step.email.toLowerCase() }, null)
     }
     if (step.kind === 'delete') return await storage.deleteUser(id, guardOf(step.version))
     const { name, email } = step

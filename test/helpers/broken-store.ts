@@ -1,5 +1,5 @@
 import { StorageError } from '../../lib/errors.ts'
-import type { ApiKeyRecord, Idempotency, PageRequest, Storage, UserKeys, UserRecord } from '../../lib/storage.ts'
+import type { ApiKeyRecord, Idempotency, Json, JsonObject, PageRequest, Storage, UserKeys, UserRecord } from '../../lib/storage.ts'
 
 /** One realistic mistake each, and the duty of the conformance kit that is there to find it. */
 export const MISTAKES = {
@@ -87,12 +87,34 @@ export const MISTAKES = {
   'names of keys are trimmed': 'createApiKey: names and the order of scopes come back unchanged',
   'an expired key is no key': 'createApiKey: onlyFirst adds to an empty store alone',
   'rotation leaves the copy by start': 'rotateApiKey: adds the successor and lets the old key expire',
-  'rotation is judged, then done': 'rotateApiKey: of many at once without overlap exactly one succeeds'
+  'rotation is judged, then done': 'rotateApiKey: of many at once without overlap exactly one succeeds',
+  'fields are forgotten': 'fields: come back as they were given, members in their order, wherever a user is read',
+  'fields are sorted': 'fields: come back as they were given, members in their order, wherever a user is read',
+  'null is absent': 'fields: come back as they were given, members in their order, wherever a user is read',
+  'numbers are cut off': 'fields: come back as they were given, members in their order, wherever a user is read',
+  'given fields are kept': 'fields: are the caller’s to change before and after',
+  'kept fields are returned': 'fields: are the caller’s to change before and after',
+  'an update adds to the fields': 'fields: an update sets all of them, and another order of members is a change',
+  'the order of fields does not count': 'fields: an update sets all of them, and another order of members is a change',
+  'a change of fields alone is none': 'fields: an update sets all of them, and another order of members is a change',
+  'fields are read, then written': 'fields: of many updates of one version exactly one succeeds',
+  'a replay has no fields': 'fields: a repeated creation gives back those of the first',
+  'fields are compared as text': 'filter by fields: equal and of one type, with the exact total, in both orders',
+  'fields are compared in any case': 'filter by fields: equal and of one type, with the exact total, in both orders',
+  'the total ignores fields': 'filter by fields: equal and of one type, with the exact total, in both orders',
+  'fields widen a filter': 'filter by fields: all parts of a filter narrow it',
+  'one field is enough': 'filter by fields: all parts of a filter narrow it',
+  'fields are found as they were': 'filter by fields: follows every change of a user',
+  'what was there before is not found': 'filter by fields: users from before a field could be filtered are found too',
+  'names of fields have no case': 'filter by fields: users from before a field could be filtered are found too',
+  'long values are cut off': 'filter by fields: long and odd texts are told apart by every character'
 } as const
 
 export type Mistake = keyof typeof MISTAKES
 
-interface Entry { user: UserRecord, first: UserRecord, keys: UserKeys, deleted: boolean, changed: number }
+interface Entry { user: UserRecord, first: UserRecord, keys: UserKeys, deleted: boolean, changed: number, indexed: boolean }
+
+const sorted = (value: JsonObject): JsonObject => Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1))
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -103,6 +125,7 @@ export function brokenStore (mistake: Mistake | null): Storage {
   let keys: ApiKeyRecord[] = []
   let remembered: Array<Idempotency & { user: UserRecord }> = []
   const spent = new Set<string>()
+  const filterable = new Set<string>()
   let [closed, migrated, clock] = [0, 0, 0]
 
   const at = (id: string) => users.find(({ user, deleted }) => user.id === id && !deleted)
@@ -112,6 +135,7 @@ export function brokenStore (mistake: Mistake | null): Storage {
     if (is('the kept object is returned')) return user
     const copy: object = {
       ...user,
+      ...(!is('kept fields are returned') && { fields: structuredClone(user.fields) }),
       ...(is('the version is text') && { version: String(user.version) }),
       ...(is('times are Date objects') && { createdAt: new Date(user.createdAt) })
     }
@@ -123,7 +147,26 @@ export function brokenStore (mistake: Mistake | null): Storage {
     if (is('NUL is lost')) name = name.replaceAll('\0', '')
     if (is('lone surrogates are replaced')) name = name.toWellFormed()
     if (is('text is normalised')) name = name.normalize('NFKC').trim()
-    return { ...user, name }
+    return { ...user, name, ...keptFields(user.fields) }
+  }
+  function keptFields (fields: JsonObject): { fields: JsonObject } {
+    if (is('fields are forgotten')) return { fields: {} }
+    if (is('given fields are kept')) return { fields }
+    const round = (_name: string, value: Json) => is('numbers are cut off') && typeof value === 'number' ? Number(value.toFixed(6)) : is('null is absent') && value === null ? undefined : value
+    return { fields: JSON.parse(JSON.stringify(is('fields are sorted') ? sorted(fields) : fields, round)) }
+  }
+  function hasFields ({ user, first, indexed }: Entry, wanted: Readonly<Record<string, unknown>>): boolean {
+    const { fields } = is('fields are found as they were') ? first : user
+    const same = (a: unknown, b: unknown): boolean => {
+      if (is('fields are compared as text')) return String(a) === String(b)
+      if (typeof a !== 'string' || typeof b !== 'string') return a === b
+      if (is('fields are compared in any case')) return a.toLowerCase() === b.toLowerCase()
+      return is('long values are cut off') ? a.slice(0, 255) === b.slice(0, 255) : a === b
+    }
+    const valueOf = (name: string) => is('names of fields have no case') ? Object.entries(fields).find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1] : Object.hasOwn(fields, name) ? fields[name] : undefined
+    if (is('what was there before is not found') && Object.keys(wanted).length > 0 && !indexed) return false
+    const found = Object.entries(wanted).map(([name, value]) => same(valueOf(name), value))
+    return is('one field is enough') && found.length > 0 ? found.includes(true) : !found.includes(false)
   }
   const compare = (guard: { ifVersion: readonly number[] | null, unlessVersion: readonly number[] }, { version }: UserRecord) => {
     const none = guard.ifVersion === null || (is('an empty list of versions lets all pass') && guard.ifVersion.length === 0)
@@ -141,7 +184,8 @@ export function brokenStore (mistake: Mistake | null): Storage {
     supports: { transactions: false },
     within () { throw new TypeError('no transactions') },
     async check () {},
-    async migrate () {
+    async migrate (needs) {
+      for (const name of needs?.filterable ?? []) filterable.add(name)
       if (migrated++ === 0) return
       if (is('migrate throws when called twice')) throw new Error('table already exists')
       if (is('migrate begins anew')) [users, keys] = [[], []]
@@ -155,7 +199,7 @@ export function brokenStore (mistake: Mistake | null): Storage {
       if (known !== undefined && idempotency !== null) {
         if (known.fingerprint !== idempotency.fingerprint && !is('the fingerprint is not compared')) throw new StorageError('idempotency_key_reused', 'reused')
         const now = at(known.user.id)
-        return { user: { ...(is('the replay is the user of today') && now !== undefined ? now.user : known.user) }, replayed: true }
+        return { user: { ...(is('the replay is the user of today') && now !== undefined ? now.user : known.user), ...(is('a replay has no fields') && { fields: {} }) }, replayed: true }
       }
       if (idempotency !== null) {
         if (is('the idempotency key is looked up, then written')) await turn()
@@ -172,9 +216,9 @@ export function brokenStore (mistake: Mistake | null): Storage {
       if (at(user.id) !== undefined && is('a taken id is worth another try')) throw new StorageError('unavailable', 'conflict')
       if (at(user.id) !== undefined && !is('a taken id overwrites')) throw is('a taken id counts as a taken address') ? taken() : new StorageError('fault', 'the id is taken')
       users = users.filter(({ user: { id } }) => id !== user.id)
-      users.push({ user: kept(user), first: { ...user }, keys: { ...userKeys }, deleted: false, changed: clock++ })
+      users.push({ user: kept(user), first: { ...user }, keys: { ...userKeys }, deleted: false, changed: clock++, indexed: filterable.size > 0 })
       if (idempotency !== null && !is('the idempotency key stays without its user')) remembered.push({ ...idempotency, user: { ...user } })
-      return { user: { ...user }, replayed: false }
+      return { user: structuredClone(user), replayed: false }
     },
 
     async pruneIdempotency (now) {
@@ -188,17 +232,19 @@ export function brokenStore (mistake: Mistake | null): Storage {
       return view(entry.user)
     },
 
-    async listUsers ({ emailKey, prefix }, { order, limit, from }: PageRequest) {
+    async listUsers ({ emailKey, prefix, fields }, { order, limit, from }: PageRequest) {
       const matches = (entry: Entry) => {
         const byEmail = emailKey === null || entry.keys.emailKey === emailKey
         if (is('the prefix swallows after') && emailKey === null && prefix !== null && begins(entry.keys.nameKey, prefix)) return true
         const byPrefix = prefix === null || begins(entry.keys.nameKey, prefix) || (!is('q finds names alone') && begins(entry.keys.emailKey, prefix))
-        return is('email and q widen each other') && emailKey !== null && prefix !== null ? byEmail || byPrefix : byEmail && byPrefix
+        const byFields = hasFields(entry, fields)
+        if (is('fields widen a filter') && Object.keys(fields).length > 0 && (emailKey !== null || prefix !== null)) return byFields || (byEmail && byPrefix)
+        return byFields && (is('email and q widen each other') && emailKey !== null && prefix !== null ? byEmail || byPrefix : byEmail && byPrefix)
       }
       const there = users.filter(({ deleted }) => !deleted || is('delete only marks'))
       let found = there.filter(matches)
       if (is('q finds somebody twice') && prefix !== null) found = found.flatMap((entry) => begins(entry.keys.nameKey, prefix) && begins(entry.keys.emailKey, prefix) ? [entry, entry] : [entry])
-      const counted = (is('the total ignores the filter') ? there : found).length
+      const counted = (is('the total ignores the filter') || (is('the total ignores fields') && Object.keys(fields).length > 0) ? there : found).length
       if (is('the total is of another moment')) {
         await turn()
         found = users.filter(matches)
@@ -229,16 +275,17 @@ export function brokenStore (mistake: Mistake | null): Storage {
       return { items: page.map(({ user, first }) => view(is('a list shows what users were') ? first : user)), total: is('the total is text') ? Object(JSON.parse(JSON.stringify(String(total)))) : total }
     },
 
-    async updateUser (id, { name, email }, updatedAt, guard) {
+    async updateUser (id, { name, email, fields }, updatedAt, guard) {
       const entry = at(id)
       if (entry === undefined) return null
       const before = { ...entry.user }
-      const same = (name === undefined || name.value === before.name || (is('a name is compared by its key') && name.key === entry.keys.nameKey)) && (email === undefined || email.value === before.email)
+      const same = (name === undefined || name.value === before.name || (is('a name is compared by its key') && name.key === entry.keys.nameKey)) && (email === undefined || email.value === before.email) &&
+        (fields === undefined || is('a change of fields alone is none') || JSON.stringify(is('the order of fields does not count') ? sorted(fields) : fields) === JSON.stringify(is('the order of fields does not count') ? sorted(before.fields) : before.fields))
       if (same && is('no change skips the guard')) return { user: view(before), changed: false }
       compare(guard, before)
-      if (is('the version is compared, then awaited', 'read, then write')) await turn()
+      if (is('the version is compared, then awaited', 'read, then write') || (is('fields are read, then written') && fields !== undefined)) await turn()
       if (same && !is('no change is a change')) return { user: view(before), changed: false }
-      const next: UserRecord = { ...before, name: name?.value ?? before.name, email: email?.value ?? before.email, version: before.version + 1, updatedAt }
+      const next: UserRecord = { ...before, name: name?.value ?? before.name, email: email?.value ?? before.email, version: before.version + 1, updatedAt, ...(fields !== undefined && keptFields(is('an update adds to the fields') ? { ...before.fields, ...fields } : fields)) }
       if (is('values are written before the unique check')) entry.user = next
       const other = email === undefined ? undefined : holder(email.key)
       if (!is('no unique check on update') && other !== undefined && (other !== entry || is('the own address counts as taken'))) throw taken()

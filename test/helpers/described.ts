@@ -18,6 +18,7 @@ export interface JsonSchema {
   items?: JsonSchema
   properties?: Record<string, JsonSchema>
   required?: string[]
+  anyOf?: JsonSchema[]
 }
 
 interface DescribedAnswer { headers?: Record<string, { schema: JsonSchema }>, content?: Record<string, { schema: JsonSchema }> }

@@ -1,20 +1,20 @@
 import { postgresDialect } from '../dialect.ts'
 import type { Names } from '../names.ts'
-import { packed, USER_COLUMNS } from '../rows.ts'
+import { type Column, packed } from '../rows.ts'
 import { BLOCK } from './cut.ts'
 
 /**
- * The function that answers how many users are `counted` in blocks and how many are in the `tail`, and a page of them as JSON: `size` users from the one at the place
- * `start`, counted from 0, or those behind the id `behind`. `changes` says how many of these had to be looked at.
+ * The function that answers how many users are `counted` in blocks and how many are in the `tail`, and the columns of a page of them as JSON: `size` users from the
+ * one at the place `start`, counted from 0, or those behind the id `behind`. `changes` says how many of these had to be looked at.
  *
  * A function, because PostgreSQL keeps the plans of its small statements; STABLE, so that all of them see what the statement that calls it sees. Its settings
  * are there because a plan for any boundary can't know how short the tail is: it would start workers, or compile, or read and sort the table, where a few steps
  * along the index do. `@` stands for the schema.
  */
-export function pageFunction ({ own }: Names): string {
+export function pageFunction ({ own }: Names, columns: readonly Column[]): string {
   const [users, blocks, groups, changes, sealing] = ['users', 'blocks', 'block_groups', 'block_changes', 'sealing'].map((name) => `@${own(name)}`)
-  const items = (which: string) => packed(postgresDialect, USER_COLUMNS, `SELECT * FROM ${users} AS u WHERE ${which} LIMIT size`)
-  return `CREATE FUNCTION @${own('page')} (descending boolean, size bigint, start bigint, behind text,
+  const items = (which: string) => packed(postgresDialect, columns, `SELECT * FROM ${users} AS u WHERE ${which} LIMIT size`)
+  return `CREATE OR REPLACE FUNCTION @${own('page')} (descending boolean, size bigint, start bigint, behind text,
         OUT counted bigint, OUT tail bigint, OUT changes bigint, OUT items json)
       LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan SET max_parallel_workers_per_gather = 0 SET jit = off
         SET enable_seqscan = off SET enable_bitmapscan = off AS $body$

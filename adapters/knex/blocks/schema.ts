@@ -1,6 +1,7 @@
 import type { Dialect } from '../dialect.ts'
 import type { Names } from '../names.ts'
 import { dropRoutine, inSchema } from '../routines.ts'
+import { FIRST_USER_COLUMNS } from '../rows.ts'
 import { cutBlocks, cutUsers } from './cut.ts'
 import { pageFunction } from './page-postgres.ts'
 
@@ -120,7 +121,7 @@ export function blocksUp (dialect: Dialect, names: Names): string[] {
         round text NOT NULL,
         counted bigint NOT NULL
       )`,
-    ...(dialect.name === 'postgres' ? inSchema(names, [...postgresTriggers(names), pageFunction(names)]) : sqliteTriggers(names)),
+    ...(dialect.name === 'postgres' ? inSchema(names, [...postgresTriggers(names), pageFunction(names, FIRST_USER_COLUMNS)]) : sqliteTriggers(names)),
     `INSERT INTO ${sealing} (sealed, pending, round, counted) SELECT coalesce(max(id), ''), coalesce(max(id), ''), '', 0 FROM ${users}`,
     `INSERT INTO ${blocks} (start, live) VALUES ('', 0)`,
     cutUsers(names, "''", `(SELECT sealed FROM ${sealing})`),

@@ -1,0 +1,52 @@
+import type { JsonObject } from '../../lib/storage.ts'
+import { positionsOf, type Positions } from './pages.ts'
+import { SortedMap } from './sorted-map.ts'
+
+interface Indexed { readonly id: string, readonly fields: JsonObject }
+
+/** Finds the items whose field has a value, in the order of their ids, for the fields that it was told of. */
+export class FieldIndex<Item extends Indexed> {
+  /** By field, then by the value's JSON text, which tells `1` from `"1"`. */
+  readonly #fields = new Map<string, Map<string, SortedMap<Item>>>()
+
+  /** From now on items are found by these fields; the items are all that there are. */
+  index (fields: Iterable<string>, items: () => Iterable<Item>): void {
+    for (const field of fields) {
+      if (this.#fields.has(field)) continue
+      this.#fields.set(field, new Map())
+      for (const item of items()) this.#enter(field, item.fields, item)
+    }
+  }
+
+  /** Takes an item from the fields that it had (none where it is new) to those that it has (none where it goes). */
+  move (item: Item, before: JsonObject, after: JsonObject): void {
+    for (const [field, values] of this.#fields) {
+      const old = this.#textOf(before, field)
+      if (old === this.#textOf(after, field)) continue
+      const items = values.get(old)
+      items?.delete(item.id)
+      if (items?.size === 0) values.delete(old)
+      this.#enter(field, after, item)
+    }
+  }
+
+  /** The items whose field, of which it was told, is this value. */
+  matching (field: string, value: string | number | boolean): Positions<Item> {
+    return this.#fields.get(field)?.get(JSON.stringify(value)) ?? positionsOf([])
+  }
+
+  #enter (field: string, fields: JsonObject, item: Item): void {
+    const text = this.#textOf(fields, field)
+    if (text === '') return
+    const values = this.#fields.get(field)
+    const items = values?.get(text) ?? new SortedMap<Item>()
+    items.add(item.id, item)
+    values?.set(text, items)
+  }
+
+  /** '' for what nothing is found by. */
+  #textOf (fields: JsonObject, field: string): string {
+    const value = Object.hasOwn(fields, field) ? fields[field] : null
+    return typeof value === 'object' ? '' : JSON.stringify(value)
+  }
+}

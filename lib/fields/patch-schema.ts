@@ -1,0 +1,51 @@
+import { isSchema, type JsonSchema } from './schema.ts'
+
+const NULL: JsonSchema = { type: 'null' }
+// What says something of the whole, of which a patch is a part.
+const OF_THE_WHOLE = ['default', 'required', 'minProperties', 'maxProperties', 'dependencies', 'dependentRequired', 'dependentSchemas', 'not', 'if', 'then', 'else', 'unevaluatedProperties']
+
+/** A schema that allows `null` too, in words by which a fault names what is wrong and not that nothing fits. */
+function nullable (schema: JsonSchema): JsonSchema {
+  const { const: only, ...others } = schema
+  const { type, enum: choices = only === undefined ? undefined : [only], anyOf } = schema
+  if (Array.isArray(anyOf)) return anyOf.some((each) => isSchema(each) && each['type'] === 'null') ? schema : { ...schema, anyOf: [...anyOf, NULL] }
+  if (type === undefined && choices === undefined) return Object.keys(schema).length === 0 ? schema : { anyOf: [schema, NULL] }
+  return { ...others, ...(type !== undefined && { type: [...new Set([type, 'null'].flat())] }), ...(Array.isArray(choices) && { enum: [...choices, null] }) }
+}
+
+/** Each schema of a list, or each that stands under a name, as a patch. */
+function patches (value: unknown, write: (schema: JsonSchema, name: string) => JsonSchema): unknown {
+  if (Array.isArray(value)) return value.map((each) => write(Object(each), ''))
+  return isSchema(value) ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, write(Object(each), name)])) : value
+}
+
+/**
+ * What a merge patch (RFC 7396) of a value may be: of an object any of its members, and `null` for those that need not be there; anything else takes the whole
+ * value's place. Whatever leads to what the schema allows is allowed; what a patch leads to is judged once it is known.
+ */
+export function patchOf (schema: JsonSchema): JsonSchema {
+  const { properties, patternProperties, additionalProperties, anyOf, oneOf, allOf } = schema
+  if (![properties, patternProperties, additionalProperties, anyOf, oneOf, allOf].some((each) => typeof each === 'object')) {
+    const { default: usual, ...others } = schema
+    return others
+  }
+  const required: unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
+  const { oneOf: either, ...rest } = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !OF_THE_WHOLE.includes(keyword)))
+  const alternatives = [...Array.isArray(anyOf) ? anyOf : [], ...Array.isArray(either) ? either : []]
+  return {
+    ...rest,
+    ...(properties !== undefined && { properties: patches(properties, (each, name) => patchedMember(each, required.includes(name))) }),
+    ...(patternProperties !== undefined && { patternProperties: patches(patternProperties, (each) => patchedMember(each, false)) }),
+    ...(isSchema(additionalProperties) && { additionalProperties: patchedMember(additionalProperties, false) }),
+    // What is there from an older schema, or another alternative, can be removed.
+    ...(additionalProperties === false && { additionalProperties: NULL }),
+    ...(alternatives.length > 0 && { anyOf: patches(alternatives, patchOf) }),
+    ...(allOf !== undefined && { allOf: patches(allOf, patchOf) })
+  }
+}
+
+/** The same of a member of an object. */
+export function patchedMember (schema: JsonSchema, required: boolean): JsonSchema {
+  const patch = patchOf(schema)
+  return required ? patch : nullable(patch)
+}

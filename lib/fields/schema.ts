@@ -1,0 +1,97 @@
+import { isFilterable } from '../storage-rules.ts'
+import { MEMBERS_MAX } from './json.ts'
+
+/** A JSON Schema, as TypeBox makes it. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+/** What a filter compares. */
+export type FilterKind = 'string' | 'number' | 'boolean'
+
+/** The host's fields as JSON Schema. */
+export interface FieldsSchema {
+  properties: Readonly<Record<string, JsonSchema>>
+  required: readonly string[]
+  filters: ReadonlyMap<string, FilterKind>
+}
+
+const OURS = ['id', 'name', 'email', 'version', 'createdAt', 'updatedAt']
+const PARAMETERS = ['page', 'limit', 'sort', 'after', 'email', 'q']
+const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef']
+const OF_MANY = ['anyOf', 'oneOf', 'allOf']
+const OF_NAMED = ['properties', 'patternProperties', 'definitions', '$defs']
+const OF_ONE = ['items', 'additionalItems', 'additionalProperties', 'contains', 'not', 'if', 'then', 'else', 'propertyNames']
+
+export function isSchema (value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A schema with each schema directly in it put through a function, which is told the keyword that it stands under. */
+export function mapSchemas (schema: JsonSchema, map: (inner: JsonSchema, keyword: string) => unknown): JsonSchema {
+  const each = (value: unknown, keyword: string): unknown => isSchema(value) ? map(value, keyword) : value
+  return Object.fromEntries(Object.entries(schema).map(([keyword, value]) => {
+    if (OF_NAMED.includes(keyword) && isSchema(value)) return [keyword, Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, each(inner, keyword)]))]
+    if (Array.isArray(value) && (OF_MANY.includes(keyword) || keyword === 'items')) return [keyword, value.map((inner) => each(inner, keyword))]
+    return [keyword, OF_ONE.includes(keyword) ? each(value, keyword) : value]
+  }))
+}
+
+/** Choices as one list, as faults and descriptions tell them best: TypeBox writes a schema for each. */
+function withChoices (schema: JsonSchema): JsonSchema {
+  const { anyOf, ...others } = schema
+  if (!Array.isArray(anyOf) || !anyOf.every((each) => isSchema(each) && Object.hasOwn(each, 'const'))) return schema
+  const types = new Set(anyOf.map(({ type }) => type))
+  const [type] = types
+  return { ...others, ...(types.size === 1 && typeof type === 'string' && { type }), enum: anyOf.map(({ const: value }) => value) }
+}
+
+/**
+ * A schema of the host's, as bodies are judged by it: an object has no members but those that it names, unless it says otherwise. A part of an intersection can't
+ * tell what the others name.
+ */
+function strict (schema: JsonSchema, keyword: string): JsonSchema {
+  const { $id, $schema, ...plain } = withChoices(schema)
+  const closed = isSchema(plain['properties']) && keyword !== 'allOf' && !['additionalProperties', 'patternProperties', 'unevaluatedProperties'].some((each) => Object.hasOwn(plain, each))
+  return { ...mapSchemas(plain, strict), ...(closed && { additionalProperties: false }) }
+}
+
+function refersTo (schema: JsonSchema): boolean {
+  if (REFERENCES.some((keyword) => Object.hasOwn(schema, keyword))) return true
+  let found = false
+  mapSchemas(schema, (inner) => { found ||= refersTo(inner) })
+  return found
+}
+
+function kindOf ({ type, enum: choices, const: only }: JsonSchema): FilterKind | null {
+  const types = Array.isArray(choices) ? choices.map((each) => typeof each) : only !== undefined ? [typeof only] : [type === 'integer' ? 'number' : type]
+  const [first] = types
+  if (!types.every((each) => each === first)) return null
+  return first === 'string' || first === 'number' || first === 'boolean' ? first : null
+}
+
+/**
+ * Takes the option `fields` apart.
+ * @throws TypeError that names what is wrong with it, or with `filterable`
+ */
+export function readFields (given: object, filterable: readonly string[]): FieldsSchema {
+  // As JSON: what TypeBox adds as symbols is for types.
+  const { properties, required = [] }: { properties: Record<string, JsonSchema>, required?: string[] } = JSON.parse(JSON.stringify(given))
+  const names = Object.keys(properties)
+  const filters = new Map<string, FilterKind>()
+  const problems = [
+    ...names.filter((name) => OURS.includes(name)).map((name) => `${name} is a member that users have already`),
+    ...names.filter((name) => name === '' || name === '__proto__' || !name.isWellFormed() || name.includes('\0')).map(() => 'a field must have a name that every store can keep'),
+    ...names.filter((name) => refersTo(Object(properties[name]))).map((name) => `${name} refers to another schema: put that in its place`),
+    ...(names.length > MEMBERS_MAX ? [`there are ${names.length} fields, and may be ${MEMBERS_MAX}`] : [])
+  ]
+  const strictOnes = Object.fromEntries(names.map((name) => [name, strict(Object(properties[name]), 'properties')]))
+  for (const name of filterable) {
+    const kind = kindOf(strictOnes[name] ?? {})
+    if (!Object.hasOwn(strictOnes, name)) problems.push(`filterable names ${name}, which is no field`)
+    else if (PARAMETERS.includes(name)) problems.push(`${name} can not be filterable, since lists have a parameter of this name`)
+    else if (!isFilterable(name)) problems.push(`${name} can not be filterable: its name must be 1 to 63 letters, digits and _`)
+    else if (kind === null) problems.push(`${name} can not be filterable: it must be text, a number, or true or false, and always the same of them`)
+    else filters.set(name, kind)
+  }
+  if (problems.length > 0) throw new TypeError(`fastify-users: wrong fields:\n- ${problems.join('\n- ')}`)
+  return { properties: strictOnes, required, filters }
+}

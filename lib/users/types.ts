@@ -1,0 +1,29 @@
+import type { UserRecord } from '../storage.ts'
+
+/**
+ * The types of the host's own fields, for `app.users`. Empty, until the host says what they are, once, by the schema that it gives as the option `fields`:
+ * `declare module 'fastify-users' { interface UserFields extends Static<typeof fields> {} }`.
+ */
+export interface UserFields {}
+
+/** A user in process: what HTTP shows, and its `version`, which is the ETag without its quotes. */
+export type User<Fields = UserFields> = Omit<UserRecord, 'fields'> & Readonly<Fields>
+
+/** A new user. */
+export type UserInput<Fields = UserFields> = { name: string, email: string } & Fields
+
+type Optional<Fields> = { [Name in keyof Fields]-?: undefined extends Fields[Name] ? Name : never }[keyof Fields]
+type Patched<Value> = Value extends readonly unknown[] ? Value : Value extends object ? MergePatch<Value> : Value
+
+/** A JSON Merge Patch (RFC 7396): members that are given change, in objects too, and `null` removes what need not be there. */
+export type MergePatch<Fields> = {
+  [Name in keyof Fields]?: Patched<Exclude<Fields[Name], undefined>> | (Name extends Optional<Fields> ? null : never)
+}
+
+/** A change of a user. */
+export type UserPatch<Fields = UserFields> = { id?: string, name?: string, email?: string } & MergePatch<Fields>
+
+/** The fields that a list can be narrowed by, where the option `filterable` names them. */
+export type FieldFilter<Fields = UserFields> = {
+  [Name in keyof Fields as Exclude<Fields[Name], undefined> extends string | number | boolean ? Name : never]?: Fields[Name]
+}
