@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import users from 'fastify-users'
 import type { Config } from './config.ts'
+import { docs } from './docs.ts'
 import { storageFor } from './storage.ts'
 
 /** The service: the plugin, and two routes for whoever watches over it. */
@@ -18,6 +19,9 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
 
   await app.register(swagger, { openapi: { openapi: '3.1.0', info: { title: 'Users', version: '1.0.0' } } })
   await app.register(users, { prefix: config.PREFIX, storage, staticKeys, apiKeyRoutes: config.API_KEY_ROUTES, migrate: true })
+
+  // A scope of its own: what its hooks add to answers is for the page alone.
+  await app.register(docs)
 
   // Only what stands behind a key is described.
   const hidden = { schema: { hide: true } }

@@ -43,10 +43,11 @@ export interface DescriptionSettings {
 
 const text = (description: string, more: Schema = {}): Schema => ({ type: 'string', description, ...more })
 
+// Their examples stand in words: pages that send requests would fill them in, into each.
 const REQUEST_HEADERS = {
-  'If-Match': text('The version that the user must have: its ETag, or `*` (RFC 9110 section 13.1.1).', { examples: ['"1"'] }),
-  'If-None-Match': text('Versions that the user must not have (RFC 9110 section 13.1.2).', { examples: ['"1"'] }),
-  'Idempotency-Key': text('A creation repeated under the same key gives the first answer again.', { pattern: IDEMPOTENCY_KEY.source, examples: ['8e03978e-40d5-43dd-bc93-6894a57f9324'] })
+  'If-Match': text('The version that the user must have: its ETag, such as `"1"`, or `*` (RFC 9110 section 13.1.1).'),
+  'If-None-Match': text('Versions that the user must not have, such as `"1", "2"` (RFC 9110 section 13.1.2).'),
+  'Idempotency-Key': text('A creation repeated under the same key gives the first answer again; a random UUID serves.', { pattern: IDEMPOTENCY_KEY.source })
 }
 
 const HEADERS = {

@@ -26,6 +26,16 @@ test('every subpath compiles with every compiler, misuse does not, and all of it
   t.match(await node(cwd, join('node_modules', '.bin', 'fastify-users'), 'migrate', '--database', 'sqlite:data/users.db'), /^The schema is at version \d+ now\.$/m)
 })
 
+test('fields of a host have their types with every compiler, and misuse does not compile', async (t) => {
+  const cwd = await blankProject(t, 'fields', 'module', ['fastify', '@types/node', ...Object.values(compilers)])
+  for (const compiler of Object.keys(compilers)) {
+    await compile(cwd, compiler, ['use.ts', 'misuse.ts'], {})
+    t.pass(compiler)
+  }
+  await compile(cwd, 'typescript', ['use.ts'], { noEmit: false, outDir: 'built' })
+  passes(t, await node(cwd, '--test', join('built', 'use.js')), 1)
+})
+
 test('a host with an app.users of its own compiles with the plugin alone', async (t) => {
   const cwd = await blankProject(t, 'own-users', 'module', ['fastify', '@types/node', ...Object.values(compilers)])
   for (const compiler of Object.keys(compilers)) await compile(cwd, compiler, ['host.ts'], { noEmit: false, outDir: 'built' })

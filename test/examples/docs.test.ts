@@ -1,0 +1,72 @@
+// The service's reference page in a real browser: a key is entered, a user is made and listed by clicking, and nothing is complained of.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { chromium, type Locator, type Page } from 'playwright-core'
+import { test } from 'tap'
+import { buildApp } from '../../examples/standalone/app.ts'
+import { readConfig } from '../../examples/standalone/config.ts'
+
+const CHROMIUM = '/usr/bin/chromium'
+const present = existsSync(CHROMIUM)
+if (!present && process.env['REQUIRE_CHROMIUM'] !== undefined) throw new Error('Chromium is required, and the machine has none')
+
+async function service () {
+  const app = await buildApp(readConfig({ DATABASE_URL: 'memory:', API_KEY_ROUTES: 'true' }), false)
+  const { key } = await app.users.apiKeys.create({ name: 'browser' })
+  return { app, key, origin: await app.listen({ host: '127.0.0.1', port: 0 }) }
+}
+
+test('the page and what it is made of come from the service alone, under a strict policy', async (t) => {
+  const { app, origin } = await service()
+  t.teardown(() => app.close())
+  const page = await fetch(`${origin}/docs`)
+  t.equal(page.status, 200)
+  t.equal(page.headers.get('content-security-policy'), "default-src 'none';script-src 'self';style-src 'self';img-src 'self' data:;connect-src 'self';base-uri 'none';form-action 'none';frame-ancestors 'none'")
+  const text = await page.text()
+  t.notMatch(text, /(?:src|href)="(?!\/docs\/)/)
+  t.notMatch(text, /<style|<script>|style=/)
+  const api = await fetch(`${origin}/v1/users`)
+  t.equal(api.headers.get('content-security-policy'), null, 'the headers of the page are not those of the API')
+  t.strictSame(Object.keys(Object(await (await fetch(`${origin}/openapi.json`)).json()).paths).filter((path) => path.includes('docs')), [], 'the page does not describe itself')
+})
+
+/** Opens an operation, fills its body in, sends it, and gives the status and text of the answer. */
+async function send (page: Page, operation: string, body?: object): Promise<{ status: string, text: string }> {
+  const block: Locator = page.locator(`#operations-users-${operation}`)
+  await block.locator('.opblock-summary-control').click()
+  await block.locator('.try-out__btn').click()
+  if (body !== undefined) await block.locator('.body-param__text').fill(JSON.stringify(body))
+  await block.locator('.execute').click()
+  const answer = block.locator('.live-responses-table tbody')
+  return { status: await answer.locator('.response-col_status').innerText(), text: await answer.locator('.microlight').first().innerText() }
+}
+
+test('a key is entered, a user made and listed by clicking', { skip: !present && 'this machine has no Chromium' }, async (t) => {
+  const { app, key, origin } = await service()
+  t.teardown(() => app.close())
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+  t.teardown(() => browser.close())
+  const page = await browser.newPage({ viewport: { width: 1100, height: 900 } })
+  const complaints: string[] = []
+  const asked = new Set<string>()
+  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) complaints.push(message.text()) })
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('requestfailed', (request) => complaints.push(request.url()))
+  page.on('request', (request) => asked.add(new URL(request.url()).origin))
+
+  await page.goto(`${origin}/docs`)
+  await page.locator('.btn.authorize').click()
+  await page.locator('.auth-container input').fill(key)
+  await page.locator('.auth-btn-wrapper .authorize').click()
+  await page.locator('.auth-btn-wrapper .btn-done').click()
+  if (process.env['UPDATE'] === '1') await page.screenshot({ path: join(import.meta.dirname, '..', '..', 'examples', 'standalone', 'docs.png') })
+
+  const created = await send(page, 'createUser', { name: 'Ann', email: 'ann@example.org' })
+  t.match(created, { status: '201', text: 'ann@example.org' })
+  const listed = await send(page, 'listUsers')
+  t.match(listed, { status: '200', text: 'ann@example.org' })
+  t.match(listed.text, /"total": 1/)
+  t.strictSame((await app.users.list()).data.map(({ email }) => email), ['ann@example.org'])
+  t.strictSame(complaints, [])
+  t.strictSame([...asked], [origin], 'nobody else was asked for anything')
+})
