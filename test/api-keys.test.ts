@@ -8,6 +8,7 @@ import { createVerifier } from '../lib/api-keys/verifier.ts'
 import type { ApiKeyRecord } from '../lib/index.ts'
 import { inject, testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
+import './helpers/watch-all.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

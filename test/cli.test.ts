@@ -9,6 +9,7 @@ import { postgres } from '../adapters/postgres.ts'
 import { sqlite } from '../adapters/sqlite.ts'
 import users from '../lib/index.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from './helpers/stores.ts'
+import './helpers/watch-all.ts'
 
 interface Ran { code: number | null, out: string, err: string }
 

@@ -7,6 +7,7 @@ import type { EventType, UsersEvent } from '../lib/index.ts'
 import { testApp, type TestApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
 import { stores } from './helpers/stores.ts'
+import './helpers/watch-all.ts'
 
 const TYPES: EventType[] = ['user.created', 'user.updated', 'user.deleted', 'api_key.created', 'api_key.rotated', 'api_key.revoked']
 const turn = () => new Promise((resolve) => setImmediate(resolve))

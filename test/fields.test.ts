@@ -8,6 +8,7 @@ import users, { type Storage, type UsersOptions } from '../lib/index.ts'
 import { testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
 import { stores } from './helpers/stores.ts'
+import './helpers/watch-all.ts'
 
 const fields = Type.Object({
   plan: Type.Union([Type.Literal('free'), Type.Literal('pro')], { default: 'free' }),

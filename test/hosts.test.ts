@@ -10,6 +10,7 @@ import users, { type Users } from '../lib/index.ts'
 import { ALL_SCOPES, inject } from './helpers/app.ts'
 import { listen, rawRequest } from './helpers/raw.ts'
 import { stores } from './helpers/stores.ts'
+import './helpers/watch-all.ts'
 
 declare module 'fastify' {
   interface FastifyInstance { customers: Users }

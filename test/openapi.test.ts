@@ -10,6 +10,7 @@ import users, { type UsersOptions } from '../lib/index.ts'
 import { testApp } from './helpers/app.ts'
 import { type Description, faultsOf } from './helpers/described.ts'
 import { captureLog } from './helpers/log.ts'
+import './helpers/watch-all.ts'
 
 const INFO = { title: 'Users', version: '1.0.0', license: { name: 'MIT', url: 'https://opensource.org/license/mit' } }
 

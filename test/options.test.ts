@@ -4,6 +4,7 @@ import { test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import users, { type UsersOptions } from '../lib/index.ts'
 import { checkOptions } from '../lib/options.ts'
+import './helpers/watch-all.ts'
 
 const check = (options: object) => checkOptions(JSON.parse('{}', () => options))
 

@@ -9,6 +9,7 @@ import { guardLoggers } from '../lib/http/child-logger.ts'
 import { createSecurityLog } from '../lib/http/security-log.ts'
 import { inject, leaksIn, testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
+import './helpers/watch-all.ts'
 
 const JSON_BODY = { 'content-type': 'application/json' }
 

@@ -5,6 +5,7 @@ import { chromium, type Locator, type Page } from 'playwright-core'
 import { test } from 'tap'
 import { buildApp } from '../../examples/standalone/app.ts'
 import { readConfig } from '../../examples/standalone/config.ts'
+import '../helpers/watch-all.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
 const present = existsSync(CHROMIUM)

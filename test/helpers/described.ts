@@ -21,7 +21,7 @@ export interface JsonSchema {
   anyOf?: JsonSchema[]
 }
 
-interface DescribedAnswer { headers?: Record<string, { schema: JsonSchema }>, content?: Record<string, { schema: JsonSchema }> }
+export interface DescribedAnswer { headers?: Record<string, { schema: JsonSchema }>, content?: Record<string, { schema: JsonSchema }> }
 
 export interface DescribedOperation {
   operationId: string
@@ -41,6 +41,11 @@ export interface Description {
 }
 
 const DECORATOR = 'descriptionOfTest'
+
+/** Whether `watchAnswers` looks after the answers of a host. */
+export function isWatched (app: FastifyInstance): boolean {
+  return app.hasDecorator(DECORATOR)
+}
 
 /** What the host of a test says of itself, once it is ready. */
 export function descriptionOf (app: FastifyInstance): Description {
