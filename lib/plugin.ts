@@ -17,6 +17,7 @@ import { createSecurityLog } from './http/security-log.ts'
 import { describeMount } from './openapi/mount.ts'
 import { checkOptions, type UsersOptions } from './options.ts'
 import type { Storage } from './storage.ts'
+import { cloneFields } from './json.ts'
 import { createPresenter } from './users/present.ts'
 import { userRoutes } from './users/routes.ts'
 import { createUsersService } from './users/service.ts'
@@ -67,7 +68,13 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   host.addHook('onClose', async () => securityLog.close())
   const presenter = createPresenter(fields, host.log)
   const usersOn = (storage: Storage, publish: Publish) => createUsersService({
-    storage, fields, limits, requireIfMatch, idempotencyTtl, publish: (type, user, context) => publish(type, presenter.user(user), context)
+    storage,
+    fields,
+    limits,
+    requireIfMatch,
+    idempotencyTtl,
+    // A copy: who made the change may go on with what it was answered before the commit.
+    publish: (type, user, context) => publish(type, presenter.user({ ...user, fields: cloneFields(user.fields) }), context)
   })
   const users = usersOn(storage, publish)
   const apiKeys = createApiKeysService({ storage, verifier, limits, keyPrefix, pepper: peppers[0], publish, log: securityLog.changed })

@@ -16,9 +16,12 @@ export function missingFrom (candidate: unknown): string[] {
   ]
 }
 
-/** Whether lists can be narrowed by a field of this name: it becomes a part of SQL text and of the names of indexes. */
+/** The names of fields that lists can be narrowed by: they become parts of SQL text and of the names of indexes. */
+export const FILTERABLE = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/
+
+/** Whether lists can be narrowed by a field of this name. */
 export function isFilterable (name: string): boolean {
-  return /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(name)
+  return FILTERABLE.test(name)
 }
 
 // What a store decides in JavaScript, where its own means don't decide it: for adapters, so that each rule stands once.

@@ -211,6 +211,13 @@ for (const { name, create } of stores) {
       t.ok(told.every((data) => Object.isFrozen(Object(data).anything.a)))
       for (const stop of stops) stop()
     })
+
+    t.test('what several get at once is shared by none of them', async (t) => {
+      const { id } = await app.users.create(untyped({ ...ann, email: 'several@example.org', anything: { a: [1] } }))
+      const got = await Promise.all([app.users.get(id), app.users.get(id), ...[1, 2].map(async () => (await app.users.list({ sort: '-createdAt' })).data[0])])
+      for (const user of got) Object(user).anything.a.push(2)
+      t.strictSame(got.map((user) => Object(user).anything.a), [[1, 2], [1, 2], [1, 2], [1, 2]])
+    })
   })
 
   test(`a mount without the option, or with another schema, on the data of one that had it, on ${name}`, async (t) => {
@@ -258,6 +265,15 @@ test('in a transaction of the host’s, on its own rows', async (t) => {
     await trx.rollback()
   }).catch(() => {})
   t.match(await app.users.get(id), { seats: 1, version: 1 })
+
+  const told: unknown[] = []
+  app.users.events.on('user.created', ({ data }) => { told.push(Object(data).anything) })
+  await host.transaction(async (trx) => {
+    const created = await app.users.using(trx).create(untyped({ ...ann, email: 'b@example.org', anything: { x: 1 } }))
+    Object(created).anything.x = 'changed by its caller'
+  })
+  while (told.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  t.strictSame(told, [{ x: 1 }], 'what was stored is what is told')
 })
 
 test('wrong options are told at the registration', async (t) => {
@@ -280,7 +296,11 @@ test('wrong options are told at the registration', async (t) => {
     [{ fields: Type.Object({ at: Type.Date() }) }, /wrong fields:\n- .*type/],
     [{ fields: Type.Object({ at: Type.String({ format: 'unheard-of' }) }) }, /unknown format "unheard-of"/],
     [{ fields: Type.Object({ at: Type.String(untyped({ maxLenght: 5 })) }) }, /unknown keyword: "maxLenght"/],
-    [{ fields: Type.Object({ plan: Type.Integer({ default: 'x' }) }) }, /the default of plan does not fit/]
+    [{ fields: Type.Object({ plan: Type.Integer({ default: 'x' }) }) }, /a default of plan does not fit/],
+    [{ fields: Type.Object({ plan: Type.String({ default: 'a\0b' }) }) }, /a default of plan does not fit/],
+    [{ fields: Type.Object({ plan: Type.Object({ deep: Type.Array(Type.Object({ n: Type.String({ default: 5 }) })) }) }) }, /a default of plan does not fit/],
+    [{ fields: Type.Object({ plan: Type.String() }, { additionalProperties: true }) }, /the outermost object can not have additionalProperties: say it of its fields/],
+    [{ fields: Type.Object({ plan: Type.String() }, { minProperties: 1 }) }, /the outermost object can not have minProperties/]
   ]
   for (const [options, message] of rows) {
     const app = Fastify()
@@ -294,6 +314,92 @@ test('a host that forgot the index of a filter is told so', async (t) => {
   t.teardown(() => storage.close())
   await storage.migrate()
   await t.rejects(async () => Fastify().register(users, { storage: { ...storage, close: async () => {} }, fields, filterable: ['plan', 'seats'] }), { code: 'schema_behind', message: /no index for lists filtered by plan, seats: call storage\.migrate\(\{ filterable \}\)/ })
+})
+
+test('schemas that speak of one value together are judged as they were meant', async (t) => {
+  const [a, b, c] = [Type.Object({ a: Type.String() }), Type.Object({ b: Type.Integer() }), Type.Object({ c: Type.Integer() })]
+  const schema = Type.Object({
+    mixed: Type.Optional(Type.Intersect([a, Type.Union([b, c])])),
+    beside: Type.Optional(Type.Unsafe<object>({ type: 'object', properties: { a: { type: 'string' } }, anyOf: [{ properties: { b: { type: 'integer' } }, required: ['b'] }, { required: ['a'] }] })),
+    terms: Type.Optional(Type.Unsafe<object>({ type: 'object', properties: { k: { type: 'string' }, v: {} }, if: { properties: { k: { const: 'n' } } }, then: { properties: { v: { type: 'number' } } } })),
+    unlike: Type.Optional(Type.Not(a)),
+    closed: Type.Optional(Type.Intersect([a, b], { unevaluatedProperties: false })),
+    flag: Type.Union([Type.Integer(), Type.Null()]),
+    any: Type.Unknown(),
+    nothing: Type.Null(),
+    choice: Type.Optional(Type.Unsafe<string>({ enum: ['a', 1, null] })),
+    constant: Type.Optional(Type.Unsafe<null>({ const: null })),
+    typed: Type.Optional(Type.Unsafe<string>({ type: 'string', allOf: [{ minLength: 2 }] })),
+    oneOf: Type.Optional(Type.String()),
+    group: Type.Optional(Type.Object({ anyOf: Type.Optional(Type.String()), constructor: Type.Optional(Type.String()) })),
+    constructor: Type.Optional(Type.String()),
+    toString: Type.Optional(Type.Integer())
+  })
+  const base = { ...ann, flag: null, any: 1, nothing: null }
+  const { app, call } = await testApp(t, { fields: schema, filterable: ['constructor', 'toString'] })
+  const { id } = await app.users.create(untyped(base))
+  const send = async (method: string, payload: object) => {
+    const { statusCode, body } = await call(method, `/users/${id}`, { payload })
+    return statusCode === 200 ? 200 : JSON.parse(body).errors.map(({ pointer, code }: { pointer: string, code: string }) => `${pointer} ${code}`)
+  }
+  const rows: Array<[string, object, 200 | string[]]> = [
+    ['PUT', { mixed: { a: 'x', b: 1 } }, 200],
+    ['PUT', { mixed: { a: 'x', d: 1, b: 1 } }, ['/mixed/d unknown']],
+    ['PUT', { mixed: { a: 'x' } }, ['/mixed choice']],
+    ['PUT', { beside: { a: 'x', b: 1 } }, 200],
+    ['PUT', { beside: { a: 'x', d: 1 } }, ['/beside/d unknown']],
+    ['PUT', { terms: { k: 'n', v: 1 } }, 200],
+    ['PUT', { terms: { k: 'n', v: 'x' } }, ['/terms/v type', '/terms invalid']],
+    ['PUT', { terms: { k: 'm', v: 'x' } }, 200],
+    ['PUT', { unlike: { a: 'x', e: 1 } }, ['/unlike invalid']],
+    ['PUT', { closed: { a: 'x', b: 1, c: 1 } }, ['/closed/c unknown']],
+    ['PUT', { oneOf: 5, group: { anyOf: 5 } }, ['/oneOf type', '/group/anyOf type']],
+    ['PUT', { constructor: 'x', toString: 5, group: { constructor: 'y' } }, 200],
+    ['PUT', { group: {} }, 200],
+    ['PATCH', { flag: null }, ['/flag choice']],
+    ['PATCH', { any: null }, ['/any invalid']],
+    ['PATCH', { nothing: null }, ['/nothing invalid']],
+    ['PATCH', { choice: 1 }, 200],
+    ['PATCH', { choice: null, constant: null, typed: null, mixed: null, closed: null }, 200],
+    ['PATCH', { typed: 'x' }, ['/typed choice']],
+    ['PATCH', { typed: 'xx', mixed: { a: 'y', c: 2 } }, 200],
+    ['PATCH', { mixed: { b: 1, c: null } }, 200],
+    ['PATCH', { flag: 5, constructor: null }, 200]
+  ]
+  for (const [method, body, expected] of rows) t.strictSame(await send(method, method === 'PUT' ? { ...base, ...body } : body), expected, `${method} ${JSON.stringify(body)}`)
+  t.strictSame((await call('GET', '/users')).json().meta.total, 1)
+  t.strictSame((await call('GET', '/users?toString=5')).json().meta.total, 0)
+  t.strictSame((await call('POST', '/users', { payload: { ...ann, email: 'b@example.org', flag: 1, any: 1 } })).json().errors, [{ pointer: '/nothing', code: 'required', detail: 'is required' }])
+})
+
+test('an answer about a body of odd names is not much larger than that', async (t) => {
+  const { call, app } = await testApp(t, { fields: Type.Object({ anything: Type.Unknown(), list: Type.Optional(Type.Array(Type.Integer())) }) })
+  const rows = [{ anything: { ['n'.repeat(8000)]: Array.from({ length: 1000 }, () => 1e99) } }, { anything: 1, list: Array.from({ length: 3000 }, () => 'x') }]
+  for (const body of rows) {
+    const { statusCode, body: text } = await call('POST', '/users', { payload: { ...ann, ...body } })
+    t.equal(statusCode, 400)
+    t.equal(JSON.parse(text).errors.length, 32)
+    t.ok(text.length < 10_000, `${text.length} characters`)
+  }
+  await t.rejects(app.users.create(untyped({ ...ann, anything: new Array(3e6) })), { code: 'validation_failed' })
+  const getter = Object.defineProperty({}, 'x', { enumerable: true, get () { throw new Error('the caller’s own') } })
+  await t.rejects(app.users.create(untyped({ ...ann, anything: getter })), { code: 'validation_failed', errors: [{ pointer: '', code: 'type' }] })
+  t.ok(Object.is(Object(await app.users.create(untyped({ ...ann, anything: -0 }))).anything, 0), 'there is one zero')
+})
+
+test('a patch of fields that is always overtaken gives up', async (t) => {
+  const storage = memory()
+  let tries = 0
+  const findUser: typeof storage.findUser = async (id) => {
+    const user = await storage.findUser(id)
+    tries++
+    if (user !== null) await storage.updateUser(id, { name: { value: `n${tries}`, key: `n${tries}` } }, user.updatedAt, { ifVersion: null, unlessVersion: [] })
+    return user
+  }
+  const { app, call } = await testApp(t, { storage: { ...storage, findUser }, fields })
+  const { id } = await app.users.create(untyped(ann))
+  const { statusCode, headers } = await call('PATCH', `/users/${id}`, { payload: { seats: 3 } })
+  t.strictSame([statusCode, headers['retry-after'], tries], [503, '5', 100])
 })
 
 test('every keyword of a schema has words of its own', async (t) => {
@@ -344,7 +450,7 @@ test('every keyword of a schema has words of its own', async (t) => {
     return statusCode === 200 ? 200 : JSON.parse(body).errors.map(({ pointer, code }: { pointer: string, code: string }) => `${pointer} ${code}`)
   }
   for (const [body, expected] of [
-    [{ either: { b: 2 } }, 200], [{ either: { a: 'x' } }, ['/either choice']], [{ either: { a: 'x', b: null } }, 200], [{ both: { b: 2 } }, 200], [{ both: { a: null } }, ['/both/a type']],
+    [{ either: { b: 2 } }, 200], [{ either: { a: 'x' } }, ['/either choice']], [{ either: { a: 'x', b: null } }, 200], [{ both: { b: 2 } }, 200], [{ both: { a: null } }, ['/both choice']],
     [{ map: { abc: null, x: 2 } }, 200], [{ map: { abcd: 1 } }, ['/map/abcd unknown']], [{ open: { b: null } }, 200], [{ group: { deep: null } }, ['/group invalid']], [{ group: null }, 200], [{ only: null, date: null, list: null, pair: null, never: null }, 200]
   ] as const) t.strictSame(await patch(body), expected, JSON.stringify(body))
 })

@@ -91,7 +91,8 @@ export const postgresDialect: Dialect = {
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
   p: (n) => `?${n}`,
-  read: { plain: asItIs, moment: asItIs, json: { alone: (column) => column, inJson: (column) => `json(${column})` } },
+  // Most hosts have no fields: then there is nothing to read.
+  read: { plain: asItIs, moment: asItIs, json: { alone: (column) => column, inJson: (column) => `json(nullif(${column}, '{}'))` } },
   pack: (values) => `json_group_array(json_array(${values.join(', ')}))`,
   in: (column, n) => `${column} IN (SELECT value FROM json_each(?${n}))`,
   bound: (n) => `CAST(?${n} AS INTEGER)`,

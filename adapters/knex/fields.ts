@@ -15,9 +15,11 @@ const FIELD_INDEX = 'field_'
 /** The step that makes room for the host's fields. */
 export function fieldsUp ({ name, jsonType }: Dialect, names: Names): string[] {
   const column = `ALTER TABLE ${names.users} ADD COLUMN fields ${jsonType} NOT NULL DEFAULT '{}'`
-  if (name === 'postgres') return [column, ...inSchema(names, [pageFunction(names, USER_COLUMNS)])]
+  const check = `CONSTRAINT ${names.own('users_fields_object')} CHECK`
   // One row of something else would make every page that it stands on fail.
-  return [`${column} CONSTRAINT ${names.own('users_fields_json')} CHECK (json_valid(fields))`]
+  if (name === 'sqlite') return [`${column} ${check} (CASE WHEN json_valid(fields) THEN json_type(fields) = 'object' ELSE 0 END)`]
+  // Not valid for the rows that there are: they are right, and need not be read.
+  return [column, `ALTER TABLE ${names.users} ADD ${check} (json_typeof(fields) = 'object') NOT VALID`, ...inSchema(names, [pageFunction(names, USER_COLUMNS)])]
 }
 
 /** The way back. PostgreSQL takes the indexes of the column away with it, SQLite refuses to while there are any. */
@@ -28,34 +30,32 @@ export function fieldsDown ({ name }: Dialect, names: Names): string[] {
   ]
 }
 
-/** The member of a field in SQL text. @throws TypeError for a name that can't be a part of it */
-function memberOf (dialect: Dialect, field: string): string {
+/** @throws TypeError for a name that can't be a part of SQL text */
+function requireName (field: string): void {
   if (!isFilterable(field)) throw new TypeError('fastify-users: a field that lists are narrowed by has a name of 1 to 63 letters, digits and _')
+}
+
+/** The member of a field in SQL text. */
+function memberOf (dialect: Dialect, field: string): string {
+  requireName(field)
   return dialect.member('fields', field)
 }
 
 /** The bare name of the index that a filter by this field uses: readable, and no other field's on a database that knows no upper case. */
 export function fieldIndex ({ bare }: Names, field: string): string {
+  requireName(field)
   const digest = createHash('sha256').update(field).digest('hex').slice(0, 8)
   return bare(`${FIELD_INDEX}${field.slice(0, 12).toLowerCase()}_${digest}`)
 }
 
-/** Takes it away, if it is there. */
-export function dropFieldIndex (names: Names, field: string): string[] {
-  return [`DROP INDEX IF EXISTS ${names.schema === null ? '' : `"${names.schema}".`}"${fieldIndex(names, field)}"`]
-}
-
-/** Makes it anew. The id in it keeps the users of one value in the order of lists. */
-export function createFieldIndex (dialect: Dialect, names: Names, field: string): string[] {
-  return [
-    ...dropFieldIndex(names, field),
-    `CREATE INDEX "${fieldIndex(names, field)}" ON ${names.users} (substr(${memberOf(dialect, field)}, 1, ${INDEXED}), id)`
-  ]
+/** Makes that index, if it is not there. The id in it keeps the users of one value in the order of lists. */
+export function createFieldIndex (dialect: Dialect, names: Names, field: string): string {
+  return `CREATE INDEX IF NOT EXISTS "${fieldIndex(names, field)}" ON ${names.users} (substr(${memberOf(dialect, field)}, 1, ${INDEXED}), id)`
 }
 
 /** Names the indexes of fields that there are, for SQLite. */
-export function fieldIndexesOn ({ bare }: Names): string {
-  return `SELECT name FROM sqlite_master WHERE type = 'index' AND substr(name, 1, ${bare(FIELD_INDEX).length}) = '${bare(FIELD_INDEX)}'`
+export function fieldIndexesOn ({ bare, usersTable }: Names): string {
+  return `SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = '${usersTable}' AND substr(name, 1, ${bare(FIELD_INDEX).length}) = '${bare(FIELD_INDEX)}'`
 }
 
 /** The condition that a field has this value, of this type, in a form that its index serves. Fields are kept as `JSON.stringify` writes them. */

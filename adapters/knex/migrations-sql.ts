@@ -1,7 +1,8 @@
 import { Type } from '../../lib/typebox.ts'
 import { compileOptions } from '../../lib/option-check.ts'
+import { FILTERABLE } from '../../lib/storage-rules.ts'
 import { dialectOf } from './dialect.ts'
-import { createFieldIndex, dropFieldIndex } from './fields.ts'
+import { createFieldIndex, fieldIndex } from './fields.ts'
 import { LATEST, statementsBetween, WITH_FIELDS } from './migrations.ts'
 import { namesOf, type NamingOptions, schema, tablePrefix } from './names.ts'
 
@@ -15,7 +16,7 @@ export interface MigrationsSqlOptions extends NamingOptions {
 }
 
 const version = { schema: Type.Integer({ minimum: 0, maximum: LATEST }), words: `must be a version from 0 to ${LATEST}` }
-const filterable = { schema: Type.Array(Type.String()), words: 'must be a list of names of fields' }
+const filterable = { schema: Type.Array(Type.String({ pattern: FILTERABLE.source })), words: 'must be a list of names of fields, each of 1 to 63 letters, digits and _' }
 const refuseWrong = compileOptions<MigrationsSqlOptions>({ from: version, to: version, filterable, tablePrefix, schema })
 
 /**
@@ -28,11 +29,12 @@ export function migrationsSql (client: 'pg' | 'sqlite3' | 'better-sqlite3', opti
   const { from = 0, to = LATEST, filterable = [], ...naming } = options
   const dialect = dialectOf(client)
   const names = namesOf(naming, dialect)
-  const goes = from >= WITH_FIELDS && to < WITH_FIELDS
+  // PostgreSQL takes them away with their column.
+  const leaves = dialect.name === 'sqlite' && from >= WITH_FIELDS && to < WITH_FIELDS
   const statements = [
-    ...filterable.flatMap((field) => goes ? dropFieldIndex(names, field) : []),
+    ...(leaves ? filterable.map((field) => `DROP INDEX IF EXISTS "${fieldIndex(names, field)}"`) : []),
     ...statementsBetween(dialect, names, from, to),
-    ...filterable.flatMap((field) => to >= WITH_FIELDS ? createFieldIndex(dialect, names, field) : [])
+    ...(to >= WITH_FIELDS ? filterable.map((field) => createFieldIndex(dialect, names, field)) : [])
   ]
   // IF NOT EXISTS alone asks for the right to make schemas, also where there is nothing to make.
   const makeSchema = names.schema !== null && from === 0 && to > 0

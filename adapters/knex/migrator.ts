@@ -86,9 +86,7 @@ export function createMigrator (session: Session, names: Names): Migrator {
       if (await version(run) === LATEST && (await unindexed(run, needs)).length === 0) return
       await exclusively(async (on) => {
         await go(on, LATEST, 'up')
-        for (const field of await unindexed(on, needs)) {
-          for (const statement of createFieldIndex(dialect, names, field)) await on(statement)
-        }
+        for (const field of await unindexed(on, needs)) await on(createFieldIndex(dialect, names, field))
       }, { patient: true })
     },
 

@@ -1,4 +1,5 @@
 import type { ApiKeyRecord, JsonObject, UserRecord } from '../../lib/storage.ts'
+import { cloneFields, isJsonObject } from '../../lib/json.ts'
 import type { Dialect } from './dialect.ts'
 import type { Row } from './drivers.ts'
 
@@ -64,11 +65,12 @@ export function unpacked (columns: readonly Column[], text: unknown): Row[] {
   })
 }
 
-/** Fields as they are read: alone as text, in a packed page as a value. What plain SQL made no object of has none. */
+/** Fields as they are read: alone as text, in a packed page as a value, which several who asked may share, and null where there are none. */
 function toFields (value: unknown): JsonObject {
   // Most hosts have none: then there is nothing to parse.
-  const fields: unknown = typeof value !== 'string' ? value : value === '{}' ? {} : JSON.parse(value)
-  return Array.isArray(fields) ? {} : Object(fields)
+  if (value === null || value === '{}') return {}
+  const fields: unknown = typeof value === 'string' ? JSON.parse(value) : value
+  return isJsonObject(fields) ? cloneFields(fields) : {}
 }
 
 export function toUser ({ id, name, email, fields, version, createdAt, updatedAt }: Row): UserRecord {

@@ -12,8 +12,8 @@ import type { Names } from './names.ts'
 // Where two of ours meet one of them goes through, so a statement that loses this often has met that many others.
 const ATTEMPTS = 20
 
-/** Runs one statement. */
-export type Run = (sql: string, params?: readonly Param[]) => Promise<Row[]>
+/** Runs one statement. `keep`: where statements are prepared, this one is too, which is for texts that there are few of; true by default. */
+export type Run = (sql: string, params?: readonly Param[], keep?: boolean) => Promise<Row[]>
 
 /** Statements on connections of Knex. Throws StorageError alone. */
 export interface Session {
@@ -59,9 +59,9 @@ const isSound = (param: Param): boolean => typeof param === 'string' ? isStorabl
 
 /** Statements on one connection. A text that can't be stored unchanged is refused before it is sent. */
 function runOn (dialect: Dialect, connection: unknown, { deadline, prepare = false }: SessionOptions = {}): Run {
-  return (sql, params = []) => {
+  return (sql, params = [], keep = true) => {
     if (!params.every(isSound)) return Promise.reject(new StorageError('fault', 'a text can not be stored unchanged'))
-    const answer = dialect.run(connection, sql, params, prepare && params.length > 0)
+    const answer = dialect.run(connection, sql, params, prepare && keep && params.length > 0)
     return deadline === undefined ? answer : withDeadline(answer, connection, deadline)
   }
 }
@@ -117,7 +117,7 @@ export function openSession (knex: Knex, names: Names, { deadline, localLimit, p
     }
   }
 
-  const run: Run = (sql, params) => repeat((on) => on(sql, params))
+  const run: Run = (sql, params, keep) => repeat((on) => on(sql, params, keep))
   const read: Run = async (sql, params) => {
     try {
       return await (share((connection) => runOn(dialect, connection, settings)(sql, params)) ?? run(sql, params))

@@ -1,6 +1,6 @@
 import type { Fault } from '../errors.ts'
 import type { JsonObject } from '../storage.ts'
-import { copyMembers, FIELDS_MAX } from './json.ts'
+import { copyMembers, FIELDS_MAX, toldOf } from './json.ts'
 import { mergePatch } from './merge-patch.ts'
 import { type FieldsSchema, readFields } from './schema.ts'
 import { compileFields } from './validator.ts'
@@ -28,7 +28,7 @@ export interface Fields {
 
 function outcome (fields: JsonObject, faults: Fault[]): Checked {
   if (faults.length === 0 && Buffer.byteLength(JSON.stringify(fields)) > FIELDS_MAX) faults.push({ pointer: '', code: 'too_large', detail: `must have fields of at most ${FIELDS_MAX / 1024} KiB in all` })
-  return faults.length === 0 ? { fields } : { faults }
+  return faults.length === 0 ? { fields } : { faults: toldOf(faults) }
 }
 
 /** Those of a host that has none. */
@@ -49,7 +49,15 @@ export const noFields: Fields = Object.freeze({
 export async function createFields (given: object, filterable: readonly string[]): Promise<Fields> {
   const schema = readFields(given, filterable)
   const judge = await compileFields(schema)
-  const copy = (members: Members, faults: Fault[]) => copyMembers(Object.entries(members).filter(([, value]) => value !== undefined), '', 1, faults)
+  function copy (members: Members, faults: Fault[]): JsonObject {
+    try {
+      return copyMembers(Object.entries(members).filter(([, value]) => value !== undefined), '', 1, faults)
+    } catch {
+      // A getter of the caller's.
+      faults.push({ pointer: '', code: 'type', detail: 'must be values of JSON' })
+      return {}
+    }
+  }
 
   return Object.freeze({
     schema,
@@ -59,7 +67,10 @@ export async function createFields (given: object, filterable: readonly string[]
     whole (members: Members) {
       const faults: Fault[] = []
       const fields = copy(members, faults)
-      return outcome(fields, faults.length === 0 ? judge.whole(fields) : faults)
+      if (faults.length === 0) faults.push(...judge.whole(fields))
+      // With its defaults, which are the host's.
+      if (faults.length === 0) copy(fields, faults)
+      return outcome(fields, faults)
     },
 
     patch (members: Members) {

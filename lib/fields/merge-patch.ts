@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../storage.ts'
-import { isJsonObject } from './json.ts'
+import { isJsonObject } from '../json.ts'
 
 /** Applies a JSON Merge Patch (RFC 7396 section 2). Members keep their places; new ones come behind. */
 export function mergePatch (target: Json | undefined, patch: JsonObject): JsonObject {

@@ -4,13 +4,26 @@ const NULL: JsonSchema = { type: 'null' }
 // What says something of the whole, of which a patch is a part.
 const OF_THE_WHOLE = ['default', 'required', 'minProperties', 'maxProperties', 'dependencies', 'dependentRequired', 'dependentSchemas', 'not', 'if', 'then', 'else', 'unevaluatedProperties']
 
+const isNull = (schema: unknown): boolean => isSchema(schema) && schema['type'] === 'null'
+
 /** A schema that allows `null` too, in words by which a fault names what is wrong and not that nothing fits. */
 function nullable (schema: JsonSchema): JsonSchema {
   const { const: only, ...others } = schema
-  const { type, enum: choices = only === undefined ? undefined : [only], anyOf } = schema
-  if (Array.isArray(anyOf)) return anyOf.some((each) => isSchema(each) && each['type'] === 'null') ? schema : { ...schema, anyOf: [...anyOf, NULL] }
-  if (type === undefined && choices === undefined) return Object.keys(schema).length === 0 ? schema : { anyOf: [schema, NULL] }
-  return { ...others, ...(type !== undefined && { type: [...new Set([type, 'null'].flat())] }), ...(Array.isArray(choices) && { enum: [...choices, null] }) }
+  const { type, enum: choices = Object.hasOwn(schema, 'const') ? [only] : undefined, anyOf } = schema
+  if (Object.keys(schema).length === 0) return schema
+  if (Array.isArray(anyOf) && type === undefined) return anyOf.some(isNull) ? schema : { ...schema, anyOf: [...anyOf, NULL] }
+  // Other words would go on judging null as well.
+  if ((type === undefined && choices === undefined) || ['anyOf', 'oneOf', 'allOf', 'not', 'if'].some((keyword) => Object.hasOwn(schema, keyword))) return { anyOf: [schema, NULL] }
+  return { ...others, ...(type !== undefined && { type: [...new Set([type, 'null'].flat())] }), ...(Array.isArray(choices) && { enum: [...new Set([...choices, null])] }) }
+}
+
+/** A schema that `null` does not fit, which would remove what is required. */
+function notNull (schema: JsonSchema): JsonSchema {
+  const { type, enum: choices, anyOf } = schema
+  if (Array.isArray(type)) return notNull({ ...schema, type: type.length === 2 && type.includes('null') ? type.find((each) => each !== 'null') : type.filter((each) => each !== 'null') })
+  if (Array.isArray(choices) && choices.includes(null)) return notNull({ ...schema, enum: choices.filter((each) => each !== null) })
+  if (Array.isArray(anyOf) && anyOf.some(isNull)) return notNull({ ...schema, anyOf: anyOf.filter((each) => !isNull(each)) })
+  return typeof type === 'string' && type !== 'null' ? schema : { allOf: [schema, { not: NULL }] }
 }
 
 /** Each schema of a list, or each that stands under a name, as a patch. */
@@ -47,5 +60,5 @@ export function patchOf (schema: JsonSchema): JsonSchema {
 /** The same of a member of an object. */
 export function patchedMember (schema: JsonSchema, required: boolean): JsonSchema {
   const patch = patchOf(schema)
-  return required ? patch : nullable(patch)
+  return required ? notNull(patch) : nullable(patch)
 }

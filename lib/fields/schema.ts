@@ -16,10 +16,12 @@ export interface FieldsSchema {
 
 const OURS = ['id', 'name', 'email', 'version', 'createdAt', 'updatedAt']
 const PARAMETERS = ['page', 'limit', 'sort', 'after', 'email', 'q']
+// What the outermost object may have beside its fields.
+const ANNOTATIONS = ['type', '$id', '$schema', 'title', 'description', 'examples']
 const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef']
 const OF_MANY = ['anyOf', 'oneOf', 'allOf']
 const OF_NAMED = ['properties', 'patternProperties', 'definitions', '$defs']
-const OF_ONE = ['items', 'additionalItems', 'additionalProperties', 'contains', 'not', 'if', 'then', 'else', 'propertyNames']
+const OF_ONE = ['items', 'additionalItems', 'additionalProperties', 'unevaluatedProperties', 'unevaluatedItems', 'contains', 'not', 'if', 'then', 'else', 'propertyNames']
 
 export function isSchema (value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -44,14 +46,32 @@ function withChoices (schema: JsonSchema): JsonSchema {
   return { ...others, ...(types.size === 1 && typeof type === 'string' && { type }), enum: anyOf.map(({ const: value }) => value) }
 }
 
-/**
- * A schema of the host's, as bodies are judged by it: an object has no members but those that it names, unless it says otherwise. A part of an intersection can't
- * tell what the others name.
- */
-function strict (schema: JsonSchema, keyword: string): JsonSchema {
+const COMBINING = ['allOf', 'anyOf', 'oneOf', 'if']
+const SAYS_MORE = ['additionalProperties', 'patternProperties', 'unevaluatedProperties']
+/** Where a schema does not say what a value is, but what it must not be, or on what terms: to close it would change what it says. */
+const ON_TERMS = ['not', 'if', 'then', 'else', 'contains', 'propertyNames']
+
+/** A schema without what names it among others. */
+function nameless (schema: JsonSchema): JsonSchema {
   const { $id, $schema, ...plain } = withChoices(schema)
-  const closed = isSchema(plain['properties']) && keyword !== 'allOf' && !['additionalProperties', 'patternProperties', 'unevaluatedProperties'].some((each) => Object.hasOwn(plain, each))
-  return { ...mapSchemas(plain, strict), ...(closed && { additionalProperties: false }) }
+  return mapSchemas(plain, nameless)
+}
+
+/**
+ * A schema of the host's, as bodies are judged by it: an object has no members but those that are named, unless it says otherwise. Where several schemas speak of one
+ * object, all that they name is known (`unevaluatedProperties`), and none of them alone can close it. `alone`: no other speaks of the same object.
+ */
+function strict (given: JsonSchema, alone = true): JsonSchema {
+  const { $id, $schema, ...schema } = withChoices(given)
+  const has = (keyword: string) => Object.hasOwn(schema, keyword)
+  const named = isSchema(schema['properties'])
+  const combined = has('allOf') || (named && COMBINING.some(has))
+  const mapped = mapSchemas(schema, (inner, keyword) => {
+    if (ON_TERMS.includes(keyword)) return nameless(inner)
+    return strict(inner, OF_MANY.includes(keyword) ? alone && !combined : true)
+  })
+  if (!alone || SAYS_MORE.some(has) || !(named || combined)) return mapped
+  return { ...mapped, [combined ? 'unevaluatedProperties' : 'additionalProperties']: false }
 }
 
 function refersTo (schema: JsonSchema): boolean {
@@ -74,16 +94,18 @@ function kindOf ({ type, enum: choices, const: only }: JsonSchema): FilterKind |
  */
 export function readFields (given: object, filterable: readonly string[]): FieldsSchema {
   // As JSON: what TypeBox adds as symbols is for types.
-  const { properties, required = [] }: { properties: Record<string, JsonSchema>, required?: string[] } = JSON.parse(JSON.stringify(given))
+  const { properties, required = [], ...others }: { properties: Record<string, JsonSchema>, required?: string[] } = JSON.parse(JSON.stringify(given))
   const names = Object.keys(properties)
   const filters = new Map<string, FilterKind>()
   const problems = [
     ...names.filter((name) => OURS.includes(name)).map((name) => `${name} is a member that users have already`),
     ...names.filter((name) => name === '' || name === '__proto__' || !name.isWellFormed() || name.includes('\0')).map(() => 'a field must have a name that every store can keep'),
     ...names.filter((name) => refersTo(Object(properties[name]))).map((name) => `${name} refers to another schema: put that in its place`),
+    ...Object.entries(others).filter(([keyword, value]) => !ANNOTATIONS.includes(keyword) && !(keyword === 'additionalProperties' && value === false))
+      .map(([keyword]) => `the outermost object can not have ${keyword}: say it of its fields`),
     ...(names.length > MEMBERS_MAX ? [`there are ${names.length} fields, and may be ${MEMBERS_MAX}`] : [])
   ]
-  const strictOnes = Object.fromEntries(names.map((name) => [name, strict(Object(properties[name]), 'properties')]))
+  const strictOnes = Object.fromEntries(names.map((name) => [name, strict(Object(properties[name]))]))
   for (const name of filterable) {
     const kind = kindOf(strictOnes[name] ?? {})
     if (!Object.hasOwn(strictOnes, name)) problems.push(`filterable names ${name}, which is no field`)

@@ -1,6 +1,6 @@
-import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv'
+import type { ErrorObject, Options, ValidateFunction } from 'ajv'
 import type { Fault } from '../errors.ts'
-import { token } from './json.ts'
+import { copyJson, token } from './json.ts'
 import { patchedMember } from './patch-schema.ts'
 import { type FieldsSchema, type JsonSchema, mapSchemas } from './schema.ts'
 
@@ -16,7 +16,7 @@ export interface Validators {
   fits (fields: object): boolean
 }
 
-const OPTIONS: Options = { allErrors: true, strict: true, strictTypes: false, strictTuples: false, strictRequired: false, logger: false }
+const OPTIONS: Options = { allErrors: true, strict: true, strictTypes: false, strictTuples: false, strictRequired: false, ownProperties: true, logger: false }
 
 const UNKNOWN = { code: 'unknown', detail: 'is not a known member' }
 
@@ -27,7 +27,8 @@ function wordsOf ({ keyword, params, schemaPath }: ErrorObject): { code: string,
   const { type, limit, comparison, allowedValues, allowedValue, format, multipleOf } = params
   switch (keyword) {
     case 'required': return { code: 'required', detail: 'is required' }
-    case 'additionalProperties': return UNKNOWN
+    case 'additionalProperties':
+    case 'unevaluatedProperties': return UNKNOWN
     case 'type': return { code: 'type', detail: `must be of type ${[type].flat().join(' or ')}` }
     case 'enum': return { code: 'choice', detail: `must be one of ${allowedValues.map((each: unknown) => JSON.stringify(each)).join(', ')}` }
     case 'const': return { code: 'choice', detail: `must be ${JSON.stringify(allowedValue)}` }
@@ -48,18 +49,35 @@ function wordsOf ({ keyword, params, schemaPath }: ErrorObject): { code: string,
 /** Where the fault lies: at the member that is missing, or that should not be there. */
 function pointerOf ({ instancePath, keyword, params }: ErrorObject): string {
   if (keyword === 'required') return instancePath + token(params['missingProperty'])
+  if (keyword === 'unevaluatedProperties') return instancePath + token(params['unevaluatedProperty'])
   return keyword === 'additionalProperties' ? instancePath + token(params['additionalProperty']) : instancePath
 }
 
 /** Every fault once, one for each place; that no alternative fits is one, and what is wrong with each of them is none. */
-function faultsOf (errors: readonly ErrorObject[] | null | undefined): Fault[] {
+function faultsOf (found: readonly ErrorObject[] | null | undefined): Fault[] {
+  const errors = found ?? []
+  const unfit = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf').map(({ schemaPath }) => `${schemaPath}/`)
   const faults = new Map<string, Fault>()
-  for (const error of errors ?? []) {
+  for (const error of errors) {
     const pointer = pointerOf(error)
-    if (/\/(?:anyOf|oneOf)\//.test(error.schemaPath)) continue
+    if (unfit.some((path) => error.schemaPath.startsWith(path))) continue
     if (!faults.has(pointer)) faults.set(pointer, { pointer, ...wordsOf(error) })
   }
   return [...faults.values()]
+}
+
+/** The schemas in a schema that have a default. */
+function defaultsOf (schema: JsonSchema): JsonSchema[] {
+  const inner: JsonSchema[] = []
+  mapSchemas(schema, (each) => { inner.push(...defaultsOf(each)) })
+  return Object.hasOwn(schema, 'default') ? [schema, ...inner] : inner
+}
+
+/** Whether every store keeps a value as it is. */
+function isKept (value: unknown): boolean {
+  const faults: Fault[] = []
+  copyJson(value, '', 2, faults)
+  return faults.length === 0
 }
 
 /** Words that descriptions know and Ajv does not. */
@@ -75,10 +93,10 @@ function annotations (schema: JsonSchema, found = new Set(['example', 'xml', 'ex
  */
 export async function compileFields ({ properties, required }: FieldsSchema): Promise<Validators> {
   // Loaded by who has fields alone.
-  const [{ Ajv: AjvClass }, { default: formats }] = await Promise.all([import('ajv'), import('ajv-formats')])
+  const [{ Ajv2019: AjvClass }, { default: formats }] = await Promise.all([import('ajv/dist/2019.js'), import('ajv-formats')])
   const schema = { type: 'object', properties, required, additionalProperties: false }
   const compile = (options: Options, judged: object): ValidateFunction => {
-    const ajv: Ajv = new AjvClass({ ...OPTIONS, ...options })
+    const ajv = new AjvClass({ ...OPTIONS, ...options })
     formats.default(ajv)
     ajv.addVocabulary(annotations({ properties }))
     return ajv.compile(judged)
@@ -89,12 +107,13 @@ export async function compileFields ({ properties, required }: FieldsSchema): Pr
     const each = compile({}, { type: 'object', properties })
     const patched = compile({}, { type: 'object', properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, patchedMember(field, required.includes(name))])) })
     const some = (fields: object, names: readonly string[]): Fault[] => {
-      if (each(fields)) return []
+      const missing = names.filter((name) => required.includes(name) && !Object.hasOwn(fields, name)).map((name) => ({ pointer: token(name), code: 'required', detail: 'is required' }))
+      if (each(fields)) return missing
       const starts = names.map(token)
-      return faultsOf(each.errors).filter(({ pointer = '' }) => starts.some((start) => pointer === start || pointer.startsWith(`${start}/`)))
+      return [...missing, ...faultsOf(each.errors).filter(({ pointer = '' }) => starts.some((start) => pointer === start || pointer.startsWith(`${start}/`)))]
     }
-    const bad = Object.entries(properties).filter(([name, field]) => Object.hasOwn(field, 'default') && some({ [name]: field['default'] }, [name]).length > 0)
-    if (bad.length > 0) throw new Error(`the default of ${bad.map(([name]) => name).join(', ')} does not fit`)
+    const bad = Object.entries(properties).filter(([, field]) => defaultsOf(field).some((schema) => !compile({}, schema)(schema['default']) || !isKept(schema['default'])))
+    if (bad.length > 0) throw new Error(`a default of ${bad.map(([name]) => name).join(', ')} does not fit`)
     return { whole: (fields) => whole(fields) ? [] : faultsOf(whole.errors), patch: (patch) => patched(patch) ? [] : faultsOf(patched.errors), some, fits: (fields) => fits(fields) }
   } catch (error) {
     throw new TypeError(`fastify-users: wrong fields:\n- ${error instanceof Error ? error.message : String(error)}`)

@@ -15,7 +15,10 @@ export interface DescribedFields {
 }
 
 // What OpenAPI 3.0 has no word for: a description may leave it out, since the service judges by it all the same.
-const NEW_WORDS = ['$comment', 'additionalItems', 'contains', 'contentEncoding', 'contentMediaType', 'dependencies', 'dependentRequired', 'dependentSchemas', 'else', 'if', 'patternProperties', 'prefixItems', 'propertyNames', 'then']
+const NEW_WORDS = ['$comment', 'additionalItems', 'contains', 'contentEncoding', 'contentMediaType', 'dependencies', 'dependentRequired', 'dependentSchemas', 'else', 'if', 'patternProperties', 'prefixItems', 'propertyNames', 'then', 'unevaluatedItems', 'unevaluatedProperties']
+
+/** `null` in the words of OpenAPI 3.0. */
+const NULL: JsonSchema = { type: 'string', nullable: true, enum: [null] }
 
 /** A schema of draft 7, as TypeBox writes it and Ajv reads it, in the words of OpenAPI 3.1: a tuple has `prefixItems` there. */
 function current (schema: JsonSchema): JsonSchema {
@@ -28,11 +31,20 @@ function current (schema: JsonSchema): JsonSchema {
 function old (schema: JsonSchema): JsonSchema {
   const { const: only, exclusiveMinimum, exclusiveMaximum, ...mapped } = mapSchemas(schema, old)
   const plain = Object.fromEntries(Object.entries(mapped).filter(([keyword]) => !NEW_WORDS.includes(keyword)))
-  if (plain['type'] === 'null') return { type: 'string', nullable: true, enum: [null] }
+  const types = [plain['type'] ?? []].flat()
+  const named = types.filter((type) => type !== 'null')
+  if (types.length > 0 && named.length === 0) return NULL
+  if (named.length > 1) {
+    const { type, ...rest } = plain
+    const either = types.map((each) => ({ type: each }))
+    return old(Object.hasOwn(rest, 'anyOf') ? { allOf: [rest, { anyOf: either }] } : { ...rest, anyOf: either })
+  }
   return {
     ...plain,
+    ...(named.length === 1 && { type: named[0] }),
+    ...(types.length > 1 && { nullable: true }),
     ...(schema['patternProperties'] !== undefined && { additionalProperties: true }),
-    ...(plain['type'] === 'array' && !isSchema(plain['items']) && { items: {} }),
+    ...(named[0] === 'array' && !isSchema(plain['items']) && { items: {} }),
     ...(only !== undefined && { enum: [only] }),
     ...(exclusiveMinimum !== undefined && { minimum: exclusiveMinimum, exclusiveMinimum: true }),
     ...(exclusiveMaximum !== undefined && { maximum: exclusiveMaximum, exclusiveMaximum: true })

@@ -42,7 +42,7 @@ export function checkListQuery (query: Readonly<Record<string, unknown>>, limits
   const { email, q } = query
   const wanted: Record<string, string | number | boolean> = {}
   for (const [name, kind] of filters) {
-    const value = query[name]
+    const value = Object.hasOwn(query, name) ? query[name] : undefined
     if (value === undefined) continue
     const { is, detail } = KINDS[kind]
     if (is(value)) wanted[name] = value

@@ -1,5 +1,5 @@
 import { type Call, type Context, FROM_PROCESS } from '../context.ts'
-import { type Fault, isStorageError, UsersError, validationFailed } from '../errors.ts'
+import { type Fault, isStorageError, StorageError, UsersError, validationFailed } from '../errors.ts'
 import type { EventType } from '../events.ts'
 import type { Fields } from '../fields/fields.ts'
 import { isUserId, newId } from '../ids.ts'
@@ -10,6 +10,7 @@ import { requireVersion } from '../storage-rules.ts'
 import { type CreateOptions, idempotencyOf, judgeCreateOptions } from './idempotency.ts'
 import { checkListQuery } from './list-query.ts'
 import { checkCreate, checkUpdate } from './rules.ts'
+import { createTurns } from './turns.ts'
 import { guardOf, judgeWriteOptions, type WriteOptions } from './write-options.ts'
 
 export interface UsersServiceOptions {
@@ -26,6 +27,9 @@ export interface UsersServiceOptions {
 
 export type PublishUser = (type: Extract<EventType, `user.${string}`>, user: UserRecord, context: Context) => void
 
+/** How often a patch of fields is tried where others change the user all the time. */
+const TRIES = 100
+
 export type UsersService = ReturnType<typeof createUsersService>
 
 function refuse<Checked extends object> (found: readonly Fault[], checked: Checked | { faults: Fault[] }): asserts checked is Checked {
@@ -38,6 +42,7 @@ function refuse<Checked extends object> (found: readonly Fault[], checked: Check
  * Every method takes what a stranger sent and throws UsersError alone.
  */
 export function createUsersService ({ storage, fields, limits, requireIfMatch, idempotencyTtl, publish }: UsersServiceOptions) {
+  const inTurn = createTurns()
   const notFound = () => new UsersError('user_not_found')
 
   async function get (id: string): Promise<UserRecord> {
@@ -67,7 +72,7 @@ export function createUsersService ({ storage, fields, limits, requireIfMatch, i
 
   /** Changes the host's fields by a patch: what it leads to depends on what is there, so it is written only where that is still there. */
   async function patchFields (id: string, changes: UserChanges, patch: JsonObject, guard: VersionGuard): Promise<{ user: UserRecord, changed: boolean } | null> {
-    while (true) {
+    for (let tries = 0; tries < TRIES; tries++) {
       const before = await get(id)
       requireVersion(guard, before)
       const patched = fields.patched(before.fields, patch)
@@ -75,10 +80,11 @@ export function createUsersService ({ storage, fields, limits, requireIfMatch, i
       try {
         return await storage.updateUser(id, { ...changes, fields: patched.fields }, new Date().toISOString(), { ifVersion: [before.version], unlessVersion: [] })
       } catch (error) {
-        // Another change came between; whoever makes one gets on, so this ends.
+        // Another change came between.
         if (!isStorageError(error) || error.code !== 'version_mismatch') throw error
       }
     }
+    throw new StorageError('unavailable', 'the user is changed by others all the time')
   }
 
   async function change (id: string, patch: unknown, options: WriteOptions, whole: boolean, { context, found }: Call = FROM_PROCESS): Promise<UserRecord> {
@@ -89,7 +95,7 @@ export function createUsersService ({ storage, fields, limits, requireIfMatch, i
     const { changes, patch: fieldsPatch } = checked
     const result = await fromStorage(() => fieldsPatch === null
       ? storage.updateUser(id, changes, new Date().toISOString(), guardOf(options))
-      : patchFields(id, changes, fieldsPatch, guardOf(options)))
+      : inTurn(id, () => patchFields(id, changes, fieldsPatch, guardOf(options))))
     if (result === null) throw notFound()
     if (result.changed) publish('user.updated', result.user, context)
     return result.user

@@ -17,7 +17,7 @@ type Patched<Value> = Value extends readonly unknown[] ? Value : Value extends o
 
 /** A JSON Merge Patch (RFC 7396): members that are given change, in objects too, and `null` removes what need not be there. */
 export type MergePatch<Fields> = {
-  [Name in keyof Fields]?: Patched<Exclude<Fields[Name], undefined>> | (Name extends Optional<Fields> ? null : never)
+  [Name in keyof Fields]?: Patched<Exclude<Fields[Name], undefined>> | (string extends Name ? null : Name extends Optional<Fields> ? null : never)
 }
 
 /** A change of a user. */

@@ -65,7 +65,7 @@ function validatorOf (schema: object, components: object): ValidateFunction {
   const text = JSON.stringify({ ...schema, components })
   const known = validators.get(text)
   if (known !== undefined) return known
-  const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true })
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, ownProperties: true, allErrors: true })
   addFormats.default(ajv)
   for (const word of ['components', 'example']) ajv.addKeyword(word)
   const validate = ajv.compile(JSON.parse(text))
