@@ -13,7 +13,7 @@ import { median } from './lib/median.mjs'
 import { idOf, personOf } from './lib/people.mjs'
 import { changesOf, deleteTenth, seedPostgres, seedSqlite } from './lib/seed.mjs'
 
-const ALL = { emailKey: null, prefix: null }
+const ALL = { emailKey: null, prefix: null, fields: {} }
 const TABLE = 'fastify_users_users'
 const SAMPLES = 200
 const ROUNDS = 5
@@ -60,7 +60,7 @@ async function openStorage (kind, size, directory) {
     const storage = memory()
     for (let n = 0; n < size; n++) {
       const { name_key: nameKey, email_key: emailKey, created_at: createdAt, updated_at: updatedAt, ...person } = personOf(n)
-      await storage.createUser({ ...person, createdAt, updatedAt }, { nameKey, emailKey }, null)
+      await storage.createUser({ ...person, fields: {}, createdAt, updatedAt }, { nameKey, emailKey }, null)
     }
     return {
       storage,

@@ -10,7 +10,7 @@ import { median } from './lib/median.mjs'
 
 const ROWS = 50_000
 const ASK_EVERY = 256
-const ALL = { emailKey: null, prefix: null }
+const ALL = { emailKey: null, prefix: null, fields: {} }
 
 const { values: given } = parseArgs({ options: { rounds: { type: 'string', default: '9' }, seconds: { type: 'string', default: '2' }, connections: { type: 'string', default: '16' } } })
 

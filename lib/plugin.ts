@@ -6,7 +6,8 @@ import { apiKeyRoutes } from './api-keys/routes.ts'
 import { createApiKeysService } from './api-keys/service.ts'
 import { createVerifier } from './api-keys/verifier.ts'
 import { createEvents, type Publish } from './events.ts'
-import { createFields, noFields } from './fields/fields.ts'
+import { createFields } from './fields/fields.ts'
+import { NO_FIELDS } from './fields/schema.ts'
 import { guardLoggers } from './http/child-logger.ts'
 import { announceDeprecation } from './http/deprecation.ts'
 import { createGate } from './http/gate.ts'
@@ -33,7 +34,8 @@ function routerSettings (host: FastifyInstance): { maxParamLength: number, useSe
 
 const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const options = checkOptions(given)
-  const fields = options.fields === undefined ? noFields : await createFields(options.fields, options.filterable)
+  const fields = options.fields === undefined ? null : await createFields(options.fields, options.filterable)
+  const fieldsSchema = fields?.schema ?? NO_FIELDS
   const { storage, limits, keyPrefix, peppers, keyCache, staticKeys, authenticate, decoratorName, requireIfMatch, idempotencyTtl, deprecated, registration } = options
   const { maxParamLength, useSemicolonDelimiter } = routerSettings(host)
   if (maxParamLength < ID_LENGTH) throw new Error(`fastify-users: the router's maxParamLength is ${maxParamLength}, but ids have ${ID_LENGTH} characters`)
@@ -84,7 +86,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   }))
 
   const limiter = await createLimiter(options)
-  const settings = { useSemicolonDelimiter, gate, limits, describe: describeMount(host, options, fields.schema) }
+  const settings = { useSemicolonDelimiter, gate, limits, describe: describeMount(host, options, fieldsSchema) }
   const identify = createAuthenticator({ verifier, keyPrefix, staticKeys, authenticate, onRefused: securityLog.refused })
   await host.register(async (scope) => {
     guardLoggers(scope)
@@ -103,7 +105,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
         })
       }
     })
-    userRoutes(scope, users, presenter, settings, fields)
+    userRoutes(scope, users, presenter, settings, fieldsSchema)
     if (options.apiKeyRoutes) apiKeyRoutes(scope, apiKeys, { ...settings, keepLast: !staticKeys.some((key) => typeof key !== 'string' && key.scopes?.includes('keys:write')) })
   }, { prefix: options.prefix, ...registration, logSerializers: withoutSecrets(host.log, registration.logSerializers) })
 }

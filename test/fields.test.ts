@@ -119,6 +119,8 @@ for (const { name, create } of stores) {
       const patch = (payload: object, headers: Record<string, string>) => call('PATCH', `/users/${id}`, { payload, headers })
       t.equal((await patch({ plan: 'pro' }, { 'if-match': '"2"' })).statusCode, 412)
       t.equal((await patch({ address: { zip: '1' } }, { 'if-match': '"2"' })).statusCode, 412)
+      await add('taken@example.org', {})
+      t.equal((await patch({ plan: 'pro', email: 'taken@example.org' }, {})).statusCode, 409)
       t.equal((await patch({ plan: 'pro' }, { 'if-match': '*', 'if-none-match': '"7"' })).headers.etag, '"2"')
       t.equal((await patch({ plan: 'free', name: 'New' }, { 'if-match': '"2"' })).headers.etag, '"3"')
       t.match((await send('GET', `/users/${id}`)).json, { name: 'New', plan: 'free' })
@@ -327,6 +329,10 @@ test('schemas that speak of one value together are judged as they were meant', a
     flag: Type.Union([Type.Integer(), Type.Null()]),
     any: Type.Unknown(),
     nothing: Type.Null(),
+    three: Type.Unsafe<string>({ type: ['string', 'integer', 'null'] }),
+    listed: Type.Unsafe<string>({ enum: ['a', null] }),
+    exact: Type.Optional(Type.Literal('x')),
+    either: Type.Optional(Type.Unsafe<object>({ oneOf: [{ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }, { type: 'object', properties: { b: { type: 'integer' } }, required: ['b'] }] })),
     choice: Type.Optional(Type.Unsafe<string>({ enum: ['a', 1, null] })),
     constant: Type.Optional(Type.Unsafe<null>({ const: null })),
     typed: Type.Optional(Type.Unsafe<string>({ type: 'string', allOf: [{ minLength: 2 }] })),
@@ -335,8 +341,8 @@ test('schemas that speak of one value together are judged as they were meant', a
     constructor: Type.Optional(Type.String()),
     toString: Type.Optional(Type.Integer())
   })
-  const base = { ...ann, flag: null, any: 1, nothing: null }
-  const { app, call } = await testApp(t, { fields: schema, filterable: ['constructor', 'toString'] })
+  const base = { ...ann, flag: null, any: 1, nothing: null, three: null, listed: null }
+  const { app, call } = await testApp(t, { fields: schema, filterable: ['constructor', 'toString', 'exact'] })
   const { id } = await app.users.create(untyped(base))
   const send = async (method: string, payload: object) => {
     const { statusCode, body } = await call(method, `/users/${id}`, { payload })
@@ -359,6 +365,10 @@ test('schemas that speak of one value together are judged as they were meant', a
     ['PATCH', { flag: null }, ['/flag choice']],
     ['PATCH', { any: null }, ['/any invalid']],
     ['PATCH', { nothing: null }, ['/nothing invalid']],
+    ['PATCH', { three: null, listed: null }, ['/three type', '/listed choice']],
+    ['PATCH', { three: 5, listed: 'a' }, 200],
+    ['PUT', { either: { a: 'x' } }, 200],
+    ['PATCH', { either: { a: null, b: 1 } }, 200],
     ['PATCH', { choice: 1 }, 200],
     ['PATCH', { choice: null, constant: null, typed: null, mixed: null, closed: null }, 200],
     ['PATCH', { typed: 'x' }, ['/typed choice']],
@@ -369,12 +379,12 @@ test('schemas that speak of one value together are judged as they were meant', a
   for (const [method, body, expected] of rows) t.strictSame(await send(method, method === 'PUT' ? { ...base, ...body } : body), expected, `${method} ${JSON.stringify(body)}`)
   t.strictSame((await call('GET', '/users')).json().meta.total, 1)
   t.strictSame((await call('GET', '/users?toString=5')).json().meta.total, 0)
-  t.strictSame((await call('POST', '/users', { payload: { ...ann, email: 'b@example.org', flag: 1, any: 1 } })).json().errors, [{ pointer: '/nothing', code: 'required', detail: 'is required' }])
+  t.strictSame((await call('POST', '/users', { payload: { ...ann, email: 'b@example.org', flag: 1, any: 1, three: 1, listed: 'a' } })).json().errors, [{ pointer: '/nothing', code: 'required', detail: 'is required' }])
 })
 
 test('an answer about a body of odd names is not much larger than that', async (t) => {
   const { call, app } = await testApp(t, { fields: Type.Object({ anything: Type.Unknown(), list: Type.Optional(Type.Array(Type.Integer())) }) })
-  const rows = [{ anything: { ['n'.repeat(8000)]: Array.from({ length: 1000 }, () => 1e99) } }, { anything: 1, list: Array.from({ length: 3000 }, () => 'x') }]
+  const rows = [{ anything: { ['n'.repeat(8000)]: Array.from({ length: 1000 }, () => 1e99) } }, { anything: 1, list: Array.from({ length: 3000 }, () => 'x') }, { anything: Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`m${i}`, '\0'])) }]
   for (const body of rows) {
     const { statusCode, body: text } = await call('POST', '/users', { payload: { ...ann, ...body } })
     t.equal(statusCode, 400)

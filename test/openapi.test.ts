@@ -23,6 +23,7 @@ const fields = Type.Object({
   map: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z]+$' }), Type.Integer())),
   type: Type.Optional(Type.Object({ $ref: Type.Optional(Type.String()), examples: Type.Optional(Type.Array(Type.String())), default: Type.Optional(Type.Boolean()) }, { default: { $ref: 'x' } })),
   multi: Type.Optional(Type.Unsafe<string | number>({ type: ['string', 'integer'] })),
+  multi2: Type.Optional(Type.Unsafe<string | number>({ type: ['string', 'integer', 'null'], anyOf: [{ minLength: 1 }, { minimum: 1 }] })),
   none: Type.Optional(Type.Null()),
   mixed: Type.Optional(Type.Intersect([Type.Object({ a: Type.String() }), Type.Object({ b: Type.Optional(Type.Array(Type.Null())) })])),
   anything: Type.Optional(Type.Unknown())

@@ -8,6 +8,7 @@ import { watchKeyChanges } from '../adapters/knex/key-changes.ts'
 import { postgres } from '../adapters/postgres.ts'
 import { testApp } from './helpers/app.ts'
 import { pgUrl, sql, temporarySchema } from './helpers/stores.ts'
+import './helpers/watch-fetch.ts'
 
 const HOUR = '3600'
 

@@ -1,5 +1,5 @@
 import type { ApiKeyRecord, JsonObject, UserRecord } from '../../lib/storage.ts'
-import { cloneFields, isJsonObject } from '../../lib/json.ts'
+import { cloneFields } from '../../lib/json.ts'
 import type { Dialect } from './dialect.ts'
 import type { Row } from './drivers.ts'
 
@@ -69,8 +69,7 @@ export function unpacked (columns: readonly Column[], text: unknown): Row[] {
 function toFields (value: unknown): JsonObject {
   // Most hosts have none: then there is nothing to parse.
   if (value === null || value === '{}') return {}
-  const fields: unknown = typeof value === 'string' ? JSON.parse(value) : value
-  return isJsonObject(fields) ? cloneFields(fields) : {}
+  return typeof value === 'string' ? JSON.parse(value) : cloneFields(Object(value))
 }
 
 export function toUser ({ id, name, email, fields, version, createdAt, updatedAt }: Row): UserRecord {

@@ -7,13 +7,11 @@ import { compileFields } from './validator.ts'
 
 /** Members of a body by their names, as a stranger sent them. */
 export type Members = Readonly<Record<string, unknown>>
-type Checked = { fields: JsonObject } | { faults: Fault[] }
+export type Checked = { fields: JsonObject } | { faults: Fault[] }
 
 /** The host's own fields: what they may be, and what becomes of them. */
 export interface Fields {
   readonly schema: FieldsSchema
-  /** Whether there are none at all. */
-  readonly none: boolean
   /** Whether the host has declared a field of this name. */
   has (name: string): boolean
   /** The fields of a user that is created, or replaced: checked, with their defaults. */
@@ -30,17 +28,6 @@ function outcome (fields: JsonObject, faults: Fault[]): Checked {
   if (faults.length === 0 && Buffer.byteLength(JSON.stringify(fields)) > FIELDS_MAX) faults.push({ pointer: '', code: 'too_large', detail: `must have fields of at most ${FIELDS_MAX / 1024} KiB in all` })
   return faults.length === 0 ? { fields } : { faults: toldOf(faults) }
 }
-
-/** Those of a host that has none. */
-export const noFields: Fields = Object.freeze({
-  schema: { properties: {}, required: [], filters: new Map() },
-  none: true,
-  has: () => false,
-  whole: () => ({ fields: {} }),
-  patch: () => ({ fields: {} }),
-  patched: (fields: JsonObject) => ({ fields }),
-  fits: () => true
-})
 
 /**
  * Makes fields of the option's schema.
@@ -61,7 +48,6 @@ export async function createFields (given: object, filterable: readonly string[]
 
   return Object.freeze({
     schema,
-    none: false,
     has: (name: string) => Object.hasOwn(schema.properties, name),
 
     whole (members: Members) {

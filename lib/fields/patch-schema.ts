@@ -20,16 +20,17 @@ function nullable (schema: JsonSchema): JsonSchema {
 /** A schema that `null` does not fit, which would remove what is required. */
 function notNull (schema: JsonSchema): JsonSchema {
   const { type, enum: choices, anyOf } = schema
-  if (Array.isArray(type)) return notNull({ ...schema, type: type.length === 2 && type.includes('null') ? type.find((each) => each !== 'null') : type.filter((each) => each !== 'null') })
-  if (Array.isArray(choices) && choices.includes(null)) return notNull({ ...schema, enum: choices.filter((each) => each !== null) })
   if (Array.isArray(anyOf) && anyOf.some(isNull)) return notNull({ ...schema, anyOf: anyOf.filter((each) => !isNull(each)) })
-  return typeof type === 'string' && type !== 'null' ? schema : { allOf: [schema, { not: NULL }] }
+  if (Array.isArray(type) && type.includes('null')) return notNull({ ...schema, type: type.filter((each) => each !== 'null') })
+  if (Array.isArray(choices) && choices.includes(null)) return notNull({ ...schema, enum: choices.filter((each) => each !== null) })
+  const refused = type !== undefined ? type !== 'null' : choices !== undefined
+  return refused ? schema : { allOf: [schema, { not: NULL }] }
 }
 
 /** Each schema of a list, or each that stands under a name, as a patch. */
 function patches (value: unknown, write: (schema: JsonSchema, name: string) => JsonSchema): unknown {
   if (Array.isArray(value)) return value.map((each) => write(Object(each), ''))
-  return isSchema(value) ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, write(Object(each), name)])) : value
+  return Object.fromEntries(Object.entries(Object(value)).map(([name, each]) => [name, write(Object(each), name)]))
 }
 
 /**

@@ -14,6 +14,9 @@ export interface FieldsSchema {
   filters: ReadonlyMap<string, FilterKind>
 }
 
+/** Those of a host that has none. */
+export const NO_FIELDS: FieldsSchema = Object.freeze({ properties: {}, required: [], filters: new Map() })
+
 const OURS = ['id', 'name', 'email', 'version', 'createdAt', 'updatedAt']
 const PARAMETERS = ['page', 'limit', 'sort', 'after', 'email', 'q']
 // What the outermost object may have beside its fields.

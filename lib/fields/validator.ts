@@ -55,7 +55,7 @@ function pointerOf ({ instancePath, keyword, params }: ErrorObject): string {
 
 /** Every fault once, one for each place; that no alternative fits is one, and what is wrong with each of them is none. */
 function faultsOf (found: readonly ErrorObject[] | null | undefined): Fault[] {
-  const errors = found ?? []
+  const errors: readonly ErrorObject[] = Object(found)
   const unfit = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf').map(({ schemaPath }) => `${schemaPath}/`)
   const faults = new Map<string, Fault>()
   for (const error of errors) {
@@ -116,6 +116,6 @@ export async function compileFields ({ properties, required }: FieldsSchema): Pr
     if (bad.length > 0) throw new Error(`a default of ${bad.map(([name]) => name).join(', ')} does not fit`)
     return { whole: (fields) => whole(fields) ? [] : faultsOf(whole.errors), patch: (patch) => patched(patch) ? [] : faultsOf(patched.errors), some, fits: (fields) => fits(fields) }
   } catch (error) {
-    throw new TypeError(`fastify-users: wrong fields:\n- ${error instanceof Error ? error.message : String(error)}`)
+    throw new TypeError(`fastify-users: wrong fields:\n- ${Object(error).message}`)
   }
 }

@@ -61,8 +61,8 @@ export function describeFields ({ properties, required }: FieldsSchema, version:
   const worded = (schema: JsonSchema): JsonSchema => version === 'old' ? old(schema) : current(schema)
   const each = (write: (name: string, schema: JsonSchema) => JsonSchema) => Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, worded(write(name, schema))]))
   const names = Object.keys(properties)
-  const omissible = names.filter((name) => !required.includes(name) || Object.hasOwn(properties[name] ?? {}, 'default'))
-  const needed = required.map((name) => [name, exampleOf(properties[name] ?? {})] as const)
+  const omissible = names.filter((name) => !required.includes(name) || Object.hasOwn(Object(properties[name]), 'default'))
+  const needed = required.map((name) => [name, exampleOf(Object(properties[name]))] as const)
   return {
     user: each((_name, schema) => schema),
     patch: each((name, schema) => patchedMember(schema, required.includes(name))),

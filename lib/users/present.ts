@@ -25,16 +25,18 @@ function presenterOf (user: (record: UserRecord) => User, view: (record: UserRec
 }
 
 /** Users with the fields that the host has declared, as they are stored. One that was stored under an older schema is told to the log, once. */
-export function createPresenter (fields: Fields, log: FastifyBaseLogger): Presenter {
-  if (fields.none) return presenterOf(user, view)
+export function createPresenter (fields: Fields | null, log: FastifyBaseLogger): Presenter {
+  if (fields === null) return presenterOf(user, view)
   let told = false
 
+  const { fits, has } = fields
+
   function declared ({ id, fields: stored }: UserRecord): JsonObject {
-    if (!told && !fields.fits(stored)) {
+    if (!told && !fits(stored)) {
       told = true
       log.warn({ userId: id }, 'a user is stored under another schema than that of the option fields: it is served as it is, and so are others')
     }
-    return Object.fromEntries(Object.entries(stored).filter(([name]) => fields.has(name)))
+    return Object.fromEntries(Object.entries(stored).filter(([name]) => has(name)))
   }
 
   return presenterOf(

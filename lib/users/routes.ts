@@ -7,7 +7,7 @@ import { header } from '../http/request.ts'
 import { handlersBehind, JSON_TYPE, listParameters, pathsOf, queryFrom, routeReads, type RouteSettings, strayParameters } from '../http/routing.ts'
 import { BODY_LIMIT, emptyShape } from '../http/body.ts'
 import { refuseOtherMethods } from '../http/scope.ts'
-import type { Fields } from '../fields/fields.ts'
+import type { FieldsSchema } from '../fields/schema.ts'
 import type { Operation } from '../openapi/operation.ts'
 import type { UserRecord } from '../storage.ts'
 import { userOperations } from './operations.ts'
@@ -17,9 +17,9 @@ import type { Presenter } from './present.ts'
 const MERGE_PATCH_TYPE = 'application/merge-patch+json'
 
 /** The routes of users: from HTTP to the service and back. The scope has authenticated the caller and checked the media type. */
-export function userRoutes (scope: FastifyInstance, users: UsersService, { userJson, listJson }: Presenter, router: RouteSettings, fields: Fields): void {
+export function userRoutes (scope: FastifyInstance, users: UsersService, { userJson, listJson }: Presenter, router: RouteSettings, fields: FieldsSchema): void {
   const ours = handlersBehind(router.gate)
-  const { filters } = fields.schema
+  const { filters } = fields
   const sendUser = (reply: FastifyReply, user: UserRecord): FastifyReply => reply.header('etag', entityTag(user.version)).type(JSON_TYPE).send(userJson(user))
   const collectionPath = pathsOf(scope, 'users', router)
 
@@ -65,7 +65,7 @@ export function userRoutes (scope: FastifyInstance, users: UsersService, { userJ
   })
 
   const { describe } = router
-  const operations = userOperations(router.limits, fields.schema)
+  const operations = userOperations(router.limits, fields)
   const writing = (operation: Operation, accepts: readonly string[]) => ({ bodyLimit: BODY_LIMIT, config: { fastifyUsers: { scope: 'users:write', accepts }, ...describe(operation) } } as const)
   const deleting = { bodyLimit: BODY_LIMIT, config: { fastifyUsers: { scope: 'users:delete', accepts: [JSON_TYPE] }, ...describe(operations.remove) } } as const
 

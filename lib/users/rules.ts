@@ -1,6 +1,6 @@
 import type { Fault } from '../errors.ts'
 import { compileShape } from '../faults.ts'
-import type { Fields } from '../fields/fields.ts'
+import type { Checked, Fields } from '../fields/fields.ts'
 import type { JsonObject, UserChanges } from '../storage.ts'
 import { isStorable } from '../text.ts'
 import { createBody, updateBody } from './schema.ts'
@@ -76,8 +76,8 @@ function checkMembers (body: unknown, shape: (value: unknown) => Fault[]): { cha
 }
 
 /** A body without the host's own fields, and those. */
-function split (body: unknown, fields: Fields): { own: unknown, theirs: Record<string, unknown> | null } {
-  if (fields.none || !isObject(body)) return { own: body, theirs: null }
+function split (body: unknown, fields: Fields | null): { own: unknown, theirs: Record<string, unknown> | null } {
+  if (fields === null || !isObject(body)) return { own: body, theirs: null }
   const members = Object.entries(body)
   return {
     own: Object.fromEntries(members.filter(([name]) => !fields.has(name))),
@@ -86,19 +86,25 @@ function split (body: unknown, fields: Fields): { own: unknown, theirs: Record<s
 }
 
 /** Checks the body of a creation: every fault at once, or all values. */
-export function checkCreate (body: unknown, hostFields: Fields): { name: Value, email: Value, fields: JsonObject } | { faults: Fault[] } {
+export function checkCreate (body: unknown, hostFields: Fields | null): { name: Value, email: Value, fields: JsonObject } | { faults: Fault[] } {
   const { own, theirs } = split(body, hostFields)
   const { changes: { name, email }, faults } = checkMembers(own, createShape)
-  const checked = hostFields.whole(theirs ?? {})
+  const checked = hostFields === null ? { fields: {} } : hostFields.whole(theirs ?? {})
   if ('faults' in checked) return { faults: theirs === null ? faults : [...faults, ...checked.faults] }
   return name !== undefined && email !== undefined && faults.length === 0 ? { name, email, fields: checked.fields } : { faults }
+}
+
+/** What an update is to do: values to set, and what becomes of the host's fields, where they are patched. */
+interface CheckedUpdate {
+  changes: UserChanges
+  patched: ((before: JsonObject) => Checked) | null
 }
 
 /**
  * Checks the body of an update of the user with this id: every fault at once, or the values to set. `id` is accepted if it is the same.
  * With `whole` (PUT) all that is required must be there, and takes the place of what was; else what is given of the host's fields is a patch of them.
  */
-export function checkUpdate (body: unknown, id: string, whole: boolean, hostFields: Fields): { changes: UserChanges, patch: JsonObject | null } | { faults: Fault[] } {
+export function checkUpdate (body: unknown, id: string, whole: boolean, hostFields: Fields | null): CheckedUpdate | { faults: Fault[] } {
   const { own, theirs } = split(body, hostFields)
   let rest = own
   const idFaults: Fault[] = []
@@ -109,12 +115,12 @@ export function checkUpdate (body: unknown, id: string, whole: boolean, hostFiel
   }
   const { changes, faults } = checkMembers(rest, whole ? createShape : updateShape)
   const all = [...idFaults, ...faults]
-  let patch: JsonObject | null = null
-  if (theirs !== null && (whole || Object.keys(theirs).length > 0)) {
+  let patched: CheckedUpdate['patched'] = null
+  if (hostFields !== null && theirs !== null && (whole || Object.keys(theirs).length > 0)) {
     const checked = whole ? hostFields.whole(theirs) : hostFields.patch(theirs)
     if ('faults' in checked) all.push(...checked.faults)
     else if (whole) changes.fields = checked.fields
-    else patch = checked.fields
+    else patched = (before) => hostFields.patched(before, checked.fields)
   }
-  return all.length === 0 ? { changes, patch } : { faults: all }
+  return all.length === 0 ? { changes, patched } : { faults: all }
 }

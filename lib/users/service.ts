@@ -1,7 +1,8 @@
 import { type Call, type Context, FROM_PROCESS } from '../context.ts'
 import { type Fault, isStorageError, StorageError, UsersError, validationFailed } from '../errors.ts'
 import type { EventType } from '../events.ts'
-import type { Fields } from '../fields/fields.ts'
+import type { Checked, Fields } from '../fields/fields.ts'
+import { NO_FIELDS } from '../fields/schema.ts'
 import { isUserId, newId } from '../ids.ts'
 import { fromStorage } from '../storage-errors.ts'
 import { type Limits, type ListedPage, readPage, unknownParameters } from '../paging.ts'
@@ -15,8 +16,8 @@ import { guardOf, judgeWriteOptions, type WriteOptions } from './write-options.t
 
 export interface UsersServiceOptions {
   storage: Storage
-  /** The host's own. */
-  fields: Fields
+  /** The host's own, if it has any. */
+  fields: Fields | null
   limits: Limits
   requireIfMatch: boolean
   /** Seconds that an idempotency key is kept. */
@@ -43,6 +44,7 @@ function refuse<Checked extends object> (found: readonly Fault[], checked: Check
  */
 export function createUsersService ({ storage, fields, limits, requireIfMatch, idempotencyTtl, publish }: UsersServiceOptions) {
   const inTurn = createTurns()
+  const { filters } = fields?.schema ?? NO_FIELDS
   const notFound = () => new UsersError('user_not_found')
 
   async function get (id: string): Promise<UserRecord> {
@@ -71,14 +73,14 @@ export function createUsersService ({ storage, fields, limits, requireIfMatch, i
   }
 
   /** Changes the host's fields by a patch: what it leads to depends on what is there, so it is written only where that is still there. */
-  async function patchFields (id: string, changes: UserChanges, patch: JsonObject, guard: VersionGuard): Promise<{ user: UserRecord, changed: boolean } | null> {
+  async function patchFields (id: string, changes: UserChanges, patched: (before: JsonObject) => Checked, guard: VersionGuard): Promise<{ user: UserRecord, changed: boolean } | null> {
     for (let tries = 0; tries < TRIES; tries++) {
       const before = await get(id)
       requireVersion(guard, before)
-      const patched = fields.patched(before.fields, patch)
-      refuse([], patched)
+      const checked = patched(before.fields)
+      refuse([], checked)
       try {
-        return await storage.updateUser(id, { ...changes, fields: patched.fields }, new Date().toISOString(), { ifVersion: [before.version], unlessVersion: [] })
+        return await storage.updateUser(id, { ...changes, fields: checked.fields }, new Date().toISOString(), { ifVersion: [before.version], unlessVersion: [] })
       } catch (error) {
         // Another change came between.
         if (!isStorageError(error) || error.code !== 'version_mismatch') throw error
@@ -92,10 +94,10 @@ export function createUsersService ({ storage, fields, limits, requireIfMatch, i
     refuse([...found, ...judgeWriteOptions(options)], checked)
     if (!isUserId(id)) throw notFound()
     await requireCondition(id, options)
-    const { changes, patch: fieldsPatch } = checked
-    const result = await fromStorage(() => fieldsPatch === null
+    const { changes, patched } = checked
+    const result = await fromStorage(() => patched === null
       ? storage.updateUser(id, changes, new Date().toISOString(), guardOf(options))
-      : inTurn(id, () => patchFields(id, changes, fieldsPatch, guardOf(options))))
+      : inTurn(id, () => patchFields(id, changes, patched, guardOf(options))))
     if (result === null) throw notFound()
     if (result.changed) publish('user.updated', result.user, context)
     return result.user
@@ -111,14 +113,14 @@ export function createUsersService ({ storage, fields, limits, requireIfMatch, i
   }
 
   async function list (query: Readonly<Record<string, unknown>>, found: readonly Fault[] = []): Promise<ListedPage<UserRecord>> {
-    const checked = checkListQuery(query, limits, fields.schema.filters, found)
+    const checked = checkListQuery(query, limits, filters, found)
     return readPage(checked, (page) => fromStorage(() => storage.listUsers(checked.filter, page)))
   }
 
   async function * iterate (query: Readonly<Record<string, unknown>>): AsyncGenerator<UserRecord, void, undefined> {
     // A walk has no pages.
     const { page, limit, after, ...rest } = query
-    const { order, filter } = checkListQuery(rest, limits, fields.schema.filters, unknownParameters(['page', 'limit', 'after'].filter((name) => Object.hasOwn(query, name))))
+    const { order, filter } = checkListQuery(rest, limits, filters, unknownParameters(['page', 'limit', 'after'].filter((name) => Object.hasOwn(query, name))))
     let from: PageRequest['from'] = { offset: 0 }
     while (true) {
       const { items }: Page<UserRecord> = await fromStorage(() => storage.listUsers(filter, { order, limit: limits.max, from }))

@@ -12,6 +12,7 @@ import { tour } from '../../examples/mount/in-process.ts'
 import { buildApp } from '../../examples/mount/transaction.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 import '../helpers/watch-all.ts'
+import '../helpers/watch-fetch.ts'
 
 const BUILT = join(import.meta.dirname, '..', '..', '.build', 'examples', 'mount')
 

@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream'
 import autocannon from 'autocannon'
 import { test, type Test } from 'tap'
 import { pgBouncerUrl, pgUrl, pooled, sql, temporaryDirectory } from '../helpers/stores.ts'
+import '../helpers/watch-fetch.ts'
 
 const SERVER = join(import.meta.dirname, '..', '..', '.build', 'examples', 'standalone', 'server.js')
 const KEY = /uk_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}/
