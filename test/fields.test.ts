@@ -327,8 +327,10 @@ test('schemas that speak of one value together are judged as they were meant', a
     unlike: Type.Optional(Type.Not(a)),
     closed: Type.Optional(Type.Intersect([a, b], { unevaluatedProperties: false })),
     flag: Type.Union([Type.Integer(), Type.Null()]),
+    flags: Type.Union([Type.Integer(), Type.Array(Type.Integer()), Type.Null()]),
     any: Type.Unknown(),
     nothing: Type.Null(),
+    noText: Type.Not(Type.String()),
     three: Type.Unsafe<string>({ type: ['string', 'integer', 'null'] }),
     listed: Type.Unsafe<string>({ enum: ['a', null] }),
     exact: Type.Optional(Type.Literal('x')),
@@ -341,7 +343,7 @@ test('schemas that speak of one value together are judged as they were meant', a
     constructor: Type.Optional(Type.String()),
     toString: Type.Optional(Type.Integer())
   })
-  const base = { ...ann, flag: null, any: 1, nothing: null, three: null, listed: null }
+  const base = { ...ann, flag: null, flags: null, any: 1, nothing: null, three: null, listed: null, noText: 1 }
   const { app, call } = await testApp(t, { fields: schema, filterable: ['constructor', 'toString', 'exact'] })
   const { id } = await app.users.create(untyped(base))
   const send = async (method: string, payload: object) => {
@@ -362,11 +364,14 @@ test('schemas that speak of one value together are judged as they were meant', a
     ['PUT', { oneOf: 5, group: { anyOf: 5 } }, ['/oneOf type', '/group/anyOf type']],
     ['PUT', { constructor: 'x', toString: 5, group: { constructor: 'y' } }, 200],
     ['PUT', { group: {} }, 200],
-    ['PATCH', { flag: null }, ['/flag choice']],
+    ['PATCH', { flag: null }, ['/flag type']],
+    ['PATCH', { flags: null }, ['/flags invalid']],
     ['PATCH', { any: null }, ['/any invalid']],
     ['PATCH', { nothing: null }, ['/nothing invalid']],
     ['PATCH', { three: null, listed: null }, ['/three type', '/listed choice']],
-    ['PATCH', { three: 5, listed: 'a' }, 200],
+    ['PATCH', { noText: null }, ['/noText invalid']],
+    ['PATCH', { noText: 'x' }, ['/noText invalid']],
+    ['PATCH', { three: 5, listed: 'a', noText: [] }, 200],
     ['PUT', { either: { a: 'x' } }, 200],
     ['PATCH', { either: { a: null, b: 1 } }, 200],
     ['PATCH', { choice: 1 }, 200],
@@ -379,7 +384,7 @@ test('schemas that speak of one value together are judged as they were meant', a
   for (const [method, body, expected] of rows) t.strictSame(await send(method, method === 'PUT' ? { ...base, ...body } : body), expected, `${method} ${JSON.stringify(body)}`)
   t.strictSame((await call('GET', '/users')).json().meta.total, 1)
   t.strictSame((await call('GET', '/users?toString=5')).json().meta.total, 0)
-  t.strictSame((await call('POST', '/users', { payload: { ...ann, email: 'b@example.org', flag: 1, any: 1, three: 1, listed: 'a' } })).json().errors, [{ pointer: '/nothing', code: 'required', detail: 'is required' }])
+  t.strictSame((await call('POST', '/users', { payload: { ...ann, email: 'b@example.org', flag: 1, flags: 1, any: 1, three: 1, listed: 'a', noText: 1 } })).json().errors, [{ pointer: '/nothing', code: 'required', detail: 'is required' }])
 })
 
 test('an answer about a body of odd names is not much larger than that', async (t) => {

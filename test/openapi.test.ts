@@ -28,7 +28,7 @@ const fields = Type.Object({
   mixed: Type.Optional(Type.Intersect([Type.Object({ a: Type.String() }), Type.Object({ b: Type.Optional(Type.Array(Type.Null())) })])),
   anything: Type.Optional(Type.Unknown())
 })
-const needed = Type.Object({ team: Type.String() })
+const needed = Type.Object({ team: Type.String(), any: Type.Unknown(), noText: Type.Not(Type.String()) })
 
 interface Host { openapi?: object | null, mounts?: Array<Partial<UsersOptions>>, before?: (app: FastifyInstance) => unknown, last?: boolean }
 

@@ -19,12 +19,17 @@ function nullable (schema: JsonSchema): JsonSchema {
 
 /** A schema that `null` does not fit, which would remove what is required. */
 function notNull (schema: JsonSchema): JsonSchema {
-  const { type, enum: choices, anyOf } = schema
-  if (Array.isArray(anyOf) && anyOf.some(isNull)) return notNull({ ...schema, anyOf: anyOf.filter((each) => !isNull(each)) })
+  const { anyOf, ...others } = schema
+  const { type, enum: choices } = schema
+  if (Array.isArray(anyOf) && anyOf.some(isNull)) {
+    const rest = anyOf.filter((each) => !isNull(each))
+    return notNull(rest.length === 1 ? { ...others, ...rest[0] } : { ...others, anyOf: rest })
+  }
   if (Array.isArray(type) && type.includes('null')) return notNull({ ...schema, type: type.filter((each) => each !== 'null') })
   if (Array.isArray(choices) && choices.includes(null)) return notNull({ ...schema, enum: choices.filter((each) => each !== null) })
   const refused = type !== undefined ? type !== 'null' : choices !== undefined
-  return refused ? schema : { allOf: [schema, { not: NULL }] }
+  if (refused) return schema
+  return Object.hasOwn(schema, 'not') ? { allOf: [schema, { not: NULL }] } : { ...schema, not: NULL }
 }
 
 /** Each schema of a list, or each that stands under a name, as a patch. */
