@@ -13,7 +13,7 @@ await app.register(users, { prefix: '/v1', storage, migrate: true })
 if (PLACE === '') {
   for (let n = 0; n < Number(SIZE); n++) {
     const { name_key: nameKey, email_key: emailKey, created_at: createdAt, updated_at: updatedAt, ...person } = personOf(n)
-    await storage.createUser({ ...person, createdAt, updatedAt }, { nameKey, emailKey }, null)
+    await storage.createUser({ ...person, fields: {}, createdAt, updatedAt }, { nameKey, emailKey }, null)
   }
 }
 const { key } = await app.users.apiKeys.create({ name: 'bench' })
