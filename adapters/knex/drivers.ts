@@ -3,6 +3,12 @@ import type { EventEmitter } from 'node:events'
 /** A value that a statement is given. */
 export type Param = string | number | null | readonly number[] | readonly string[]
 
+/** A statement and its values. */
+export interface Statement {
+  sql: string
+  params: readonly Param[]
+}
+
 /** A row as the driver gives it. */
 export type Row = Record<string, unknown>
 

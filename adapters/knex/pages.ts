@@ -1,6 +1,6 @@
 import type { Page, PageRequest } from '../../lib/storage.ts'
 import type { Dialect } from './dialect.ts'
-import type { Param, Row } from './drivers.ts'
+import type { Param, Row, Statement } from './drivers.ts'
 import { type Column, packed, unpacked } from './rows.ts'
 
 /** A condition of SQL text with `?` for each of its values. */
@@ -29,7 +29,7 @@ export function beginsWith (column: string, prefix: string): Condition {
 }
 
 /** Builds the one statement that gives a page and the number of all matching rows: one statement is one snapshot on both databases. */
-export function pageStatement (dialect: Dialect, table: string, columns: readonly Column[], condition: Condition | null, { order, limit, from }: PageRequest): { sql: string, params: Param[] } {
+export function pageStatement (dialect: Dialect, table: string, columns: readonly Column[], condition: Condition | null, { order, limit, from }: PageRequest): Statement {
   const params: Param[] = []
   const numbered = ({ sql, values }: Condition): string => {
     let n = params.length

@@ -1,9 +1,6 @@
 import type { UserChanges, VersionGuard } from '../../lib/storage.ts'
 import type { Dialect } from './dialect.ts'
-import type { Param } from './drivers.ts'
-
-/** A statement and its values. */
-interface Statement { sql: string, params: Param[] }
+import type { Param, Statement } from './drivers.ts'
 
 /** The conditions of a guard, each of which is worth its look only where it asks for something. */
 export function guardedBy (dialect: Dialect, { ifVersion, unlessVersion }: VersionGuard, place: (value: Param) => number): string[] {

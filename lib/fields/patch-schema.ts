@@ -1,10 +1,11 @@
-import { isSchema, type JsonSchema } from './schema.ts'
+import { isObject } from '../json.ts'
+import type { JsonSchema } from './schema.ts'
 
 const NULL: JsonSchema = { type: 'null' }
 // What says something of the whole, of which a patch is a part.
 const OF_THE_WHOLE = ['default', 'required', 'minProperties', 'maxProperties', 'dependencies', 'dependentRequired', 'dependentSchemas', 'not', 'if', 'then', 'else', 'unevaluatedProperties']
 
-const isNull = (schema: unknown): boolean => isSchema(schema) && schema['type'] === 'null'
+const isNull = (schema: unknown): boolean => isObject(schema) && schema['type'] === 'null'
 
 /** A schema that allows `null` too, in words by which a fault names what is wrong and not that nothing fits. */
 function nullable (schema: JsonSchema): JsonSchema {
@@ -55,7 +56,7 @@ export function patchOf (schema: JsonSchema): JsonSchema {
     ...rest,
     ...(properties !== undefined && { properties: patches(properties, (each, name) => patchedMember(each, required.includes(name))) }),
     ...(patternProperties !== undefined && { patternProperties: patches(patternProperties, (each) => patchedMember(each, false)) }),
-    ...(isSchema(additionalProperties) && { additionalProperties: patchedMember(additionalProperties, false) }),
+    ...(isObject(additionalProperties) && { additionalProperties: patchedMember(additionalProperties, false) }),
     // What is there from an older schema, or another alternative, can be removed.
     ...(additionalProperties === false && { additionalProperties: NULL }),
     ...(alternatives.length > 0 && { anyOf: patches(alternatives, patchOf) }),

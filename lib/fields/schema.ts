@@ -1,3 +1,4 @@
+import { isObject } from '../json.ts'
 import { isFilterable } from '../storage-rules.ts'
 import { MEMBERS_MAX } from './json.ts'
 
@@ -26,15 +27,11 @@ const OF_MANY = ['anyOf', 'oneOf', 'allOf']
 const OF_NAMED = ['properties', 'patternProperties', 'definitions', '$defs']
 const OF_ONE = ['items', 'additionalItems', 'additionalProperties', 'unevaluatedProperties', 'unevaluatedItems', 'contains', 'not', 'if', 'then', 'else', 'propertyNames']
 
-export function isSchema (value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** A schema with each schema directly in it put through a function, which is told the keyword that it stands under. */
 export function mapSchemas (schema: JsonSchema, map: (inner: JsonSchema, keyword: string) => unknown): JsonSchema {
-  const each = (value: unknown, keyword: string): unknown => isSchema(value) ? map(value, keyword) : value
+  const each = (value: unknown, keyword: string): unknown => isObject(value) ? map(value, keyword) : value
   return Object.fromEntries(Object.entries(schema).map(([keyword, value]) => {
-    if (OF_NAMED.includes(keyword) && isSchema(value)) return [keyword, Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, each(inner, keyword)]))]
+    if (OF_NAMED.includes(keyword) && isObject(value)) return [keyword, Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, each(inner, keyword)]))]
     if (Array.isArray(value) && (OF_MANY.includes(keyword) || keyword === 'items')) return [keyword, value.map((inner) => each(inner, keyword))]
     return [keyword, OF_ONE.includes(keyword) ? each(value, keyword) : value]
   }))
@@ -43,7 +40,7 @@ export function mapSchemas (schema: JsonSchema, map: (inner: JsonSchema, keyword
 /** Choices as one list, as faults and descriptions tell them best: TypeBox writes a schema for each. */
 function withChoices (schema: JsonSchema): JsonSchema {
   const { anyOf, ...others } = schema
-  if (!Array.isArray(anyOf) || !anyOf.every((each) => isSchema(each) && Object.hasOwn(each, 'const'))) return schema
+  if (!Array.isArray(anyOf) || !anyOf.every((each) => isObject(each) && Object.hasOwn(each, 'const'))) return schema
   const types = new Set(anyOf.map(({ type }) => type))
   const [type] = types
   return { ...others, ...(types.size === 1 && typeof type === 'string' && { type }), enum: anyOf.map(({ const: value }) => value) }
@@ -67,7 +64,7 @@ function nameless (schema: JsonSchema): JsonSchema {
 function strict (given: JsonSchema, alone = true): JsonSchema {
   const { $id, $schema, ...schema } = withChoices(given)
   const has = (keyword: string) => Object.hasOwn(schema, keyword)
-  const named = isSchema(schema['properties'])
+  const named = isObject(schema['properties'])
   const combined = has('allOf') || (named && COMBINING.some(has))
   const mapped = mapSchemas(schema, (inner, keyword) => {
     if (ON_TERMS.includes(keyword)) return nameless(inner)

@@ -1,5 +1,6 @@
 import { patchedMember } from '../fields/patch-schema.ts'
-import { type FieldsSchema, isSchema, type JsonSchema, mapSchemas } from '../fields/schema.ts'
+import { type FieldsSchema, type JsonSchema, mapSchemas } from '../fields/schema.ts'
+import { isObject } from '../json.ts'
 import type { Schema } from './schemas.ts'
 
 /** The host's fields as a description has them: members of the user, and of the bodies that make and change one. */
@@ -44,7 +45,7 @@ function old (schema: JsonSchema): JsonSchema {
     ...(named.length === 1 && { type: named[0] }),
     ...(types.length > 1 && { nullable: true }),
     ...(schema['patternProperties'] !== undefined && { additionalProperties: true }),
-    ...(named[0] === 'array' && !isSchema(plain['items']) && { items: {} }),
+    ...(named[0] === 'array' && !isObject(plain['items']) && { items: {} }),
     ...(only !== undefined && { enum: [only] }),
     ...(exclusiveMinimum !== undefined && { minimum: exclusiveMinimum, exclusiveMinimum: true }),
     ...(exclusiveMaximum !== undefined && { maximum: exclusiveMaximum, exclusiveMaximum: true })

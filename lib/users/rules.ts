@@ -1,6 +1,7 @@
 import type { Fault } from '../errors.ts'
 import { compileShape } from '../faults.ts'
 import type { Checked, Fields } from '../fields/fields.ts'
+import { isObject } from '../json.ts'
 import type { JsonObject, UserChanges } from '../storage.ts'
 import { isStorable } from '../text.ts'
 import { createBody, updateBody } from './schema.ts'
@@ -57,10 +58,6 @@ function judge (values: Record<string, unknown>, member: 'name' | 'email', fault
   if ('value' in judged) return judged
   faults.push({ pointer: `/${member}`, ...judged })
   return undefined
-}
-
-function isObject (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function checkMembers (body: unknown, shape: (value: unknown) => Fault[]): { changes: UserChanges, faults: Fault[] } {

@@ -1,15 +1,9 @@
 import type { PageRequest } from '../../../lib/storage.ts'
 import type { Dialect } from '../dialect.ts'
-import type { Param } from '../drivers.ts'
+import type { Statement } from '../drivers.ts'
 import type { Names } from '../names.ts'
 import { type Column, packed } from '../rows.ts'
 import { BLOCK, groupOf } from './cut.ts'
-
-/** A statement and its values. */
-export interface Statement {
-  sql: string
-  params: readonly Param[]
-}
 
 // SQLite merges a query into the one around it, and works a column out again wherever that uses it, unless the query has an OFFSET.
 const ONCE = 'LIMIT 1 OFFSET 0'
