@@ -3,6 +3,7 @@ import type { Creation, Idempotency, Storage, UserKeys, UserRecord } from '../..
 import { requireSameRequest } from '../../lib/storage-rules.ts'
 import type { Upkeep } from './blocks/upkeep.ts'
 import { isLost } from './driver-errors.ts'
+import { groupWrites } from './group-commit.ts'
 import type { Names } from './names.ts'
 import { toSnapshot } from './rows.ts'
 import type { Run, Session } from './session.ts'
@@ -13,17 +14,25 @@ type FindUser = (id: string) => Promise<UserRecord | null>
 // PostgreSQL ended the statement, or its wait for a lock: the creation that holds the key goes on.
 const WAITED_TOO_LONG = new Set(['57014', '55P03'])
 
+const CREATED = [
+  ['id', 'text'], ['name', 'text'], ['name_key', 'text'], ['email', 'text'], ['email_key', 'text'],
+  ['version', 'bigint'], ['created_at', 'timestamptz'], ['updated_at', 'timestamptz'], ['fields', 'json']
+] as const
+
 function isSame (a: UserRecord, b: UserRecord | null): boolean {
   return b !== null && a.name === b.name && a.email === b.email && a.createdAt === b.createdAt && JSON.stringify(a.fields) === JSON.stringify(b.fields)
 }
 
 /** Creation of users in SQL, alone or together with an idempotency key. */
-export function knexCreation ({ dialect, limit, run, attempt, atomically }: Session, { users, idempotency: idempotencyTable }: Names, findUser: FindUser, upkeep: Pick<Upkeep, 'created'>): CreationStore {
+export function knexCreation ({ dialect, limit, lanes, run, attempt, atomically }: Session, { users, idempotency: idempotencyTable }: Names, findUser: FindUser, upkeep: Pick<Upkeep, 'created'>): CreationStore {
   const { p } = dialect
-  const columns = '(id, name, name_key, email, email_key, version, created_at, updated_at, fields)'
-  const values = [1, 2, 3, 4, 5, 6, 7, 8, 9].map(p).join(', ')
+  const columns = `(${CREATED.map(([name]) => name).join(', ')})`
+  const values = CREATED.map((_column, i) => p(i + 1)).join(', ')
   // A conflict is no error here, so that it spoils no transaction of a host's.
   const insert = `INSERT INTO ${users} ${columns} VALUES (${values}) ON CONFLICT DO NOTHING RETURNING id`
+  const insertAll = `INSERT INTO ${users} ${columns} SELECT ${CREATED.map(([name]) => `q_${name}`).join(', ')} ` +
+    `FROM ${dialect.aside?.impatient ?? ''}${dialect.rows.table(CREATED)} WHERE true${dialect.aside?.order('q_email_key') ?? ''} ON CONFLICT DO NOTHING RETURNING id`
+  const grouped = lanes === 0 ? null : groupWrites(lanes, (all) => run(insertAll, dialect.rows.values(all)))
   const claim = (first: number, id: string) => `INSERT INTO ${idempotencyTable} AS k (key, fingerprint, user_id, answer, expires_at) ` +
     `VALUES (${p(first)}, ${p(first + 1)}, ${id}, ${p(first + 2)}, ${p(first + 3)}) ON CONFLICT (key) DO UPDATE SET ` +
     'fingerprint = excluded.fingerprint, user_id = excluded.user_id, answer = excluded.answer, expires_at = excluded.expires_at ' +
@@ -36,7 +45,8 @@ export function knexCreation ({ dialect, limit, run, attempt, atomically }: Sess
   const prune = `DELETE FROM ${idempotencyTable} WHERE expires_at <= ${p(1)}`
 
   async function createAlone (user: UserRecord, row: ReadonlyArray<string | number>): Promise<Creation> {
-    if ((await run(insert, row)).length === 0) {
+    const alone = async () => (await run(insert, row))[0]
+    if (await (grouped === null ? alone() : grouped(user.id, row, alone)) === undefined) {
       const holder = await findUser(user.id)
       if (holder === null) throw new StorageError('email_taken', 'another user has the e-mail key')
       // Ours all the same, where the reply to the first try was lost: the id was made before.

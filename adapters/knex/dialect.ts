@@ -1,4 +1,20 @@
+import { MOMENT_MS } from './group-commit.ts'
 import { type Ending, keepOrder, type Param, type Row, runOnBetterSqlite, runOnPg, runOnSqlite, watchEnd } from './drivers.ts'
+
+/** A column of a table, and its type where types have to be told. */
+export type QColumn = readonly [name: string, type: string]
+
+/** How to keep out of the way of other transactions. */
+export interface Aside {
+  /** What an update of these rows begins with: it names, as `l_id`, those that nobody has locked. */
+  unlocked (table: string): string
+  /** Those, beside `q`. */
+  join: string
+  /** What an insertion reads from first: it then waits for no other transaction longer than a moment. */
+  impatient: string
+  /** The order of an insertion: two of them wait for each other in one order. */
+  order (column: string): string
+}
 
 /** What the databases say differently. Everything else is the same SQL on both. */
 export interface Dialect {
@@ -11,6 +27,10 @@ export interface Dialect {
   pack (values: readonly string[]): string
   /** Whether the column is in the list that is the nth value. */
   in (column: string, n: number, type: 'bigint' | 'text'): string
+  /** Rows of values as a table `q`, whose columns are called as these with `q_` before them; and what a statement that reads it, and has no other values, is given. */
+  rows: { table (columns: readonly QColumn[]): string, values (rows: ReadonlyArray<readonly Param[]>): Param[] }
+  /** How a statement that writes many rows at once keeps out of the way of other transactions; null where there is but one writer. */
+  aside: Aside | null
   /**
    * The nth value as a LIMIT or OFFSET. SQLite looks at the bare parameter of a LIMIT when it plans, so it plans again whenever that is bound: half the time of a
    * page of 20.
@@ -65,6 +85,17 @@ export const postgresDialect: Dialect = {
   },
   pack: (values) => `json_agg(json_build_array(${values.join(', ')}))`,
   in: (column, n, type) => `${column} = ANY($${n}::${type}[])`,
+  rows: {
+    table: (columns) => `unnest(${columns.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ')}) AS q (${columns.map(([name]) => `q_${name}`).join(', ')})`,
+    values: (rows) => (rows[0] ?? []).map((_, i) => rows.map((row) => String(row[i])))
+  },
+  aside: {
+    unlocked: (table) => `WITH l AS MATERIALIZED (SELECT id AS l_id FROM ${table} WHERE id = ANY($1::text[]) FOR NO KEY UPDATE SKIP LOCKED) `,
+    join: ' JOIN l ON l_id = q_id',
+    // For this statement alone, which is a transaction. PostgreSQL never leaves out what calls a volatile function.
+    impatient: `(SELECT set_config('lock_timeout', '${MOMENT_MS}', true)) AS impatient, `,
+    order: (column) => ` ORDER BY ${column}`
+  },
   bound: (n) => `$${n}`,
   least: (a, b) => `least(${a}, ${b})`,
   begin: 'BEGIN ISOLATION LEVEL READ COMMITTED',
@@ -95,6 +126,11 @@ export const sqliteDialect: Dialect = {
   read: { plain: asItIs, moment: asItIs, json: { alone: (column) => column, inJson: (column) => `json(nullif(${column}, '{}'))` } },
   pack: (values) => `json_group_array(json_array(${values.join(', ')}))`,
   in: (column, n) => `${column} IN (SELECT value FROM json_each(?${n}))`,
+  rows: {
+    table: (columns) => `(SELECT ${columns.map(([name], i) => `json_extract(value, '$[${i}]') AS q_${name}`).join(', ')} FROM json_each(?1)) AS q`,
+    values: (rows) => [rows]
+  },
+  aside: null,
   bound: (n) => `CAST(?${n} AS INTEGER)`,
   least: (a, b) => `min(${a}, ${b})`,
   // A transaction that begins by reading could not become a writer behind another one's back: SQLite would refuse it at once.

@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events'
 
-/** A value that a statement is given. */
-export type Param = string | number | null | readonly number[] | readonly string[]
+/** A value that a statement is given. A list is a list where the database has them, and JSON where it has none. */
+export type Param = string | number | null | readonly Param[]
 
 /** A statement and its values. */
 export interface Statement {

@@ -22,8 +22,8 @@ export interface Session {
   readonly run: Run
   /** One that only reads, and is quick at any size of the tables. */
   readonly read: Run
-  /** Whether reads share connections, so that it is not told which of them came first. */
-  readonly shares: boolean
+  /** How many connections reads share, and how many groups of writes may be under way, so that it is not told which of them came first; 0: each goes alone. */
+  readonly lanes: number
   /** One statement that a constraint may refuse; in a transaction of the host's the refusal leaves that usable. */
   readonly attempt: Run
   /** Statements that happen all or not at all. */
@@ -51,7 +51,7 @@ export interface SessionOptions {
   localLimit?: number | undefined
   /** Statements with values are prepared once on each connection, and kept there. */
   prepare?: boolean | undefined
-  /** Connections that reads may share; 0 by default. */
+  /** Connections that reads may share, and groups of writes at once; 0 by default. */
   lanes?: number | undefined
 }
 
@@ -131,7 +131,7 @@ export function openSession (knex: Knex, names: Names, { deadline, localLimit, p
   return {
     dialect,
     read,
-    shares: lanes > 0,
+    lanes,
     limit: localLimit === undefined ? null : `SET LOCAL statement_timeout = ${localLimit}`,
     run,
     attempt: run,
@@ -212,7 +212,7 @@ export function joinTransaction (transaction: Knex.Transaction, { dialect }: Ses
     limit: null,
     run: (sql, params) => next(() => send(sql, params)),
     read: (sql, params) => next(() => send(sql, params)),
-    shares: false,
+    lanes: 0,
     attempt: (sql, params) => behindSavepoint((on) => on(sql, params)),
     atomically: behindSavepoint,
     exclusively: (work) => behindSavepoint(async (on) => {

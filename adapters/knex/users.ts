@@ -12,7 +12,7 @@ import type { Names } from './names.ts'
 import { beginsWith, type Condition, pageStatement, toPage } from './pages.ts'
 import { listed, packed, toUser, unpacked, USER_COLUMNS } from './rows.ts'
 import type { Session } from './session.ts'
-import { guardedBy, updateOf } from './update.ts'
+import { guardedBy, updater } from './update.ts'
 
 type UserStore = Pick<Storage, 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'>
 
@@ -34,13 +34,15 @@ function alters ({ name, email, fields }: UserChanges, user: UserRecord): boolea
 
 /** Users in SQL. Each method is one statement; a second one only reads why the first found nothing to do. */
 export function knexUsers (session: Session, names: Names, upkeep: Upkeep): UserStore {
-  const { run, read, shares, attempt, dialect } = session
+  const { run, read, lanes, dialect } = session
   const { users } = names
   const { p } = dialect
   const columns = listed(dialect, USER_COLUMNS)
   const statementOf = blocksPage(dialect, names, USER_COLUMNS)
   const select = `SELECT ${columns} FROM ${users} WHERE id = ${p(1)}`
   const selectMany = `SELECT ${packed(dialect, USER_COLUMNS, `SELECT * FROM ${users} WHERE ${dialect.in('id', 1, 'text')}`)} AS items`
+
+  const update = updater(session, users, columns)
 
   async function findRow (id: string): Promise<Row | undefined> {
     return (await read(select, [id]))[0]
@@ -60,7 +62,7 @@ export function knexUsers (session: Session, names: Names, upkeep: Upkeep): User
   }
 
   const same = gatherSame<{ rows: Row[], total: number }>()
-  const find = shares ? gatherFinds(findRow, findRows) : findRow
+  const find = lanes > 0 ? gatherFinds(findRow, findRows) : findRow
 
   async function findUser (id: string): Promise<UserRecord | null> {
     // What can't be kept is nobody's id.
@@ -88,14 +90,13 @@ export function knexUsers (session: Session, names: Names, upkeep: Upkeep): User
         const rows = narrowed ? run(sql, params, false) : filter.emailKey === null ? run(sql, params) : read(sql, params)
         return toPage(await rows, USER_COLUMNS, toUser)
       }
-      const { rows, total } = await (shares ? same(`${page.order} ${page.limit} ${JSON.stringify(page.from)}`, () => pageOfAll(page)) : pageOfAll(page))
+      const { rows, total } = await (lanes > 0 ? same(`${page.order} ${page.limit} ${JSON.stringify(page.from)}`, () => pageOfAll(page)) : pageOfAll(page))
       return { items: rows.map(toUser), total }
     },
 
     async updateUser (id, changes, updatedAt, guard) {
-      const statement = updateOf(dialect, users, columns, id, changes, updatedAt, guard)
       while (true) {
-        const [row] = statement === null ? [] : await (changes.email === undefined ? run : attempt)(statement.sql, statement.params)
+        const row = await update(id, changes, updatedAt, guard)
         if (row !== undefined) return { user: toUser(row), changed: true }
         const user = await passedOver(id, guard)
         if (user === null) return null
