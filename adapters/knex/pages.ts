@@ -46,6 +46,31 @@ export function pageStatement (dialect: Dialect, table: string, columns: readonl
   return { sql, params }
 }
 
+/** How many rows a search for few finds of each column. */
+export const FEW = 64
+
+/**
+ * Builds the statement, for PostgreSQL, that gives a page, and the number, of the rows of which one of these columns begins with a text, if it finds few: where the number is more
+ * than {@link FEW} it is not that of all. It reads a bounded part of each column's index, whatever the text is, so it can go with other short reads; and PostgreSQL
+ * keeps its plan: planning is most of a search that finds few (of database time 384 became 106 µs). null for the one text that has no end behind it.
+ */
+export function searchStatement (dialect: Dialect, table: string, columns: readonly Column[], searched: readonly string[], prefix: string, { order, limit, from }: PageRequest): Statement | null {
+  const end = behindPrefix(prefix)
+  if (end === null) return null
+  const params: Param[] = [prefix, end]
+  const place = (value: Param): number => params.push(value)
+  // A value that the planner does not see: it would plan anew for each.
+  const unseen = (n: number) => `(SELECT ${dialect.p(n)}::text)`
+  const range = (column: string) => `SELECT id FROM ${table} WHERE ${column} >= ${unseen(1)} AND ${column} < ${unseen(2)} LIMIT ${FEW + 1}`
+  const found = searched.map((column) => `SELECT id FROM (${range(column)}) AS by_${column}`).join(' UNION ')
+  const [direction, behind] = order === 'asc' ? ['ASC', '>'] : ['DESC', '<']
+  const after = 'after' in from ? ` WHERE id ${behind} ${dialect.p(place(from.after))}` : ''
+  const bounds = `LIMIT ${dialect.bound(place(limit))} OFFSET ${dialect.bound(place('offset' in from ? from.offset : 0))}`
+  const page = `SELECT * FROM ${table} WHERE id IN (SELECT id FROM found${after} ORDER BY id ${direction} ${bounds}) ORDER BY id ${direction}`
+  const total = '(SELECT count(*) FROM found)'
+  return { sql: `WITH found AS MATERIALIZED (${found}) SELECT ${total} AS total, CASE WHEN ${total} <= ${FEW} THEN ${packed(dialect, columns, page)} END AS items`, params }
+}
+
 /** Reads the answer to a page statement. */
 export function toPage<Item> ([row]: Row[], columns: readonly Column[], toItem: (row: Row) => Item): Page<Item> {
   return { items: unpacked(columns, row?.['items']).map(toItem), total: Number(row?.['total']) }

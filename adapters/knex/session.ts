@@ -22,6 +22,8 @@ export interface Session {
   readonly run: Run
   /** One that only reads, and is quick at any size of the tables. */
   readonly read: Run
+  /** One that only reads, and may take long: it keeps no other statement waiting that need not wait for it. */
+  readonly search: Run
   /** How many connections reads share, and how many groups of writes may be under way, so that it is not told which of them came first; 0: each goes alone. */
   readonly lanes: number
   /** One statement that a constraint may refuse; in a transaction of the host's the refusal leaves that usable. */
@@ -118,19 +120,21 @@ export function openSession (knex: Knex, names: Names, { deadline, localLimit, p
   }
 
   const run: Run = (sql, params, keep) => repeat((on) => on(sql, params, keep))
-  const read: Run = async (sql, params) => {
+  const read: Run = async (sql, params, keep) => {
     try {
-      return await (share((connection) => runOn(dialect, connection, settings)(sql, params)) ?? run(sql, params))
+      return await (share((connection) => runOn(dialect, connection, settings)(sql, params, keep)) ?? run(sql, params, keep))
     } catch (thrown) {
       const error = toStorageError(thrown, names)
       if (!isLost(error)) throw error
       // A connection that is lost takes all along that shared it; to read again does no harm.
-      return run(sql, params)
+      return run(sql, params, keep)
     }
   }
   return {
     dialect,
     read,
+    // SQLite's one connection does one thing at a time, shared or not.
+    search: dialect.name === 'sqlite' ? read : run,
     lanes,
     limit: localLimit === undefined ? null : `SET LOCAL statement_timeout = ${localLimit}`,
     run,
@@ -212,6 +216,7 @@ export function joinTransaction (transaction: Knex.Transaction, { dialect }: Ses
     limit: null,
     run: (sql, params) => next(() => send(sql, params)),
     read: (sql, params) => next(() => send(sql, params)),
+    search: (sql, params) => next(() => send(sql, params)),
     lanes: 0,
     attempt: (sql, params) => behindSavepoint((on) => on(sql, params)),
     atomically: behindSavepoint,

@@ -1,4 +1,4 @@
-import type { PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard } from '../../lib/storage.ts'
+import type { Page, PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard } from '../../lib/storage.ts'
 import { requireVersion } from '../../lib/storage-rules.ts'
 import { isStorable } from '../../lib/text.ts'
 import { blocksPage } from './blocks/page.ts'
@@ -9,7 +9,7 @@ import type { Param, Row } from './drivers.ts'
 import { fieldIs } from './fields.ts'
 import { gatherFinds, gatherSame } from './gathering.ts'
 import type { Names } from './names.ts'
-import { beginsWith, type Condition, pageStatement, toPage } from './pages.ts'
+import { beginsWith, type Condition, FEW, pageStatement, searchStatement, toPage } from './pages.ts'
 import { listed, packed, toUser, unpacked, USER_COLUMNS } from './rows.ts'
 import type { Session } from './session.ts'
 import { guardedBy, updater } from './update.ts'
@@ -34,7 +34,7 @@ function alters ({ name, email, fields }: UserChanges, user: UserRecord): boolea
 
 /** Users in SQL. Each method is one statement; a second one only reads why the first found nothing to do. */
 export function knexUsers (session: Session, names: Names, upkeep: Upkeep): UserStore {
-  const { run, read, lanes, dialect } = session
+  const { run, read, search, lanes, dialect } = session
   const { users } = names
   const { p } = dialect
   const columns = listed(dialect, USER_COLUMNS)
@@ -61,6 +61,16 @@ export function knexUsers (session: Session, names: Names, upkeep: Upkeep): User
     return { rows: unpacked(USER_COLUMNS, row['items']), total: Number(row['counted']) + tail }
   }
 
+  /** The page of a search that finds few, by the beginning alone; null for every other. */
+  async function searchFew ({ emailKey, prefix, fields }: UserFilter, page: PageRequest): Promise<Page<UserRecord> | null> {
+    // Only where plans are kept is there one to be spared.
+    if (lanes === 0 || dialect.name === 'sqlite' || prefix === null || emailKey !== null || Object.keys(fields).length > 0) return null
+    const statement = searchStatement(dialect, users, USER_COLUMNS, ['name_key', 'email_key'], prefix, page)
+    if (statement === null) return null
+    const found = toPage(await read(statement.sql, statement.params), USER_COLUMNS, toUser)
+    return found.total > FEW ? null : found
+  }
+
   const same = gatherSame<{ rows: Row[], total: number }>()
   const find = lanes > 0 ? gatherFinds(findRow, findRows) : findRow
 
@@ -82,12 +92,14 @@ export function knexUsers (session: Session, names: Names, upkeep: Upkeep): User
     ...knexCreation(session, names, findUser, upkeep),
 
     async listUsers (filter: UserFilter, page: PageRequest) {
+      const few = await searchFew(filter, page)
+      if (few !== null) return few
       const condition = conditionOf(dialect, filter)
       if (condition !== null) {
         const { sql, params } = pageStatement(dialect, users, USER_COLUMNS, condition, page)
         // By address there is one at most; by prefix or field it can be half the table. Fields have a text for each choice of them: too many to be kept.
         const narrowed = Object.keys(filter.fields).length > 0
-        const rows = narrowed ? run(sql, params, false) : filter.emailKey === null ? run(sql, params) : read(sql, params)
+        const rows = filter.emailKey !== null && !narrowed ? read(sql, params) : search(sql, params, !narrowed)
         return toPage(await rows, USER_COLUMNS, toUser)
       }
       const { rows, total } = await (lanes > 0 ? same(`${page.order} ${page.limit} ${JSON.stringify(page.from)}`, () => pageOfAll(page)) : pageOfAll(page))

@@ -37,7 +37,7 @@ const KINDS = {
  */
 export function checkListQuery (query: Readonly<Record<string, unknown>>, limits: Limits, filters: ReadonlyMap<string, FilterKind>, found: readonly Fault[] = []): CheckedListQuery {
   const faults: Fault[] = [...found, ...unknownParameters(Object.keys(query).filter((parameter) => !NAMES.has(parameter) && !filters.has(parameter)))]
-  const paging = judgePaging(query, limits, isUserId, faults)
+  const { limit, order, start } = judgePaging(query, limits, isUserId, faults)
   const fault = (parameter: string, code: string, detail: string) => { faults.push({ parameter, code, detail }) }
   const { email, q } = query
   const wanted: Record<string, string | number | boolean> = {}
@@ -62,5 +62,5 @@ export function checkListQuery (query: Readonly<Record<string, unknown>>, limits
     }
   }
   if (faults.length > 0) throw validationFailed(faults)
-  return { ...paging, filter }
+  return { limit, order, start, filter }
 }
