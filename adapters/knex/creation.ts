@@ -24,15 +24,15 @@ function isSame (a: UserRecord, b: UserRecord | null): boolean {
 }
 
 /** Creation of users in SQL, alone or together with an idempotency key. */
-export function knexCreation ({ dialect, limit, lanes, run, attempt, atomically }: Session, { users, idempotency: idempotencyTable }: Names, findUser: FindUser, upkeep: Pick<Upkeep, 'created'>): CreationStore {
-  const { p } = dialect
+export function knexCreation ({ dialect, limit, lanes, run, once, attempt, atomically }: Session, { users, idempotency: idempotencyTable }: Names, findUser: FindUser, upkeep: Pick<Upkeep, 'created'>): CreationStore {
+  const { p, many } = dialect
   const columns = `(${CREATED.map(([name]) => name).join(', ')})`
   const values = CREATED.map((_column, i) => p(i + 1)).join(', ')
   // A conflict is no error here, so that it spoils no transaction of a host's.
   const insert = `INSERT INTO ${users} ${columns} VALUES (${values}) ON CONFLICT DO NOTHING RETURNING id`
   const insertAll = `INSERT INTO ${users} ${columns} SELECT ${CREATED.map(([name]) => `q_${name}`).join(', ')} ` +
-    `FROM ${dialect.aside?.impatient ?? ''}${dialect.rows.table(CREATED)} WHERE true${dialect.aside?.order('q_email_key') ?? ''} ON CONFLICT DO NOTHING RETURNING id`
-  const grouped = lanes === 0 ? null : groupWrites(lanes, (all) => run(insertAll, dialect.rows.values(all)))
+    `FROM ${many.lockTimeout}${many.rows(CREATED)} WHERE true${many.order('q_email_key')} ON CONFLICT DO NOTHING RETURNING id`
+  const grouped = lanes === 0 ? null : groupWrites(lanes, (all) => once(insertAll, many.values(all)))
   const claim = (first: number, id: string) => `INSERT INTO ${idempotencyTable} AS k (key, fingerprint, user_id, answer, expires_at) ` +
     `VALUES (${p(first)}, ${p(first + 1)}, ${id}, ${p(first + 2)}, ${p(first + 3)}) ON CONFLICT (key) DO UPDATE SET ` +
     'fingerprint = excluded.fingerprint, user_id = excluded.user_id, answer = excluded.answer, expires_at = excluded.expires_at ' +

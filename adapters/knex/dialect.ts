@@ -1,17 +1,20 @@
-import { MOMENT_MS } from './group-commit.ts'
 import { type Ending, keepOrder, type Param, type Row, runOnBetterSqlite, runOnPg, runOnSqlite, watchEnd } from './drivers.ts'
 
 /** A column of a table, and its type where types have to be told. */
 export type QColumn = readonly [name: string, type: string]
 
-/** How to keep out of the way of other transactions. */
-export interface Aside {
-  /** What an update of these rows begins with: it names, as `l_id`, those that nobody has locked. */
-  unlocked (table: string): string
-  /** Those, beside `q`. */
-  join: string
-  /** What an insertion reads from first: it then waits for no other transaction longer than a moment. */
-  impatient: string
+/** How many rows are written by one statement, whose values are those of the rows and no others. */
+export interface Many {
+  /** The rows of values as a table `q`, whose columns are called as these with `q_` before them. */
+  rows (columns: readonly QColumn[]): string
+  /** What the statement is given for them. */
+  values (rows: ReadonlyArray<readonly Param[]>): Param[]
+  /** How an update names its table, and what it asks more, so that it looks each row up by its id (the first column of `q`), however small the table was when the plan was made. */
+  updated (table: string, bare: string): { table: string, where: string }
+  /** Whether a connection may keep the plan of an update for the same reason. */
+  keep: boolean
+  /** What a statement reads from first, so that it waits for no other transaction longer than a moment. */
+  lockTimeout: string
   /** The order of an insertion: two of them wait for each other in one order. */
   order (column: string): string
 }
@@ -27,10 +30,7 @@ export interface Dialect {
   pack (values: readonly string[]): string
   /** Whether the column is in the list that is the nth value. */
   in (column: string, n: number, type: 'bigint' | 'text'): string
-  /** Rows of values as a table `q`, whose columns are called as these with `q_` before them; and what a statement that reads it, and has no other values, is given. */
-  rows: { table (columns: readonly QColumn[]): string, values (rows: ReadonlyArray<readonly Param[]>): Param[] }
-  /** How a statement that writes many rows at once keeps out of the way of other transactions; null where there is but one writer. */
-  aside: Aside | null
+  many: Many
   /**
    * The nth value as a LIMIT or OFFSET. SQLite looks at the bare parameter of a LIMIT when it plans, so it plans again whenever that is bound: half the time of a
    * page of 20.
@@ -72,6 +72,9 @@ export interface Dialect {
   run (connection: unknown, sql: string, params: readonly Param[], prepare?: boolean): Promise<Row[]>
 }
 
+/** Milliseconds that a write of many may wait for another transaction, and a single one hold up others. What takes longer than this waits for a host's transaction, or a slow disk. */
+export const MOMENT_MS = 25
+
 const asItIs = { alone: (column: string) => column, inJson: (column: string) => column }
 
 export const postgresDialect: Dialect = {
@@ -85,15 +88,13 @@ export const postgresDialect: Dialect = {
   },
   pack: (values) => `json_agg(json_build_array(${values.join(', ')}))`,
   in: (column, n, type) => `${column} = ANY($${n}::${type}[])`,
-  rows: {
-    table: (columns) => `unnest(${columns.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ')}) AS q (${columns.map(([name]) => `q_${name}`).join(', ')})`,
-    values: (rows) => (rows[0] ?? []).map((_, i) => rows.map((row) => String(row[i])))
-  },
-  aside: {
-    unlocked: (table) => `WITH l AS MATERIALIZED (SELECT id AS l_id FROM ${table} WHERE id = ANY($1::text[]) FOR NO KEY UPDATE SKIP LOCKED) `,
-    join: ' JOIN l ON l_id = q_id',
+  many: {
+    rows: (columns) => `unnest(${columns.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ')}) AS q (${columns.map(([name]) => `q_${name}`).join(', ')})`,
+    values: (rows) => rows.slice(0, 1).flatMap((first) => first.map((_, i) => rows.map((row) => String(row[i])))),
+    updated: (table) => ({ table, where: '' }),
+    keep: false,
     // For this statement alone, which is a transaction. PostgreSQL never leaves out what calls a volatile function.
-    impatient: `(SELECT set_config('lock_timeout', '${MOMENT_MS}', true)) AS impatient, `,
+    lockTimeout: `(SELECT set_config('lock_timeout', '${MOMENT_MS}', true)) AS moment, `,
     order: (column) => ` ORDER BY ${column}`
   },
   bound: (n) => `$${n}`,
@@ -126,11 +127,16 @@ export const sqliteDialect: Dialect = {
   read: { plain: asItIs, moment: asItIs, json: { alone: (column) => column, inJson: (column) => `json(nullif(${column}, '{}'))` } },
   pack: (values) => `json_group_array(json_array(${values.join(', ')}))`,
   in: (column, n) => `${column} IN (SELECT value FROM json_each(?${n}))`,
-  rows: {
-    table: (columns) => `(SELECT ${columns.map(([name], i) => `json_extract(value, '$[${i}]') AS q_${name}`).join(', ')} FROM json_each(?1)) AS q`,
-    values: (rows) => [rows]
+  many: {
+    rows: (columns) => `(SELECT ${columns.map(([name], i) => `json_extract(value, '$[${i}]') AS q_${name}`).join(', ')} FROM json_each(?1)) AS q`,
+    values: (rows) => [rows],
+    // Where ANALYZE has seen a small table, SQLite believes in it for ever, and would read the table for each row.
+    updated: (table, bare) => ({ table: `${table} INDEXED BY "sqlite_autoindex_${bare}_1"`, where: " AND id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))" }),
+    keep: true,
+    // There is but one writer.
+    lockTimeout: '',
+    order: () => ''
   },
-  aside: null,
   bound: (n) => `CAST(?${n} AS INTEGER)`,
   least: (a, b) => `min(${a}, ${b})`,
   // A transaction that begins by reading could not become a writer behind another one's back: SQLite would refuse it at once.

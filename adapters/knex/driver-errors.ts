@@ -8,6 +8,8 @@ const PASSING_CODES = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT'
 ])
 const LOST_CODES = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02', '08003', '08006', '08P01'])
+// PostgreSQL: data, constraints, rights, limits, what triggers raise; conflicts with other transactions, and waits that have ended. SQLite: the same.
+const REFUSED = /^(?:(?:0A|2[0-9]|3[89]|42|44|53|54|55|P0)[0-9A-Z]{3}|40001|40002|40P01|57014|SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|ERROR)(?:_.*)?)$/
 // better-sqlite3 gives extended codes, such as SQLITE_BUSY_SNAPSHOT.
 const PASSING_SQLITE = /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|PROTOCOL|NOMEM)(?:_|$)/
 // What pg says without a code when a connection is lost, and pg and Knex when none can be had.
@@ -41,6 +43,14 @@ const WORDS = new Map([
 /** Whether the connection was lost while a statement ran: nobody knows whether it was carried out. */
 export function isLost (error: unknown): boolean {
   return isStorageError(error) && error.code === 'unavailable' && error.driverCode !== undefined && LOST_CODES.has(error.driverCode)
+}
+
+/**
+ * Whether the database says that it has refused the statement, which did nothing then. Of every other failure nobody knows whether it was carried out, or it would
+ * come again.
+ */
+export function isRefused (error: unknown): boolean {
+  return isStorageError(error) && error.driverCode !== undefined && REFUSED.test(error.driverCode)
 }
 
 /** Whether the same statement may succeed at once when it is run again: it met another transaction. */

@@ -26,6 +26,8 @@ export interface Session {
   readonly search: Run
   /** How many connections reads share, and how many groups of writes may be under way, so that it is not told which of them came first; 0: each goes alone. */
   readonly lanes: number
+  /** One of many writes, which are tried one by one where it fails: it is not tried again where it meets another transaction. */
+  readonly once: Run
   /** One statement that a constraint may refuse; in a transaction of the host's the refusal leaves that usable. */
   readonly attempt: Run
   /** Statements that happen all or not at all. */
@@ -57,7 +59,8 @@ export interface SessionOptions {
   lanes?: number | undefined
 }
 
-const isSound = (param: Param): boolean => typeof param === 'string' ? isStorable(param) : !Array.isArray(param) || param.every(isSound)
+/** Whether a text, or every text in a list, can be stored unchanged. */
+export const isSound = (param: Param): boolean => typeof param === 'string' ? isStorable(param) : !Array.isArray(param) || param.every(isSound)
 
 /** Statements on one connection. A text that can't be stored unchanged is refused before it is sent. */
 function runOn (dialect: Dialect, connection: unknown, { deadline, prepare = false }: SessionOptions = {}): Run {
@@ -138,6 +141,7 @@ export function openSession (knex: Knex, names: Names, { deadline, localLimit, p
     lanes,
     limit: localLimit === undefined ? null : `SET LOCAL statement_timeout = ${localLimit}`,
     run,
+    once: (sql, params, keep) => repeat((on) => on(sql, params, keep), deadline, 1),
     attempt: run,
     atomically: (work) => repeat(transaction(work)),
     exclusively: (work, { patient } = { patient: false }) => repeat(transaction(async (on) => {
@@ -211,12 +215,14 @@ export function joinTransaction (transaction: Knex.Transaction, { dialect }: Ses
     }
   })
 
+  const run: Run = (sql, params) => next(() => send(sql, params))
   const session: Session = {
     dialect,
     limit: null,
-    run: (sql, params) => next(() => send(sql, params)),
-    read: (sql, params) => next(() => send(sql, params)),
-    search: (sql, params) => next(() => send(sql, params)),
+    run,
+    once: run,
+    read: run,
+    search: run,
     lanes: 0,
     attempt: (sql, params) => behindSavepoint((on) => on(sql, params)),
     atomically: behindSavepoint,

@@ -2,6 +2,7 @@ import type { UserChanges, VersionGuard } from '../../lib/storage.ts'
 import type { Dialect, QColumn } from './dialect.ts'
 import type { Param, Row, Statement } from './drivers.ts'
 import { type GroupedWrite, groupWrites } from './group-commit.ts'
+import type { Names } from './names.ts'
 import type { Session } from './session.ts'
 
 /** The conditions of a guard, each of which is worth its look only where it asks for something. */
@@ -44,7 +45,8 @@ function valuesOf ({ name, email, fields }: UserChanges, updatedAt: string): Map
 export type Update = (id: string, changes: UserChanges, updatedAt: string, guard: VersionGuard) => Promise<Row | undefined>
 
 /** Makes the update of a session. Those that no constraint refuses, and that ask for one version at most, go together where they come at once. */
-export function updater ({ dialect, run, attempt, lanes }: Session, table: string, returned: string): Update {
+export function updater ({ dialect, run, once, attempt, lanes }: Session, { users: table, usersTable }: Names, returned: string): Update {
+  const { many } = dialect
   const groups = new Map<string, GroupedWrite>()
 
   function statementFor (id: string, values: ReadonlyMap<string, string>, guard: VersionGuard): Statement {
@@ -57,12 +59,12 @@ export function updater ({ dialect, run, attempt, lanes }: Session, table: strin
 
   /** The update of many users at once that set the same columns; `guarded`: each has the version that it asks for. */
   function statementForAll (columns: readonly string[], guarded: boolean): string {
-    const { aside } = dialect
     const { set, differs } = assignments(dialect, new Map(columns.map((column) => [column, `q_${column}`])))
     const given: QColumn[] = [['id', 'text'], ...columns.map((column) => [column, column === 'updated_at' ? 'timestamptz' : 'text'] as const)]
     if (guarded) given.push(['version', 'bigint'])
-    return `${aside?.unlocked(table) ?? ''}UPDATE ${table} SET ${set} FROM ${dialect.rows.table(given)}${aside?.join ?? ''} ` +
-      `WHERE id = q_id AND ${differs}${guarded ? ' AND version = q_version' : ''} RETURNING ${returned}`
+    const updated = many.updated(table, usersTable)
+    return `UPDATE ${updated.table} SET ${set} FROM ${many.lockTimeout}${many.rows(given)} ` +
+      `WHERE id = q_id${updated.where} AND ${differs}${guarded ? ' AND version = q_version' : ''} RETURNING ${returned}`
   }
 
   /** Those that go together with an update of these columns. */
@@ -71,7 +73,7 @@ export function updater ({ dialect, run, attempt, lanes }: Session, table: strin
     const known = groups.get(kind)
     if (known !== undefined) return known
     const sql = statementForAll(columns, guarded)
-    const group = groupWrites(lanes, (all) => run(sql, dialect.rows.values(all)))
+    const group = groupWrites(lanes, (all) => once(sql, many.values(all), many.keep))
     groups.set(kind, group)
     return group
   }

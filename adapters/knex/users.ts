@@ -42,7 +42,7 @@ export function knexUsers (session: Session, names: Names, upkeep: Upkeep): User
   const select = `SELECT ${columns} FROM ${users} WHERE id = ${p(1)}`
   const selectMany = `SELECT ${packed(dialect, USER_COLUMNS, `SELECT * FROM ${users} WHERE ${dialect.in('id', 1, 'text')}`)} AS items`
 
-  const update = updater(session, users, columns)
+  const update = updater(session, names, columns)
 
   async function findRow (id: string): Promise<Row | undefined> {
     return (await read(select, [id]))[0]
