@@ -14,6 +14,7 @@ type FindUser = (id: string) => Promise<UserRecord | null>
 // PostgreSQL ended the statement, or its wait for a lock: the creation that holds the key goes on.
 const WAITED_TOO_LONG = new Set(['57014', '55P03'])
 
+/** The columns of a new user, in the order of their values. */
 const CREATED = [
   ['id', 'text'], ['name', 'text'], ['name_key', 'text'], ['email', 'text'], ['email_key', 'text'],
   ['version', 'bigint'], ['created_at', 'timestamptz'], ['updated_at', 'timestamptz'], ['fields', 'json']

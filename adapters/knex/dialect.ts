@@ -1,17 +1,17 @@
 import { type Ending, keepOrder, type Param, type Row, runOnBetterSqlite, runOnPg, runOnSqlite, watchEnd } from './drivers.ts'
 
 /** A column of a table, and its type where types have to be told. */
-export type QColumn = readonly [name: string, type: string]
+export type TypedColumn = readonly [name: string, type: string]
 
-/** How many rows are written by one statement, whose values are those of the rows and no others. */
+/** The parts of a statement that writes many rows; its values are those of the rows and no others. */
 export interface Many {
   /** The rows of values as a table `q`, whose columns are called as these with `q_` before them. */
-  rows (columns: readonly QColumn[]): string
+  rows (columns: readonly TypedColumn[]): string
   /** What the statement is given for them. */
   values (rows: ReadonlyArray<readonly Param[]>): Param[]
   /** How an update names its table, and what it asks more, so that it looks each row up by its id (the first column of `q`), however small the table was when the plan was made. */
   updated (table: string, bare: string): { table: string, where: string }
-  /** Whether a connection may keep the plan of an update for the same reason. */
+  /** Whether a connection may keep the plan of an update: not where that is made for the size that the table has at the moment. */
   keep: boolean
   /** What a statement reads from first, so that it waits for no other transaction longer than a moment. */
   lockTimeout: string
@@ -30,6 +30,7 @@ export interface Dialect {
   pack (values: readonly string[]): string
   /** Whether the column is in the list that is the nth value. */
   in (column: string, n: number, type: 'bigint' | 'text'): string
+  /** How many rows are written by one statement. */
   many: Many
   /**
    * The nth value as a LIMIT or OFFSET. SQLite looks at the bare parameter of a LIMIT when it plans, so it plans again whenever that is bound: half the time of a

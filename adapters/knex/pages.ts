@@ -28,6 +28,11 @@ export function beginsWith (column: string, prefix: string): Condition {
     : { sql: `(${column} >= ? AND ${column} < ?)`, values: [prefix, end] }
 }
 
+/** An order in SQL, and how what comes behind an id compares with it. */
+function directionOf (order: PageRequest['order']): [direction: string, behind: string] {
+  return order === 'asc' ? ['ASC', '>'] : ['DESC', '<']
+}
+
 /** Builds the one statement that gives a page and the number of all matching rows: one statement is one snapshot on both databases. */
 export function pageStatement (dialect: Dialect, table: string, columns: readonly Column[], condition: Condition | null, { order, limit, from }: PageRequest): Statement {
   const params: Param[] = []
@@ -38,9 +43,9 @@ export function pageStatement (dialect: Dialect, table: string, columns: readonl
   }
   const countWhere = condition === null ? '' : ` WHERE ${numbered(condition)}`
   const conditions = condition === null ? [] : [numbered(condition)]
-  if ('after' in from) conditions.push(numbered({ sql: order === 'asc' ? 'id > ?' : 'id < ?', values: [from.after] }))
+  const [direction, behind] = directionOf(order)
+  if ('after' in from) conditions.push(numbered({ sql: `id ${behind} ?`, values: [from.after] }))
   const pageWhere = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
-  const direction = order === 'asc' ? 'ASC' : 'DESC'
   const bounds = `LIMIT ${dialect.bound(params.push(limit))} OFFSET ${dialect.bound(params.push('offset' in from ? from.offset : 0))}`
   const sql = `SELECT (SELECT count(*) FROM ${table}${countWhere}) AS total, ${packed(dialect, columns, `SELECT * FROM ${table}${pageWhere} ORDER BY id ${direction} ${bounds}`)} AS items`
   return { sql, params }
@@ -63,7 +68,7 @@ export function searchStatement (dialect: Dialect, table: string, columns: reado
   const unseen = (n: number) => `(SELECT ${dialect.p(n)}::text)`
   const range = (column: string) => `SELECT id FROM ${table} WHERE ${column} >= ${unseen(1)} AND ${column} < ${unseen(2)} LIMIT ${FEW + 1}`
   const found = searched.map((column) => `SELECT id FROM (${range(column)}) AS by_${column}`).join(' UNION ')
-  const [direction, behind] = order === 'asc' ? ['ASC', '>'] : ['DESC', '<']
+  const [direction, behind] = directionOf(order)
   const after = 'after' in from ? ` WHERE id ${behind} ${dialect.p(place(from.after))}` : ''
   const bounds = `LIMIT ${dialect.bound(place(limit))} OFFSET ${dialect.bound(place('offset' in from ? from.offset : 0))}`
   const page = `SELECT * FROM ${table} WHERE id IN (SELECT id FROM found${after} ORDER BY id ${direction} ${bounds}) ORDER BY id ${direction}`

@@ -24,7 +24,7 @@ export interface Session {
   readonly read: Run
   /** One that only reads, and may take long: it keeps no other statement waiting that need not wait for it. */
   readonly search: Run
-  /** How many connections reads share, and how many groups of writes may be under way, so that it is not told which of them came first; 0: each goes alone. */
+  /** How many connections reads share, and how many groups of each kind of write may be under way, so that it is not told which of them came first; 0: each goes alone. */
   readonly lanes: number
   /** One of many writes, which are tried one by one where it fails: it is not tried again where it meets another transaction. */
   readonly once: Run
@@ -55,7 +55,7 @@ export interface SessionOptions {
   localLimit?: number | undefined
   /** Statements with values are prepared once on each connection, and kept there. */
   prepare?: boolean | undefined
-  /** Connections that reads may share, and groups of writes at once; 0 by default. */
+  /** Connections that reads may share, and groups of each kind of write at once; 0 by default. */
   lanes?: number | undefined
 }
 

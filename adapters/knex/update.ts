@@ -1,5 +1,5 @@
 import type { UserChanges, VersionGuard } from '../../lib/storage.ts'
-import type { Dialect, QColumn } from './dialect.ts'
+import type { Dialect, TypedColumn } from './dialect.ts'
 import type { Param, Row, Statement } from './drivers.ts'
 import { type GroupedWrite, groupWrites } from './group-commit.ts'
 import type { Names } from './names.ts'
@@ -60,7 +60,7 @@ export function updater ({ dialect, run, once, attempt, lanes }: Session, { user
   /** The update of many users at once that set the same columns; `guarded`: each has the version that it asks for. */
   function statementForAll (columns: readonly string[], guarded: boolean): string {
     const { set, differs } = assignments(dialect, new Map(columns.map((column) => [column, `q_${column}`])))
-    const given: QColumn[] = [['id', 'text'], ...columns.map((column) => [column, column === 'updated_at' ? 'timestamptz' : 'text'] as const)]
+    const given: TypedColumn[] = [['id', 'text'], ...columns.map((column) => [column, column === 'updated_at' ? 'timestamptz' : 'text'] as const)]
     if (guarded) given.push(['version', 'bigint'])
     const updated = many.updated(table, usersTable)
     return `UPDATE ${updated.table} SET ${set} FROM ${many.lockTimeout}${many.rows(given)} ` +

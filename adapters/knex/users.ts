@@ -32,7 +32,7 @@ function alters ({ name, email, fields }: UserChanges, user: UserRecord): boolea
     (fields !== undefined && JSON.stringify(fields) !== JSON.stringify(user.fields))
 }
 
-/** Users in SQL. Each method is one statement; a second one only reads why the first found nothing to do. */
+/** Users in SQL. Each answer is that of one statement; another one only reads why the first found nothing to do, or has found more than it was made for. */
 export function knexUsers (session: Session, names: Names, upkeep: Upkeep): UserStore {
   const { run, read, search, lanes, dialect } = session
   const { users } = names
@@ -63,7 +63,7 @@ export function knexUsers (session: Session, names: Names, upkeep: Upkeep): User
 
   /** The page of a search that finds few, by the beginning alone; null for every other. */
   async function searchFew ({ emailKey, prefix, fields }: UserFilter, page: PageRequest): Promise<Page<UserRecord> | null> {
-    // Only where plans are kept is there one to be spared.
+    // SQLite plans a statement that is kept once, and without lanes none is kept.
     if (lanes === 0 || dialect.name === 'sqlite' || prefix === null || emailKey !== null || Object.keys(fields).length > 0) return null
     const statement = searchStatement(dialect, users, USER_COLUMNS, ['name_key', 'email_key'], prefix, page)
     if (statement === null) return null

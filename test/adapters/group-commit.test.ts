@@ -32,7 +32,7 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
     const text = 'O\'"\\{}[],\n\u{1f600}é'
     const rich = (n: number): UserRecord => ({ ...userOf(n), name: text, fields: { a: [null, 1.5, true, { b: text }], n } })
     const asked: Array<[UserRecord, unknown]> = numbers(200).map((n) => [rich(n), n === 7 ? 'email_taken' : 'ok'])
-    // The same address twice, another's id, a text that can't be kept, and a version that there is no room for.
+    // The same address twice, another's id, and a text that can't be kept.
     asked.push([{ ...userOf(300), email: '50@EXAMPLE.com' }, 'email_taken'], [{ ...userOf(60), email: 'x@example.com' }, 'fault'], [{ ...userOf(301), name: 'a\ud800b' }, 'fault'], [userOf(302), 'ok'])
     const answers = await Promise.allSettled(asked.map(([user]) => storage.createUser(user, keysOf(user), null)))
     // 7 has another name, so it is another creation of that id.
