@@ -21,12 +21,12 @@ const LIMIT = 20
 
 const { values: given } = parseArgs({ options: { storage: { type: 'string', default: 'postgres,sqlite,memory' }, sizes: { type: 'string', default: '1000,1000000' } } })
 
-/** Milliseconds of a call: the median of so many. */
-async function time (call) {
+/** Milliseconds of a page at each of these offsets: the median. */
+async function time (storage, offsets) {
   const taken = []
-  for (let i = 0; i < SAMPLES; i++) {
+  for (const offset of offsets) {
     const start = performance.now()
-    await call(i)
+    await page(storage, offset)
     taken.push(performance.now() - start)
   }
   return median(taken)
@@ -45,11 +45,12 @@ async function measure (base, storage, expected) {
     const rounds = []
     // The first only warms up.
     for (let round = -1; round < ROUNDS; round++) {
-      const first = await time(() => page(base, 0))
-      const ms = await time((i) => page(storage, offsetOf((round + 1) * SAMPLES + i)))
+      const samples = Array.from({ length: SAMPLES }, (_, i) => (round + 1) * SAMPLES + i)
+      const first = await time(base, samples.map(() => 0))
+      const ms = await time(storage, samples.map(offsetOf))
       if (round >= 0) rounds.push({ ms, ratio: ms / first })
     }
-    cells.push(`${median(rounds.map(({ ms }) => ms)).toFixed(3)} (${median(rounds.map(({ ratio }) => ratio)).toFixed(2)})`)
+    cells.push(`${median(rounds.map(({ ms }) => ms)).toFixed(4)} (${median(rounds.map(({ ratio }) => ratio)).toFixed(2)})`)
   }
   return cells.join(' | ')
 }

@@ -20,7 +20,7 @@ export function memoryApiKeys (): ApiKeyStore {
     const own = copy(key)
     keys.set(key.id, own)
     idOfStart.set(key.start, key.id)
-    ordered.add(key.id, own)
+    ordered.set(key.id, own)
   }
 
   return {

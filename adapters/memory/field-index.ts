@@ -40,7 +40,7 @@ export class FieldIndex<Item extends Indexed> {
     if (text === '') return
     const values = this.#fields.get(field)
     const items = values?.get(text) ?? new SortedMap<Item>()
-    items.add(item.id, item)
+    items.set(item.id, item)
     values?.set(text, items)
   }
 

@@ -2,7 +2,7 @@ import type { Storage } from '../../lib/storage.ts'
 import { memoryApiKeys } from './api-keys.ts'
 import { memoryUsers } from './users.ts'
 
-/** A storage in the memory of the process: for tests, and for data that may be gone tomorrow. The work of every operation is at most logarithmic in the number of users. */
+/** A storage in the memory of the process: for tests, and for data that may be gone tomorrow. The work of an operation is about logarithmic in the number of users. */
 export function memory (): Storage {
   return {
     name: 'memory',

@@ -56,13 +56,13 @@ export class PrefixIndex<Item extends { readonly id: string }> {
   }
 
   #enter (item: Item, before: readonly string[], after: readonly string[]): void {
-    for (const key of after) if (!before.includes(key)) this.#terms.add(`${key}\0${item.id}`, item)
+    for (const key of after) if (!before.includes(key)) this.#terms.set(`${key}\0${item.id}`, item)
     for (const key of after) {
       for (let length = 1; length <= key.length; length++) {
         const prefix = key.slice(0, length)
         const known = this.#common.get(prefix)
         if (known === undefined && !this.#collect(prefix)) break
-        if (!before.some((each) => each.startsWith(prefix))) known?.add(item.id, item)
+        if (!before.some((each) => each.startsWith(prefix))) known?.set(item.id, item)
       }
     }
   }
@@ -72,7 +72,7 @@ export class PrefixIndex<Item extends { readonly id: string }> {
     const found = endOfPrefix(this.#terms, prefix) - this.#terms.rank(prefix)
     if (found <= this.#few) return false
     const items = new SortedMap<Item>()
-    for (const item of this.#search(prefix)) items.add(item.id, item)
+    for (const item of this.#search(prefix)) items.set(item.id, item)
     this.#common.set(prefix, items)
     return true
   }

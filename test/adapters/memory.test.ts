@@ -19,13 +19,13 @@ test('a sorted map is a sorted array', (t) => {
     fc.record({ kind: fc.constant('rank' as const), key })
   )
   fc.assert(fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
-    // Narrow nodes make a deep tree of few keys.
-    const set = new SortedMap<string>(4, 3)
+    // Narrow leaves make many of few keys.
+    const set = new SortedMap<string>({ leafMax: 4 })
     let model: string[] = []
     return steps.every((step) => {
       if (step.kind === 'range') return JSON.stringify(set.range(step.start, step.count)) === JSON.stringify(model.slice(step.start, step.start + step.count))
       if (step.kind === 'rank') return set.rank(step.key) === model.filter((key) => key < step.key).length
-      if (step.kind === 'add') set.add(step.key, step.key)
+      if (step.kind === 'add') set.set(step.key, step.key)
       else set.delete(step.key)
       model = step.kind === 'add' ? [...new Set([...model, step.key])].sort() : model.filter((key) => key !== step.key)
       return check(set, model)
@@ -40,8 +40,10 @@ test('a large map, grown in every order and emptied in every order', (t) => {
   const shuffled = keys.map((_, i) => keys[(i * 77_777 + 13) % keys.length] ?? '')
   for (const [name, order] of [['ascending', keys], ['descending', keys.toReversed()], ['shuffled', shuffled]] as const) {
     const set = new SortedMap<string>()
-    for (const key of order) set.add(key, key)
-    for (const key of order.slice(0, 100)) set.add(key, `another ${key}`)
+    for (const key of order) set.set(key, key)
+    for (const key of order.slice(0, 100)) set.set(key, `another ${key}`)
+    t.strictSame(set.range(0, keys.length).filter((value) => value.startsWith('another')).length, 100)
+    for (const key of order.slice(0, 100)) set.set(key, key)
     t.equal(set.size, keys.length, name)
     t.strictSame(set.range(0, keys.length), keys)
     t.strictSame(set.range(54_321, 3), ['054321', '054322', '054323'])
@@ -54,15 +56,33 @@ test('a large map, grown in every order and emptied in every order', (t) => {
     t.equal(set.size, 10_000)
     for (const key of shuffled) set.delete(key)
     t.strictSame([set.size, set.range(0, 5), set.rank('5')], [0, [], 0])
-    set.add('again', 'again')
+    set.set('again', 'again')
     t.strictSame(set.range(0, 5), ['again'])
   }
   t.end()
 })
 
+test('a map of several values for each key', (t) => {
+  const key = fc.integer({ min: 0, max: 60 }).map((n) => String(n).padStart(2, '0'))
+  const step = fc.record({ key, remove: fc.boolean(), value: fc.integer() })
+  fc.assert(fc.property(fc.array(step, { maxLength: 200, size: 'max' }), fc.nat(70), fc.nat(70), (steps, start, count) => {
+    const map = new SortedMap<string | number>({ width: 3, leafMax: 4 })
+    const model = new Map<string, number>()
+    for (const { key, remove, value } of steps) {
+      if (remove) map.delete(key)
+      else map.set(key, key, value, -value)
+      if (remove) model.delete(key)
+      else model.set(key, value)
+    }
+    const rows = [...model].sort(([a], [b]) => a < b ? -1 : 1).map(([key, value]) => [key, value, -value])
+    return map.size === rows.length && JSON.stringify(map.range(start, count)) === JSON.stringify(rows.slice(start, start + count).flat())
+  }), { numRuns: 300 })
+  t.end()
+})
+
 test('where the keys that begin with a text end', (t) => {
   const set = new SortedMap<string>()
-  for (const key of ['a', 'ab', 'abc', 'ac', 'a\uffff', 'a\uffffb', 'b', '\uffff', '\uffff\uffffx']) set.add(key, key)
+  for (const key of ['a', 'ab', 'abc', 'ac', 'a\uffff', 'a\uffffb', 'b', '\uffff', '\uffff\uffffx']) set.set(key, key)
   for (const [prefix, begins] of [['a', 6], ['ab', 2], ['abc', 1], ['a\uffff', 2], ['\uffff', 2], ['\uffff\uffff', 1], ['c', 0]] as const) {
     t.equal(endOfPrefix(set, prefix) - set.rank(prefix), begins, JSON.stringify(prefix))
   }

@@ -1,0 +1,62 @@
+import { cloneFields } from '../../lib/json.ts'
+import type { JsonObject, UserRecord } from '../../lib/storage.ts'
+import type { Positions } from './pages.ts'
+import { SortedMap } from './sorted-map.ts'
+
+type Cell = UserRecord[keyof UserRecord]
+
+/** The fields of most users: of these a copy is for free. */
+const NONE: JsonObject = Object.freeze({})
+export const kept = (fields: JsonObject): JsonObject => Object.keys(fields).length === 0 ? NONE : cloneFields(fields)
+const copyOf = (fields: JsonObject): JsonObject => fields === NONE ? {} : cloneFields(fields)
+
+/** A copy of a user that shares nothing with it. Member by member: what a spread makes is ten times slower to read. */
+export const userOf = ({ id, name, email, fields, version, createdAt, updatedAt }: UserRecord): UserRecord => ({ id, name, email, fields: copyOf(fields), version, createdAt, updatedAt })
+
+const WIDTH = 7
+/** What stands in a cell, which is not looked at: a text says what it is in its own memory, and to go there costs more than the cell. */
+function at (cells: readonly Cell[], place: number, kind: 'text'): string
+function at (cells: readonly Cell[], place: number, kind: 'number'): number
+function at (cells: readonly Cell[], place: number, kind: 'fields'): JsonObject
+function at (cells: readonly Cell[], place: number): Cell | undefined {
+  return cells[place]
+}
+
+/** All users in the order of their ids, the members of twenty in one piece of memory: a page at random in a large store waits for memory, and not twenty times. */
+export class UserRows implements Positions<UserRecord> {
+  readonly #rows = new SortedMap<Cell>({ width: WIDTH })
+
+  get size (): number {
+    return this.#rows.size
+  }
+
+  set ({ id, name, email, fields, version, createdAt, updatedAt }: UserRecord): void {
+    this.#rows.set(id, id, name, email, fields, version, createdAt, updatedAt)
+  }
+
+  delete (id: string): void {
+    this.#rows.delete(id)
+  }
+
+  rank (id: string): number {
+    return this.#rows.rank(id)
+  }
+
+  /** Copies of so many users from this position on. */
+  range (start: number, count: number): UserRecord[] {
+    const cells = this.#rows.range(start, count)
+    const users: UserRecord[] = []
+    for (let row = 0; row < cells.length; row += WIDTH) {
+      users.push({
+        id: at(cells, row, 'text'),
+        name: at(cells, row + 1, 'text'),
+        email: at(cells, row + 2, 'text'),
+        fields: copyOf(at(cells, row + 3, 'fields')),
+        version: at(cells, row + 4, 'number'),
+        createdAt: at(cells, row + 5, 'text'),
+        updatedAt: at(cells, row + 6, 'text')
+      })
+    }
+    return users
+  }
+}
