@@ -1,5 +1,3 @@
-import { Counts } from './counts.ts'
-
 /** How many of these sorted texts come before this one. */
 function position (keys: readonly string[], key: string): number {
   let low = 0
@@ -14,8 +12,9 @@ function position (keys: readonly string[], key: string): number {
 }
 
 /**
- * Values under texts in order, that knows positions: leaves of some hundred keys, and counts of them, so that every step is logarithmic in their number; where
- * leaves are cut or joined all of them are counted, once in some hundred changes. Each key has as many values as the map is wide, one behind the other.
+ * Values under texts in order, that knows positions: leaves of some hundred keys, and the position at which each begins. A change moves the positions behind it,
+ * and a position is looked for from where it would be if all leaves were as full: both are fast where leaves are large. Each key has as many values as the map
+ * is wide, one behind the other.
  */
 export class SortedMap<Value> {
   readonly #width: number
@@ -23,17 +22,17 @@ export class SortedMap<Value> {
   // Leaf by leaf, in lists of their own and not in objects: each thing on the way to a value, somewhere else in memory, costs a page at random a fifth.
   readonly #keys: string[][] = []
   readonly #values: Value[][] = []
-  #counts = new Counts([])
-  #size = 0
+  /** Of each leaf, and at last that of one more: the number of keys. */
+  #starts = [0]
 
-  /** The width of leaves is for tests: of few keys there are many leaves where they are narrow. */
+  /** At most so many keys stand in a leaf. */
   constructor ({ width = 1, leafMax = 512 } = {}) {
     this.#width = width
     this.#leafMax = leafMax
   }
 
   get size (): number {
-    return this.#size
+    return this.#startOf(this.#keys.length)
   }
 
   /** Sets the values of a key, as many as the map is wide. */
@@ -70,17 +69,40 @@ export class SortedMap<Value> {
   /** How many keys are smaller than this text, which need not be one of them. */
   rank (key: string): number {
     const leaf = this.#leafOf(key)
-    return this.#counts.before(leaf) + position(this.#keys[leaf] ?? [], key)
+    return this.#startOf(leaf) + position(this.#keys[leaf] ?? [], key)
   }
 
   /** The values of at most so many keys, from the one at this position on, in the order of the keys. */
   range (start: number, count: number): Value[] {
-    let leaf = this.#counts.find(start)
-    const skipped = (start - this.#counts.before(leaf)) * this.#width
-    const wanted = count * this.#width
-    const found = this.#values[leaf]?.slice(skipped, skipped + wanted) ?? []
-    for (let next = this.#values[++leaf]; found.length < wanted && next !== undefined; next = this.#values[++leaf]) found.push(...next.slice(0, wanted - found.length))
+    const found: Value[] = []
+    this.visit(start, count, (values, from, to) => { found.push(...values.slice(from, to)) })
     return found
+  }
+
+  /** The same without a copy: shows them where they stand, from one place in a list to another, list by list. */
+  visit (start: number, count: number, see: (values: readonly Value[], from: number, to: number) => void): void {
+    let leaf = this.#find(start)
+    let from = (start - this.#startOf(leaf)) * this.#width
+    let left = count * this.#width
+    for (let values = this.#values[leaf]; left > 0 && values !== undefined; values = this.#values[++leaf]) {
+      const to = Math.min(values.length, from + left)
+      see(values, from, to)
+      left -= to - from
+      from = 0
+    }
+  }
+
+  #startOf (leaf: number): number {
+    return this.#starts[leaf] ?? Infinity
+  }
+
+  /** The leaf in which a position is, or the one behind the last. Steps through the leaves are guessed well by a processor, those of a search by halves are not. */
+  #find (position: number): number {
+    const leaves = this.#keys.length
+    let leaf = Math.min(leaves, Math.floor(position / Math.max(1, this.size) * leaves))
+    while (this.#startOf(leaf) > position) leaf--
+    while (this.#startOf(leaf + 1) <= position) leaf++
+    return leaf
   }
 
   /** The leaf in which a key belongs. */
@@ -97,13 +119,12 @@ export class SortedMap<Value> {
   }
 
   #add (leaf: number, more: number): void {
-    this.#size += more
-    this.#counts.add(leaf, more)
+    for (let behind = leaf + 1; behind < this.#starts.length; behind++) this.#starts[behind] = this.#startOf(behind) + more
   }
 
   #recount (): void {
-    this.#counts = new Counts(this.#keys.map(({ length }) => length))
-    this.#size = this.#counts.before(this.#keys.length)
+    let sum = 0
+    this.#starts = [0, ...this.#keys.map(({ length }) => { sum += length; return sum })]
   }
 
   /** Takes the upper part of a leaf that has grown too wide. What grows at its end (ids do) is cut there, so that full leaves stay full. */

@@ -14,6 +14,9 @@ const copyOf = (fields: JsonObject): JsonObject => fields === NONE ? {} : cloneF
 export const userOf = ({ id, name, email, fields, version, createdAt, updatedAt }: UserRecord): UserRecord => ({ id, name, email, fields: copyOf(fields), version, createdAt, updatedAt })
 
 const WIDTH = 7
+/** Users in a leaf: where leaves are few, what leads to them stays in the cache, and a deletion moves more. */
+const LEAF = 2048
+
 /** What stands in a cell, which is not looked at: a text says what it is in its own memory, and to go there costs more than the cell. */
 function at (cells: readonly Cell[], place: number, kind: 'text'): string
 function at (cells: readonly Cell[], place: number, kind: 'number'): number
@@ -24,7 +27,7 @@ function at (cells: readonly Cell[], place: number): Cell | undefined {
 
 /** All users in the order of their ids, the members of twenty in one piece of memory: a page at random in a large store waits for memory, and not twenty times. */
 export class UserRows implements Positions<UserRecord> {
-  readonly #rows = new SortedMap<Cell>({ width: WIDTH })
+  readonly #rows = new SortedMap<Cell>({ width: WIDTH, leafMax: LEAF })
 
   get size (): number {
     return this.#rows.size
@@ -44,19 +47,20 @@ export class UserRows implements Positions<UserRecord> {
 
   /** Copies of so many users from this position on. */
   range (start: number, count: number): UserRecord[] {
-    const cells = this.#rows.range(start, count)
     const users: UserRecord[] = []
-    for (let row = 0; row < cells.length; row += WIDTH) {
-      users.push({
-        id: at(cells, row, 'text'),
-        name: at(cells, row + 1, 'text'),
-        email: at(cells, row + 2, 'text'),
-        fields: copyOf(at(cells, row + 3, 'fields')),
-        version: at(cells, row + 4, 'number'),
-        createdAt: at(cells, row + 5, 'text'),
-        updatedAt: at(cells, row + 6, 'text')
-      })
-    }
+    this.#rows.visit(start, count, (cells, from, to) => {
+      for (let row = from; row < to; row += WIDTH) {
+        users.push({
+          id: at(cells, row, 'text'),
+          name: at(cells, row + 1, 'text'),
+          email: at(cells, row + 2, 'text'),
+          fields: copyOf(at(cells, row + 3, 'fields')),
+          version: at(cells, row + 4, 'number'),
+          createdAt: at(cells, row + 5, 'text'),
+          updatedAt: at(cells, row + 6, 'text')
+        })
+      }
+    })
     return users
   }
 }

@@ -127,6 +127,26 @@ test('a prefix index finds what a look at every key finds, while prefixes become
   t.end()
 })
 
+test('the pages of a store of several thousand users, after changes and deletions', async (t) => {
+  const store = memory()
+  const anyVersion = { ifVersion: null, unlessVersion: [] }
+  const users = Array.from({ length: 6_000 }, (_, n) => ({ id: `usr_${String(n).padStart(4, '0')}`, name: `N ${n}`, email: `${n}@b.co`, fields: n % 3 === 0 ? { n } : {}, version: 1, createdAt: `c${n}`, updatedAt: `u${n}` }))
+  for (const user of users) await store.createUser(user, { emailKey: user.email, nameKey: user.name }, null)
+  for (const user of users) {
+    if (Number(user.name.slice(2)) % 11 !== 0) continue
+    Object.assign(user, { name: `${user.name} new`, version: 2, updatedAt: 'later' })
+    await store.updateUser(user.id, { name: { value: user.name, key: user.name } }, 'later', anyVersion)
+  }
+  const left = users.filter((_, n) => n % 7 !== 0)
+  for (const [n, { id }] of users.entries()) if (n % 7 === 0) await store.deleteUser(id, anyVersion)
+  const nothing = { emailKey: null, prefix: null, fields: {} }
+  for (let offset = 0; offset < left.length + 200; offset += 97) {
+    const [asc, desc] = await Promise.all((['asc', 'desc'] as const).map((order) => store.listUsers(nothing, { order, limit: 100, from: { offset } })))
+    t.equal(JSON.stringify(asc), JSON.stringify({ items: left.slice(offset, offset + 100), total: left.length }), `page at ${offset}`)
+    t.equal(JSON.stringify(desc), JSON.stringify({ items: left.toReversed().slice(offset, offset + 100), total: left.length }), `page at ${offset} from the end`)
+  }
+})
+
 test('two stores share nothing', async (t) => {
   const [a, b] = [memory(), memory()]
   await a.createUser({ id: 'usr_1', name: 'A', email: 'a@b.co', fields: {}, version: 1, createdAt: '', updatedAt: '' }, { emailKey: 'a@b.co', nameKey: 'a' }, null)
