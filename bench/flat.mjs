@@ -11,7 +11,7 @@ import { sqlite } from '../dist/adapters/sqlite.js'
 import { startPostgres } from '../test/servers/postgres.mjs'
 import { median } from './lib/median.mjs'
 import { idOf, personOf } from './lib/people.mjs'
-import { changesOf, deleteTenth, seedPostgres, seedSqlite } from './lib/seed.mjs'
+import { changesOf, deleteTenth, seedPostgres, seedSqlite, settlePostgres } from './lib/seed.mjs'
 
 const ALL = { emailKey: null, prefix: null, fields: {} }
 const TABLE = 'fastify_users_users'
@@ -87,6 +87,7 @@ async function openStorage (kind, size, directory) {
   // The migration counts in the users that are there.
   const storage = open()
   await storage.migrate()
+  if (kind === 'postgres') await settlePostgres(place)
   return {
     storage,
     async thin () {
@@ -94,6 +95,7 @@ async function openStorage (kind, size, directory) {
       // A list notices that there is something to fold, and has it done in the background.
       await storage.listUsers(ALL, { order: 'asc', limit: LIMIT, from: { offset: 0 } })
       while (await changesOf(place) >= 512) await delay(200)
+      if (kind === 'postgres') await settlePostgres(place)
       return deleted
     },
     async stop () {

@@ -1,5 +1,6 @@
 // Fills the table of a server, in bulk and past everything that would make it slow.
 import { createRequire } from 'node:module'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { batches, COLUMNS } from './people.mjs'
 
@@ -59,6 +60,14 @@ export async function deleteTenth (place, table) {
   const { changed } = await plainSql(place, `DELETE FROM ${table} WHERE abs(random()) ${place.startsWith('postgres:') ? '< 0.1' : '% 10 = 0'}`)
   if (place.startsWith('postgres:')) await plainSql(place, `VACUUM ANALYZE ${table}`)
   return changed
+}
+
+/** Does now what PostgreSQL does by itself in the minutes after a large change, and would do while it is measured. */
+export async function settlePostgres (place) {
+  await plainSql(place, 'VACUUM ANALYZE')
+  await plainSql(place, 'CHECKPOINT')
+  const workers = async () => (await plainSql(place, "SELECT count(*) AS n FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'")).rows[0].n
+  while (Number(await workers()) > 0) await delay(200)
 }
 
 /** How many changes of the blocks wait to be folded into them. */
