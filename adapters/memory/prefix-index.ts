@@ -12,7 +12,7 @@ export function endOfPrefix (keys: SortedMap<unknown>, prefix: string): number {
 }
 
 /**
- * Finds the items of which a key begins with a text, in the order of their ids. Work is logarithmic in the number of keys, whatever the text finds: one that finds
+ * Finds the items of which a key begins with a text, in the order of their ids. Work is about logarithmic in the number of keys, whatever the text finds: one that finds
  * few is searched among the sorted keys, and one that finds many (there are few such) has a sorted map of its own.
  */
 export class PrefixIndex<Item extends { readonly id: string }> {

@@ -12,20 +12,20 @@ function position (keys: readonly string[], key: string): number {
 }
 
 /**
- * Values under texts in order, that knows positions: leaves of some hundred keys, and the position at which each begins. A change moves the positions behind it,
- * and a position is looked for from where it would be if all leaves were as full: both are fast where leaves are large. Each key has as many values as the map
- * is wide, one behind the other.
+ * Values under texts in order, that knows positions: leaves of some hundred keys or more, and the position at which each begins. A change moves the positions
+ * behind it, and a position is looked for from where it would be if all leaves were as full: both are fast where leaves are large. Each key has as many values
+ * as the map is wide, one behind the other.
  */
 export class SortedMap<Value> {
   readonly #width: number
   readonly #leafMax: number
-  // Leaf by leaf, in lists of their own and not in objects: each thing on the way to a value, somewhere else in memory, costs a page at random a fifth.
-  readonly #keys: string[][] = []
-  readonly #values: Value[][] = []
-  /** Of each leaf, and at last that of one more: the number of keys. */
+  // Leaf by leaf, in lists of their own and not in objects: each more thing on the way, somewhere else in memory, is a fifth of the time of a page at random.
+  #keys: string[][] = []
+  #values: Value[][] = []
+  /** The position at which each leaf begins, and last the size of the map. */
   #starts = [0]
 
-  /** At most so many keys stand in a leaf. */
+  /** Each key has `width` values; a leaf at most `leafMax` keys. */
   constructor ({ width = 1, leafMax = 512 } = {}) {
     this.#width = width
     this.#leafMax = leafMax
@@ -40,8 +40,9 @@ export class SortedMap<Value> {
     const leaf = this.#leafOf(key)
     const [keys, kept] = [this.#keys[leaf], this.#values[leaf]]
     if (keys === undefined || kept === undefined) {
-      this.#keys.push([key])
-      this.#values.push(values)
+      // Not by `push`, which keeps room for sixteen more: an index by field is many maps of one key.
+      this.#keys = [[key]]
+      this.#values = [values]
       this.#recount()
       return
     }
@@ -81,8 +82,9 @@ export class SortedMap<Value> {
 
   /** The same without a copy: shows them where they stand, from one place in a list to another, list by list. */
   visit (start: number, count: number, see: (values: readonly Value[], from: number, to: number) => void): void {
-    let leaf = this.#find(start)
-    let from = (start - this.#startOf(leaf)) * this.#width
+    const position = Math.min(Math.max(0, start), this.size)
+    let leaf = this.#find(position)
+    let from = (position - this.#startOf(leaf)) * this.#width
     let left = count * this.#width
     for (let values = this.#values[leaf]; left > 0 && values !== undefined; values = this.#values[++leaf]) {
       const to = Math.min(values.length, from + left)
@@ -96,7 +98,7 @@ export class SortedMap<Value> {
     return this.#starts[leaf] ?? Infinity
   }
 
-  /** The leaf in which a position is, or the one behind the last. Steps through the leaves are guessed well by a processor, those of a search by halves are not. */
+  /** The leaf in which a position from 0 to the size is, or the one behind the last. Steps through the leaves are guessed well by a processor, those of a search by halves are not. */
   #find (position: number): number {
     const leaves = this.#keys.length
     let leaf = Math.min(leaves, Math.floor(position / Math.max(1, this.size) * leaves))

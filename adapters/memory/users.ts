@@ -90,10 +90,10 @@ export function memoryUsers (): UserStore {
       const before = recall(key, idempotency)
       if (before !== null) return { user: userOf(before), replayed: true }
       if (entries.has(user.id)) throw new StorageError('fault', 'the id is taken')
-      claimEmail(keys.emailKey, user.id)
       const { name, email, version, createdAt, updatedAt } = user
       const fields = kept(user.fields)
-      // Member by member, as a copy is made.
+      claimEmail(keys.emailKey, user.id)
+      // Member by member: what a spread with more members makes is ten times slower to read.
       const entry: Entry = { id: user.id, name, email, fields, version, createdAt, updatedAt, nameKey: keys.nameKey, emailKey: keys.emailKey, idempotencyKeys: [] }
       entries.set(user.id, entry)
       rows.set(entry)

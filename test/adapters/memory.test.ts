@@ -4,6 +4,7 @@ import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { endOfPrefix, PrefixIndex } from '../../adapters/memory/prefix-index.ts'
 import { SortedMap } from '../../adapters/memory/sorted-map.ts'
+import type { JsonObject } from '../../lib/storage.ts'
 
 type Step = { kind: 'add' | 'delete', key: string } | { kind: 'range', start: number, count: number } | { kind: 'rank', key: string }
 
@@ -50,6 +51,8 @@ test('a large map, grown in every order and emptied in every order', (t) => {
     t.equal(set.rank('054321x'), 54_322)
     t.strictSame(set.range(99_999, 5), ['099999'])
     t.strictSame(set.range(100_000, 5), [])
+    t.strictSame(set.range(Infinity, 5), [])
+    t.strictSame(set.range(-1, 2), ['000000', '000001'])
     for (const [i, key] of order.entries()) if (i % 10 !== 0) set.delete(key)
     const left = keys.filter((key) => set.range(set.rank(key), 1)[0] === key)
     t.strictSame(set.range(0, 20_000), left)
@@ -145,6 +148,15 @@ test('the pages of a store of several thousand users, after changes and deletion
     t.equal(JSON.stringify(asc), JSON.stringify({ items: left.slice(offset, offset + 100), total: left.length }), `page at ${offset}`)
     t.equal(JSON.stringify(desc), JSON.stringify({ items: left.toReversed().slice(offset, offset + 100), total: left.length }), `page at ${offset} from the end`)
   }
+})
+
+test('a creation that fails claims no address', async (t) => {
+  const store = memory()
+  let deep: JsonObject = {}
+  for (let level = 0; level < 100_000; level++) deep = { deep }
+  const create = (id: string, fields: JsonObject): Promise<unknown> => store.createUser({ id, name: 'A', email: 'a@b.co', fields, version: 1, createdAt: '', updatedAt: '' }, { emailKey: 'a@b.co', nameKey: 'a' }, null)
+  await t.rejects(create('usr_1', deep), RangeError)
+  t.match(await create('usr_2', {}), { replayed: false })
 })
 
 test('two stores share nothing', async (t) => {
