@@ -417,6 +417,15 @@ test('a patch of fields that is always overtaken gives up', async (t) => {
   t.strictSame([statusCode, headers['retry-after'], tries], [503, '5', 100])
 })
 
+test('a body that is no object is told only that, where a field is required', async (t) => {
+  const { call } = await testApp(t, { storage: memory(), fields: Type.Object({ plan: Type.String() }) })
+  for (const payload of ['null', '[]', '"plan"', '7']) {
+    const answer = await call('POST', '/users', { payload, headers: { 'content-type': 'application/json' } })
+    t.equal(answer.statusCode, 400, payload)
+    t.strictSame(answer.json().errors.map(({ pointer, code }: { pointer: string, code: string }) => [pointer, code]), [['', 'type']])
+  }
+})
+
 test('every keyword of a schema has words of its own', async (t) => {
   const schema: TObject = Type.Object({
     date: Type.Optional(Type.String({ format: 'date', 'x-own': 1, example: '2026-01-31' })),
