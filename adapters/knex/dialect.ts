@@ -9,8 +9,8 @@ export interface Many {
   rows (columns: readonly TypedColumn[]): string
   /** What the statement is given for them. */
   values (rows: ReadonlyArray<readonly Param[]>): Param[]
-  /** How an update names its table, and what it asks more, so that it looks each row up by its id (the first column of `q`), however small the table was when the plan was made. */
-  updated (table: string, bare: string): { table: string, where: string }
+  /** What an update asks beside the id (the first column of `q`), so that each row can be looked up by it. */
+  among: string
   /** Whether a connection may keep the plan of an update: not where that is made for the size that the table has at the moment. */
   keep: boolean
   /** What a statement reads from first, so that it waits for no other transaction longer than a moment. */
@@ -30,6 +30,11 @@ export interface Dialect {
   pack (values: readonly string[]): string
   /** Whether the column is in the list that is the nth value. */
   in (column: string, n: number, type: 'bigint' | 'text'): string
+  /**
+   * How the users' table, and bare its name, is named where many rows are looked up by this column. Where ANALYZE has seen a small table, SQLite believes in it for
+   * ever, and would read the whole table instead.
+   */
+  by (column: 'id' | 'email_key', table: string, bare: string): string
   /** How many rows are written by one statement. */
   many: Many
   /**
@@ -88,11 +93,12 @@ export const postgresDialect: Dialect = {
     json: { alone: (column) => `${column}::text`, inJson: (column) => column }
   },
   pack: (values) => `json_agg(json_build_array(${values.join(', ')}))`,
+  by: (_column, table) => table,
   in: (column, n, type) => `${column} = ANY($${n}::${type}[])`,
   many: {
     rows: (columns) => `unnest(${columns.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ')}) AS q (${columns.map(([name]) => `q_${name}`).join(', ')})`,
     values: (rows) => rows.slice(0, 1).flatMap((first) => first.map((_, i) => rows.map((row) => String(row[i])))),
-    updated: (table) => ({ table, where: '' }),
+    among: '',
     keep: false,
     // For this statement alone, which is a transaction. PostgreSQL never leaves out what calls a volatile function.
     lockTimeout: `(SELECT set_config('lock_timeout', '${MOMENT_MS}', true)) AS moment, `,
@@ -127,12 +133,13 @@ export const sqliteDialect: Dialect = {
   // Most hosts have no fields: then there is nothing to read.
   read: { plain: asItIs, moment: asItIs, json: { alone: (column) => column, inJson: (column) => `json(nullif(${column}, '{}'))` } },
   pack: (values) => `json_group_array(json_array(${values.join(', ')}))`,
+  // SQLite names them so, in the order in which the table's constraints were declared.
+  by: (column, table, bare) => `${table} INDEXED BY "sqlite_autoindex_${bare}_${column === 'id' ? 1 : 2}"`,
   in: (column, n) => `${column} IN (SELECT value FROM json_each(?${n}))`,
   many: {
     rows: (columns) => `(SELECT ${columns.map(([name], i) => `json_extract(value, '$[${i}]') AS q_${name}`).join(', ')} FROM json_each(?1)) AS q`,
     values: (rows) => [rows],
-    // Where ANALYZE has seen a small table, SQLite believes in it for ever, and would read the table for each row.
-    updated: (table, bare) => ({ table: `${table} INDEXED BY "sqlite_autoindex_${bare}_1"`, where: " AND id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))" }),
+    among: " AND id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))",
     keep: true,
     // There is but one writer.
     lockTimeout: '',

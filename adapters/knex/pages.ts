@@ -80,3 +80,10 @@ export function searchStatement (dialect: Dialect, table: string, columns: reado
 export function toPage<Item> ([row]: Row[], columns: readonly Column[], toItem: (row: Row) => Item): Page<Item> {
   return { items: unpacked(columns, row?.['items']).map(toItem), total: Number(row?.['total']) }
 }
+
+/** The page, and the number, of the one item that a filter leaves, or of none. */
+export function pageOfOne<Item extends { id: string }> (item: Item | null, { order, from }: PageRequest): Page<Item> {
+  if (item === null) return { items: [], total: 0 }
+  const shown = 'offset' in from ? from.offset === 0 : order === 'asc' ? item.id > from.after : item.id < from.after
+  return { items: shown ? [item] : [], total: 1 }
+}

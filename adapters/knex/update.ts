@@ -62,9 +62,8 @@ export function updater ({ dialect, run, once, attempt, lanes }: Session, { user
     const { set, differs } = assignments(dialect, new Map(columns.map((column) => [column, `q_${column}`])))
     const given: TypedColumn[] = [['id', 'text'], ...columns.map((column) => [column, column === 'updated_at' ? 'timestamptz' : 'text'] as const)]
     if (guarded) given.push(['version', 'bigint'])
-    const updated = many.updated(table, usersTable)
-    return `UPDATE ${updated.table} SET ${set} FROM ${many.lockTimeout}${many.rows(given)} ` +
-      `WHERE id = q_id${updated.where} AND ${differs}${guarded ? ' AND version = q_version' : ''} RETURNING ${returned}`
+    return `UPDATE ${dialect.by('id', table, usersTable)} SET ${set} FROM ${many.lockTimeout}${many.rows(given)} ` +
+      `WHERE id = q_id${many.among} AND ${differs}${guarded ? ' AND version = q_version' : ''} RETURNING ${returned}`
   }
 
   /** Those that go together with an update of these columns. */

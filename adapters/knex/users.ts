@@ -1,16 +1,16 @@
 import type { Page, PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard } from '../../lib/storage.ts'
 import { requireVersion } from '../../lib/storage-rules.ts'
-import { isStorable } from '../../lib/text.ts'
 import { blocksPage } from './blocks/page.ts'
 import type { Upkeep } from './blocks/upkeep.ts'
 import { knexCreation } from './creation.ts'
 import type { Dialect } from './dialect.ts'
 import type { Param, Row } from './drivers.ts'
 import { fieldIs } from './fields.ts'
-import { gatherFinds, gatherSame } from './gathering.ts'
+import { finderBy } from './finds.ts'
+import { gatherSame } from './gathering.ts'
 import type { Names } from './names.ts'
-import { beginsWith, type Condition, FEW, pageStatement, searchStatement, toPage } from './pages.ts'
-import { listed, packed, toUser, unpacked, USER_COLUMNS } from './rows.ts'
+import { beginsWith, type Condition, FEW, pageOfOne, pageStatement, searchStatement, toPage } from './pages.ts'
+import { listed, toUser, unpacked, USER_COLUMNS } from './rows.ts'
 import type { Session } from './session.ts'
 import { guardedBy, updater } from './update.ts'
 
@@ -39,19 +39,10 @@ export function knexUsers (session: Session, names: Names, upkeep: Upkeep): User
   const { p } = dialect
   const columns = listed(dialect, USER_COLUMNS)
   const statementOf = blocksPage(dialect, names, USER_COLUMNS)
-  const select = `SELECT ${columns} FROM ${users} WHERE id = ${p(1)}`
-  const selectMany = `SELECT ${packed(dialect, USER_COLUMNS, `SELECT * FROM ${users} WHERE ${dialect.in('id', 1, 'text')}`)} AS items`
+  const findById = finderBy(session, names, 'id')
+  const findByEmailKey = finderBy(session, names, 'email_key')
 
   const update = updater(session, names, columns)
-
-  async function findRow (id: string): Promise<Row | undefined> {
-    return (await read(select, [id]))[0]
-  }
-
-  async function findRows (ids: string[]): Promise<Map<unknown, Row>> {
-    const [row] = await read(selectMany, [ids])
-    return new Map(unpacked(USER_COLUMNS, row?.['items']).map((each) => [each['id'], each]))
-  }
 
   async function pageOfAll (page: PageRequest): Promise<{ rows: Row[], total: number }> {
     const { sql, params } = statementOf(page)
@@ -72,11 +63,9 @@ export function knexUsers (session: Session, names: Names, upkeep: Upkeep): User
   }
 
   const same = gatherSame<{ rows: Row[], total: number }>()
-  const find = lanes > 0 ? gatherFinds(findRow, findRows) : findRow
 
   async function findUser (id: string): Promise<UserRecord | null> {
-    // What can't be kept is nobody's id.
-    const row = isStorable(id) ? await find(id) : undefined
+    const row = await findById(id)
     return row === undefined ? null : toUser(row)
   }
 
@@ -94,13 +83,17 @@ export function knexUsers (session: Session, names: Names, upkeep: Upkeep): User
     async listUsers (filter: UserFilter, page: PageRequest) {
       const few = await searchFew(filter, page)
       if (few !== null) return few
+      const { emailKey, prefix, fields } = filter
+      const narrowed = Object.keys(fields).length > 0
+      if (emailKey !== null && prefix === null && !narrowed) {
+        const row = await findByEmailKey(emailKey)
+        return pageOfOne(row === undefined ? null : toUser(row), page)
+      }
       const condition = conditionOf(dialect, filter)
       if (condition !== null) {
         const { sql, params } = pageStatement(dialect, users, USER_COLUMNS, condition, page)
-        // By address there is one at most; by prefix or field it can be half the table. Fields have a text for each choice of them: too many to be kept.
-        const narrowed = Object.keys(filter.fields).length > 0
-        const rows = filter.emailKey !== null && !narrowed ? read(sql, params) : search(sql, params, !narrowed)
-        return toPage(await rows, USER_COLUMNS, toUser)
+        // Fields have a text for each choice of them: too many to be kept.
+        return toPage(await search(sql, params, !narrowed), USER_COLUMNS, toUser)
       }
       const { rows, total } = await (lanes > 0 ? same(`${page.order} ${page.limit} ${JSON.stringify(page.from)}`, () => pageOfAll(page)) : pageOfAll(page))
       return { items: rows.map(toUser), total }

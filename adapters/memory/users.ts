@@ -73,12 +73,12 @@ export function memoryUsers (): UserStore {
       Object.entries(fields).every(([name, value]) => Object.hasOwn(entry.fields, name) && entry.fields[name] === value)
   }
 
-  function matching (filter: UserFilter): Positions<UserRecord> {
+  /** What a filter leaves; null where there is nothing in it. */
+  function matching (filter: UserFilter): Positions<Entry> | null {
     const [first, ...others] = partsOf(filter).sort((a, b) => a.size - b.size)
-    if (first === undefined) return rows
+    if (first === undefined) return null
     // The part that leaves the fewest is gone through, where there are several.
-    const found = others.length === 0 ? first : positionsOf(first.range(0, first.size).filter((entry) => fits(entry, filter)))
-    return { size: found.size, rank: (id) => found.rank(id), range: (start, count) => found.range(start, count).map(userOf) }
+    return others.length === 0 ? first : positionsOf(first.range(0, first.size).filter((entry) => fits(entry, filter)))
   }
 
   return {
@@ -116,8 +116,8 @@ export function memoryUsers (): UserStore {
     },
 
     async listUsers (filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>> {
-      const matches = matching(filter)
-      return { items: pageOf(matches, page), total: matches.size }
+      const found = matching(filter)
+      return found === null ? { items: pageOf(rows, page), total: rows.size } : { items: pageOf(found, page).map(userOf), total: found.size }
     },
 
     async updateUser (id, changes, updatedAt, guard) {

@@ -90,6 +90,10 @@ export const listCases: Cases = {
     for (const from of [{ offset: 1 }, { after: idOf('usr', 2) }, { after: idOf('usr', 3) }]) {
       assert.deepEqual(await storage.listUsers(filter, { order: 'asc', limit: 5, from }), { items: [], total: 1 }, 'the page counts with a filter too')
     }
+    for (const n of [1, 2]) {
+      assert.deepEqual(await storage.listUsers(filter, { order: 'desc', limit: 5, from: { after: idOf('usr', n) } }), { items: [], total: 1 }, 'and in the other order')
+    }
+    assert.deepEqual(await ids(storage, filter, { order: 'asc', limit: 5, from: { after: idOf('usr', 1) } }), idsOf([2]))
     assert.deepEqual(await ids(storage, filter, { order: 'desc', limit: 5, from: { after: idOf('usr', 3) } }), idsOf([2]))
     for (const emailKey of ['user2@example', 'User2@Example.org', '%', 'user_@example.org', 'nobody@example.org']) {
       assert.deepEqual(await storage.listUsers({ emailKey, prefix: null, fields: {} }, first(5)), { items: [], total: 0 }, JSON.stringify(emailKey))

@@ -6,7 +6,7 @@ import { groupWrites } from '../../adapters/knex/group-commit.ts'
 import { storageOnKnex } from '../../adapters/knex/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { StorageError } from '../../lib/errors.ts'
-import type { Storage, UserRecord, VersionGuard } from '../../lib/storage.ts'
+import type { PageRequest, Storage, UserRecord, VersionGuard } from '../../lib/storage.ts'
 import { pgUrl, sql, stores, temporarySchema } from '../helpers/stores.ts'
 
 const NOW = '2026-01-01T00:00:00.000Z'
@@ -15,6 +15,7 @@ const unguarded: VersionGuard = { ifVersion: null, unlessVersion: [] }
 const everybody = { emailKey: null, prefix: null, fields: {} }
 const userOf = (n: number): UserRecord => ({ id: `usr_${String(n).padStart(26, '0')}`, name: `n${n}`, email: `${n}@example.com`, fields: {}, version: 1, createdAt: NOW, updatedAt: NOW })
 const keysOf = ({ name, email }: UserRecord) => ({ nameKey: name.toLowerCase(), emailKey: email.toLowerCase() })
+const PAGE: PageRequest = { order: 'asc', limit: 20, from: { offset: 0 } }
 const numbers = (length: number) => Array.from({ length }, (_, n) => n)
 const renamed = (name: string) => ({ name: { value: name, key: name.toLowerCase() } })
 const codeOf = (answer: PromiseSettledResult<unknown>): unknown => answer.status === 'fulfilled' ? 'ok' : answer.reason.code
@@ -251,7 +252,7 @@ async function scansOf (own: Knex): Promise<() => Promise<string[]>> {
   const planOf = (sql: string) => new Promise<string[]>((resolve, reject) => {
     connection.all(`EXPLAIN QUERY PLAN ${sql}`, (error, rows) => { if (error === null) resolve(rows.map(({ detail }) => detail)); else reject(error) })
   })
-  return async () => (await Promise.all(prepared.filter((sql) => sql.startsWith('UPDATE')).map(planOf))).flat().filter((detail) => /SCAN (?:fastify_users_)?users/.test(detail))
+  return async () => (await Promise.all(prepared.filter((sql) => /^(?:UPDATE|SELECT)/.test(sql)).map(planOf))).flat().filter((detail) => /SCAN (?:fastify_users_)?users/.test(detail))
 }
 
 for (const kind of ['sqlite', 'postgres']) {
@@ -288,6 +289,10 @@ for (const kind of ['sqlite', 'postgres']) {
     t.equal(await counted(change({ fields: { n: 1 } }, [2])), 4)
     t.equal(await counted(change({ ...renamed('both'), fields: {} }, [3])), 4)
     t.ok(await counted((n) => storage.updateUser(userOf(n).id, renamed('both'), LATER, unguarded)) < 20, 'what changes nothing is written with others too')
-    t.strictSame(await plansOf(), [], 'each row is looked up by its id')
+    t.ok(await counted(async (n) => { t.equal((await storage.findUser(userOf(n).id))?.version, 4) }) <= 4)
+    t.ok(await counted(async (n) => {
+      t.strictSame((await storage.listUsers({ emailKey: keysOf(userOf(n)).emailKey, prefix: null, fields: {} }, PAGE)).items.map(({ id }) => id), [userOf(n).id])
+    }) <= 4)
+    t.strictSame(await plansOf(), [], 'each row is looked up by an index')
   })
 }

@@ -47,5 +47,9 @@ for (const { name, create: make } of stores) {
       }
     }
     t.strictSame(await list('nobody', { order: 'asc', limit: 20, from: { offset: 0 } }), [[], 0])
+    const byAddress = ['n1x-0', 'z1@example.com', '\ud800', 'a\0b', 'e1x-0@example.com', 'e1x-0@example.com'].map(async (emailKey) => {
+      return (await storage.listUsers({ emailKey, prefix: null, fields: {} }, { order: 'asc', limit: 20, from: { offset: 0 } })).total
+    })
+    t.strictSame(await Promise.all(byAddress), [0, 1, 0, 0, 1, 1], 'what can not be kept is nobody\'s address, and holds up no other')
   })
 }
