@@ -11,6 +11,14 @@ function position (keys: readonly string[], key: string): number {
   return low
 }
 
+/** So many leaves, and they are made twice as large, up to the largest that a map is made for. */
+const MANY = 64
+
+/** Each two lists that stand side by side as one. */
+function paired<Item> (lists: ReadonlyArray<readonly Item[]>): Item[][] {
+  return Array.from({ length: Math.ceil(lists.length / 2) }, (_, i) => lists.slice(i * 2, i * 2 + 2).flat())
+}
+
 /**
  * Values under texts in order, that knows positions: leaves of some hundred keys or more, and the position at which each begins. A change moves the positions
  * behind it, and a position is looked for from where it would be if all leaves were as full: both are fast where leaves are large. Each key has as many values
@@ -18,17 +26,19 @@ function position (keys: readonly string[], key: string): number {
  */
 export class SortedMap<Value> {
   readonly #width: number
-  readonly #leafMax: number
+  readonly #largest: number
+  #leafMax: number
   // Leaf by leaf, in lists of their own and not in objects: each more thing on the way, somewhere else in memory, is a fifth of the time of a page at random.
   #keys: string[][] = []
   #values: Value[][] = []
   /** The position at which each leaf begins, and last the size of the map. */
   #starts = [0]
 
-  /** Each key has `width` values; a leaf at most `leafMax` keys. */
-  constructor ({ width = 1, leafMax = 512 } = {}) {
+  /** Each key has `width` values; a leaf at most `leafMax` keys, and where there are many leaves at most `largest`. */
+  constructor ({ width = 1, leafMax = 512, largest = leafMax }: { width?: number, leafMax?: number, largest?: number } = {}) {
     this.#width = width
     this.#leafMax = leafMax
+    this.#largest = largest
   }
 
   get size (): number {
@@ -134,6 +144,11 @@ export class SortedMap<Value> {
     const cut = leaf === this.#keys.length - 1 ? keys.length - 1 : keys.length >>> 1
     this.#keys.splice(leaf + 1, 0, keys.splice(cut))
     this.#values.splice(leaf + 1, 0, values.splice(cut * this.#width))
+    if (this.#keys.length > MANY && this.#leafMax < this.#largest) {
+      this.#leafMax *= 2
+      this.#keys = paired(this.#keys)
+      this.#values = paired(this.#values)
+    }
     this.#recount()
   }
 

@@ -14,8 +14,11 @@ const copyOf = (fields: JsonObject): JsonObject => fields === NONE ? {} : cloneF
 export const userOf = ({ id, name, email, fields, version, createdAt, updatedAt }: UserRecord): UserRecord => ({ id, name, email, fields: copyOf(fields), version, createdAt, updatedAt })
 
 const WIDTH = 7
-/** Users in a leaf: where leaves are few, what leads to them stays in the cache, and a deletion moves more. */
-const LEAF = 2048
+/**
+ * Users in a leaf of a large store. What leads to a page at random is then in few places of memory, which the processor finds again: of a million users a page costs
+ * 1.4 to 1.7 times the first of a thousand instead of 1.6 to 2.6 with leaves of 2048; a deletion moves more (0.33 instead of 0.28 ms at 400,000).
+ */
+const LARGEST = 16_384
 
 /** What stands in a cell. Its type is taken on trust: `typeof` would read the text itself, somewhere else in memory, which costs more than the cell. */
 function at (cells: readonly Cell[], place: number, kind: 'text'): string
@@ -27,7 +30,7 @@ function at (cells: readonly Cell[], place: number): Cell | undefined {
 
 /** All users in the order of their ids, what leads to their members in one piece of memory: a page at random in a large store waits for it once, and not for each user. */
 export class UserRows implements Positions<UserRecord> {
-  readonly #rows = new SortedMap<Cell>({ width: WIDTH, leafMax: LEAF })
+  readonly #rows = new SortedMap<Cell>({ width: WIDTH, largest: LARGEST })
 
   get size (): number {
     return this.#rows.size
