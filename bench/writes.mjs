@@ -1,5 +1,6 @@
 // What the bookkeeping of totals costs who writes, on PostgreSQL with fsync: node bench/writes.mjs --rounds 9 --seconds 2 --connections 16
-// The same INSERT into two tables alike, with the triggers and the upkeep of the blocks and without, in turn; and 50,000 rows in one statement.
+// The same INSERT into two tables alike, with the triggers and the upkeep of the blocks and without, in turn: each by itself, 50,000 rows in one statement, and as
+// `postgres()` creates users, those that arrive at once together.
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
@@ -50,6 +51,34 @@ async function creates ({ storage, one }, looks) {
   return done / Number(given.seconds)
 }
 
+/** A storage in a schema of its own, with the bookkeeping or without. */
+async function storageIn (schema, counts) {
+  const storage = postgres({ connection: server.url, schema })
+  await storage.migrate()
+  if (!counts) {
+    await clients[0].query(`DROP TRIGGER fastify_users_users_inserted ON "${schema}".fastify_users_users`)
+    // No user is beyond the boundary, so there is nothing to keep up.
+    await clients[0].query(`UPDATE "${schema}".fastify_users_sealing SET sealed = 'usr_z', pending = 'usr_z'`)
+  }
+  return storage
+}
+
+/** Users created a second, by as many at once as there are connections. */
+async function storageCreates (storage) {
+  const until = performance.now() + Number(given.seconds) * 1000
+  let done = 0
+  await Promise.all(clients.map(async () => {
+    while (performance.now() < until) {
+      const id = newId('usr')
+      const at = new Date().toISOString()
+      const email = `${id}@example.com`
+      await storage.createUser({ id, name: 'Name', email, fields: {}, version: 1, createdAt: at, updatedAt: at }, { nameKey: 'name', emailKey: email }, null)
+      done++
+    }
+  }))
+  return done / Number(given.seconds)
+}
+
 /** Milliseconds of one statement. */
 async function bulk ({ many }) {
   const ids = Array.from({ length: ROWS }, () => newId('usr'))
@@ -58,14 +87,14 @@ async function bulk ({ many }) {
   return performance.now() - start
 }
 
-async function ratios (measure) {
+async function ratios (measure, without = bare, withAll = counted) {
   const found = []
   for (let round = -1; round < Number(given.rounds); round++) {
     // Whoever comes second meets the checkpoint of the first: in turn.
-    const order = round % 2 === 0 ? [bare, counted] : [counted, bare]
+    const order = round % 2 === 0 ? [without, withAll] : [withAll, without]
     const result = new Map()
     for (const table of order) result.set(table, await measure(table))
-    if (round >= 0) found.push({ bare: result.get(bare), counted: result.get(counted) })
+    if (round >= 0) found.push({ bare: result.get(without), counted: result.get(withAll) })
   }
   return found
 }
@@ -75,9 +104,10 @@ const shown = (found, unit) => `${median(found.map(({ bare }) => bare)).toFixed(
 
 console.log(`node ${process.version}, ${cpus().length} × ${cpus()[0].model}; medians of ${given.rounds} rounds\n`)
 console.log(`creates, ${given.connections} connections: ${shown(await ratios((table) => creates(table, table === counted)), 'a second')}`)
+const [alone, kept] = [await storageIn('storage_bare', false), await storageIn('storage_counted', true)]
+console.log(`the same by postgres(), together: ${shown(await ratios(storageCreates, alone, kept), 'a second')}`)
 console.log(`${ROWS} rows in one statement: ${shown(await ratios(bulk), 'ms')}`)
 for (const client of clients) await client.end()
-await bare.storage.close()
-await counted.storage.close()
+for (const storage of [bare.storage, counted.storage, alone, kept]) await storage.close()
 await server.stop()
 process.exit(0)
