@@ -47,7 +47,7 @@ const BEYOND = '{'
  * A look at a table is two thirds of what a new user would cost. So a sequence, which every transaction sees as it is now and any expression can read, has the
  * eight characters of an id that follow BEGINNING, as a number, from which on nothing needs to be written down. It is never behind the boundary, and never goes
  * back, since what is rolled back stays in it: then there are needless looks, and nothing else. (Creates with 16 connections: 0.77 of those without triggers
- * became 0.88; where fsync costs little it is 0.72, and 0.92 by group commit. 50,000 rows in one statement: from 1.1 to 1.4 times as long.)
+ * became 0.88; on another machine 0.72, and 0.92 by group commit. 50,000 rows in one statement: from 1.1 to 1.4 times as long.)
  */
 function postgresTriggers ({ users, sealing, own }: Names): string[] {
   const changes = `@${own('block_changes')}`
