@@ -127,14 +127,18 @@ export const postgresDialect: Dialect = {
   run: runOnPg
 }
 
+/** What SQLite calls the index of a constraint of the users' table: it counts them as they were declared. */
+export function constraintIndex (bare: string, column: 'id' | 'email_key'): string {
+  return `sqlite_autoindex_${bare}_${column === 'id' ? 1 : 2}`
+}
+
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
   p: (n) => `?${n}`,
   // Most hosts have no fields: then there is nothing to read.
   read: { plain: asItIs, moment: asItIs, json: { alone: (column) => column, inJson: (column) => `json(nullif(${column}, '{}'))` } },
   pack: (values) => `json_group_array(json_array(${values.join(', ')}))`,
-  // SQLite names them so, in the order in which the table's constraints were declared.
-  by: (column, table, bare) => `${table} INDEXED BY "sqlite_autoindex_${bare}_${column === 'id' ? 1 : 2}"`,
+  by: (column, table, bare) => `${table} INDEXED BY "${constraintIndex(bare, column)}"`,
   in: (column, n) => `${column} IN (SELECT value FROM json_each(?${n}))`,
   many: {
     rows: (columns) => `(SELECT ${columns.map(([name], i) => `json_extract(value, '$[${i}]') AS q_${name}`).join(', ')} FROM json_each(?1)) AS q`,

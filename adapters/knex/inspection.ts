@@ -1,5 +1,5 @@
 import type { Needs } from '../../lib/storage.ts'
-import type { Dialect } from './dialect.ts'
+import { constraintIndex, type Dialect } from './dialect.ts'
 import { fieldIndex } from './fields.ts'
 import { migrations, LATEST, statementsBetween } from './migrations.ts'
 import type { Names } from './names.ts'
@@ -22,13 +22,20 @@ export interface SchemaReport {
 const OBJECT = /CREATE (?:UNIQUE )?(?:INDEX|TRIGGER) "([^"]+)"/g
 const CONSTRAINT = /CONSTRAINT "([^"]+)" (?:PRIMARY KEY|UNIQUE)/g
 
+/** The constraints of the users' table, which SQLite keeps under names of its own, and which statements name. */
+function constraintsOnSqlite ({ bare, emailUnique }: Names) {
+  return [{ constraint: bare('users_pkey'), column: 'id' }, { constraint: emailUnique, column: 'email_key' }] as const
+}
+
 /** Names the indexes, constraints and triggers that are in force. */
 function presentObjects (dialect: Dialect, names: Names): string {
+  const held = constraintsOnSqlite(names).map(({ constraint, column }) =>
+    ` UNION ALL SELECT '${constraint}' FROM pragma_index_info('${constraintIndex(names.usersTable, column)}') WHERE name = '${column}'`)
   return dialect.name === 'postgres'
     ? `SELECT c.relname AS name FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
         WHERE i.indisvalid AND c.relnamespace = (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = to_regclass('${names.users}'))
         UNION ALL SELECT tgname FROM pg_catalog.pg_trigger WHERE tgrelid IN (to_regclass('${names.users}'), to_regclass('${names.sealing}'), to_regclass('${names.apiKeys}')) AND (tgenabled = 'A' OR tgenabled = 'O' AND tgrelid IS DISTINCT FROM to_regclass('${names.sealing}'))`
-    : "SELECT name FROM sqlite_master WHERE type IN ('index', 'trigger')"
+    : `SELECT name FROM sqlite_master WHERE type IN ('index', 'trigger')${held.join('')}`
 }
 
 /** Those of the fields that want an index that there is none of, or that is broken. */
@@ -46,8 +53,8 @@ export function createInspection ({ dialect, run }: Session, names: Names, versi
     const version = await versionOf()
     const made = statementsBetween(dialect, names, 0, Math.min(version, LATEST)).join('\n')
     const namesIn = (pattern: RegExp) => [...made.matchAll(pattern)].map(([, name]) => String(name))
-    // SQLite keeps a constraint with its table, under a name of its own.
-    const expected = [...namesIn(OBJECT), ...(dialect.name === 'postgres' ? namesIn(CONSTRAINT) : [])]
+    const looked = constraintsOnSqlite(names).map(({ constraint }) => constraint)
+    const expected = [...namesIn(OBJECT), ...namesIn(CONSTRAINT).filter((name) => dialect.name === 'postgres' || looked.includes(name))]
     const found = new Set((await run(present)).map(({ name }) => name))
     return {
       version,

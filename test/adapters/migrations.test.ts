@@ -165,6 +165,26 @@ test('a rollback goes back step by step, also when many ask for it, and touches 
   t.strictSame((await shapeOfFile(filename)).map(({ name }) => name).filter((name) => !String(name).includes('fastify_users')), ['orders'])
 })
 
+test('an SQLite table made again without its constraints, or with these in another order, is told of', async (t) => {
+  const filename = join(await temporaryDirectory(t), 'users.db')
+  const storage = sqlite({ filename })
+  t.teardown(() => storage.close())
+  await storage.migrate()
+  t.strictSame((await storage.inspect()).missing, [])
+  const [{ sql: made } = {}] = await inFile(filename, "SELECT sql FROM sqlite_master WHERE name = 'fastify_users_users'")
+  const later = await inFile(filename, "SELECT sql FROM sqlite_master WHERE tbl_name = 'fastify_users_users' AND type <> 'table' AND sql IS NOT NULL")
+  const without = String(made).replace(/ CONSTRAINT "\w+" (PRIMARY KEY|UNIQUE)/g, '')
+  for (const [table, missing] of [
+    [without, ['fastify_users_users_pkey', 'fastify_users_users_email_unique']],
+    [without.replace(/\)$/, ', UNIQUE (email_key), PRIMARY KEY (id))'), ['fastify_users_users_pkey', 'fastify_users_users_email_unique']],
+    [without.replace(/\)$/, ', PRIMARY KEY (id))'), ['fastify_users_users_email_unique']],
+    [without.replace(/\)$/, ', PRIMARY KEY (id), UNIQUE (email_key))'), []]
+  ] as const) {
+    for (const statement of ['DROP TABLE fastify_users_users', table, ...later.map(({ sql }) => String(sql))]) await inFile(filename, statement)
+    t.strictSame((await storage.inspect()).missing, missing, table)
+  }
+})
+
 test('eight pools migrate and roll back at once', async (t) => {
   for (const schema of Array.from({ length: 5 }, () => temporarySchema(t))) {
     const storages = Array.from({ length: 8 }, () => postgres({ connection: pgUrl(), schema, pool: { max: 1 } }))
