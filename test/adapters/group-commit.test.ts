@@ -118,12 +118,13 @@ test('postgres: a user whom another transaction has locked keeps nobody else wai
   const answers = await Promise.all(others.map(rename))
   t.strictSame(answers.map((each) => each?.user.name), others.map((n) => `new ${n}`))
   // And among others.
-  const again = Promise.all([0, 3, 1, 20, 2].map((n) => storage.updateUser(userOf(n).id, renamed('again'), LATER, unguarded)))
+  const again = [0, 3, 1, 20, 2].map((n) => storage.updateUser(userOf(n).id, renamed('again'), LATER, unguarded))
+  await Promise.all([0, 2, 4].map((n) => again[n]))
   await waiting(4)
   t.strictSame((await Promise.all([0, 1, 2].map((n) => storage.findUser(userOf(n).id)))).map((user) => user?.name), ['again', 'again', 'again'])
   await other.query('COMMIT')
   t.strictSame((await Promise.all(locked)).map((each) => each?.changed), [true, true])
-  t.strictSame((await again).map((each) => each?.user.name), numbers(5).map(() => 'again'))
+  t.strictSame((await Promise.all(again)).map((each) => each?.user.name), numbers(5).map(() => 'again'))
 })
 
 for (const end of ['COMMIT', 'ROLLBACK']) {
