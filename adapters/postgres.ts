@@ -1,5 +1,5 @@
 import { Type } from '../lib/typebox.ts'
-import { compileOptions } from '../lib/option-check.ts'
+import { optionCheck } from '../lib/option-check.ts'
 import { schema, tablePrefix } from './knex/names.ts'
 import { watchKeyChanges } from './knex/key-changes.ts'
 import { quiet } from './knex/quiet.ts'
@@ -36,7 +36,7 @@ export interface PostgresOptions {
   tablePrefix?: string
 }
 
-const refuseWrong = compileOptions<PostgresOptions>({
+const refuseWrong = optionCheck<PostgresOptions>({
   connection: { required: true, schema: Type.Union([Type.String({ minLength: 1 }), Type.Object({})]), words: 'must be a connection URI, or the connection options of pg' },
   pool: {
     schema: Type.Object({ min: Type.Optional(Type.Integer({ minimum: 0 })), max: Type.Optional(Type.Integer({ minimum: 1 })) }, { additionalProperties: false }),

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Type } from '../lib/typebox.ts'
-import { compileOptions } from '../lib/option-check.ts'
+import { optionCheck } from '../lib/option-check.ts'
 import { tablePrefix } from './knex/names.ts'
 import { quiet } from './knex/quiet.ts'
 import { type KnexStorage, ownStorage } from './knex/storage.ts'
@@ -22,7 +22,7 @@ export interface SqliteOptions {
   tablePrefix?: string
 }
 
-const refuseWrong = compileOptions<SqliteOptions>({
+const refuseWrong = optionCheck<SqliteOptions>({
   filename: { required: true, schema: Type.String({ pattern: '^(?![A-Za-z][A-Za-z0-9+.-]+:).' }), words: 'must be the path of a file, no URI, or :memory:' },
   busyTimeout: { schema: Type.Integer({ minimum: 0 }), words: 'must be a whole number of milliseconds, 0 or more' },
   tablePrefix

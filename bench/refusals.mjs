@@ -4,9 +4,9 @@ import { Agent, get } from 'node:http'
 import { parseArgs } from 'node:util'
 import Fastify from 'fastify'
 import { memory } from '../dist/adapters/memory/index.js'
-import { digestSecret, generateKey, keyText } from '../dist/lib/api-keys/key-text.js'
-import { createVerifier } from '../dist/lib/api-keys/verifier.js'
-import { createGate } from '../dist/lib/http/gate.js'
+import { digestSecret, generateKey, keyText } from '../.build/package/lib/api-keys/key-text.js'
+import { createVerifier } from '../.build/package/lib/api-keys/verifier.js'
+import { createGate } from '../.build/package/lib/http/gate.js'
 import users from '../dist/lib/index.js'
 
 const { values: given } = parseArgs({ options: { tries: { type: 'string', default: '20000' } } })

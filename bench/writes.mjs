@@ -5,12 +5,12 @@ import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { postgres } from '../dist/adapters/postgres.js'
-import { newId } from '../dist/lib/ids.js'
+import { newId } from '../.build/package/lib/ids.js'
 import { startPostgres } from '../test/servers/postgres.mjs'
 import { median } from './lib/median.mjs'
 
 const ROWS = 50_000
-// As often as new users are sealed at most.
+// As often as new users are sealed at most; a shorter round has one look.
 const LOOK_EVERY_MS = 1000
 const ALL = { emailKey: null, prefix: null, fields: {} }
 

@@ -3,7 +3,7 @@ import { createVerifier } from '../lib/api-keys/verifier.ts'
 import { DEFAULT_KEY_PREFIX } from '../lib/api-keys/key-text.ts'
 import { type ApiKey, endOf } from '../lib/api-keys/record.ts'
 import { isScope, SCOPES } from '../lib/api-keys/scopes.ts'
-import { compileOptions } from '../lib/option-check.ts'
+import { optionCheck } from '../lib/option-check.ts'
 import { keyRows, peppersOf } from '../lib/options.ts'
 import type { Storage } from '../lib/storage.ts'
 import { UsageError } from './failure.ts'
@@ -16,7 +16,7 @@ export interface KeyOptions {
 
 const PAGE = 100
 
-const refuseWrong = compileOptions(keyRows)
+const refuseWrong = optionCheck(keyRows)
 
 /**
  * The keys of a storage; the pepper comes from the environment, since the arguments of a process can be read by others.

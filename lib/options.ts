@@ -7,7 +7,7 @@ import { SCOPES } from './api-keys/scopes.ts'
 import { type Deprecated, deprecationFaults } from './http/deprecation.ts'
 import type { LimiterOptions, Quota, RateLimit } from './http/limiter.ts'
 import type { ErrorFormat } from './http/problem.ts'
-import { compileOptions, type OptionRows } from './option-check.ts'
+import { optionCheck, type OptionRows } from './option-check.ts'
 import type { Storage } from './storage.ts'
 import { METHODS, missingFrom } from './storage-rules.ts'
 
@@ -113,7 +113,7 @@ export const keyRows: OptionRows<Pick<UsersOptions, 'keyPrefix' | 'pepper'>> = {
   pepper: { schema: Type.Union([pepper, Type.Array(pepper, { minItems: 1, maxItems: 8 })]), words: 'must be a string of at least 32 characters, or a list of 1 to 8 of them' }
 }
 
-const refuseWrong = compileOptions<UsersOptions>({
+const refuseWrong = optionCheck<UsersOptions>({
   ...keyRows,
   storage: {
     required: true,

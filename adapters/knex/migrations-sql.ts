@@ -1,5 +1,5 @@
 import { Type } from '../../lib/typebox.ts'
-import { compileOptions } from '../../lib/option-check.ts'
+import { optionCheck } from '../../lib/option-check.ts'
 import { FILTERABLE } from '../../lib/storage-rules.ts'
 import { dialectOf } from './dialect.ts'
 import { createFieldIndex, fieldIndex } from './fields.ts'
@@ -17,7 +17,7 @@ export interface MigrationsSqlOptions extends NamingOptions {
 
 const version = { schema: Type.Integer({ minimum: 0, maximum: LATEST }), words: `must be a version from 0 to ${LATEST}` }
 const filterable = { schema: Type.Array(Type.String({ pattern: FILTERABLE.source })), words: 'must be a list of names of fields, each of 1 to 63 letters, digits and _' }
-const refuseWrong = compileOptions<MigrationsSqlOptions>({ from: version, to: version, filterable, tablePrefix, schema })
+const refuseWrong = optionCheck<MigrationsSqlOptions>({ from: version, to: version, filterable, tablePrefix, schema })
 
 /**
  * The SQL of the migrations, as one transaction, for a team that runs its DDL itself: what it makes is what `migrate()` makes, and `check()` accepts it. Run it

@@ -1,5 +1,5 @@
 import { Type } from '../../lib/typebox.ts'
-import { compileOptions } from '../../lib/option-check.ts'
+import { optionCheck } from '../../lib/option-check.ts'
 import type { Dialect } from './dialect.ts'
 
 /** Where the tables live and what they are called. */
@@ -48,7 +48,7 @@ const identifier = { schema: Type.String({ pattern: '^[a-z_][a-z0-9_]{0,35}$' })
 export const tablePrefix = identifier
 export const schema = identifier
 
-const refuseWrong = compileOptions<NamingOptions>({ tablePrefix, schema })
+const refuseWrong = optionCheck<NamingOptions>({ tablePrefix, schema })
 
 /**
  * Checks the options and builds the names.

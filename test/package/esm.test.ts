@@ -1,4 +1,5 @@
 // The packed package in a blank ESM TypeScript project: every subpath, compiled and run; and what must not compile.
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { blankProject, compile, compilers, node, pack, passes } from '../helpers/blank-project.ts'
@@ -10,6 +11,10 @@ test('what is packed is the build, and the papers', async (t) => {
     'CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'adapters/README.md', ...['api-keys', 'database', 'index', 'users'].map((name) => `examples/custom-adapter/${name}.ts`), 'package.json'
   ])
   t.ok(files.every((path) => !path.startsWith('dist/') || /^dist\/(?:lib|adapters|cli)\/.*\.(?:js|d\.ts)$/.test(path)))
+  const scripts = files.filter((path) => path.endsWith('.js'))
+  t.ok(scripts.length < 25, 'few files, which load fast')
+  const texts = await Promise.all(scripts.map((path) => readFile(join(import.meta.dirname, '..', '..', path), 'utf8')))
+  t.equal(texts.filter((text) => text.includes('TypeBox') && text.includes('The above copyright notice and this permission notice shall be included')).length, 1, 'what is in them of others comes with its licence')
 })
 
 test('every subpath compiles with every compiler, misuse does not, and all of it runs', async (t) => {
