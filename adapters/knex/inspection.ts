@@ -30,7 +30,7 @@ function constraintsOnSqlite ({ bare, emailUnique }: Names) {
 /** Names the indexes, constraints and triggers that are in force. */
 function presentObjects (dialect: Dialect, names: Names): string {
   const held = constraintsOnSqlite(names).map(({ constraint, column }) =>
-    ` UNION ALL SELECT '${constraint}' FROM pragma_index_info('${constraintIndex(names.usersTable, column)}') WHERE name = '${column}'`)
+    ` UNION ALL SELECT '${constraint}' WHERE (SELECT group_concat(name) FROM pragma_index_info('${constraintIndex(names.usersTable, column)}')) = '${column}'`)
   return dialect.name === 'postgres'
     ? `SELECT c.relname AS name FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
         WHERE i.indisvalid AND c.relnamespace = (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = to_regclass('${names.users}'))

@@ -320,16 +320,26 @@ test('whatever the boundary, and whatever the ids, a user below it is noted', as
   const time = fc.integer({ min: 0, max: 40 }).map((n) => `usr_0${(n + 2 ** 29).toString(32).padStart(8, 'z')}0`)
   const id = fc.oneof({ weight: 3, arbitrary: time }, fc.constantFrom('', 'a', 'usr_', 'usr_0', 'usr_01m', 'usr_0zzzzzzzz', 'usr_0zzzzzzzzz', 'usr_0ZZZZZZZZZ', 'usr_0{', 'usr_0é', 'usr_0~~~~~~~~~', 'usr_0\\\\\\\\\\\\\\\\', 'usr_1', 'usr_7zzz', 'ÿ', '\u{10FFFF}'))
   const numbers: unknown[] = []
-  await fc.assert(fc.asyncProperty(id, fc.uniqueArray(id, { minLength: 1, maxLength: 6 }), fc.boolean(), async (boundary, ids, again) => {
-    await client.query(`TRUNCATE ${table} CASCADE; SELECT setval('${sequence}', ${Buffer.from('00000000').readBigInt64BE()})`)
-    await client.query(`UPDATE ${sealing} SET pending = $1`, [boundary])
+  const lowest = Buffer.from('00000000').readBigInt64BE()
+  const quietly = (statement: string) => [`ALTER TABLE ${sealing} DISABLE TRIGGER fastify_users_sealing_announced`, statement, `ALTER TABLE ${sealing} ENABLE ALWAYS TRIGGER fastify_users_sealing_announced`].join(';')
+  await fc.assert(fc.asyncProperty(id, fc.uniqueArray(id, { minLength: 1, maxLength: 6 }), fc.boolean(), fc.constantFrom('moved', 'copied', 'copied quietly'), id, async (boundary, ids, again, way, next) => {
+    await client.query(`TRUNCATE ${table} CASCADE`)
+    if (way === 'moved') {
+      await client.query(`SELECT setval('${sequence}', ${lowest})`)
+      await client.query(`UPDATE ${sealing} SET pending = $1`, [boundary])
+    } else {
+      // Rows that come to where the schema alone was copied, past the trigger or not: the sequence was never set.
+      const rows = `DELETE FROM ${sealing}; INSERT INTO ${sealing} (sealed, pending, round, counted) VALUES ('', '${boundary}', '', 0)`
+      await client.query(`SELECT setval('${sequence}', 1, false); ${way === 'copied' ? rows : quietly(rows)}`)
+      if (way === 'copied quietly') await client.query(`BEGIN; TRUNCATE ${table} CASCADE; ROLLBACK; BEGIN; UPDATE ${sealing} SET pending = '${next}'; ROLLBACK`)
+    }
     // One that goes back must not open a gap, since it may be taken back itself.
     if (again) await client.query(`BEGIN; UPDATE ${sealing} SET pending = ''; ROLLBACK`)
     await client.query(`INSERT INTO ${table} SELECT id, 'n', 'n', 'e', id, 1, now(), now() FROM unnest($1::text[]) AS id`, [ids])
     const { rows } = await client.query(`SELECT id FROM ${changes} ORDER BY id`)
     t.strictSame(rows.map(({ id }) => id), ids.filter((id) => Buffer.from(id).compare(Buffer.from(boundary)) < 0).sort((a, b) => Buffer.from(a).compare(Buffer.from(b))), `${boundary}: ${ids}`)
     numbers.push((await client.query(`SELECT last_value FROM ${sequence}`)).rows[0].last_value)
-  }), { numRuns: 300 })
+  }), { numRuns: 600 })
   t.ok(new Set(numbers).size > 20, 'the sequence followed')
 })
 
@@ -352,4 +362,20 @@ test('a new user is not looked up where the boundary is older', async (t) => {
   t.strictSame((await storage.inspect()).missing, ['fastify_users_sealing_announced'])
   await sql(`ALTER TABLE "${schema}".fastify_users_sealing ENABLE ALWAYS TRIGGER fastify_users_sealing_announced`)
   t.strictSame((await storage.inspect()).missing, [])
+})
+
+test('where the schema alone was copied, new users are looked up until the boundary moves, and no longer', async (t) => {
+  const schema = temporarySchema(t)
+  const storage = postgres({ connection: pgUrl(), schema })
+  t.teardown(() => storage.close())
+  await storage.migrate()
+  await sql(`SELECT setval('"${schema}".fastify_users_beyond', 1, false)`)
+  // What a new user is held against.
+  const from = async () => (await sql(`SELECT pg_sequence_last_value('"${schema}".fastify_users_beyond') IS NOT NULL AS known`))[0]?.['known']
+  t.equal(await from(), false)
+  await sql(`INSERT INTO "${schema}".fastify_users_users SELECT 'usr_0' || lpad(n::text, 25, '0'), 'n', 'n', 'e', n::text, 1, now(), now() FROM generate_series(1, 2000) AS n`)
+  await storage.rebuildCounts()
+  t.equal(await from(), true)
+  t.strictSame(await storage.checkCounts(), { users: 2000, counted: 2000, wrong: 0 })
+  t.ok(Number((await sql(`SELECT count(*) AS n FROM "${schema}".fastify_users_blocks`))[0]?.['n']) > 1)
 })

@@ -178,6 +178,7 @@ test('an SQLite table made again without its constraints, or with these in anoth
     [without, ['fastify_users_users_pkey', 'fastify_users_users_email_unique']],
     [without.replace(/\)$/, ', UNIQUE (email_key), PRIMARY KEY (id))'), ['fastify_users_users_pkey', 'fastify_users_users_email_unique']],
     [without.replace(/\)$/, ', PRIMARY KEY (id))'), ['fastify_users_users_email_unique']],
+    [without.replace(/\)$/, ', PRIMARY KEY (id), UNIQUE (email_key, name))'), ['fastify_users_users_email_unique']],
     [without.replace(/\)$/, ', PRIMARY KEY (id), UNIQUE (email_key))'), []]
   ] as const) {
     for (const statement of ['DROP TABLE fastify_users_users', table, ...later.map(({ sql }) => String(sql))]) await inFile(filename, statement)
