@@ -87,6 +87,14 @@ test('values at their bounds', (t) => {
   for (const rateLimit of [{ max: 1 }, { ...quota, window: 86_401 }, { ...quota, window: 0 }, { ...quota, max: 0.5 }, { ...quota, store: 'x' }, { ...quota, other: 1 }]) fails({ rateLimit })
   fits({ rateLimit: { ...quota, store: Reading }, authFailures: quota })
   fails({ rateLimit: { ...quota, store: Counters }, authFailures: quota })
+  // What a copy would lose is no option: a limit that is none.
+  class Quota { get max () { return 3 } get window () { return 60 } }
+  const hidden = Object.defineProperty({ window: 60 }, 'max', { value: 3 })
+  for (const given of [new Quota(), Object.create(quota), Object.create({ since: '2026-01-01' }), hidden]) {
+    for (const name of ['rateLimit', 'authFailures', 'deprecated']) fails({ [name]: given })
+  }
+  fails({ limits: Object.create({ max: 5 }) })
+  fits({ limits: Object.assign(Object.create(null), { max: 50 }), authFailures: Object.assign(Object.create(null), quota) })
   fits({ maxDeletesPerHour: 1, maxInFlight: 1, apiKeyRoutes: true })
   fits({ authenticate: () => null, errorFormat: () => ({}) })
   t.end()

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Fastify from 'fastify'
 import knex from 'knex'
+import type pg from 'pg'
 import sqlite3 from 'sqlite3'
 import { test, type Test } from 'tap'
 import { knexStorage, migrationsSql } from '../../adapters/knex/index.ts'
@@ -276,6 +277,26 @@ test('two prefixes, and a host\'s own tables and migrations, share one database'
     t.equal((await b.findUser('usr_01h455vb4pex5vsknk084sn02q'))?.name, 'A', 'closing a storage leaves the host\'s instance open')
   }
   t.strictSame(await sql('select count(*)::int as n from pg_tables where schemaname = $1 and tablename like \'%\\_users\'', [schema]), [{ n: 2 }], 'our tables follow the host\'s search path')
+})
+
+test('the schema that a search path begins with may have any name', async (t) => {
+  for (const name of ["o'brien", 'a "b" c', 'Ä@$x$ %']) {
+    const quoted = `"${name.replaceAll('"', '""')}"`
+    await sql(`CREATE SCHEMA ${quoted}`)
+    t.teardown(() => sql(`DROP SCHEMA ${quoted} CASCADE`))
+    const host = knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 4, afterCreate: (client: pg.Client, done: (error: Error | null) => void) => client.query(`SET search_path TO ${quoted}`, done) } })
+    t.teardown(() => host.destroy())
+    const storage = knexStorage(host)
+    await storage.migrate()
+    await host.raw('INSERT INTO fastify_users_users SELECT \'usr_0\' || lpad(n::text, 25, \'0\'), \'n\', \'n\', \'e\', n::text, 1, now(), now() FROM generate_series(1, 2000) AS n')
+    await storage.rebuildCounts()
+    await host.raw("DELETE FROM fastify_users_users WHERE name_key = 'n' AND email_key < '3'")
+    const { users, counted, wrong } = await storage.checkCounts()
+    t.strictSame([users, counted, wrong], [users, users, 0], name)
+    t.strictSame((await storage.inspect()).missing, [])
+    await storage.rollback(0)
+    t.equal((await storage.inspect()).version, 0)
+  }
 })
 
 test('knex migrate:latest on the command line goes on working beside us', async (t) => {

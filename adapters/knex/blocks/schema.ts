@@ -93,7 +93,7 @@ function postgresTriggers ({ users, sealing, own }: Names): string[] {
   ]
   return [
     `CREATE SEQUENCE @${own('beyond')}`,
-    `SELECT pg_catalog.setval('@${own('beyond')}', ${LOWEST})`,
+    `SELECT pg_catalog.setval(${beyond}, ${LOWEST})`,
     ...triggers.flatMap(([name, on, when, body]) => [
       trigger(name, body),
       `REVOKE ALL ON FUNCTION @${own(name)}() FROM PUBLIC`,
