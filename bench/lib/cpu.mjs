@@ -3,12 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const TICKS = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
 
-/** Parent and CPU time of a process in microseconds, from /proc/<pid>/stat; null where it is gone. */
+/** Parent and CPU time of a process in microseconds, and that of its children that have ended, from /proc/<pid>/stat; null where it is gone. */
 function stat (pid) {
   try {
     // The name may hold anything, parentheses too: the fields count from behind it.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')
-    return { parent: Number(fields[1]), cpu: (Number(fields[11]) + Number(fields[12])) * 1e6 / TICKS }
+    const time = (user, system) => (Number(fields[user]) + Number(fields[system])) * 1e6 / TICKS
+    return { parent: Number(fields[1]), cpu: time(11, 12), ended: time(13, 14) }
   } catch {
     return null
   }
@@ -20,5 +21,5 @@ export function cpuOf (pid, { children = false } = {}) {
   if (own === null) return NaN
   if (!children) return own.cpu
   const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(stat)
-  return all.reduce((sum, each) => each?.parent === pid ? sum + each.cpu : sum, own.cpu)
+  return all.reduce((sum, each) => each?.parent === pid ? sum + each.cpu : sum, own.cpu + own.ended)
 }
