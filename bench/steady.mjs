@@ -86,10 +86,12 @@ try {
       heaps.push(await heapOf(child))
     }
     await stop()
-    const used = heaps.map(({ heapUsed }) => heapUsed)
-    const [early, late] = [median(used.slice(1, 4)), median(used.slice(-3))]
-    if (heaps.length > 0) worst = Math.max(worst, late / early)
-    if (heaps.length > 0) console.log(`${kind}: ${requests} requests, ${errors} errors; heap after collection, MB by the minute: ${used.map(mb).join(' ')}; minutes 2 to 4 against the last 3: ${((late / early - 1) * 100).toFixed(1)} %`)
+    if (heaps.length > 0) {
+      const used = heaps.map(({ heapUsed }) => heapUsed)
+      const [early, late] = [median(used.slice(1, 4)), median(used.slice(-3))]
+      worst = Math.max(worst, late / early)
+      console.log(`${kind}: ${requests} requests, ${errors} errors; heap after collection, MB by the minute: ${used.map(mb).join(' ')}; minutes 2 to 4 against the last 3: ${((late / early - 1) * 100).toFixed(1)} %`)
+    }
     if (kind !== 'memory') {
       const timing = (before, made) => `${before} const at = performance.now(); ${made}; await app.listen({ port: 0 }); console.log(performance.now() - at); process.exit()`
       const bare = "const { default: Fastify } = await import('fastify'); const app = Fastify()"
