@@ -4,18 +4,27 @@ import { Type } from '../lib/typebox.ts'
 import { optionCheck } from '../lib/option-check.ts'
 import { tablePrefix } from './knex/names.ts'
 import { quiet } from './knex/quiet.ts'
+import { loadSqliteDriver, SQLITE_DRIVERS, type SqliteDriver } from './knex/sqlite-drivers.ts'
 import { type KnexStorage, ownStorage } from './knex/storage.ts'
+import { whileBusy } from './knex/while-busy.ts'
 import { requirePeers } from '../lib/peers.ts'
 
 const BUSY_TIMEOUT_MS = 5000
 // SQLite's own 2 MB hold a small part of the indexes of a million users: with 64 MB a random page of ten million costs a third.
 const CACHE_KIB = 65_536
-const PATIENCE_MS = 5000
+const WAL_TIMEOUT_MS = 5000
 const ACQUIRE_TIMEOUT_MS = 10_000
+
+export type { SqliteDriver }
 
 export interface SqliteOptions {
   /** Path of the database file; its directory is made. `:memory:` for one that lives as long as the storage. */
   filename: string
+  /**
+   * Driver of SQLite. Default: the first that loads of `better-sqlite3`, `node:sqlite` (Node.js 22.13 or later) and `sqlite3`. The first two wait for the disk on
+   * the thread of the event loop, so `sqlite3` suits a host with other routes and a slow disk.
+   */
+  driver?: SqliteDriver
   /** Milliseconds that a statement waits for another process's lock before it is given up as unavailable. Default 5000. */
   busyTimeout?: number
   /** What every table, constraint and index of ours begins with. Default `fastify_users_`. */
@@ -24,50 +33,58 @@ export interface SqliteOptions {
 
 const refuseWrong = optionCheck<SqliteOptions>({
   filename: { required: true, schema: Type.String({ pattern: '^(?![A-Za-z][A-Za-z0-9+.-]+:).' }), words: 'must be the path of a file, no URI, or :memory:' },
+  driver: { schema: Type.Union(SQLITE_DRIVERS.map((name) => Type.Literal(name))), words: `must be one of ${SQLITE_DRIVERS.join(', ')}` },
   busyTimeout: { schema: Type.Integer({ minimum: 0 }), words: 'must be a whole number of milliseconds, 0 or more' },
   tablePrefix
 })
 
-/** The part of a connection of the sqlite3 package that is used here. */
+/** The part of a connection that the drivers have in common; sqlite3 takes a callback, and the others throw. */
 interface Connection {
-  exec (sql: string, done: (error: Error | null) => void): void
+  exec (sql: string, done?: (error: Error | null) => void): void
+}
+
+/** Runs statements on a new connection of any driver. */
+function execute (connection: Connection, sql: string, synchronous: boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (!synchronous) return connection.exec(sql, (error) => error === null ? resolve() : reject(error))
+    connection.exec(sql)
+    resolve()
+  })
 }
 
 /**
- * Sets a new connection up: write-ahead log, every commit on the disk before it is acknowledged, and patience with other processes.
- * Two processes that turn the log on at once can get SQLITE_BUSY past the timeout, so that is tried again.
+ * Sets a new connection up: write-ahead log, every commit on the disk before it is acknowledged, and a wait for the locks of other processes. Two processes that turn
+ * the log on concurrently can get SQLITE_BUSY past the timeout, so that is tried again.
  */
-function preparer (busyTimeout: number): (connection: Connection, done: (error: Error | null) => void) => void {
-  const settings = `PRAGMA busy_timeout = ${busyTimeout}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -${CACHE_KIB}`
+function preparer (busyTimeout: number, synchronous: boolean): (connection: Connection, done: (error: unknown) => void) => void {
+  const settings = [`busy_timeout = ${busyTimeout}`, 'journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON', `cache_size = -${CACHE_KIB}`].map((each) => `PRAGMA ${each};`).join(' ')
   return (connection, done) => {
-    const until = Date.now() + PATIENCE_MS
-    const attempt = (): void => connection.exec(settings, (error) => {
-      if (error !== null && 'code' in error && error.code === 'SQLITE_BUSY' && Date.now() < until) setImmediate(attempt)
-      else done(error)
-    })
-    attempt()
+    whileBusy(() => execute(connection, settings, synchronous), WAL_TIMEOUT_MS).then(() => done(null), done)
   }
 }
 
 /**
- * A storage in an SQLite file, on a connection of its own. Needs the packages `knex` and `sqlite3`.
- * @throws Error if one of them is missing, or the directory can't be made; TypeError for a wrong option
+ * A storage in an SQLite file, on a connection of its own. Needs the package `knex`, and a driver: `node:sqlite`, `better-sqlite3` or `sqlite3`.
+ * @throws Error if one of them is missing or does not load, or the directory can't be made; TypeError for a wrong option
  */
 export function sqlite (options: SqliteOptions): KnexStorage {
   refuseWrong('fastify-users: sqlite()', options)
-  const { filename, busyTimeout = BUSY_TIMEOUT_MS, tablePrefix: prefix } = options
-  const require = requirePeers('sqlite()', ['knex', 'sqlite3'])
-  const { knex }: typeof import('knex') = require('knex')
+  const { filename, driver, busyTimeout = BUSY_TIMEOUT_MS, tablePrefix: prefix } = options
+  const { knex }: typeof import('knex') = requirePeers('sqlite()', ['knex'])('knex')
+  const { name, version, client, synchronous } = loadSqliteDriver(driver)
   if (filename !== ':memory:') mkdirSync(dirname(filename), { recursive: true })
+  // Where SQLite itself would wait on the thread of the event loop, whoever waits comes again instead.
+  const wait = synchronous ? { connection: 0, session: busyTimeout } : { connection: busyTimeout, session: undefined }
   const own = knex({
-    client: 'sqlite3',
+    client,
     connection: { filename },
     useNullAsDefault: true,
     compileSqlOnError: false,
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
     // SQLite has one writer; and a :memory: database is its connection.
-    pool: { min: 1, max: 1, afterCreate: preparer(busyTimeout) },
+    pool: { min: 1, max: 1, afterCreate: preparer(wait.connection, synchronous) },
     log: quiet
   })
-  return ownStorage(own, prefix === undefined ? {} : { tablePrefix: prefix }, { prepare: true, lanes: 1 })
+  const storage = ownStorage(own, prefix === undefined ? {} : { tablePrefix: prefix }, { prepare: true, lanes: 1, busyTimeout: wait.session })
+  return { ...storage, name: `sqlite (${name} ${version})` }
 }

@@ -1,11 +1,11 @@
 import { Type } from './typebox.ts'
-import type { TObject } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import type { Authenticate, StaticKey } from './api-keys/authenticator.ts'
 import { DEFAULT_KEY_PREFIX, KEY_PREFIX } from './api-keys/key-text.ts'
 import { SCOPES } from './api-keys/scopes.ts'
 import { type Deprecated, deprecationFaults } from './http/deprecation.ts'
 import type { LimiterOptions, Quota, RateLimit } from './http/limiter.ts'
+import type { FieldsJsonSchema } from './fields/schema.ts'
 import type { ErrorFormat } from './http/problem.ts'
 import { optionCheck, type OptionRows } from './option-check.ts'
 import type { Storage } from './storage.ts'
@@ -58,10 +58,11 @@ export interface UsersOptions {
   /** At most so many requests at work on the storage at once; more are 503 at once. No bound by default. */
   maxInFlight?: number
   /**
-   * Members of your own that users have, beside `name` and `email`: `Type.Object({ plan: Type.String() })`. Required, optional, with defaults, nested. Their types
-   * come to `app.users` by `declare module 'fastify-users' { interface UserFields extends Static<typeof fields> {} }`.
+   * Members of your own that users have, beside `name` and `email`, as a JSON Schema: `Type.Object({ plan: Type.String() })` of `typebox` 1 or `@sinclair/typebox`
+   * 0.34, or a plain one. Required, optional, with defaults, nested. Their types come to `app.users` by `declare module 'fastify-users' { interface UserFields extends
+   * Static<typeof fields> {} }`, or an interface of yours in place of `Static<typeof fields>`.
    */
-  fields?: TObject
+  fields?: FieldsJsonSchema
   /** Fields that lists can be narrowed by, `?plan=pro`: text, numbers, true or false. `storage.migrate({ filterable })` makes an index for each. */
   filterable?: readonly string[]
   /** Describe the routes to `@fastify/swagger` (registered before this plugin, with its option `openapi`). Default `true`; `false` hides them. */
@@ -93,7 +94,7 @@ export interface CheckedOptions extends LimiterOptions {
   authenticate: Authenticate | undefined
   apiKeyRoutes: boolean
   maxInFlight: number | undefined
-  fields: TObject | undefined
+  fields: FieldsJsonSchema | undefined
   filterable: readonly string[]
   openapi: boolean
   deprecated: Deprecated | undefined
@@ -163,7 +164,7 @@ const refuseWrong = optionCheck<UsersOptions>({
   authFailures: { schema: Type.Object(quota, { additionalProperties: false }), words: 'must be { max, window } with whole numbers, window in seconds up to 86400' },
   maxDeletesPerHour: { schema: Type.Integer({ minimum: 1 }), words: 'must be a whole number, 1 or more' },
   maxInFlight: { schema: Type.Integer({ minimum: 1 }), words: 'must be a whole number, 1 or more' },
-  fields: { schema: Type.Object({ type: Type.Literal('object'), properties: Type.Record(Type.String(), Type.Object({})) }), words: 'must be an object of TypeBox, Type.Object({ … })' },
+  fields: { schema: Type.Object({ type: Type.Literal('object'), properties: Type.Record(Type.String(), Type.Object({})) }), words: 'must be a JSON Schema of an object, such as Type.Object({ … }) of TypeBox makes' },
   filterable: { schema: Type.Array(Type.String(), { uniqueItems: true }), words: 'must be a list of names of fields, each once' },
   openapi: { schema: Type.Boolean(), words: 'must be true or false' },
   deprecated: {

@@ -57,6 +57,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   if (options.migrate) await storage.migrate({ filterable })
   await storage.check({ filterable })
 
+  host.log.info(`fastify-users: app.${decoratorName} keeps its users in ${storage.name}`)
   host.addHook('onReady', async () => {
     if (staticKeys.length > 0 || authenticate !== undefined) return
     // This is only for a warning: where it can't be told, requests will tell.
@@ -111,5 +112,5 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
 }
 
 /** The plugin: `await app.register(users, { prefix: '/v1', storage })`. */
-export const users = fp(plugin, { name: 'fastify-users', fastify: '5.x' })
+export const users = fp(plugin, { name: 'fastify-users', fastify: '5.x || 6.x' })
 export default users

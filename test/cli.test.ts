@@ -2,7 +2,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import knex from 'knex'
 import { test, type Test } from 'tap'
 import Fastify from 'fastify'
 import { postgres } from '../adapters/postgres.ts'
@@ -10,6 +9,8 @@ import { sqlite } from '../adapters/sqlite.ts'
 import users from '../lib/index.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from './helpers/stores.ts'
 import './helpers/watch-all.ts'
+import { sqliteHost } from './helpers/sqlite.ts'
+import { plainNode } from './helpers/plain-node.ts'
 
 interface Ran { code: number | null, out: string, err: string }
 
@@ -17,7 +18,7 @@ const PEPPER = 'a pepper of more than 32 characters'
 
 function run (args: string[], env: Record<string, string> = {}): Promise<Ran> {
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [join(import.meta.dirname, '..', 'dist', 'cli', 'main.js'), ...args], { env: { PATH: String(process.env['PATH']), ...env } }, (_error, out, err) => {
+    const child = execFile(...plainNode(join(import.meta.dirname, '..', 'dist', 'cli', 'main.js'), ...args), { env: { PATH: String(process.env['PATH']), ...env } }, (_error, out, err) => {
       resolve({ code: child.exitCode, out, err })
     })
   })
@@ -28,7 +29,7 @@ const kinds = [
     name: 'sqlite',
     async make (t: Test) {
       const filename = join(await temporaryDirectory(t), 'deep', 'users.db')
-      const plain = knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true })
+      const plain = sqliteHost(filename)
       t.teardown(() => plain.destroy())
       return { database: `sqlite:${filename}`, args: [], open: () => sqlite({ filename }), plain: async (statement: string) => { await plain.raw(statement.replaceAll('@', '')) } }
     }

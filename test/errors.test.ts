@@ -13,6 +13,7 @@ import type { Storage } from '../lib/index.ts'
 import { inject, testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
 import { pgUrl, temporaryDirectory, temporarySchema } from './helpers/stores.ts'
+import { sqliteDrivers } from './helpers/sqlite.ts'
 
 const CANARY = 'canary-4711@example.org'
 
@@ -240,10 +241,12 @@ test('a lock held for too long, and a pool with nothing left, are 503', async (t
   t.equal((await rename()).statusCode, 200)
 })
 
-test('an SQLite file whose directory is gone is a clear error', async (t) => {
-  const filename = join(await temporaryDirectory(t), 'sub', 'users.db')
-  const storage: Storage = sqlite({ filename })
-  t.teardown(() => storage.close())
-  await rm(dirname(filename), { recursive: true })
-  await t.rejects(storage.check(), { name: 'StorageError', code: 'unavailable', driverCode: 'SQLITE_CANTOPEN' })
-})
+for (const { driver, skip } of sqliteDrivers) {
+  test(`${driver}: an SQLite file whose directory is gone is a clear error`, { skip }, async (t) => {
+    const filename = join(await temporaryDirectory(t), 'sub', 'users.db')
+    const storage: Storage = sqlite({ filename, driver })
+    t.teardown(() => storage.close())
+    await rm(dirname(filename), { recursive: true })
+    await t.rejects(storage.check(), { name: 'StorageError', code: 'unavailable', driverCode: 'SQLITE_CANTOPEN' })
+  })
+}

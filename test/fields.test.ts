@@ -1,14 +1,17 @@
 // The host's own fields: judged, kept, shown, changed and found, over HTTP and in process, on every store.
 import { type TObject, Type } from '@sinclair/typebox'
 import { test } from 'tap'
+import Type1 from 'typebox'
 import Fastify from 'fastify'
 import { memory } from '../adapters/memory/index.ts'
 import { sqlite } from '../adapters/sqlite.ts'
-import users, { type Storage, type UsersOptions } from '../lib/index.ts'
+import { readFields } from '../lib/fields/schema.ts'
+import users, { type FieldsJsonSchema, type Storage, type UsersOptions } from '../lib/index.ts'
 import { testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
 import { stores } from './helpers/stores.ts'
 import './helpers/watch-all.ts'
+import { sqliteHost } from './helpers/sqlite.ts'
 
 const fields = Type.Object({
   plan: Type.Union([Type.Literal('free'), Type.Literal('pro')], { default: 'free' }),
@@ -253,9 +256,8 @@ for (const { name, create } of stores) {
 }
 
 test('in a transaction of the host’s, on its own rows', async (t) => {
-  const { default: knex } = await import('knex')
   const { knexStorage } = await import('../adapters/knex/index.ts')
-  const host = knex({ client: 'sqlite3', connection: { filename: ':memory:' }, pool: { min: 1, max: 1 }, useNullAsDefault: true })
+  const host = sqliteHost(':memory:')
   t.teardown(() => host.destroy())
   const { app } = await testApp(t, { storage: knexStorage(host), fields })
   const { id } = await app.users.create(untyped({ ...ann, seats: 1 }))
@@ -278,10 +280,59 @@ test('in a transaction of the host’s, on its own rows', async (t) => {
   t.strictSame(told, [{ x: 1 }], 'what was stored is what is told')
 })
 
+test('a schema of typebox 1 or in plain JSON Schema says the same as one of @sinclair/typebox', async (t) => {
+  interface Given { plan: 'free' | 'pro', seats?: number, address?: { city: string, zip?: string }, tags?: string[], quotas?: Record<string, number>, note?: string | null }
+  const plain: FieldsJsonSchema<Given> = {
+    type: 'object',
+    required: ['plan'],
+    properties: {
+      plan: { enum: ['free', 'pro'], default: 'free', type: 'string' },
+      seats: { type: 'integer', minimum: 1 },
+      address: { type: 'object', required: ['city'], properties: { city: { type: 'string' }, zip: { type: 'string' } } },
+      tags: { type: 'array', items: { type: 'string' } },
+      quotas: { type: 'object', patternProperties: { '^.*$': { type: 'number' } } },
+      note: { anyOf: [{ type: 'string' }, { type: 'null' }] }
+    }
+  }
+  const schemas = {
+    plain,
+    '@sinclair/typebox': Type.Object({
+      plan: Type.Union([Type.Literal('free'), Type.Literal('pro')], { default: 'free' }),
+      seats: Type.Optional(Type.Integer({ minimum: 1 })),
+      address: Type.Optional(Type.Object({ city: Type.String(), zip: Type.Optional(Type.String()) })),
+      tags: Type.Optional(Type.Array(Type.String())),
+      quotas: Type.Optional(Type.Record(Type.String(), Type.Number())),
+      note: Type.Optional(Type.Union([Type.String(), Type.Null()]))
+    }),
+    typebox: Type1.Object({
+      plan: Type1.Union([Type1.Literal('free'), Type1.Literal('pro')], { default: 'free' }),
+      seats: Type1.Optional(Type1.Integer({ minimum: 1 })),
+      address: Type1.Optional(Type1.Object({ city: Type1.String(), zip: Type1.Optional(Type1.String()) })),
+      tags: Type1.Optional(Type1.Array(Type1.String())),
+      quotas: Type1.Optional(Type1.Record(Type1.String(), Type1.Number())),
+      note: Type1.Optional(Type1.Union([Type1.String(), Type1.Null()]))
+    })
+  }
+  const read = Object.entries(schemas).map(([, schema]) => readFields(schema, ['plan', 'seats']))
+  for (const each of read) t.same(each.filters, new Map([['plan', 'string'], ['seats', 'number']]))
+  for (const [name, schema] of Object.entries(schemas)) {
+    const { app, call } = await testApp(t, { fields: schema, filterable: ['plan', 'seats'] })
+    const created = await call('POST', '/users', { payload: { ...ann, seats: 2, address: { city: 'Oslo' }, tags: ['a'], quotas: { a: 1 }, note: null } })
+    t.match([created.statusCode, created.json()], [201, { plan: 'free', seats: 2, address: { city: 'Oslo' }, tags: ['a'], quotas: { a: 1 }, note: null }], name)
+    const refused = await call('POST', '/users', { payload: { name: 'B', email: 'b@example.org', plan: 'gold', seats: 0, address: { zip: 1, street: 'x' }, tags: 'a', quotas: { a: 'b' }, note: 5 } })
+    t.equal(refused.statusCode, 400)
+    t.strictSame(refused.json().errors.map(({ pointer, code }: { pointer: string, code: string }) => `${pointer} ${code}`).sort(), [
+      '/address/city required', '/address/street unknown', '/address/zip type', '/note choice', '/plan choice', '/quotas/a type', '/seats range', '/tags type'
+    ], name)
+    t.equal((await call('GET', '/users?plan=free&seats=2')).json().meta.total, 1, name)
+    await app.close()
+  }
+})
+
 test('wrong options are told at the registration', async (t) => {
   const rows: Array<[Partial<UsersOptions>, RegExp]> = [
-    [{ fields: untyped({ type: 'string' }) }, /fields must be an object of TypeBox/],
-    [{ fields: untyped([]) }, /fields must be an object of TypeBox/],
+    [{ fields: untyped({ type: 'string' }) }, /fields must be a JSON Schema of an object/],
+    [{ fields: untyped([]) }, /fields must be a JSON Schema of an object/],
     [{ filterable: ['plan'] }, /filterable names fields, and there is no option fields/],
     [{ fields, filterable: ['plan', 'plan'] }, /filterable must be a list of names of fields, each once/],
     [{ fields, filterable: ['city'] }, /filterable names city, which is no field/],
@@ -295,6 +346,15 @@ test('wrong options are told at the registration', async (t) => {
     [{ fields: Type.Object({ team: Type.Ref('Team') }) }, /team refers to another schema/],
     [{ fields: Type.Object({ team: Type.Object({ lead: Type.Array(Type.Ref('Team')) }) }) }, /team refers to another schema/],
     [{ fields: Type.Object(Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`f${i}`, Type.String()]))) }, /there are 65 fields, and may be 64/],
+    ...[
+      { code: Type.Transform(Type.String()).Decode((text) => text).Encode((text) => text) },
+      { code: Type.Array(Type.Transform(Type.String()).Decode((text) => text).Encode((text) => text)) }
+    ].map((code): [Partial<UsersOptions>, RegExp] => [{ fields: Type.Object(code) }, /code has a refinement or a transform, which JSON Schema can not say/]),
+    ...[
+      Type1.Object({ code: Type1.Refine(Type1.String(), (text) => text.length > 2) }),
+      Type1.Object({ code: Type1.Object({ deep: Type1.Codec(Type1.String()).Decode((text) => text).Encode((text) => text) }) })
+    ].map((fields): [Partial<UsersOptions>, RegExp] => [{ fields }, /code has a refinement or a transform, which JSON Schema can not say/]),
+    [{ fields: Type1.Object({ at: Type1.BigInt() }) }, /wrong fields:\n- .*type/],
     [{ fields: Type.Object({ at: Type.Date() }) }, /wrong fields:\n- .*type/],
     [{ fields: Type.Object({ at: Type.String({ format: 'unheard-of' }) }) }, /unknown format "unheard-of"/],
     [{ fields: Type.Object({ at: Type.String(untyped({ maxLenght: 5 })) }) }, /unknown keyword: "maxLenght"/],

@@ -88,7 +88,7 @@ const hostile: Array<[name: string, options: FastifyServerOptions, prepare?: (ap
   ['a constraint of its own', {
     routerOptions: Object({
       constraints: {
-        tenant: { name: 'tenant', storage: () => { const map = new Map(); return { get: (key: unknown) => map.get(key) ?? null, set: (key: unknown, value: unknown) => map.set(key, value) } }, deriveConstraint: () => 'x', mustMatchWhenDerived: false }
+        tenant: { name: 'tenant', storage: () => { const map = new Map(); return { get: (key: unknown) => map.get(key) ?? null, set: (key: unknown, value: unknown) => map.set(key, value) } }, deriveConstraint: () => 'x', validate () {}, mustMatchWhenDerived: false }
       }
     })
   }],

@@ -182,7 +182,7 @@ test('the counters of processes that share a client are one, under a name of the
   for (const key of redis.counts.keys()) t.match(key, /^ours:.*(?:requests:static:static-1|failures:127\.0\.0\.1)$/)
 })
 
-const skip = redisProgram === undefined && process.env['REQUIRE_REDIS'] === undefined && 'this machine has no Redis'
+const skip = redisProgram === undefined && process.env['REQUIRE_REDIS'] === undefined && 'this machine has no Redis: apt-get install redis-server'
 
 test('the counters of two processes in a real Redis', { skip }, async (t) => {
   const socket = join(await temporaryDirectory(t), 'redis')

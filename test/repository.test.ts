@@ -7,6 +7,7 @@ import { memory } from '../adapters/memory/index.ts'
 import { test } from 'tap'
 import { errorTable } from '../lib/errors.ts'
 import { checkOptions } from '../lib/options.ts'
+import { plainNode } from './helpers/plain-node.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -68,7 +69,7 @@ test('every TypeScript block of the README and the guide stands in an example, a
 test('every subpath that is documented or used exists, and none is left out', async (t) => {
   const { exports } = JSON.parse(await read('package.json'))
   const readme = await read('README.md')
-  const used = new Set([...readme.matchAll(/fastify-users(\/[a-z/]+)/g)].map(([, path]) => `.${path}`))
+  const used = new Set([...readme.matchAll(/(?<!\/)fastify-users(\/[a-z/]+)/g)].map(([, path]) => `.${path}`))
   t.strictSame([...used].sort(), Object.keys(exports).filter((path) => path !== '.' && path !== './package.json').sort())
   for (const path of Object.keys(exports).filter((path) => path !== './package.json')) {
     const module = await import(join('fastify-users', path))
@@ -77,7 +78,7 @@ test('every subpath that is documented or used exists, and none is left out', as
 })
 
 test('the runner of the suite ends as what it ran ended', async (t) => {
-  const run = (code: number) => promisify(execFile)(process.execPath, [join('test', 'run.mjs'), process.execPath, '-e', `process.exit(${code})`], { cwd: ROOT, env: { PATH: process.env['PATH'], PG_URL: 'there', PGBOUNCER_URL: 'there' } })
+  const run = (code: number) => promisify(execFile)(...plainNode(join('test', 'run.mjs'), process.execPath, '-e', `process.exit(${code})`), { cwd: ROOT, env: { PATH: process.env['PATH'], PG_URL: 'there', PGBOUNCER_URL: 'there' } })
   await run(0)
   await t.rejects(run(3), { code: 3 })
 })
@@ -103,12 +104,12 @@ test('imports run one way', async (t) => {
 test('what a user with memory alone installs is enough', async (t) => {
   // Nothing that the main entry or the memory store loads may be a driver, not even behind another module.
   const script = "import 'fastify-users'; import 'fastify-users/adapters/memory'; import 'fastify-users/testing'; import { createRequire } from 'node:module'; const { cache } = createRequire(import.meta.url); console.log(Object.keys(cache).filter((path) => /node_modules\\/(knex|pg|sqlite3)\\//.test(path)).length)"
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { cwd: ROOT })
+  const { stdout } = await promisify(execFile)(...plainNode('--input-type=module', '-e', script), { cwd: ROOT })
   t.equal(stdout, '0\n')
 })
 
 test('the conformance kit runs under node:test as the README shows', async (t) => {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--test', join('.build', 'examples', 'conformance', 'memory.test.js')], { cwd: ROOT, env: { PATH: process.env['PATH'] } })
+  const { stdout } = await promisify(execFile)(...plainNode('--test', '--test-reporter=tap', join('.build', 'examples', 'conformance', 'memory.test.js')), { cwd: ROOT, env: { PATH: process.env['PATH'] } })
   t.match(stdout, /# pass 87\n(?:.*\n)*# fail 0/)
 })
 

@@ -1,4 +1,8 @@
-import { type Ending, keepOrder, type Param, type Row, runOnBetterSqlite, runOnPg, runOnSqlite, watchEnd } from './drivers.ts'
+import { betterSqlite3Driver } from './drivers/better-sqlite3.ts'
+import type { Driver, Param } from './drivers/driver.ts'
+import { nodeSqliteDriver } from './drivers/node-sqlite.ts'
+import { pgDriver } from './drivers/pg.ts'
+import { sqlite3Driver } from './drivers/sqlite3.ts'
 
 /** A column of a table, and its type where types have to be told. */
 export type TypedColumn = readonly [name: string, type: string]
@@ -20,7 +24,7 @@ export interface Many {
 }
 
 /** What the databases say differently. Everything else is the same SQL on both. */
-export interface Dialect {
+export interface Dialect extends Driver {
   name: 'postgres' | 'sqlite'
   /** Placeholder of the nth value, from 1. */
   p (n: number): string
@@ -70,12 +74,6 @@ export interface Dialect {
   momentType: string
   /** The present moment, for a column of that type. */
   now: string
-  /** From now on statements on this connection run in the order in which they are sent, whoever sends them. */
-  keepOrder (connection: unknown): void
-  /** Watches how the transaction on a connection ends; null where a COMMIT that is answered has committed. */
-  watchEnd (connection: unknown): Ending | null
-  /** Runs one statement on a connection of the driver; `prepare`: it is prepared at its first use on the connection, and kept. */
-  run (connection: unknown, sql: string, params: readonly Param[], prepare?: boolean): Promise<Row[]>
 }
 
 /** Milliseconds that a write of many may wait for another transaction, and a single one hold up others. What takes longer than this waits for a host's transaction, or a slow disk. */
@@ -84,6 +82,7 @@ export const MOMENT_MS = 25
 const asItIs = { alone: (column: string) => column, inJson: (column: string) => column }
 
 export const postgresDialect: Dialect = {
+  ...pgDriver,
   name: 'postgres',
   p: (n) => `$${n}`,
   // As JSON, and without a zone, the text depends neither on the session's DateStyle nor on its TimeZone.
@@ -121,10 +120,7 @@ export const postgresDialect: Dialect = {
   jsonType: 'json',
   member: (column, name) => `(${column} -> '${name}')::text`,
   momentType: 'timestamptz(3)',
-  now: 'now()',
-  keepOrder () {},
-  watchEnd,
-  run: runOnPg
+  now: 'now()'
 }
 
 /** What SQLite calls the index of a constraint of the users' table: it counts them as they were declared. */
@@ -133,6 +129,7 @@ export function constraintIndex (bare: string, column: 'id' | 'email_key'): stri
 }
 
 export const sqliteDialect: Dialect = {
+  ...sqlite3Driver,
   name: 'sqlite',
   p: (n) => `?${n}`,
   // Most hosts have no fields: then there is nothing to read.
@@ -164,19 +161,16 @@ export const sqliteDialect: Dialect = {
   jsonType: 'text',
   member: (column, name) => `(${column} -> '${name}')`,
   momentType: 'text',
-  now: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
-  keepOrder,
-  watchEnd: () => null,
-  run: runOnSqlite
+  now: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
 }
 
-export const betterSqliteDialect: Dialect = {
-  ...sqliteDialect,
-  keepOrder () {},
-  run: runOnBetterSqlite
-}
-
-const dialects = new Map([['pg', postgresDialect], ['sqlite3', sqliteDialect], ['better-sqlite3', betterSqliteDialect]])
+/** By the name of the driver that a Knex client gives. */
+const dialects = new Map<string, Dialect>([
+  ['pg', postgresDialect],
+  ['sqlite3', sqliteDialect],
+  ['better-sqlite3', { ...sqliteDialect, ...betterSqlite3Driver }],
+  ['node:sqlite', { ...sqliteDialect, ...nodeSqliteDriver }]
+])
 
 /**
  * The dialect of a Knex instance.

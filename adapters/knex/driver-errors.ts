@@ -22,6 +22,30 @@ function property (error: unknown, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
+// https://sqlite.org/rescode.html, from 1.
+const SQLITE_CODES = [
+  'ERROR', 'INTERNAL', 'PERM', 'ABORT', 'BUSY', 'LOCKED', 'NOMEM', 'READONLY', 'INTERRUPT', 'IOERR', 'CORRUPT', 'NOTFOUND', 'FULL', 'CANTOPEN',
+  'PROTOCOL', 'EMPTY', 'SCHEMA', 'TOOBIG', 'CONSTRAINT', 'MISMATCH', 'MISUSE', 'NOLFS', 'AUTH', 'FORMAT', 'RANGE', 'NOTADB'
+]
+const SQLITE_BUSY_SNAPSHOT = 517
+
+// better-sqlite3 looks for the directory itself, and throws a TypeError without a code.
+const NO_DIRECTORY = 'Cannot open database because the directory does not exist'
+
+/** The code of a driver's error. node:sqlite has one for all, and SQLite's own as a number whose lowest byte says what kind it is. */
+function codeOf (error: unknown): string | undefined {
+  const code = property(error, 'code')
+  if (code === undefined && property(error, 'message') === NO_DIRECTORY) return 'SQLITE_CANTOPEN'
+  if (code !== 'ERR_SQLITE_ERROR') return code
+  const extended = Number(Reflect.get(Object(error), 'errcode'))
+  return extended === SQLITE_BUSY_SNAPSHOT ? 'SQLITE_BUSY_SNAPSHOT' : `SQLITE_${SQLITE_CODES[(extended & 0xff) - 1] ?? 'ERROR'}`
+}
+
+/** Whether another connection holds the lock of an SQLite file, so that the statement did nothing and may be run again. */
+export function isBusy (error: unknown): boolean {
+  return codeOf(error) === 'SQLITE_BUSY'
+}
+
 function takesEmail (error: unknown, { emailUnique, usersTable }: Names): boolean {
   // PostgreSQL names the constraint; SQLite names the column, in the message alone.
   return (property(error, 'code') === '23505' && property(error, 'constraint') === emailUnique) ||
@@ -65,7 +89,7 @@ export function toStorageError (error: unknown, names: Names): StorageError {
   if (isStorageError(error)) return error
   if (takesEmail(error, names)) return new StorageError('email_taken', 'another user has the e-mail key')
   const message = property(error, 'message') ?? ''
-  const code = property(error, 'code') ?? (LOST_MESSAGE.test(message) ? 'ECONNRESET' : undefined)
+  const code = codeOf(error) ?? (LOST_MESSAGE.test(message) ? 'ECONNRESET' : undefined)
   const passing = (code !== undefined && (PASSING_CODES.has(code) || PASSING_SQLSTATE.test(code) || PASSING_SQLITE.test(code))) ||
     property(error, 'name') === 'KnexTimeoutError' || PASSING_MESSAGE.test(message)
   const words = WORDS.get(code ?? '') ?? (passing ? 'the database cannot be reached or is busy' : 'the database refused a statement')

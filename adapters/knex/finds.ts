@@ -1,5 +1,5 @@
 import { isStorable } from '../../lib/text.ts'
-import type { Row } from './drivers.ts'
+import type { Row } from './drivers/driver.ts'
 import { gatherFinds } from './gathering.ts'
 import type { Names } from './names.ts'
 import { type Column, listed, packed, unpacked, USER_COLUMNS } from './rows.ts'

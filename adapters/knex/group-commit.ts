@@ -1,7 +1,7 @@
 import { StorageError } from '../../lib/errors.ts'
 import { MOMENT_MS } from './dialect.ts'
 import { isRefused } from './driver-errors.ts'
-import type { Param, Row } from './drivers.ts'
+import type { Param, Row } from './drivers/driver.ts'
 import { isSound } from './session.ts'
 
 // A longer group would keep the first who asked waiting.

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { Dialect } from './dialect.ts'
-import type { Ending } from './drivers.ts'
+import type { Ending } from './drivers/driver.ts'
 
 type Callback = () => void
 

@@ -6,10 +6,11 @@ export type KnexStorageOptions = NamingOptions
 export type { KnexStorage }
 export type { CountsReport } from './blocks/audit.ts'
 export type { SchemaReport } from './inspection.ts'
+export { nodeSqliteClient } from './node-sqlite-client.ts'
 export { migrationsSql, type MigrationsSqlOptions } from './migrations-sql.ts'
 
 /**
- * A storage on a Knex instance of the host's, on PostgreSQL (`pg`) or SQLite (`sqlite3`, `better-sqlite3`). The instance stays the host's: it is never closed
+ * A storage on a Knex instance of the host's, on PostgreSQL (`pg`) or SQLite (`sqlite3`, `better-sqlite3`, `nodeSqliteClient()`). The instance stays the host's: it is never closed
  * here, and none of its settings is changed.
  * @throws TypeError for another database, or a wrong option
  */

@@ -1,5 +1,5 @@
 import { isDiscarded, type Pool } from './connections.ts'
-import { gather } from './drivers.ts'
+import { gather } from './drivers/pg.ts'
 
 // More on one connection would only wait there.
 const DEPTH = 64

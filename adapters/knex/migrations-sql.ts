@@ -1,3 +1,4 @@
+import type { SqliteDriver } from './sqlite-drivers.ts'
 import { Type } from '../../lib/typebox.ts'
 import { optionCheck } from '../../lib/option-check.ts'
 import { FILTERABLE } from '../../lib/storage-rules.ts'
@@ -21,10 +22,10 @@ const refuseWrong = optionCheck<MigrationsSqlOptions>({ from: version, to: versi
 
 /**
  * The SQL of the migrations, as one transaction, for a team that runs its DDL itself: what it makes is what `migrate()` makes, and `check()` accepts it. Run it
- * so that the first error stops it (`psql -v ON_ERROR_STOP=1`, `sqlite3 -bail`). `client`: `pg`, `sqlite3` or `better-sqlite3`.
+ * so that the first error stops it (`psql -v ON_ERROR_STOP=1`, `sqlite3 -bail`). `client`: `pg`, or an SQLite driver: `sqlite3`, `better-sqlite3` or `node:sqlite`.
  * @throws TypeError for another client, or a wrong option
  */
-export function migrationsSql (client: 'pg' | 'sqlite3' | 'better-sqlite3', options: MigrationsSqlOptions = {}): string {
+export function migrationsSql (client: 'pg' | SqliteDriver, options: MigrationsSqlOptions = {}): string {
   refuseWrong('fastify-users: migrationsSql()', options)
   const { from = 0, to = LATEST, filterable = [], ...naming } = options
   const dialect = dialectOf(client)

@@ -1,6 +1,6 @@
 import type { Page, PageRequest } from '../../lib/storage.ts'
 import type { Dialect } from './dialect.ts'
-import type { Param, Row, Statement } from './drivers.ts'
+import type { Param, Row, Statement } from './drivers/driver.ts'
 import { type Column, packed, unpacked } from './rows.ts'
 
 /** A condition of SQL text with `?` for each of its values. */

@@ -1,7 +1,7 @@
 import type { ApiKeyRecord, JsonObject, UserRecord } from '../../lib/storage.ts'
 import { cloneFields } from '../../lib/json.ts'
 import type { Dialect } from './dialect.ts'
-import type { Row } from './drivers.ts'
+import type { Row } from './drivers/driver.ts'
 
 /** A column that is read under the name of a member. */
 export interface Column {

@@ -3,11 +3,12 @@ import { StorageError } from '../../lib/errors.ts'
 import { isStorable } from '../../lib/text.ts'
 import { discard, type Pool, stoppable, withDeadline } from './connections.ts'
 import { type Dialect, dialectOf } from './dialect.ts'
-import type { Param, Row } from './drivers.ts'
+import type { Param, Row } from './drivers/driver.ts'
 import { isConflict, isLost, toStorageError } from './driver-errors.ts'
 import { hostTransaction, type Slot, tell } from './host-transaction.ts'
 import { shareConnections } from './lanes.ts'
 import type { Names } from './names.ts'
+import { whileBusy } from './while-busy.ts'
 
 // Where two of ours meet one of them goes through, so a statement that loses this often has met that many others.
 const ATTEMPTS = 20
@@ -55,6 +56,8 @@ export interface SessionOptions {
   localLimit?: number | undefined
   /** Statements with values are prepared once on each connection, and kept there. */
   prepare?: boolean | undefined
+  /** Milliseconds that a statement is tried again while another connection holds the lock of the SQLite file; undefined: the connection itself waits. */
+  busyTimeout?: number | undefined
   /** Connections that reads may share, and groups of each kind of write at once; 0 by default. */
   lanes?: number | undefined
 }
@@ -63,11 +66,12 @@ export interface SessionOptions {
 export const isSound = (param: Param): boolean => typeof param === 'string' ? isStorable(param) : !Array.isArray(param) || param.every(isSound)
 
 /** Statements on one connection. A text that can't be stored unchanged is refused before it is sent. */
-function runOn (dialect: Dialect, connection: unknown, { deadline, prepare = false }: SessionOptions = {}): Run {
+function runOn (dialect: Dialect, connection: unknown, { deadline, prepare = false, busyTimeout }: SessionOptions = {}): Run {
   return (sql, params = [], keep = true) => {
     if (!params.every(isSound)) return Promise.reject(new StorageError('fault', 'a text can not be stored unchanged'))
-    const answer = dialect.run(connection, sql, params, prepare && keep && params.length > 0)
-    return deadline === undefined ? answer : withDeadline(answer, connection, deadline)
+    const run = () => dialect.run(connection, sql, params, prepare && keep && params.length > 0)
+    if (busyTimeout !== undefined) return whileBusy(run, busyTimeout)
+    return deadline === undefined ? run() : withDeadline(run(), connection, deadline)
   }
 }
 
@@ -75,16 +79,16 @@ function runOn (dialect: Dialect, connection: unknown, { deadline, prepare = fal
  * Opens a session on a Knex instance. Statements go to the driver on Knex's own connections, past its query builder and its hooks: a host's identifier
  * mappers and response processors stay out of our tables, and finished SQL text costs nothing to build.
  */
-export function openSession (knex: Knex, names: Names, { deadline, localLimit, prepare, lanes = 0 }: SessionOptions = {}): OwnSession {
+export function openSession (knex: Knex, names: Names, { deadline, localLimit, prepare, busyTimeout, lanes = 0 }: SessionOptions = {}): OwnSession {
   const pool: Pool = knex.client
   const dialect = dialectOf(pool.driverName)
-  const settings = { deadline, prepare }
+  const settings = { deadline, prepare, busyTimeout }
   const share = shareConnections(pool, lanes, discardLost)
 
   async function withConnection<Value> (work: (run: Run, connection: unknown) => Promise<Value>, limit: number | undefined): Promise<Value> {
     const connection = await pool.acquireConnection()
     try {
-      const answer = work(runOn(dialect, connection, { deadline: limit, prepare }), connection)
+      const answer = work(runOn(dialect, connection, { ...settings, deadline: limit }), connection)
       // Before it is given back.
       answer.catch((error) => discardLost(connection, error))
       return await answer

@@ -5,7 +5,6 @@ import { auditor, type CountsReport } from './blocks/audit.ts'
 import { createUpkeep } from './blocks/upkeep.ts'
 import { dialectOf } from './dialect.ts'
 import type { KeyWatch } from './key-changes.ts'
-import { forgetStatements } from './drivers.ts'
 import { createMigrator, type Migrator } from './migrator.ts'
 import { namesOf, type NamingOptions } from './names.ts'
 import { joinTransaction, openSession, type Session, type SessionOptions } from './session.ts'
@@ -58,7 +57,8 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Ses
 /** The same on a Knex instance of our own, which is closed with it, as is what tells of changes of API keys. */
 export function ownStorage (knex: Knex, options: NamingOptions, settings: SessionOptions, keyWatch: KeyWatch | null = null): KnexStorage {
   const storage = storageOnKnex(knex, options, settings)
-  const { pool } = knex.client
+  const { pool, driverName } = knex.client
+  const { forgetStatements } = dialectOf(driverName)
   pool.on('destroyRequest', (_id: unknown, connection: unknown) => forgetStatements(connection))
   return {
     ...storage,

@@ -1,6 +1,6 @@
 import type { UserChanges, VersionGuard } from '../../lib/storage.ts'
 import type { Dialect, TypedColumn } from './dialect.ts'
-import type { Param, Row, Statement } from './drivers.ts'
+import type { Param, Row, Statement } from './drivers/driver.ts'
 import { type GroupedWrite, groupWrites } from './group-commit.ts'
 import type { Names } from './names.ts'
 import type { Session } from './session.ts'

@@ -8,8 +8,8 @@ const SERVERS = join(import.meta.dirname, '..', 'servers')
 const KEY = 'bench-key-of-more-than-32-characters'
 
 /** Starts a server program and waits until it says where it listens; `child` takes messages. */
-export async function startServer (name, program, { place = '', size, execArgv = [] }) {
-  const child = spawn(process.execPath, [...execArgv, join(SERVERS, program)], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'], env: { ...process.env, KEY, PLACE: place, SIZE: String(size), NODE_ENV: 'production' } })
+export async function startServer (name, program, { place = '', size, execArgv = [], env = {} }) {
+  const child = spawn(process.execPath, [...execArgv, join(SERVERS, program)], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'], env: { ...process.env, ...env, KEY, PLACE: place, SIZE: String(size), NODE_ENV: 'production' } })
   let text = ''
   while (!text.includes('\n')) {
     const [chunk] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit').then(([code]) => { throw new Error(`${name} ended with ${code}`) })])

@@ -1,11 +1,9 @@
 // Fills the table of a server, in bulk and past everything that would make it slow.
-import { createRequire } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
+import knex from 'knex'
 import pg from 'pg'
+import { nodeSqliteClient } from '../../dist/adapters/knex/index.js'
 import { batches, COLUMNS } from './people.mjs'
-
-// The repository's own better-sqlite3: here there is another one, never built, that came with a package.
-const require = createRequire(new URL('../../package.json', import.meta.url))
 
 /** A table as an expert would make it by hand: the columns and indexes that ours has. */
 const plain = (table, text, moment) => `CREATE TABLE IF NOT EXISTS ${table} (
@@ -24,16 +22,19 @@ export async function seedPostgres (url, table, size, { create }) {
   await client.end()
 }
 
+/** A Knex instance on a file, with the driver that this process uses for its storages. */
+function openSqlite (filename) {
+  return knex({ client: process.getBuiltinModule?.('node:sqlite') === undefined ? process.env.SEED_DRIVER ?? 'sqlite3' : nodeSqliteClient(), connection: { filename }, useNullAsDefault: true })
+}
+
 export async function seedSqlite (filename, table, size, { create }) {
-  const Database = require('better-sqlite3')
-  const database = new Database(filename)
-  database.pragma('journal_mode = WAL')
-  if (create) database.exec(plain(table, 'text', 'text'))
-  const insert = database.prepare(`INSERT INTO ${table} (${COLUMNS}) VALUES (${COLUMNS.map((column) => `@${column}`)})`)
-  const all = database.transaction((people) => { for (const person of people) insert.run(person) })
-  for (const people of batches(size, 10_000)) all(people)
-  database.exec('ANALYZE')
-  database.close()
+  const database = openSqlite(filename)
+  await database.raw('PRAGMA journal_mode = WAL')
+  if (create) for (const statement of plain(table, 'text', 'text').split(';').filter((text) => text.trim() !== '')) await database.raw(statement)
+  const values = COLUMNS.map((column) => `value ->> '${column}'`)
+  for (const people of batches(size, 10_000)) await database.raw(`INSERT INTO ${table} (${COLUMNS}) SELECT ${values} FROM json_each(?)`, [JSON.stringify(people)])
+  await database.raw('ANALYZE')
+  await database.destroy()
 }
 
 /** Runs a statement by plain SQL, on another connection than the storage's: its rows, and how many it changed. */
@@ -45,14 +46,16 @@ async function plainSql (place, sql) {
     await client.end()
     return { rows, changed: rowCount }
   }
-  // The same package as the storage's: two copies of SQLite in one process don't see each other's locks.
-  const database = new (require('sqlite3').Database)(place)
-  return new Promise((resolve, reject) => {
-    database.configure('busyTimeout', 60_000)
-    const done = (error, result) => database.close(() => error === null ? resolve(result) : reject(error))
-    if (/^SELECT/.test(sql)) database.all(sql, (error, rows) => done(error, { rows }))
-    else database.run(sql, function (error) { done(error, { changed: this.changes }) })
-  })
+  // The same driver as the storage's: two copies of SQLite in one process don't see each other's locks.
+  const database = openSqlite(place)
+  try {
+    await database.raw('PRAGMA busy_timeout = 60000')
+    const rows = await database.raw(sql)
+    const [{ changed }] = await database.raw('SELECT changes() AS changed')
+    return { rows, changed }
+  } finally {
+    await database.destroy()
+  }
 }
 
 /** Deletes about a tenth of a table's rows at random; answers how many. */

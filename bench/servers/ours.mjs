@@ -1,4 +1,4 @@
-// fastify-users as its users run it, with a stored key. PLACE: postgres://…, a file, or nothing for memory.
+// fastify-users as its users run it, with a stored key. PLACE: postgres://…, a file, or nothing for memory; DRIVER: that of SQLite.
 import Fastify from 'fastify'
 import { memory } from '../../dist/adapters/memory/index.js'
 import { postgres } from '../../dist/adapters/postgres.js'
@@ -7,7 +7,7 @@ import users from '../../dist/lib/index.js'
 import { personOf } from '../lib/people.mjs'
 import { announce, PLACE, SIZE } from '../lib/serve.mjs'
 
-const storage = PLACE === '' ? memory() : PLACE.startsWith('postgres:') ? postgres({ connection: PLACE }) : sqlite({ filename: PLACE })
+const storage = PLACE === '' ? memory() : PLACE.startsWith('postgres:') ? postgres({ connection: PLACE }) : sqlite({ filename: PLACE, driver: process.env.DRIVER })
 const app = Fastify()
 await app.register(users, { prefix: '/v1', storage, migrate: true })
 if (PLACE === '') {

@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox'
+import Type, { type Static } from 'typebox'
 import Fastify, { type FastifyInstance } from 'fastify'
 import users, { type Storage } from 'fastify-users'
 

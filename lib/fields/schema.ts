@@ -5,6 +5,22 @@ import { MEMBERS_MAX } from './json.ts'
 /** A JSON Schema, as TypeBox makes it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
+/**
+ * The option `fields`: a JSON Schema (draft 7 or 2019-09) of an object. `Type.Object()` of `typebox` 1 and of `@sinclair/typebox` 0.34 make one; a plain schema
+ * may say what it describes, `FieldsJsonSchema<{ plan: string }>`, and then must have a schema for each member.
+ */
+export interface FieldsJsonSchema<Fields = Record<string, unknown>> {
+  readonly type: 'object'
+  readonly properties: { readonly [Name in keyof Fields]-?: object }
+  readonly required?: ReadonlyArray<keyof Fields & string> | undefined
+  readonly additionalProperties?: unknown
+  readonly $id?: string | undefined
+  readonly $schema?: string | undefined
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly examples?: unknown
+}
+
 /** What a filter compares. */
 export type FilterKind = 'string' | 'number' | 'boolean'
 
@@ -81,6 +97,17 @@ function refersTo (schema: JsonSchema): boolean {
   return found
 }
 
+// What TypeBox keeps beside a schema, and JSON Schema has no word for: left out, it would let pass what the host refuses.
+const CODE = ['~refine', '~codec', Symbol.for('TypeBox.Transform')]
+
+/** Whether a schema, or one in it, asks functions of the host's. */
+function asksCode (schema: JsonSchema): boolean {
+  if (CODE.some((name) => Object.hasOwn(schema, name))) return true
+  let found = false
+  mapSchemas(schema, (inner) => { found ||= asksCode(inner) })
+  return found
+}
+
 function kindOf ({ type, enum: choices, const: only }: JsonSchema): FilterKind | null {
   const types = Array.isArray(choices) ? choices.map((each) => typeof each) : only !== undefined ? [typeof only] : [type === 'integer' ? 'number' : type]
   const [first] = types
@@ -93,7 +120,8 @@ function kindOf ({ type, enum: choices, const: only }: JsonSchema): FilterKind |
  * @throws TypeError that names what is wrong with it, or with `filterable`
  */
 export function readFields (given: object, filterable: readonly string[]): FieldsSchema {
-  // As JSON: what TypeBox adds as symbols is for types.
+  const asGiven: Readonly<Record<string, JsonSchema>> = Object(given).properties
+  // As JSON: what else TypeBox adds is for types.
   const { properties, required = [], ...others }: { properties: Record<string, JsonSchema>, required?: string[] } = JSON.parse(JSON.stringify(given))
   const names = Object.keys(properties)
   const filters = new Map<string, FilterKind>()
@@ -101,6 +129,7 @@ export function readFields (given: object, filterable: readonly string[]): Field
     ...names.filter((name) => OURS.includes(name)).map((name) => `${name} is a member that users have already`),
     ...names.filter((name) => name === '' || name === '__proto__' || !name.isWellFormed() || name.includes('\0')).map(() => 'a field must have a name that every store can keep'),
     ...names.filter((name) => refersTo(Object(properties[name]))).map((name) => `${name} refers to another schema: put that in its place`),
+    ...names.filter((name) => asksCode(Object(asGiven[name]))).map((name) => `${name} has a refinement or a transform, which JSON Schema can not say: judge it in a hook of yours`),
     ...Object.entries(others).filter(([keyword, value]) => !ANNOTATIONS.includes(keyword) && !(keyword === 'additionalProperties' && value === false))
       .map(([keyword]) => `the outermost object can not have ${keyword}: say it of its fields`),
     ...(names.length > MEMBERS_MAX ? [`there are ${names.length} fields, and may be ${MEMBERS_MAX}`] : [])

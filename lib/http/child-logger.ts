@@ -1,5 +1,6 @@
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
-import { cleaned, isObject, SERIALIZERS } from './log-serializers.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isNoLogger, SERIALIZERS } from './fastify-internals.ts'
+import { cleaned, isObject } from './log-serializers.ts'
 
 /** Something of a request's shape, for loggers that look into it, without its credentials, its cookies and its query. */
 function standInFor (request: FastifyRequest): object {
@@ -44,9 +45,6 @@ function guarded<L extends object> (logger: L): L {
   })
 }
 
-/** Whether it is no logger at all: where Fastify has none, every level is one function with nothing in it. */
-const silent = ({ info, error }: FastifyBaseLogger): boolean => info === error && /\{\s*\}$/.test(String(info))
-
 /**
  * Keeps credentials and queries out of the log whatever makes its loggers. Those that know no serialisers are handed Fastify's request and reply whole, and print
  * what they please: they get stand-ins. Those of pino are looked after by `withoutSecrets`, also where the host's own factory has left that out.
@@ -55,7 +53,7 @@ export function guardLoggers (scope: FastifyInstance): void {
   const { childLoggerFactory } = scope
   scope.setChildLoggerFactory(function (logger, bindings, options, raw) {
     const child = childLoggerFactory.call(this, logger, bindings, options, raw)
-    if (silent(child)) return child
+    if (isNoLogger(child)) return child
     if (!(SERIALIZERS in child)) return guarded(child)
     const { serializers } = options
     return serializers === undefined || Object(child)[SERIALIZERS].req === serializers['req'] ? child : child.child({}, { serializers })

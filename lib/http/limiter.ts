@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { UsersError } from '../errors.ts'
 import { requirePeers } from '../peers.ts'
 import { callerOf } from './callers.ts'
+import type { RateLimitPackage } from './fastify-internals.ts'
 import { MemoryCounters } from './memory-counters.ts'
 
 const DEADLINE_MS = 2000
@@ -57,8 +58,6 @@ export interface Limiter {
 }
 
 interface Counted { remaining: number, seconds: number, exceeded: boolean }
-// Its types leave one function out.
-type RateLimitPackage = typeof import('@fastify/rate-limit') & { normalizeIP: (ip: string) => string }
 type Counter = (request: FastifyRequest, increment?: boolean) => Promise<Counted>
 
 /** A client of Redis may wait for its server for ever. */

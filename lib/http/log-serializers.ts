@@ -1,9 +1,7 @@
 import type { FastifyBaseLogger, RegisterOptions } from 'fastify'
+import { SERIALIZERS } from './fastify-internals.ts'
 
 type Serializers = NonNullable<RegisterOptions['logSerializers']>
-
-/** Where pino keeps its serialisers. */
-export const SERIALIZERS = Symbol.for('pino.serializers')
 
 export const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 

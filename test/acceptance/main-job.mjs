@@ -1,16 +1,19 @@
 // The main job against the running service, over real HTTP, on SQLite and on PostgreSQL: npm run acceptance
+// USERS: how many; DRIVERS: those of SQLite, one after the other; SERVER: the program of the service.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { allLocales, Faker, en } from '@faker-js/faker'
 
 const USERS = Number(process.env.USERS ?? 10_000)
 const AT_ONCE = 32
+const START_TIMEOUT_MS = 30_000
 const LOCALES = ['en', 'de', 'fr', 'es', 'pl', 'tr', 'vi', 'el', 'ru', 'uk', 'ar', 'he', 'fa', 'hy', 'ja', 'ko', 'zh_CN', 'th', 'ro', 'nb_NO', 'cs_CZ', 'ka_GE', 'ne', 'lv']
-const SERVER = join(import.meta.dirname, '..', '..', '.build', 'examples', 'standalone', 'server.js')
+const SERVER = process.env.SERVER ?? join(import.meta.dirname, '..', '..', '.build', 'examples', 'standalone', 'server.js')
 
 function people () {
   const fakers = LOCALES.map((locale, i) => {
@@ -30,9 +33,20 @@ function people () {
 async function startService (env) {
   const directory = await mkdtemp(join(tmpdir(), 'fastify-users-acceptance-'))
   const child = spawn(process.execPath, [SERVER], { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'warn', ...env } })
-  let text = ''
-  let line
-  while ((line = /Bearer (\S+)' (\S+)\n/.exec(text)) === null) text += String((await once(child.stdout, 'data'))[0])
+  const ended = once(child, 'exit').then(([code]) => { throw new Error(`the service ended with ${code}`) })
+  ended.catch(() => {})
+  const late = setTimeout(START_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+    child.kill('SIGKILL')
+    throw new Error('the service has printed no first key: its store must be a new one')
+  })
+  const line = await Promise.race([ended, late, new Promise((resolve) => {
+    let text = ''
+    child.stdout.on('data', (chunk) => {
+      text += String(chunk)
+      const found = /Bearer (\S+)' (\S+)\n/.exec(text)
+      if (found !== null) resolve(found)
+    })
+  })])
   return {
     key: line[1],
     url: line[2],
@@ -143,6 +157,6 @@ async function mainJob (title, env) {
   }
 }
 
-await mainJob('SQLite', {})
+for (const driver of (process.env.DRIVERS ?? 'auto').split(',')) await mainJob(`SQLite (${driver})`, { SQLITE_DRIVER: driver })
 await mainJob('PostgreSQL', { DATABASE_URL: process.env.PG_URL })
 console.log('The main job is done on both.')

@@ -4,15 +4,23 @@ import knex, { type Knex } from 'knex'
 import { test, type Test } from 'tap'
 import { knexStorage, type KnexStorageOptions } from '../../adapters/knex/index.ts'
 import { testStorage } from '../../adapters/testing/index.ts'
+import { sqlite } from '../../adapters/sqlite.ts'
+import { sqliteDriver, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { pgBouncerUrl, pgUrl, pooled, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
-for (const store of [...stores.map((store) => ({ ...store, skip: false })), pooled]) {
+const onOtherDrivers = sqliteDrivers.filter(({ driver }) => driver !== sqliteDriver).map(({ driver, skip }) => ({
+  name: `sqlite on ${driver}`,
+  create: async (t: Test) => sqlite({ filename: join(await temporaryDirectory(t), 'users.db'), driver }),
+  skip
+}))
+
+for (const store of [...stores.map((store) => ({ ...store, skip: false })), ...onOtherDrivers, pooled]) {
   test(store.name, { skip: store.skip }, async (t) => {
     const lines: string[] = []
     // A store that opened its own pool has no host to begin a transaction: that duty is shown below, on a Knex of the host's.
     const create = async () => ({ ...await store.create(t), supports: { transactions: false }, within: () => { throw new TypeError('not here') } })
     testStorage({ test: (name, run) => t.test(name, run), create, report: (line) => lines.push(line) })
-    t.test('what it reported', async (t) => t.match(lines, [/^fastify-users\/testing: \w+: 80 duties passed, 0 failed; the store declares unsupported: transactions \(6 duties\)$/]))
+    t.test('what it reported', async (t) => t.match(lines, [/^fastify-users\/testing: .+: 80 duties passed, 0 failed; the store declares unsupported: transactions \(6 duties\)$/]))
   })
 }
 
@@ -24,18 +32,13 @@ const mappers = {
 
 interface Host { make: (t: Test) => Promise<{ host: Knex, options: KnexStorageOptions }>, skip?: string | false }
 const hosts: Record<string, Host> = {
-  'sqlite3 with mappers': {
-    make: async (t) => ({
-      host: knex({ client: 'sqlite3', connection: { filename: join(await temporaryDirectory(t), 'host.db') }, useNullAsDefault: true, ...mappers }),
+  ...Object.fromEntries(sqliteDrivers.map(({ driver, skip }) => [`${driver} with mappers`, {
+    make: async (t: Test) => ({
+      host: sqliteHost(join(await temporaryDirectory(t), 'host.db'), { driver, asyncStackTraces: true, ...mappers }),
       options: { tablePrefix: 'people_' }
-    })
-  },
-  'better-sqlite3': {
-    make: async (t) => ({
-      host: knex({ client: 'better-sqlite3', connection: { filename: join(await temporaryDirectory(t), 'host.db') }, useNullAsDefault: true, asyncStackTraces: true }),
-      options: {}
-    })
-  },
+    }),
+    skip
+  }])),
   'pg with mappers, another isolation level, time zone and date style': {
     make: async (t) => ({
       host: knex({ client: 'pg', connection: { connectionString: pgUrl(), options: '-c default_transaction_isolation=serializable -c timezone=Asia/Kathmandu -c datestyle=German' }, pool: { min: 0, max: 8 }, ...mappers }),

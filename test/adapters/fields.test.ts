@@ -8,6 +8,7 @@ import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import { everyone, keysOf, userOf } from '../../adapters/testing/values.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { sqliteHost } from '../helpers/sqlite.ts'
 
 const page = { order: 'asc', limit: 10, from: { offset: 0 } } as const
 
@@ -58,7 +59,7 @@ test('two installations on one search path have indexes of their own', async (t)
 test('the printed SQL makes the indexes of fields, and takes them away', async (t) => {
   const schema = temporarySchema(t)
   const filterable = ['plan']
-  const file = knex({ client: 'better-sqlite3', connection: { filename: ':memory:' }, useNullAsDefault: true })
+  const file = sqliteHost(':memory:')
   t.teardown(() => file.destroy())
   const script = async (text: string) => { for (const statement of text.split(/;\n(?!\s)/)) if (statement.trim() !== '') await file.raw(statement.replaceAll('?', '\\?')) }
   const onFile = knexStorage(file)
@@ -79,7 +80,7 @@ test('the printed SQL makes the indexes of fields, and takes them away', async (
 test('plain SQL can put nothing but an object into the column', async (t) => {
   const schema = temporarySchema(t)
   const filename = join(await temporaryDirectory(t), 'users.db')
-  const file = knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true })
+  const file = sqliteHost(filename)
   t.teardown(() => file.destroy())
   const both = [
     { storage: sqlite({ filename }), plain: (text: string) => file.raw(text.replace('@', '')) },

@@ -1,13 +1,15 @@
 import knex, { type Knex } from 'knex'
 import pg from 'pg'
 import { test, type Test } from 'tap'
-import type { Row } from '../../adapters/knex/drivers.ts'
+import type { Row } from '../../adapters/knex/drivers/driver.ts'
+import { dialectOf } from '../../adapters/knex/dialect.ts'
 import { groupWrites } from '../../adapters/knex/group-commit.ts'
 import { storageOnKnex } from '../../adapters/knex/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { StorageError } from '../../lib/errors.ts'
 import type { PageRequest, Storage, UserRecord, VersionGuard } from '../../lib/storage.ts'
 import { pgUrl, sql, stores, temporarySchema } from '../helpers/stores.ts'
+import { sqliteHost } from '../helpers/sqlite.ts'
 
 const NOW = '2026-01-01T00:00:00.000Z'
 const LATER = '2026-01-02T00:00:00.000Z'
@@ -237,7 +239,6 @@ test('who has waited for too long is told so', async (t) => {
 
 interface Sqlite {
   prepare (sql: string, ...others: unknown[]): unknown
-  all (sql: string, done: (error: Error | null, rows: Array<{ detail: string }>) => void): void
 }
 
 /** From now on notes what is prepared on the one connection of an SQLite; answers which of it goes through the table of users. */
@@ -250,16 +251,17 @@ async function scansOf (own: Knex): Promise<() => Promise<string[]>> {
     prepared.push(sql)
     return prepare.call(connection, sql, ...others)
   }
-  const planOf = (sql: string) => new Promise<string[]>((resolve, reject) => {
-    connection.all(`EXPLAIN QUERY PLAN ${sql}`, (error, rows) => { if (error === null) resolve(rows.map(({ detail }) => detail)); else reject(error) })
-  })
+  const planOf = async (sql: string) => {
+    const values = Array.from(new Set(sql.match(/\?\d+/g)), () => null)
+    return (await dialectOf(own.client.driverName).run(connection, `EXPLAIN QUERY PLAN ${sql}`, values)).map(({ detail }) => String(detail))
+  }
   return async () => (await Promise.all(prepared.filter((sql) => /^(?:UPDATE|SELECT)/.test(sql)).map(planOf))).flat().filter((detail) => /SCAN (?:fastify_users_)?users/.test(detail))
 }
 
 for (const kind of ['sqlite', 'postgres']) {
   test(`${kind}: what comes at once is few statements, however small the table was`, async (t) => {
     const own = kind === 'sqlite'
-      ? knex({ client: 'sqlite3', connection: { filename: ':memory:' }, useNullAsDefault: true, pool: { min: 1, max: 1 } })
+      ? sqliteHost(':memory:')
       : knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 4 } })
     const storage = storageOnKnex(own, kind === 'sqlite' ? {} : { schema: temporarySchema(t) }, { prepare: true, lanes: 1 })
     t.teardown(async () => {

@@ -6,6 +6,7 @@ import { test } from 'tap'
 import { testStorage, type TestStorageOptions } from '../../adapters/testing/index.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { brokenStore, MISTAKES, type Mistake } from '../helpers/broken-store.ts'
+import { plainNode } from '../helpers/plain-node.ts'
 
 /** Runs the whole kit on a store, and gives the names of the duties that failed, and the report. */
 async function failuresOf (mistake: Mistake | null): Promise<{ failed: string[], report: string }> {
@@ -87,7 +88,7 @@ test('what was made for a case is cleared away after it, passed or not', async (
 const ROOT = join(import.meta.dirname, '..', '..')
 const RUNNERS = {
   tap: { file: 'tap.mjs', args: [join('test', 'runners', 'tap.mjs')], passed: /^1\.\.87$/m, failed: /^# \{ total: 87, pass: 66, fail: 21 \}$/m },
-  'node:test': { file: 'node-test.mjs', args: ['--test', join('test', 'runners', 'node-test.mjs')], passed: /^# pass 87$/m, failed: /^# pass 66\n# fail 21$/m },
+  'node:test': { file: 'node-test.mjs', args: ['--test', '--test-reporter=tap', join('test', 'runners', 'node-test.mjs')], passed: /^# pass 87$/m, failed: /^# pass 66\n# fail 21$/m },
   vitest: {
     file: 'vitest.mjs',
     args: [join('node_modules', 'vitest', 'vitest.mjs'), 'run', '--config', join('test', 'runners', 'vitest.config.mjs')],
@@ -101,7 +102,7 @@ test('it runs unchanged under tap, node:test and vitest', async (t) => {
   t.equal(new Set(texts).size, 1, 'the three files differ in the name of the runner alone')
   // What this process's own runner left in the environment is not the child's.
   const run = (args: readonly string[], env: NodeJS.ProcessEnv) => new Promise<{ code: unknown, output: string }>((resolve) => {
-    execFile(process.execPath, args, { cwd: ROOT, env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env } }, (error, stdout, stderr) => resolve({ code: error?.code ?? 0, output: stdout + stderr }))
+    execFile(...plainNode(...args), { cwd: ROOT, env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env } }, (error, stdout, stderr) => resolve({ code: error?.code ?? 0, output: stdout + stderr }))
   })
   for (const [name, { args, passed, failed }] of Object.entries(RUNNERS)) {
     const good = await run(args, {})

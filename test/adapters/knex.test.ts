@@ -3,22 +3,23 @@ import { join } from 'node:path'
 import { stat, writeFile } from 'node:fs/promises'
 import knex from 'knex'
 import pg from 'pg'
-import sqlite3 from 'sqlite3'
 import { test } from 'tap'
 import { isDiscarded, stoppable } from '../../adapters/knex/connections.ts'
-import { betterSqliteDialect, type Dialect, dialectOf, postgresDialect, sqliteDialect } from '../../adapters/knex/dialect.ts'
-import { forgetStatements, gather } from '../../adapters/knex/drivers.ts'
+import { type Dialect, dialectOf, postgresDialect, sqliteDialect } from '../../adapters/knex/dialect.ts'
+import { gather } from '../../adapters/knex/drivers/pg.ts'
 import { isConflict, isLost, toStorageError } from '../../adapters/knex/driver-errors.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { namesOf } from '../../adapters/knex/names.ts'
 import { fieldIs } from '../../adapters/knex/fields.ts'
 import { beginsWith, behindPrefix, type Condition, pageStatement } from '../../adapters/knex/pages.ts'
 import { USER_COLUMNS } from '../../adapters/knex/rows.ts'
+import { loadSqliteDriver } from '../../adapters/knex/sqlite-drivers.ts'
 import { requirePeers } from '../../lib/peers.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import { StorageError } from '../../lib/errors.ts'
 import { pgBouncerUrl, pgUrl, pooled, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { sqliteDriver, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 
 /** Stands between a Knex instance and the driver: `send` sends the statement, or another one. The answer takes it away again. */
 function intercept (host: knex.Knex, step: (statement: string, send: (other?: string) => Promise<unknown>) => Promise<unknown>): () => void {
@@ -33,55 +34,63 @@ function intercept (host: knex.Knex, step: (statement: string, send: (other?: st
   return () => { pool.acquireConnection = acquire }
 }
 
-test('an SQLite file is made with its directory, and set up for safety', async (t) => {
-  const filename = join(await temporaryDirectory(t), 'a', 'b', 'users.db')
-  const storage = sqlite({ filename, busyTimeout: 4321 })
-  await storage.migrate()
-  t.ok((await stat(`${filename}-wal`)).isFile(), 'the write-ahead log is on')
-  const used = t.capture(sqlite3.Database.prototype, 'all', sqlite3.Database.prototype.all)
-  await storage.check()
-  const connection = used()[0]?.receiver
-  if (!(connection instanceof sqlite3.Database)) throw new Error('no connection was used')
-  const setting = (name: string) => new Promise((resolve) => connection.get(`pragma ${name}`, (_error, row) => resolve(row)))
-  // 2 is FULL: every commit is on the disk before it is answered.
-  t.strictSame(await Promise.all(['synchronous', 'busy_timeout', 'foreign_keys', 'journal_mode'].map(setting)),
-    [{ synchronous: 2 }, { timeout: 4321 }, { foreign_keys: 1 }, { journal_mode: 'wal' }])
-  await storage.close()
-  const other = knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true })
-  t.teardown(() => other.destroy())
-  t.strictSame(await other.raw('pragma journal_mode'), [{ journal_mode: 'wal' }])
-})
+for (const { driver, skip } of sqliteDrivers) {
+  test(`${driver}: an SQLite file is made with its directory, and set up for safety`, { skip }, async (t) => {
+    const filename = join(await temporaryDirectory(t), 'a', 'b', 'users.db')
+    const dialect = dialectOf(driver)
+    const { run } = dialect
+    const used = t.capture(dialect, 'run', run)
+    const storage = sqlite({ filename, driver, busyTimeout: 4321 })
+    t.teardown(() => storage.close())
+    await storage.migrate()
+    t.match(storage.name, new RegExp(`^sqlite \\(${driver} \\d+\\.\\d+\\.\\d+\\)$`))
+    t.ok((await stat(`${filename}-wal`)).isFile(), 'the write-ahead log is on')
+    const connection: unknown = used()[0]?.args[0]
+    const setting = async (name: string) => (await run(connection, `pragma ${name}`, []))[0]
+    // 2 is FULL: every commit is on the disk before it is answered. A synchronous driver never waits for a lock: its caller comes again.
+    t.strictSame(JSON.parse(JSON.stringify(await Promise.all(['synchronous', 'busy_timeout', 'foreign_keys', 'journal_mode'].map(setting)))),
+      [{ synchronous: 2 }, { timeout: driver === 'sqlite3' ? 4321 : 0 }, { foreign_keys: 1 }, { journal_mode: 'wal' }])
+    await storage.close()
+    const other = sqliteHost(filename, { driver })
+    t.teardown(() => other.destroy())
+    t.match(await other.raw('pragma journal_mode'), [{ journal_mode: 'wal' }])
+  })
+}
 
-test('a file that others have locked is waited for, and then given up as unavailable', async (t) => {
-  const filename = join(await temporaryDirectory(t), 'users.db')
-  const other = knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true })
-  t.teardown(() => other.destroy())
-  await other.raw('create table mine (x)')
-  const reading = await other.transaction()
-  await reading.raw('select * from mine')
-  // The other's lock keeps the write-ahead log from being turned on.
-  const storage = sqlite({ filename, busyTimeout: 5 })
-  t.teardown(() => storage.close())
-  const migrated = storage.migrate()
-  for (const begun = performance.now(); performance.now() < begun + 100;) await reading.raw('select * from mine')
-  await reading.rollback()
-  await migrated
-  const writing = await other.transaction()
-  await writing.raw('insert into mine values (1)')
-  await t.rejects(storage.createApiKey({ id: 'key_1', name: 'x', scopes: [], start: 'x', digest: 'x', createdAt: '', expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedFrom: null, lifetime: null }, { onlyFirst: true }), { code: 'unavailable', driverCode: 'SQLITE_BUSY' })
-  await writing.rollback()
-  t.strictSame((await storage.listApiKeys({ order: 'asc', limit: 1, from: { offset: 0 } })).total, 0)
-})
+for (const { driver, skip } of sqliteDrivers) {
+  test(`${driver}: a file that others have locked is waited for, and then given up as unavailable`, { skip }, async (t) => {
+    const filename = join(await temporaryDirectory(t), 'users.db')
+    const other = sqliteHost(filename, { driver })
+    t.teardown(() => other.destroy())
+    await other.raw('create table mine (x)')
+    const reading = await other.transaction()
+    await reading.raw('select * from mine')
+    // The other's lock keeps the write-ahead log from being turned on.
+    const storage = sqlite({ filename, driver, busyTimeout: 5 })
+    t.teardown(() => storage.close())
+    const migrated = storage.migrate()
+    for (const begun = performance.now(); performance.now() < begun + 100;) await reading.raw('select * from mine')
+    await reading.rollback()
+    await migrated
+    const writing = await other.transaction()
+    await writing.raw('insert into mine values (1)')
+    await t.rejects(storage.createApiKey({ id: 'key_1', name: 'x', scopes: [], start: 'x', digest: 'x', createdAt: '', expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedFrom: null, lifetime: null }, { onlyFirst: true }), { code: 'unavailable', driverCode: 'SQLITE_BUSY' })
+    await writing.rollback()
+    t.strictSame((await storage.listApiKeys({ order: 'asc', limit: 1, from: { offset: 0 } })).total, 0)
+  })
+}
 
-test('two connections of sqlite() on one file write at once', async (t) => {
-  const filename = join(await temporaryDirectory(t), 'users.db')
-  const [a, b] = [sqlite({ filename }), sqlite({ filename })]
-  for (const each of [a, b]) t.teardown(() => each.close())
-  await a.migrate()
-  const insert = (storage: typeof a, n: number) => storage.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' }, null)
-  await Promise.all(Array.from({ length: 100 }, (_, n) => insert(n % 2 === 0 ? a : b, n)))
-  t.equal((await b.listUsers({ emailKey: null, prefix: null, fields: {} }, { order: 'asc', limit: 1, from: { offset: 0 } })).total, 100, 'two connections write at once, and neither is refused')
-})
+for (const { driver, skip } of sqliteDrivers) {
+  test(`${driver}: two connections of sqlite() on one file write concurrently`, { skip }, async (t) => {
+    const filename = join(await temporaryDirectory(t), 'users.db')
+    const [a, b] = [sqlite({ filename, driver }), sqlite({ filename, driver })]
+    for (const each of [a, b]) t.teardown(() => each.close())
+    await a.migrate()
+    const insert = (storage: typeof a, n: number) => storage.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' }, null)
+    await Promise.all(Array.from({ length: 100 }, (_, n) => insert(n % 2 === 0 ? a : b, n)))
+    t.equal((await b.listUsers({ emailKey: null, prefix: null, fields: {} }, { order: 'asc', limit: 1, from: { offset: 0 } })).total, 100, 'two connections write at once, and neither is refused')
+  })
+}
 
 test('every look-up and every search goes by an index', async (t) => {
   const schema = temporarySchema(t)
@@ -95,7 +104,7 @@ test('every look-up and every search goes by an index', async (t) => {
   const fileStore = sqlite({ filename })
   await fileStore.migrate({ filterable: ['plan'] })
   await fileStore.close()
-  const file = knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true })
+  const file = sqliteHost(filename)
   t.teardown(() => file.destroy())
 
   const literal = (value: unknown) => typeof value === 'string' ? `'${value}'` : String(value)
@@ -171,23 +180,61 @@ test('wrong options are errors at once, all in one', async (t) => {
   t.throws(() => postgres(untyped({ statementTimeout: '5s', pool: { max: 0 }, schema: 'X', tableprefix: 'x_' })), { name: 'TypeError', message: /^fastify-users: postgres\(\): 5 wrong options:\n- tableprefix is not a known option\n- connection must be .*\n- pool must be .*\n- statementTimeout must be .*\n- schema must be / })
   for (const connection of ['', null, 5]) t.throws(() => postgres(untyped({ connection })), TypeError)
   for (const statementTimeout of [-1, 1.5]) t.throws(() => postgres({ connection: pgUrl(), statementTimeout }), TypeError)
-  const host = knex({ client: 'sqlite3', connection: { filename: ':memory:' }, useNullAsDefault: true })
+  const host = sqliteHost(':memory:')
   t.teardown(() => host.destroy())
   t.throws(() => knexStorage(host, { schema: 'x' }), { name: 'TypeError', message: 'fastify-users: the option schema is for PostgreSQL' })
   t.throws(() => knexStorage(host, untyped({ prefix: 'x' })), { name: 'TypeError', message: /prefix is not a known option/ })
-  t.throws(() => dialectOf('mysql2'), { name: 'TypeError', message: 'fastify-users: knexStorage() works on the Knex clients pg, sqlite3, better-sqlite3, not on mysql2' })
+  t.throws(() => dialectOf('mysql2'), { name: 'TypeError', message: 'fastify-users: knexStorage() works on the Knex clients pg, sqlite3, better-sqlite3, node:sqlite, not on mysql2' })
+})
+
+test('behind a pooler nothing is set on a session, and the tables are in the schema public whatever the search path says', async (t) => {
+  const tablePrefix = `${temporarySchema(t)}_`
+  const url = new URL(pgUrl())
+  url.searchParams.set('options', '-c search_path=pg_temp -c statement_timeout=0')
+  const storage = postgres({ connection: url.href, pooler: true, tablePrefix, pool: { max: 2 } })
+  t.teardown(() => storage.close())
+  await storage.migrate()
+  t.strictSame(await sql('select schemaname from pg_tables where tablename = $1', [`${tablePrefix}users`]), [{ schemaname: 'public' }])
+  const idempotency = { key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' }
+  const user = { id: 'usr_1', name: 'n', email: 'a@example.com', fields: {}, version: 1, createdAt: idempotency.now, updatedAt: idempotency.now }
+  const create = () => storage.createUser(user, { emailKey: user.email, nameKey: 'n' }, idempotency)
+  t.equal((await create()).replayed, false)
+  t.equal((await create()).user.id, 'usr_1')
+  await storage.rollback(0)
+  t.strictSame(await sql("select tablename from pg_tables where tablename like $1 || '%'", [tablePrefix]), [])
+  const unlimited = postgres({ connection: url.href, pooler: true, statementTimeout: 0, schema: 'public', tablePrefix })
+  t.teardown(() => unlimited.close())
+  await t.rejects(unlimited.check(), { code: 'schema_behind' })
+})
+
+test('without a schema the search path decides, for what is listened to as well', async (t) => {
+  const schema = temporarySchema(t)
+  await sql(`create schema "${schema}"`)
+  const url = new URL(pgUrl())
+  url.searchParams.set('options', `-c search_path=${schema}`)
+  const storage = postgres({ connection: url.href, pool: { max: 2 } })
+  t.teardown(() => storage.close())
+  await storage.migrate()
+  const told: string[] = []
+  const stop = storage.watchApiKeys?.(() => { told.push('changed') })
+  const key = { id: 'key_1', name: 'k', scopes: [], start: 'uk_1', digest: 'd', createdAt: '2026-01-01T00:00:00.000Z', expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedFrom: null, lifetime: null }
+  await storage.createApiKey(key, { onlyFirst: true })
+  while (told.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  stop?.()
+  t.equal((await storage.findApiKey('key_1'))?.name, 'k')
 })
 
 test('a connection of another driver is refused', async (t) => {
   for (const connection of [null, 'x', {}]) {
-    await t.rejects(postgresDialect.run(connection, 'select 1', []), TypeError)
-    await t.rejects(async () => sqliteDialect.run(connection, 'select 1', []), TypeError)
-    await t.rejects(betterSqliteDialect.run(connection, 'select 1', []), TypeError)
-    t.equal(postgresDialect.watchEnd(connection), null)
+    for (const name of ['pg', 'sqlite3', 'better-sqlite3', 'node:sqlite']) {
+      const dialect = dialectOf(name)
+      await t.rejects(dialect.run(connection, 'select 1', []), TypeError)
+      t.equal(dialect.watchEnd(connection), null)
+      t.doesNotThrow(() => dialect.keepOrder(connection))
+      t.doesNotThrow(() => dialect.forgetStatements(connection))
+    }
     t.doesNotThrow(() => gather(connection))
-    t.doesNotThrow(() => forgetStatements(connection))
-    t.doesNotThrow(() => forgetStatements({ all () {} }))
-    t.doesNotThrow(() => sqliteDialect.keepOrder(connection))
+    t.doesNotThrow(() => sqliteDialect.forgetStatements({ all () {} }))
   }
 })
 
@@ -231,16 +278,18 @@ test('what is told to stop, and hangs, loses its connection', async (t) => {
   t.ok(isDiscarded(connection))
 })
 
-test('a table that is missing is a fault, prepared or not', async (t) => {
-  const storage = sqlite({ filename: ':memory:' })
-  t.teardown(() => storage.close())
-  await t.rejects(storage.findUser('usr_x'), { name: 'StorageError', code: 'fault' })
-})
+for (const { driver, skip } of sqliteDrivers) {
+  test(`${driver}: a table that is missing is a fault, prepared or not`, { skip }, async (t) => {
+    const storage = sqlite({ filename: ':memory:', driver })
+    t.teardown(() => storage.close())
+    await t.rejects(storage.findUser('usr_x'), { name: 'StorageError', code: 'fault' })
+  })
+}
 
 test('a host that debugs its Knex sees its own statements, and nothing of its users', async (t) => {
   const schema = temporarySchema(t)
   const hosts = [
-    { client: 'sqlite3', connection: { filename: join(await temporaryDirectory(t), 'host.db') }, useNullAsDefault: true, options: {} },
+    { client: loadSqliteDriver(sqliteDriver).client, connection: { filename: join(await temporaryDirectory(t), 'host.db') }, useNullAsDefault: true, options: {} },
     { client: 'pg', connection: pgUrl(), pool: { min: 0, max: 2 }, options: { schema } }
   ]
   for (const { options, ...config } of hosts) {

@@ -6,7 +6,6 @@ import { promisify } from 'node:util'
 import Fastify from 'fastify'
 import knex from 'knex'
 import type pg from 'pg'
-import sqlite3 from 'sqlite3'
 import { test, type Test } from 'tap'
 import { knexStorage, migrationsSql } from '../../adapters/knex/index.ts'
 import { migrations } from '../../adapters/knex/migrations.ts'
@@ -14,13 +13,15 @@ import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import users from '../../lib/index.ts'
 import { pgBouncerUrl, pgUrl, sql, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { runScript, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
+import { plainNode } from '../helpers/plain-node.ts'
 
 const run = promisify(execFile)
 const START = join(import.meta.dirname, '..', 'helpers', 'start-once.mjs')
 
 /** Runs a statement in an SQLite file. */
 async function inFile (filename: string, statement: string): Promise<Array<Record<string, unknown>>> {
-  const other = knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true })
+  const other = sqliteHost(filename)
   try {
     return await other.raw(statement)
   } finally {
@@ -35,7 +36,7 @@ for (const round of [1, 2]) {
     const pooler = pgBouncerUrl()
     const pooledSchema = temporarySchema(t)
     for (const args of [['sqlite', filename], ['postgres', pgUrl(), schema], ...(pooler === undefined ? [] : [['postgres', pooler, pooledSchema, 'pooler']])]) {
-      const started = await Promise.all(Array.from({ length: 8 }, () => run(process.execPath, [START, ...args])))
+      const started = await Promise.all(Array.from({ length: 8 }, () => run(...plainNode(START, ...args))))
       t.strictSame(started.map(({ stdout }) => stdout).sort(), [...Array.from({ length: 7 }, () => 'started'), 'started first'], args.join(' '))
     }
     const versions = migrations.map((_, i) => ({ version: i + 1 }))
@@ -95,14 +96,6 @@ const shapeOfSchema = async (schema: string) => JSON.parse(JSON.stringify([
   await sql('select tgname, pg_get_triggerdef(t.oid) as def from pg_trigger t join pg_class c on c.oid = tgrelid where relnamespace = $1::regnamespace and not tgisinternal order by 1', [schema])
 ]).replaceAll(schema, 'SCHEMA'))
 
-/** Runs a script of several statements as its owner would: by the driver, in one go. */
-function script (filename: string, text: string): Promise<void> {
-  const database = new sqlite3.Database(filename)
-  return new Promise<void>((resolve, reject) => {
-    database.exec(text, (error) => error === null ? resolve() : reject(error))
-  }).finally(() => database.close())
-}
-
 test('the printed SQL makes what migrate makes, step by step too, and takes it back', async (t) => {
   const directory = await temporaryDirectory(t)
   const [migratedFile, printedFile] = [join(directory, 'a.db'), join(directory, 'b.db')]
@@ -112,8 +105,8 @@ test('the printed SQL makes what migrate makes, step by step too, and takes it b
     await storage.close()
   }
   for (const client of ['sqlite3', 'better-sqlite3'] as const) t.equal(migrationsSql(client), migrationsSql('sqlite3'))
-  await script(printedFile, migrationsSql('sqlite3', { to: 1 }))
-  await script(printedFile, migrationsSql('sqlite3', { from: 1 }))
+  await runScript(printedFile, migrationsSql('sqlite3', { to: 1 }))
+  await runScript(printedFile, migrationsSql('sqlite3', { from: 1 }))
   await sql(migrationsSql('pg', { schema: printedSchema, to: 1 }))
   await sql(migrationsSql('pg', { schema: printedSchema, from: 1, to: migrations.length }))
   const printed = [sqlite({ filename: printedFile }), postgres({ connection: pgUrl(), schema: printedSchema })]
@@ -126,7 +119,7 @@ test('the printed SQL makes what migrate makes, step by step too, and takes it b
   t.strictSame(await shapeOfSchema(printedSchema), await shapeOfSchema(migratedSchema))
   t.match(await sql(`select applied_at from "${printedSchema}".fastify_users_migrations`), migrations.map(() => ({ applied_at: Date })))
   t.match(await inFile(printedFile, 'select applied_at from fastify_users_migrations'), migrations.map(() => ({ applied_at: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ })))
-  await script(printedFile, migrationsSql('sqlite3', { from: migrations.length, to: 0 }))
+  await runScript(printedFile, migrationsSql('sqlite3', { from: migrations.length, to: 0 }))
   await sql(migrationsSql('pg', { schema: printedSchema, from: migrations.length, to: 0 }))
   t.strictSame(await shapeOfFile(printedFile), [])
   t.strictSame(await shapeOfSchema(printedSchema), [[], [], [], [], []])
@@ -259,7 +252,7 @@ test('two prefixes, and a host\'s own tables and migrations, share one database'
   const schema = temporarySchema(t)
   await sql(`create schema "${schema}"`)
   const hosts = [
-    knex({ client: 'sqlite3', connection: { filename: join(await temporaryDirectory(t), 'host.db') }, useNullAsDefault: true }),
+    sqliteHost(join(await temporaryDirectory(t), 'host.db')),
     knex({ client: 'pg', connection: pgUrl(), searchPath: [schema], pool: { min: 0, max: 4 } })
   ]
   for (const host of hosts) {
@@ -306,14 +299,15 @@ test('knex migrate:latest on the command line goes on working beside us', async 
   await mkdir(join(cwd, 'migrations'))
   const step = (n: number) => writeFile(join(cwd, 'migrations', `${n}_table.cjs`), `exports.up = (knex) => knex.schema.createTable('users${n}', (table) => { table.increments() })\nexports.down = (knex) => knex.schema.dropTable('users${n}')\n`)
   const configs = [
-    { client: 'sqlite3', connection: { filename: join(cwd, 'a.db') }, useNullAsDefault: true },
-    { client: 'better-sqlite3', connection: { filename: join(cwd, 'b.db') }, useNullAsDefault: true },
+    // The configuration is printed into a file, so its client must have a name.
+    ...sqliteDrivers.filter(({ driver, skip }) => driver !== 'node:sqlite' && skip === false)
+      .map(({ driver }) => ({ client: driver, connection: { filename: join(cwd, `${driver}.db`) }, useNullAsDefault: true })),
     { client: 'pg', connection: pgUrl(), searchPath: [schema] }
   ]
   for (const [i, config] of configs.entries()) {
     await writeFile(join(cwd, `knexfile${i}.cjs`), `module.exports = ${JSON.stringify({ ...config, migrations: { directory: './migrations', extension: 'cjs', loadExtensions: ['.cjs'] } })}`)
     // The command line looks for knex beside the knexfile.
-    const command = (name: string) => run(process.execPath, [join(import.meta.dirname, '..', '..', 'node_modules', 'knex', 'bin', 'cli.js'), name, '--knexfile', join(cwd, `knexfile${i}.cjs`)], { cwd, env: { PATH: process.env['PATH'], NODE_PATH: join(import.meta.dirname, '..', '..', 'node_modules') } })
+    const command = (name: string) => run(...plainNode(join(import.meta.dirname, '..', '..', 'node_modules', 'knex', 'bin', 'cli.js'), name, '--knexfile', join(cwd, `knexfile${i}.cjs`)), { cwd, env: { PATH: process.env['PATH'], NODE_PATH: join(import.meta.dirname, '..', '..', 'node_modules') } })
     await step(1)
     t.match((await command('migrate:latest')).stdout, 'Batch 1 run: 1 migrations')
     const host = knex(config)

@@ -42,7 +42,7 @@ async function send (page: Page, operation: string, body?: object): Promise<{ st
   return { status: await answer.locator('.response-col_status').innerText(), text: await answer.locator('.microlight').first().innerText() }
 }
 
-test('a key is entered, a user made and listed by clicking', { skip: !present && 'this machine has no Chromium' }, async (t) => {
+test('a key is entered, a user made and listed by clicking', { skip: !present && 'this machine has no Chromium: apt-get install chromium' }, async (t) => {
   const { app, key, origin } = await service()
   t.teardown(() => app.close())
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })

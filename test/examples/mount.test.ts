@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import Fastify from 'fastify'
-import knex from 'knex'
 import users from 'fastify-users'
 import { memory } from 'fastify-users/adapters/memory'
 import { test } from 'tap'
@@ -13,12 +12,14 @@ import { buildApp } from '../../examples/mount/transaction.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 import '../helpers/watch-all.ts'
 import '../helpers/watch-fetch.ts'
+import { sqliteHost } from '../helpers/sqlite.ts'
+import { plainNode } from '../helpers/plain-node.ts'
 
 const BUILT = join(import.meta.dirname, '..', '..', '.build', 'examples', 'mount')
 
 test('migrations as a step of their own, then a host with users beside its own route', async (t) => {
   const cwd = await temporaryDirectory(t)
-  const migrated = spawn(process.execPath, [join(BUILT, 'migrate.js')], { cwd, stdio: 'inherit' })
+  const migrated = spawn(...plainNode(join(BUILT, 'migrate.js')), { cwd, stdio: 'inherit' })
   t.strictSame(await once(migrated, 'exit'), [0, null])
 
   const free = createServer().listen(0, '127.0.0.1')
@@ -28,7 +29,7 @@ test('migrations as a step of their own, then a host with users beside its own r
   free.close()
   await once(free, 'close')
 
-  const host = spawn(process.execPath, [join(BUILT, 'host.js')], { cwd, stdio: 'inherit', env: { ...process.env, PORT: String(port) } })
+  const host = spawn(...plainNode(join(BUILT, 'host.js')), { cwd, stdio: 'inherit', env: { ...process.env, PORT: String(port) } })
   t.teardown(() => host.kill('SIGKILL'))
   const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`).catch(() => null)
   let answer = await get('/')
@@ -57,7 +58,7 @@ test('fields of the host’s own', async (t) => {
 })
 
 test('a user and a row of the host in one transaction', async (t) => {
-  const host = knex({ client: 'sqlite3', connection: { filename: join(await temporaryDirectory(t), 'host.db') }, useNullAsDefault: true })
+  const host = sqliteHost(join(await temporaryDirectory(t), 'host.db'))
   t.teardown(() => host.destroy())
   const app = await buildApp(host)
   t.teardown(() => app.close())

@@ -9,6 +9,7 @@ import autocannon from 'autocannon'
 import { test, type Test } from 'tap'
 import { pgBouncerUrl, pgUrl, pooled, sql, temporaryDirectory } from '../helpers/stores.ts'
 import '../helpers/watch-fetch.ts'
+import { plainNode } from '../helpers/plain-node.ts'
 
 const SERVER = join(import.meta.dirname, '..', '..', '.build', 'examples', 'standalone', 'server.js')
 const KEY = /uk_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}/
@@ -25,7 +26,7 @@ interface Service {
 }
 
 async function start (t: Test, cwd: string, env: Record<string, string> = {}): Promise<Service> {
-  const child = spawn(process.execPath, [SERVER], { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'], PORT: '0', ...env } })
+  const child = spawn(...plainNode(SERVER), { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'], PORT: '0', ...env } })
   t.teardown(() => child.kill('SIGKILL'))
   let [stdout, stderr] = ['', '']
   child.stdout.on('data', (chunk) => { stdout += String(chunk) })

@@ -8,11 +8,12 @@ import { usersClient } from '../../examples/typed-client/client.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { StorageError } from '../../lib/index.ts'
 import { testApp } from '../helpers/app.ts'
+import { plainNode } from '../helpers/plain-node.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
 test('the types are those that the description gives', async (t) => {
-  const { stdout } = await promisify(execFile)(process.execPath, [join('node_modules', 'openapi-typescript', 'bin', 'cli.js'), 'openapi.json'], { cwd: ROOT, maxBuffer: 2 ** 24 })
+  const { stdout } = await promisify(execFile)(...plainNode(join('node_modules', 'openapi-typescript', 'bin', 'cli.js'), 'openapi.json'), { cwd: ROOT, maxBuffer: 2 ** 24 })
   t.equal(await readFile(join(ROOT, 'examples', 'typed-client', 'api.d.ts'), 'utf8'), stdout, 'npm run generate:client makes them anew')
 })
 

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
 import { temporaryDirectory } from './stores.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const FIXTURES = join(ROOT, 'test', 'package', 'fixtures')
+const FIXTURES = join(ROOT, 'test', 'acceptance', 'fixtures')
 const run = promisify(execFile)
 
 // What npm and tap have set for this process is not the blank project's. tap puts its own into NODE_OPTIONS of every child, so that goes on the way.
@@ -38,26 +38,33 @@ export async function pack (directory: string): Promise<{ path: string, files: s
   return { path: join(directory, filename), files: files.map(({ path }: { path: string }) => path) }
 }
 
-/** A blank project with the tarball and these packages, in the versions that the suite itself has, and the files of a fixture. It goes with the test. */
-export async function blankProject (t: Test, fixture: string, type: 'module' | 'commonjs', packages: readonly string[]): Promise<string> {
+/** A blank project with the tarball and these packages, in the versions that the suite itself has. It goes with the test. `links`: packages that are there as the suite has them. */
+export async function blankProject (t: Test, packages: readonly string[], { links = [], args = [] }: { links?: readonly string[], args?: readonly string[] } = {}): Promise<string> {
   const directory = await temporaryDirectory(t)
   const { path } = await pack(directory)
   const cwd = join(directory, 'blank')
   await mkdir(cwd)
-  await cp(join(FIXTURES, fixture), cwd, { recursive: true })
-  await writeFile(join(cwd, 'package.json'), JSON.stringify({ name: 'blank', private: true, type }))
+  await writeFile(join(cwd, 'package.json'), JSON.stringify({ name: 'blank', private: true }))
   const pinned = await Promise.all(packages.map(async (each) => each.includes('@npm:') ? each : `${each}@${await versionOf(each)}`))
-  // Without scripts nothing is compiled: the binary of sqlite3 is the one that the suite has.
-  await command(cwd, 'npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', path, ...pinned)
-  if (packages.includes('sqlite3')) await cp(join(ROOT, 'node_modules', 'sqlite3', 'build'), join(cwd, 'node_modules', 'sqlite3', 'build'), { recursive: true })
+  await command(cwd, 'npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', ...args, path, ...pinned)
+  // A driver is compiled once, for the suite.
+  for (const name of links) await symlink(await realpath(join(ROOT, 'node_modules', name)), join(cwd, 'node_modules', name))
   return cwd
 }
 
-/** Compiles files of a project with one of its compilers; the packages' own types are checked too. */
-export async function compile (cwd: string, compiler: string, files: readonly string[], options: object): Promise<void> {
+/** Adds the files of a fixture to a project, in a folder of its own. */
+export async function addFixture (cwd: string, fixture: string, type: 'module' | 'commonjs', folder = fixture): Promise<string> {
+  const target = join(cwd, folder)
+  await cp(join(FIXTURES, fixture), target, { recursive: true })
+  await writeFile(join(target, 'package.json'), JSON.stringify({ private: true, type }))
+  return target
+}
+
+/** Compiles files of a folder of a project with one of its compilers; the packages' own types are checked too. */
+export async function compile (cwd: string, folder: string, compiler: string, files: readonly string[], options: object): Promise<void> {
   const compilerOptions = { target: 'es2023', module: 'nodenext', types: ['node'], strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true, resolveJsonModule: true, ...options }
-  await writeFile(join(cwd, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
-  await node(cwd, join('node_modules', compiler, 'bin', 'tsc'), '-p', '.')
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
+  await node(folder, join(cwd, 'node_modules', compiler, 'bin', 'tsc'), '-p', '.')
 }
 
 /** Fails unless this is the report of node:test with so many cases, all of them passed. */

@@ -8,6 +8,7 @@ import { memory } from '../../adapters/memory/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import type { Storage } from '../../lib/storage.ts'
+import { sqliteDriver } from './sqlite.ts'
 
 /** Where the suite's PostgreSQL listens: `node test/run.mjs` starts it. */
 export function pgUrl (): string {
@@ -57,13 +58,13 @@ export interface StoreKind {
 /** PostgreSQL behind PgBouncer; no test on a machine that has none. */
 export const pooled: StoreKind & { skip: string | false } = {
   name: 'postgres through PgBouncer',
-  skip: pgBouncerUrl() === undefined && 'this machine has no PgBouncer',
+  skip: pgBouncerUrl() === undefined && 'this machine has no PgBouncer: apt-get install pgbouncer',
   create: async (t) => postgres({ connection: String(pgBouncerUrl()), schema: temporarySchema(t), pool: { max: 8 }, pooler: true })
 }
 
 /** Every storage of the package, on the real thing. */
 export const stores: readonly StoreKind[] = [
   { name: 'memory', create: async () => memory() },
-  { name: 'sqlite', create: async (t) => sqlite({ filename: join(await temporaryDirectory(t), 'deep', 'users.db') }) },
+  { name: 'sqlite', create: async (t) => sqlite({ filename: join(await temporaryDirectory(t), 'deep', 'users.db'), driver: sqliteDriver }) },
   { name: 'postgres', create: async (t) => postgres({ connection: pgUrl(), schema: temporarySchema(t), pool: { max: 8 } }) }
 ]

@@ -1,6 +1,6 @@
 import type { PageRequest } from '../../../lib/storage.ts'
 import type { Dialect } from '../dialect.ts'
-import type { Statement } from '../drivers.ts'
+import type { Statement } from '../drivers/driver.ts'
 import type { Names } from '../names.ts'
 import { type Column, packed } from '../rows.ts'
 import { BLOCK, groupOf } from './cut.ts'

@@ -1,0 +1,38 @@
+import { type Driver, type Param, type Row, toSqliteValue } from './driver.ts'
+
+/** The part of a connection that better-sqlite3 and node:sqlite have in common. */
+interface Connection<Statement> {
+  prepare (sql: string): Statement
+}
+
+function isConnection<Statement> (connection: unknown): connection is Connection<Statement> {
+  return typeof connection === 'object' && connection !== null && 'prepare' in connection && !('all' in connection)
+}
+
+/**
+ * A driver that does its work before it returns, on the thread of the event loop. `all` runs a statement with values by their numbers, `?1` first.
+ * A kept statement needs nobody to finalize it: it goes with its connection.
+ */
+export function synchronousDriver<Statement> (name: string, all: (statement: Statement, values: ReadonlyArray<string | number | null>) => Row[]): Driver {
+  const kept = new WeakMap<object, Map<string, Statement>>()
+
+  function prepared (connection: Connection<Statement>, sql: string): Statement {
+    const statements = kept.get(connection) ?? new Map<string, Statement>()
+    kept.set(connection, statements)
+    const known = statements.get(sql)
+    if (known !== undefined) return known
+    const statement = connection.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
+
+  return {
+    async run (connection: unknown, sql: string, params: readonly Param[], prepare = false) {
+      if (!isConnection<Statement>(connection)) throw new TypeError(`not a connection of ${name}`)
+      return all(prepare ? prepared(connection, sql) : connection.prepare(sql), params.map(toSqliteValue))
+    },
+    keepOrder () {},
+    watchEnd: () => null,
+    forgetStatements () {}
+  }
+}

@@ -1,0 +1,96 @@
+import { createRequire } from 'node:module'
+import type { Knex } from 'knex'
+import { requirePeers } from '../../lib/peers.ts'
+
+/** The parts of `node:sqlite` that are used here: its types come with later versions of Node.js than the first that we run on. */
+interface StatementSync {
+  all (...values: readonly unknown[]): object[]
+  run (...values: readonly unknown[]): { changes: number | bigint, lastInsertRowid: number | bigint }
+}
+
+interface DatabaseSync {
+  prepare (sql: string): StatementSync
+  close (): void
+}
+
+interface Query {
+  sql: string
+  method?: string
+  bindings?: readonly unknown[]
+  returning?: unknown
+  response?: unknown
+  context?: unknown
+}
+
+export interface NodeSqlite {
+  DatabaseSync: new (filename: string, options?: object) => DatabaseSync
+}
+
+/** Node.js's own SQLite; undefined on a Node.js that has none, or hides it behind a flag. */
+export function nodeSqlite (): NodeSqlite | undefined {
+  try {
+    return createRequire(import.meta.url)('node:sqlite')
+  } catch {
+    return undefined
+  }
+}
+
+// Milliseconds, as in better-sqlite3.
+const LOCK_TIMEOUT_MS = 5000
+
+// What a `run` answers, and nothing else: an insert without RETURNING wants the row id, the others how many rows they changed.
+const WITHOUT_ROWS = ['insert', 'update', 'del', 'counter']
+
+function toBinding (value: unknown): unknown {
+  if (value instanceof Date) return value.valueOf()
+  return typeof value === 'boolean' ? Number(value) : value
+}
+
+/** A Knex client on this SQLite. @throws Error if `knex` is missing */
+export function clientOn ({ DatabaseSync }: NodeSqlite): typeof Knex.Client {
+  const require = requirePeers('nodeSqliteClient()', ['knex'])
+  // No documented entry of Knex, but the one that custom dialects are made from. Read in knex 3.3.0.
+  const Sqlite3Client: typeof Knex.Client = require('knex/lib/dialects/sqlite3')
+
+  return class NodeSqliteClient extends Sqlite3Client {
+    static {
+      this.prototype.driverName = 'node:sqlite'
+    }
+
+    _driver () {
+      return DatabaseSync
+    }
+
+    override async acquireRawConnection () {
+      const { filename, options }: { filename: string, options?: object } = Object(this.connectionSettings)
+      return new DatabaseSync(filename, { timeout: LOCK_TIMEOUT_MS, ...options })
+    }
+
+    override async destroyRawConnection (connection: DatabaseSync) {
+      connection.close()
+    }
+
+    async _query (connection: DatabaseSync, query: Query) {
+      const { sql, method = '', bindings = [], returning } = query
+      const statement = connection.prepare(sql)
+      const values = bindings.map(toBinding)
+      if (!WITHOUT_ROWS.includes(method) || returning !== undefined) {
+        // Its rows have no prototype, and a host may ask them `hasOwnProperty`.
+        return Object.assign(query, { response: statement.all(...values).map((row) => ({ ...row })) })
+      }
+      const { changes, lastInsertRowid } = statement.run(...values)
+      return Object.assign(query, { context: { lastID: lastInsertRowid, changes } })
+    }
+  }
+}
+
+/**
+ * A Knex client on Node.js's own SQLite, which needs no package to install: `knex({ client: nodeSqliteClient(), connection: { filename } })`. In everything
+ * else it is as Knex's client `better-sqlite3`: dates are stored as milliseconds, true and false as 1 and 0. `connection.options` goes to `DatabaseSync`.
+ * @throws Error before Node.js 22.13, or if `knex` is missing
+ */
+export function nodeSqliteClient (): typeof Knex.Client {
+  const sqlite = nodeSqlite()
+  if (sqlite === undefined) throw new Error(`fastify-users: node:sqlite needs Node.js 22.13 or later, and this is ${process.version}: npm install better-sqlite3@12`)
+  return clientOn(sqlite)
+}

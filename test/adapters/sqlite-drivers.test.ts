@@ -1,0 +1,149 @@
+// Which driver sqlite() takes, and what it says where none can be had.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { test, type Test } from 'tap'
+import { nodeSqliteClient } from '../../adapters/knex/index.ts'
+import { nodeSqlite } from '../../adapters/knex/node-sqlite-client.ts'
+import { sqliteDialect } from '../../adapters/knex/dialect.ts'
+import { toStorageError } from '../../adapters/knex/driver-errors.ts'
+import { namesOf } from '../../adapters/knex/names.ts'
+import { whileBusy } from '../../adapters/knex/while-busy.ts'
+import { type DriverSource, loadSqliteDriver } from '../../adapters/knex/sqlite-drivers.ts'
+import { sqlite } from '../../adapters/sqlite.ts'
+import { captureLog } from '../helpers/log.ts'
+import { sqliteDriver, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
+import { temporaryDirectory } from '../helpers/stores.ts'
+import Fastify from 'fastify'
+import users from '../../lib/index.ts'
+
+const WORKS = 'module.exports = class Database { close () {} }'
+const BROKEN = "module.exports = class Database { constructor () { throw new Error('compiled against a different Node.js version') } }"
+
+/** A project with these packages, each a version and a text. */
+async function projectWith (t: Test, packages: Record<string, readonly [version: string, text: string]>, nodeVersion = 'v22.13.0'): Promise<DriverSource> {
+  const directory = await temporaryDirectory(t)
+  for (const [name, [version, text]] of Object.entries(packages)) {
+    const path = join(directory, 'node_modules', name)
+    await mkdir(path, { recursive: true })
+    await writeFile(join(path, 'package.json'), JSON.stringify({ name, version, main: 'index.js' }))
+    await writeFile(join(path, 'index.js'), text)
+  }
+  return { require: createRequire(join(directory, 'index.js')), nodeVersion, nodeSqlite: undefined }
+}
+
+test('takes the first driver that loads', async (t) => {
+  const both = await projectWith(t, { 'better-sqlite3': ['13.2.0', WORKS], sqlite3: ['6.0.1', WORKS] })
+  t.match(loadSqliteDriver(undefined, both), { name: 'better-sqlite3', version: '13.2.0', client: 'better-sqlite3', synchronous: true })
+  t.match(loadSqliteDriver('sqlite3', both), { name: 'sqlite3', version: '6.0.1', client: 'sqlite3', synchronous: false })
+  const broken = await projectWith(t, { 'better-sqlite3': ['12.0.0', BROKEN], sqlite3: ['6.0.1', WORKS] })
+  t.equal(loadSqliteDriver(undefined, broken).name, 'sqlite3')
+  class DatabaseSync { prepare () { return { all: () => [], run: () => ({ changes: 0, lastInsertRowid: 0 }) } } close () {} }
+  const builtIn = { ...broken, nodeSqlite: { DatabaseSync } }
+  const { name, synchronous, client } = loadSqliteDriver(undefined, builtIn)
+  t.strictSame([name, synchronous, typeof client === 'function' && client.prototype.driverName], ['node:sqlite', true, 'node:sqlite'])
+})
+
+test('says of every driver why it does not load, and what mends it', async (t) => {
+  const none = await projectWith(t, {}, 'v20.19.0')
+  t.throws(() => loadSqliteDriver(undefined, none), {
+    message: `fastify-users: sqlite() needs one of these drivers:
+- better-sqlite3 is not installed: npm install better-sqlite3@12
+- node:sqlite needs Node.js 22.13 or later, and this is v20.19.0: npm install better-sqlite3@12
+- sqlite3 is not installed: npm install sqlite3`
+  })
+  t.throws(() => loadSqliteDriver('better-sqlite3', { ...none, nodeVersion: 'v24.0.0' }), { message: 'fastify-users: sqlite(): better-sqlite3 is not installed: npm install better-sqlite3' })
+  const broken = await projectWith(t, { 'better-sqlite3': ['12.0.0', BROKEN], sqlite3: ['6.0.1', "throw new Error('no binary')"] })
+  t.throws(() => loadSqliteDriver('better-sqlite3', broken), {
+    message: 'fastify-users: sqlite(): better-sqlite3 12.0.0 is installed, but does not load on this Node.js (v22.13.0): npm rebuild better-sqlite3', cause: { message: /different Node\.js version/ }
+  })
+  t.throws(() => loadSqliteDriver('sqlite3', broken), { message: /^fastify-users: sqlite\(\): sqlite3 6\.0\.1 is installed, but does not load .*: npm rebuild sqlite3$/, cause: { message: 'no binary' } })
+})
+
+test('does not load a better-sqlite3 that would end an older Node.js', async (t) => {
+  const source = await projectWith(t, { 'better-sqlite3': ['13.0.0', 'process.abort()'] }, 'v20.19.0')
+  t.throws(() => loadSqliteDriver('better-sqlite3', source), { message: 'fastify-users: sqlite(): better-sqlite3 13.0.0 needs Node.js 22 or later, and this is v20.19.0: npm install better-sqlite3@12' })
+})
+
+test('node:sqlite is there from Node.js 22.13 on', async (t) => {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  t.equal(nodeSqlite() !== undefined, major > 22 || (major === 22 && minor >= 13))
+  if (nodeSqlite() === undefined) t.throws(() => nodeSqliteClient(), { message: `fastify-users: node:sqlite needs Node.js 22.13 or later, and this is ${process.version}: npm install better-sqlite3@12` })
+})
+
+test('the log says which driver is used', async (t) => {
+  const log = captureLog()
+  const app = Fastify({ logger: { stream: log.stream } })
+  t.teardown(() => app.close())
+  const storage = sqlite({ filename: ':memory:' })
+  await app.register(users, { storage, migrate: true, decoratorName: 'members' })
+  t.equal(storage.name, `sqlite (${loadSqliteDriver().name} ${loadSqliteDriver().version})`)
+  t.match(log.text(), `fastify-users: app.members keeps its users in ${storage.name}`)
+})
+
+for (const { driver, skip } of sqliteDrivers) {
+  test(`${driver}: a host's own queries answer as on every Knex client of SQLite`, { skip }, async (t) => {
+    const host = sqliteHost(':memory:', { driver })
+    t.teardown(() => host.destroy())
+    await host.schema.createTable('orders', (table) => {
+      table.increments()
+      table.string('item').unique()
+      table.boolean('paid')
+      table.datetime('at')
+    })
+    const at = new Date('2026-01-01T00:00:00.000Z')
+    t.strictSame(await host('orders').insert({ item: 'a', paid: true, at }), [1])
+    t.strictSame(await host('orders').insert([{ item: 'b', paid: false, at: null }], ['id', 'item']), [{ id: 2, item: 'b' }])
+    const [first] = await host('orders').select()
+    t.strictSame(first, { id: 1, item: 'a', paid: 1, at: at.valueOf() })
+    t.equal(Object.getPrototypeOf(first), Object.prototype, 'rows are plain objects')
+    t.equal(await host('orders').where({ id: 2 }).update({ paid: true }), 1)
+    t.strictSame(await host('orders').where({ id: 2 }).update({ item: 'c' }, ['item']), [{ item: 'c' }])
+    t.equal(await host('orders').where({ id: 9 }).del(), 0)
+    t.equal(await host('orders').where({ id: 2 }).del(), 1)
+    t.strictSame(await host('orders').pluck('item'), ['a'])
+    t.match(await host.raw('select count(*) as n from orders where item = ?', ['a']), [{ n: 1 }])
+    await t.rejects(host('orders').insert({ item: 'a' }), /UNIQUE constraint failed: orders\.item/)
+    await t.rejects(host.transaction(async (trx) => {
+      await trx('orders').insert({ item: 'd' })
+      throw new Error('undone')
+    }), { message: 'undone' })
+    const streamed = []
+    for await (const row of host('orders').select('item').stream()) streamed.push(row)
+    t.match(streamed, [{ item: 'a' }])
+  })
+}
+
+test('waits for the lock of another connection, and for no other error', async (t) => {
+  const failing = (times: number, error: object) => {
+    let calls = 0
+    return () => calls++ < times ? Promise.reject(error) : Promise.resolve(calls)
+  }
+  const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' })
+  t.equal(await whileBusy(failing(3, busy), 5000), 4)
+  t.equal(await whileBusy(failing(1, Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 5 })), 5000), 2)
+  t.equal(await whileBusy(failing(1, Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 261 })), 5000), 2, 'while another connection recovers the log too')
+  await t.rejects(whileBusy(failing(Infinity, busy), 20), busy)
+  for (const error of [new Error('x'), Object.assign(new Error('x'), { code: 'SQLITE_BUSY_SNAPSHOT' }), Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 517 })]) {
+    await t.rejects(whileBusy(failing(1, error), 5000), error)
+  }
+})
+
+test('errors of node:sqlite have the codes of SQLite', async (t) => {
+  const codeOf = (errcode: number, message = 'x') => {
+    const { code, driverCode } = toStorageError(Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode }), namesOf({}, sqliteDialect))
+    return [code, driverCode]
+  }
+  t.strictSame(codeOf(5), ['unavailable', 'SQLITE_BUSY'])
+  t.strictSame(codeOf(517), ['unavailable', 'SQLITE_BUSY_SNAPSHOT'])
+  t.strictSame(codeOf(13), ['unavailable', 'SQLITE_FULL'])
+  t.strictSame(codeOf(14), ['unavailable', 'SQLITE_CANTOPEN'])
+  t.strictSame(codeOf(26), ['fault', 'SQLITE_NOTADB'])
+  t.strictSame(codeOf(1555), ['fault', 'SQLITE_CONSTRAINT'])
+  t.strictSame(codeOf(99), ['fault', 'SQLITE_ERROR'])
+  t.strictSame(codeOf(2067, 'UNIQUE constraint failed: fastify_users_users.email_key'), ['email_taken', undefined])
+})
+
+test('the suite uses a driver that is there', async (t) => {
+  t.equal(sqliteDrivers.find(({ driver }) => driver === sqliteDriver)?.skip, false)
+})
