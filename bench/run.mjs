@@ -40,7 +40,8 @@ const directory = await mkdtemp(join(tmpdir(), 'fastify-users-bench-'))
 /** Starts the servers of a storage, each on a seeded table, and checks that they do the same work. `stops` is given what ends each of them. */
 async function fleetOf (storage, stops) {
   const start = async (name, program, place) => {
-    const server = await startServer(name, program, { place, size })
+    // The same driver for all.
+    const server = await startServer(name, program, { place, size, env: { DRIVER: 'sqlite3' } })
     stops.push(server.stop)
     return server
   }

@@ -50,6 +50,16 @@ function isStale (file, sources) {
   return sources.flatMap(filesIn).some((source) => statSync(source).mtimeMs > made)
 }
 
+/** Prints every assertion that failed, with what tap says of it, and the sum. */
+function tellResult (report) {
+  let failing = false
+  for (const line of readFileSync(report, 'utf8').split('\n')) {
+    if (/^\s*not ok /.test(line)) failing = true
+    if (failing || line.startsWith('# {')) process.stdout.write(`${line}\n`)
+    if (/^\s*\.\.\.$/.test(line)) failing = false
+  }
+}
+
 /** Says what was not tested on this machine, why, and what brings it. */
 function tellSkipped (report, left) {
   const counts = new Map()
@@ -79,11 +89,14 @@ const asked = options.find((option) => option.startsWith('--output-file='))
 const report = asked?.slice('--output-file='.length) ?? join(directory, 'report.tap')
 const left = all ? uncovered() : []
 const coverage = all ? left.map(({ path }) => `--coverage-exclude=${path}`) : ['--disable-coverage']
-const reporter = options.some((option) => option.startsWith('--reporter')) ? [] : ['--reporter=terse']
+// tap's own reports move the cursor about: what is read later is the failures and the sum.
+const isPlain = !process.stdout.isTTY && !options.some((option) => option.startsWith('--reporter'))
+const reporter = isPlain ? ['--reporter=silent'] : []
 const tap = [join('node_modules', '.bin', 'tap'), `--output-file=${report}`, ...coverage, ...reporter, ...options, ...files]
 // Node.js 22 and later strip types themselves.
 const loader = Number.parseInt(process.versions.node, 10) < 22 ? { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${pathToFileURL(join('scripts', 'strip-types.mjs'))}` } : {}
 const code = await run(process.execPath, [join('test', 'run.mjs'), ...tap], loader)
+if (isPlain) tellResult(report)
 tellSkipped(report, left)
 rmSync(directory, { recursive: true })
 process.exit(code)

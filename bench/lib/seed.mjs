@@ -1,4 +1,5 @@
 // Fills the table of a server, in bulk and past everything that would make it slow.
+import { createRequire, isBuiltin } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
 import knex from 'knex'
 import pg from 'pg'
@@ -22,9 +23,16 @@ export async function seedPostgres (url, table, size, { create }) {
   await client.end()
 }
 
-/** A Knex instance on a file, with the driver that this process uses for its storages. */
+/** A Knex instance on a file, by the driver that sqlite() takes: two copies of SQLite in one process don't see each other's locks. */
 function openSqlite (filename) {
-  return knex({ client: process.getBuiltinModule?.('node:sqlite') === undefined ? process.env.SEED_DRIVER ?? 'sqlite3' : nodeSqliteClient(), connection: { filename }, useNullAsDefault: true })
+  const require = createRequire(new URL('../../package.json', import.meta.url))
+  let client = 'better-sqlite3'
+  try {
+    require.resolve(client)
+  } catch {
+    client = isBuiltin('node:sqlite') ? nodeSqliteClient() : 'sqlite3'
+  }
+  return knex({ client, connection: { filename }, useNullAsDefault: true })
 }
 
 export async function seedSqlite (filename, table, size, { create }) {
@@ -46,7 +54,6 @@ async function plainSql (place, sql) {
     await client.end()
     return { rows, changed: rowCount }
   }
-  // The same driver as the storage's: two copies of SQLite in one process don't see each other's locks.
   const database = openSqlite(place)
   try {
     await database.raw('PRAGMA busy_timeout = 60000')

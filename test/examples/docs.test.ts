@@ -1,14 +1,14 @@
 // The service's reference page in a real browser: a key is entered, a user is made and listed by clicking, and nothing is complained of.
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium, type Locator, type Page } from 'playwright-core'
 import { test } from 'tap'
 import { buildApp } from '../../examples/standalone/app.ts'
 import { readConfig } from '../../examples/standalone/config.ts'
 import '../helpers/watch-all.ts'
+import { programPath } from '../servers/program.mjs'
 
-const CHROMIUM = '/usr/bin/chromium'
-const present = existsSync(CHROMIUM)
+const CHROMIUM = programPath('chromium')
+const present = CHROMIUM !== undefined
 if (!present && process.env['REQUIRE_CHROMIUM'] !== undefined) throw new Error('Chromium is required, and the machine has none')
 
 async function service () {
@@ -45,7 +45,7 @@ async function send (page: Page, operation: string, body?: object): Promise<{ st
 test('a key is entered, a user made and listed by clicking', { skip: !present && 'this machine has no Chromium: apt-get install chromium' }, async (t) => {
   const { app, key, origin } = await service()
   t.teardown(() => app.close())
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+  const browser = await chromium.launch({ executablePath: String(CHROMIUM), args: ['--no-sandbox'] })
   t.teardown(() => browser.close())
   const page = await browser.newPage({ viewport: { width: 1100, height: 900 } })
   const complaints: string[] = []

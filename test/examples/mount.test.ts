@@ -8,6 +8,8 @@ import users from 'fastify-users'
 import { memory } from 'fastify-users/adapters/memory'
 import { test } from 'tap'
 import { tour } from '../../examples/mount/in-process.ts'
+import { buildApp as buildDescribed } from '../../examples/mount/describe.ts'
+import { planFields } from '../../examples/mount/json-schema.ts'
 import { buildApp } from '../../examples/mount/transaction.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 import '../helpers/watch-all.ts'
@@ -68,4 +70,18 @@ test('a user and a row of the host in one transaction', async (t) => {
   t.equal((await app.inject({ method: 'POST', url: '/sign-up' })).statusCode, 204)
   const [user] = (await app.users.list()).data
   t.match(await host('orders').select(), [{ user_id: user?.id, item: 'welcome pack' }])
+})
+
+test('a description of the host and its users', async (t) => {
+  const app = await buildDescribed(memory())
+  t.teardown(() => app.close())
+  const { paths } = (await app.inject('/openapi.json')).json()
+  t.strictSame(Object.keys(paths).sort(), ['/openapi.json', '/v1/users/', '/v1/users/{id}'].map((path) => path.replace(/\/$/, '')).sort())
+})
+
+test('fields in plain JSON Schema', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(users, { storage: memory(), fields: planFields })
+  t.match(await app.users.create({ name: 'Ann', email: 'ann@example.org' }), { plan: 'free' })
 })

@@ -1,11 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { programPath } from '../servers/program.mjs'
 
-/** Whether the machine has a Redis, for the tests that need one. */
-export const redisProgram = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin']
-  .map((directory) => join(directory, 'redis-server')).find((path) => existsSync(path))
+/** Where the machine has a Redis, for the tests that need one; undefined where it has none. */
+export const redisProgram: string | undefined = programPath('redis-server')
 
 /** Starts a Redis that keeps nothing on the disk and listens on this Unix socket; what ends it. */
 export async function startRedis (socket: string): Promise<{ stop: () => Promise<void> }> {

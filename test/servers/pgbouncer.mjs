@@ -1,16 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { freePort } from './free-port.mjs'
-
-/** The PgBouncer of the machine, if it has one: Debian's is outside of a user's PATH. */
-function program () {
-  const directories = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin']
-  return directories.map((directory) => join(directory, 'pgbouncer')).find((path) => existsSync(path))
-}
+import { programPath } from './program.mjs'
 
 /** PgBouncer refuses to run as root, as PostgreSQL does: whose server it is may run it. */
 function owner () {
@@ -21,7 +15,7 @@ function owner () {
 
 /** Starts a PgBouncer in transaction mode before a server, with fewer connections than clients: its URL, and what ends it. `undefined` where there is none. */
 export async function startPgBouncer (serverUrl) {
-  const path = program()
+  const path = programPath('pgbouncer')
   if (path === undefined) return undefined
   const { hostname, port: serverPort, username, password } = new URL(serverUrl)
   const directory = await mkdtemp(join(tmpdir(), 'fastify-users-pgbouncer-'))
