@@ -7,7 +7,7 @@ import { readConfig } from '../../examples/standalone/config.ts'
 import '../helpers/watch-all.ts'
 import { programPath } from '../servers/program.mjs'
 
-const CHROMIUM = programPath('chromium')
+const CHROMIUM = programPath('chromium') ?? programPath('google-chrome')
 const present = CHROMIUM !== undefined
 if (!present && process.env['REQUIRE_CHROMIUM'] !== undefined) throw new Error('Chromium is required, and the machine has none')
 
