@@ -3,7 +3,7 @@
 // Options go to tap: npm test -- --reporter=base
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -51,9 +51,9 @@ function isStale (file, sources) {
 }
 
 /** Prints every assertion that failed, with what tap says of it, and the sum. */
-function tellResult (report) {
+function tellResult (text) {
   let failing = false
-  for (const line of readFileSync(report, 'utf8').split('\n')) {
+  for (const line of text.split('\n')) {
     if (/^\s*not ok /.test(line)) failing = true
     if (failing || line.startsWith('# {')) process.stdout.write(`${line}\n`)
     if (/^\s*\.\.\.$/.test(line)) failing = false
@@ -61,9 +61,9 @@ function tellResult (report) {
 }
 
 /** Says what was not tested on this machine, why, and what brings it. */
-function tellSkipped (report, left) {
+function tellSkipped (text, left) {
   const counts = new Map()
-  for (const [, reason] of readFileSync(report, 'utf8').matchAll(/^\s*ok .* # SKIP (.+)$/gm)) counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  for (const [, reason] of text.matchAll(/^\s*ok .* # SKIP (.+)$/gm)) counts.set(reason, (counts.get(reason) ?? 0) + 1)
   for (const { path, reason } of left) if (reason !== undefined) counts.set(`no coverage of ${path}, since ${reason}`, 0)
   if (counts.size === 0) return
   process.stdout.write('\nNot tested here:\n')
@@ -96,7 +96,9 @@ const tap = [join('node_modules', '.bin', 'tap'), `--output-file=${report}`, ...
 // Node.js 22 and later strip types themselves.
 const loader = Number.parseInt(process.versions.node, 10) < 22 ? { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${pathToFileURL(join('scripts', 'strip-types.mjs'))}` } : {}
 const code = await run(process.execPath, [join('test', 'run.mjs'), ...tap], loader)
-if (isPlain) tellResult(report)
-tellSkipped(report, left)
+// Where tap itself could not begin there is none.
+const text = existsSync(report) ? readFileSync(report, 'utf8') : ''
+if (isPlain) tellResult(text)
+tellSkipped(text, left)
 rmSync(directory, { recursive: true })
 process.exit(code)
