@@ -1,10 +1,13 @@
 // Fills the table of a server, in bulk and past everything that would make it slow.
 import { createRequire, isBuiltin } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
-import knex from 'knex'
 import pg from 'pg'
 import { nodeSqliteClient } from '../../dist/adapters/knex/index.js'
 import { batches, COLUMNS } from './people.mjs'
+
+// The repository's own Knex and drivers: here there are others, never built, that came with a package.
+const require = createRequire(new URL('../../package.json', import.meta.url))
+const { knex } = require('knex')
 
 /** A table as an expert would make it by hand: the columns and indexes that ours has. */
 const plain = (table, text, moment) => `CREATE TABLE IF NOT EXISTS ${table} (
@@ -25,7 +28,6 @@ export async function seedPostgres (url, table, size, { create }) {
 
 /** A Knex instance on a file, by the driver that sqlite() takes: two copies of SQLite in one process don't see each other's locks. */
 function openSqlite (filename) {
-  const require = createRequire(new URL('../../package.json', import.meta.url))
   let client = 'better-sqlite3'
   try {
     require.resolve(client)
