@@ -55,7 +55,7 @@ try {
   for (const kind of given.storage.split(',')) {
     const server = kind === 'postgres' ? await startPostgres({ durable: true }) : undefined
     const place = kind === 'memory' ? '' : server?.url ?? join(directory, 'users.db')
-    const { child, address, key, stop } = await startServer('ours', 'ours-watched.mjs', { place, size: SIZE, execArgv: ['--expose-gc'] })
+    const { child, address, key, stop } = await startServer('ours', 'ours-watched.mjs', { place, size: SIZE, execArgv: ['--expose-gc'], env: { DRIVER: 'sqlite3' } })
     if (kind === 'postgres') await seedPostgres(place, 'fastify_users_users', SIZE, { create: false })
     if (kind === 'sqlite') await seedSqlite(place, 'fastify_users_users', SIZE, { create: false })
     // Users in memory are memory: there, none are added.

@@ -13,7 +13,7 @@ import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import users from '../../lib/index.ts'
 import { pgBouncerUrl, pgUrl, sql, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
-import { runScript, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
+import { runScript, sqliteDriver, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { plainNode } from '../helpers/plain-node.ts'
 
 const run = promisify(execFile)
@@ -29,13 +29,13 @@ async function inFile (filename: string, statement: string): Promise<Array<Recor
   }
 }
 
-for (const round of [1, 2]) {
-  test(`eight processes at once on an empty database, round ${round}`, async (t) => {
+for (const { driver, skip } of sqliteDrivers) {
+  test(`eight processes at once on an empty database, SQLite by ${driver}`, { skip }, async (t) => {
     const filename = join(await temporaryDirectory(t), 'new', 'users.db')
     const schema = temporarySchema(t)
     const pooler = pgBouncerUrl()
     const pooledSchema = temporarySchema(t)
-    for (const args of [['sqlite', filename], ['postgres', pgUrl(), schema], ...(pooler === undefined ? [] : [['postgres', pooler, pooledSchema, 'pooler']])]) {
+    for (const args of [['sqlite', filename, driver], ['postgres', pgUrl(), schema], ...(pooler === undefined ? [] : [['postgres', pooler, pooledSchema, 'pooler']])]) {
       const started = await Promise.all(Array.from({ length: 8 }, () => run(...plainNode(START, ...args))))
       t.strictSame(started.map(({ stdout }) => stdout).sort(), [...Array.from({ length: 7 }, () => 'started'), 'started first'], args.join(' '))
     }
@@ -100,11 +100,13 @@ test('the printed SQL makes what migrate makes, step by step too, and takes it b
   const directory = await temporaryDirectory(t)
   const [migratedFile, printedFile] = [join(directory, 'a.db'), join(directory, 'b.db')]
   const [migratedSchema, printedSchema] = [temporarySchema(t), temporarySchema(t)]
-  for (const storage of [sqlite({ filename: migratedFile }), postgres({ connection: pgUrl(), schema: migratedSchema })]) {
+  const others = sqliteDrivers.filter(({ driver, skip }) => driver !== sqliteDriver && skip === false).map(({ driver }) => ({ driver, filename: join(directory, `${driver.replace(':', '-')}.db`) }))
+  const onFile = [{ driver: sqliteDriver, filename: migratedFile }, ...others].map((options) => sqlite(options))
+  for (const storage of [...onFile, postgres({ connection: pgUrl(), schema: migratedSchema })]) {
     await storage.migrate()
     await storage.close()
   }
-  for (const client of ['sqlite3', 'better-sqlite3'] as const) t.equal(migrationsSql(client), migrationsSql('sqlite3'))
+  for (const client of ['sqlite3', 'better-sqlite3', 'node:sqlite'] as const) t.equal(migrationsSql(client), migrationsSql('sqlite3'))
   await runScript(printedFile, migrationsSql('sqlite3', { to: 1 }))
   await runScript(printedFile, migrationsSql('sqlite3', { from: 1 }))
   await sql(migrationsSql('pg', { schema: printedSchema, to: 1 }))
@@ -116,6 +118,7 @@ test('the printed SQL makes what migrate makes, step by step too, and takes it b
     await storage.migrate()
   }
   t.strictSame(await shapeOfFile(printedFile), await shapeOfFile(migratedFile))
+  for (const { filename, driver } of others) t.strictSame(await shapeOfFile(filename), await shapeOfFile(migratedFile), driver)
   t.strictSame(await shapeOfSchema(printedSchema), await shapeOfSchema(migratedSchema))
   t.match(await sql(`select applied_at from "${printedSchema}".fastify_users_migrations`), migrations.map(() => ({ applied_at: Date })))
   t.match(await inFile(printedFile, 'select applied_at from fastify_users_migrations'), migrations.map(() => ({ applied_at: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ })))
