@@ -2,6 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Type } from '../lib/typebox.ts'
 import { optionCheck } from '../lib/option-check.ts'
+import { dialectOf } from './knex/dialect.ts'
+import type { Driver } from './knex/drivers/driver.ts'
 import { tablePrefix } from './knex/names.ts'
 import { quiet } from './knex/quiet.ts'
 import { loadSqliteDriver, SQLITE_DRIVERS, type SqliteDriver } from './knex/sqlite-drivers.ts'
@@ -38,28 +40,14 @@ const refuseWrong = optionCheck<SqliteOptions>({
   tablePrefix
 })
 
-/** The part of a connection that the drivers have in common; sqlite3 takes a callback, and the others throw. */
-interface Connection {
-  exec (sql: string, done?: (error: Error | null) => void): void
-}
-
-/** Runs statements on a new connection of any driver. */
-function execute (connection: Connection, sql: string, synchronous: boolean): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (!synchronous) return connection.exec(sql, (error) => error === null ? resolve() : reject(error))
-    connection.exec(sql)
-    resolve()
-  })
-}
-
 /**
  * Sets a new connection up: write-ahead log, every commit on the disk before it is acknowledged, and a wait for the locks of other processes. Two processes that turn
  * the log on concurrently can get SQLITE_BUSY past the timeout, so that is tried again.
  */
-function preparer (busyTimeout: number, synchronous: boolean): (connection: Connection, done: (error: unknown) => void) => void {
+function preparer (busyTimeout: number, { execute }: Pick<Driver, 'execute'>): (connection: unknown, done: (error: unknown) => void) => void {
   const settings = [`busy_timeout = ${busyTimeout}`, 'journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON', `cache_size = -${CACHE_KIB}`].map((each) => `PRAGMA ${each};`).join(' ')
   return (connection, done) => {
-    whileBusy(() => execute(connection, settings, synchronous), WAL_TIMEOUT_MS).then(() => done(null), done)
+    whileBusy(() => execute(connection, settings), WAL_TIMEOUT_MS).then(() => done(null), done)
   }
 }
 
@@ -71,10 +59,9 @@ export function sqlite (options: SqliteOptions): KnexStorage {
   refuseWrong('fastify-users: sqlite()', options)
   const { filename, driver, busyTimeout = BUSY_TIMEOUT_MS, tablePrefix: prefix } = options
   const { knex }: typeof import('knex') = requirePeers('sqlite()', ['knex'])('knex')
-  const { name, version, client, synchronous } = loadSqliteDriver(driver)
+  const { name, version, client, lockTimeouts } = loadSqliteDriver(driver)
   if (filename !== ':memory:') mkdirSync(dirname(filename), { recursive: true })
-  // Where SQLite itself would wait on the thread of the event loop, whoever waits comes again instead.
-  const wait = synchronous ? { connection: 0, session: busyTimeout } : { connection: busyTimeout, session: undefined }
+  const { connection, caller } = lockTimeouts(busyTimeout)
   const own = knex({
     client,
     connection: { filename },
@@ -82,9 +69,9 @@ export function sqlite (options: SqliteOptions): KnexStorage {
     compileSqlOnError: false,
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
     // SQLite has one writer; and a :memory: database is its connection.
-    pool: { min: 1, max: 1, afterCreate: preparer(wait.connection, synchronous) },
+    pool: { min: 1, max: 1, afterCreate: preparer(connection, dialectOf(name)) },
     log: quiet
   })
-  const storage = ownStorage(own, prefix === undefined ? {} : { tablePrefix: prefix }, { prepare: true, lanes: 1, busyTimeout: wait.session })
+  const storage = ownStorage(own, prefix === undefined ? {} : { tablePrefix: prefix }, { prepare: true, lanes: 1, busyTimeout: caller })
   return { ...storage, name: `sqlite (${name} ${version})` }
 }

@@ -26,12 +26,19 @@ export interface NodeSqlite {
   DatabaseSync: new (filename: string, options?: object) => DatabaseSync
 }
 
-/** Node.js's own SQLite; undefined on a Node.js that has none, or hides it behind a flag. */
-export function nodeSqlite (): NodeSqlite | undefined {
+/**
+ * Node.js's own SQLite; undefined on a Node.js that has none, or hides it behind a flag. Loaded without the warning of Node.js 22 that it is experimental, which would
+ * stand in the output of every command: what is used of it is tested there.
+ */
+export function nodeSqlite (load: (name: string) => NodeSqlite = createRequire(import.meta.url)): NodeSqlite | undefined {
+  const { emitWarning } = process
+  process.emitWarning = () => {}
   try {
-    return createRequire(import.meta.url)('node:sqlite')
+    return load('node:sqlite')
   } catch {
     return undefined
+  } finally {
+    process.emitWarning = emitWarning
   }
 }
 
@@ -46,8 +53,10 @@ function toBinding (value: unknown): unknown {
   return typeof value === 'boolean' ? Number(value) : value
 }
 
-/** A Knex client on this SQLite. @throws Error if `knex` is missing */
-export function clientOn ({ DatabaseSync }: NodeSqlite): typeof Knex.Client {
+/** A Knex client on this SQLite. @throws Error if there is none, or `knex` is missing */
+export function clientOn (sqlite: NodeSqlite | undefined): typeof Knex.Client {
+  if (sqlite === undefined) throw new Error(`fastify-users: node:sqlite needs Node.js 22.13 or later, and this is ${process.version}: npm install better-sqlite3@12`)
+  const { DatabaseSync } = sqlite
   const require = requirePeers('nodeSqliteClient()', ['knex'])
   // No documented entry of Knex, but the one that custom dialects are made from. Read in knex 3.3.0.
   const Sqlite3Client: typeof Knex.Client = require('knex/lib/dialects/sqlite3')
@@ -90,7 +99,5 @@ export function clientOn ({ DatabaseSync }: NodeSqlite): typeof Knex.Client {
  * @throws Error before Node.js 22.13, or if `knex` is missing
  */
 export function nodeSqliteClient (): typeof Knex.Client {
-  const sqlite = nodeSqlite()
-  if (sqlite === undefined) throw new Error(`fastify-users: node:sqlite needs Node.js 22.13 or later, and this is ${process.version}: npm install better-sqlite3@12`)
-  return clientOn(sqlite)
+  return clientOn(nodeSqlite())
 }

@@ -11,9 +11,14 @@ export interface LoadedDriver {
   version: string
   /** What Knex takes as its `client`. */
   client: string | typeof Knex.Client
-  /** Its statements run on the thread of the event loop, so none may wait there for a lock. */
-  synchronous: boolean
+  /** Who waits for the lock of another connection, and for how many milliseconds: SQLite itself, or whoever asked, who comes again (undefined: nobody). */
+  lockTimeouts (busyTimeout: number): { connection: number, caller: number | undefined }
 }
+
+/** SQLite would wait on the thread of the event loop. */
+const callerWaits = (busyTimeout: number) => ({ connection: 0, caller: busyTimeout })
+/** It has threads of its own. */
+const connectionWaits = (busyTimeout: number) => ({ connection: busyTimeout, caller: undefined })
 
 /** Where a driver is looked for. */
 export interface DriverSource {
@@ -51,14 +56,14 @@ function loadPackage (name: 'better-sqlite3' | 'sqlite3', { require, nodeVersion
 const loaders: Record<SqliteDriver, (source: DriverSource) => LoadedDriver> = {
   'better-sqlite3': (source) => {
     const version = loadPackage('better-sqlite3', source, (Database) => new Database(':memory:').close())
-    return { name: 'better-sqlite3', version, client: 'better-sqlite3', synchronous: true }
+    return { name: 'better-sqlite3', version, client: 'better-sqlite3', lockTimeouts: callerWaits }
   },
   'node:sqlite': ({ nodeVersion, nodeSqlite }) => {
     if (nodeSqlite === undefined) throw new Error(`node:sqlite needs Node.js 22.13 or later, and this is ${nodeVersion}: npm install better-sqlite3@12`)
-    return { name: 'node:sqlite', version: String(process.versions['sqlite']), client: clientOn(nodeSqlite), synchronous: true }
+    return { name: 'node:sqlite', version: String(process.versions['sqlite']), client: clientOn(nodeSqlite), lockTimeouts: callerWaits }
   },
   // Its binary is loaded with it.
-  sqlite3: (source) => ({ name: 'sqlite3', version: loadPackage('sqlite3', source, () => {}), client: 'sqlite3', synchronous: false })
+  sqlite3: (source) => ({ name: 'sqlite3', version: loadPackage('sqlite3', source, () => {}), client: 'sqlite3', lockTimeouts: connectionWaits })
 }
 
 /** The drivers in the order in which they are looked for: what is faster under load comes first (`node bench/drivers.mjs`). */

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { test } from 'tap'
 import { gatherFinds, gatherSame } from '../../adapters/knex/gathering.ts'
+import { shareConnections } from '../../adapters/knex/lanes.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import { stores, temporaryDirectory } from '../helpers/stores.ts'
 
@@ -54,6 +55,28 @@ test('what fails fails for everybody who has asked, and for nobody who asks late
   broken = false
   t.strictSame(await Promise.all(ask()), ['a', 'b', 'x', 'x'])
   t.equal(await find('alone'), 'alone')
+})
+
+test('the only connection of a pool is not shared while somebody waits for it', async (t) => {
+  let waiting = 0
+  const released: unknown[] = []
+  const pool = {
+    driverName: 'sqlite3',
+    pool: { max: 1, numPendingAcquires: () => waiting },
+    acquireConnection: async () => 'the only one',
+    releaseConnection: async (connection: unknown) => { released.push(connection) }
+  }
+  const share = shareConnections(pool, 1, () => {})
+  let end = () => {}
+  const first = share(() => new Promise<void>((resolve) => { end = resolve }))
+  await new Promise((resolve) => setImmediate(resolve))
+  t.equal(await share(async () => 'joined'), 'joined')
+  waiting = 1
+  t.equal(share(async () => 'joined'), null)
+  end()
+  await first
+  t.strictSame(released, ['the only one'])
+  t.equal(await share(async () => 'again'), 'again')
 })
 
 test('sqlite: who writes is not kept waiting by reads without a gap', async (t) => {

@@ -229,6 +229,7 @@ test('a connection of another driver is refused', async (t) => {
     for (const name of ['pg', 'sqlite3', 'better-sqlite3', 'node:sqlite']) {
       const dialect = dialectOf(name)
       await t.rejects(dialect.run(connection, 'select 1', []), TypeError)
+      await t.rejects(dialect.execute(connection, 'select 1'), TypeError)
       t.equal(dialect.watchEnd(connection), null)
       t.doesNotThrow(() => dialect.keepOrder(connection))
       t.doesNotThrow(() => dialect.forgetStatements(connection))

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
 import { nodeSqliteClient } from '../../adapters/knex/index.ts'
-import { nodeSqlite } from '../../adapters/knex/node-sqlite-client.ts'
+import { clientOn, nodeSqlite } from '../../adapters/knex/node-sqlite-client.ts'
 import { sqliteDialect } from '../../adapters/knex/dialect.ts'
 import { toStorageError } from '../../adapters/knex/driver-errors.ts'
 import { namesOf } from '../../adapters/knex/names.ts'
@@ -34,14 +34,16 @@ async function projectWith (t: Test, packages: Record<string, readonly [version:
 
 test('takes the first driver that loads', async (t) => {
   const both = await projectWith(t, { 'better-sqlite3': ['13.2.0', WORKS], sqlite3: ['6.0.1', WORKS] })
-  t.match(loadSqliteDriver(undefined, both), { name: 'better-sqlite3', version: '13.2.0', client: 'better-sqlite3', synchronous: true })
-  t.match(loadSqliteDriver('sqlite3', both), { name: 'sqlite3', version: '6.0.1', client: 'sqlite3', synchronous: false })
+  t.match(loadSqliteDriver(undefined, both), { name: 'better-sqlite3', version: '13.2.0', client: 'better-sqlite3' })
+  t.match(loadSqliteDriver('sqlite3', both), { name: 'sqlite3', version: '6.0.1', client: 'sqlite3' })
+  t.strictSame(loadSqliteDriver('sqlite3', both).lockTimeouts(5), { connection: 5, caller: undefined })
+  t.strictSame(loadSqliteDriver('better-sqlite3', both).lockTimeouts(5), { connection: 0, caller: 5 })
   const broken = await projectWith(t, { 'better-sqlite3': ['12.0.0', BROKEN], sqlite3: ['6.0.1', WORKS] })
   t.equal(loadSqliteDriver(undefined, broken).name, 'sqlite3')
   class DatabaseSync { prepare () { return { all: () => [], run: () => ({ changes: 0, lastInsertRowid: 0 }) } } close () {} }
   const builtIn = { ...broken, nodeSqlite: { DatabaseSync } }
-  const { name, synchronous, client } = loadSqliteDriver(undefined, builtIn)
-  t.strictSame([name, synchronous, typeof client === 'function' && client.prototype.driverName], ['node:sqlite', true, 'node:sqlite'])
+  const { name, client } = loadSqliteDriver(undefined, builtIn)
+  t.strictSame([name, typeof client === 'function' && client.prototype.driverName], ['node:sqlite', 'node:sqlite'])
 })
 
 test('says of every driver why it does not load, and what mends it', async (t) => {
@@ -68,7 +70,19 @@ test('does not load a better-sqlite3 that would end an older Node.js', async (t)
 test('node:sqlite is there from Node.js 22.13 on', async (t) => {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   t.equal(nodeSqlite() !== undefined, major > 22 || (major === 22 && minor >= 13))
-  if (nodeSqlite() === undefined) t.throws(() => nodeSqliteClient(), { message: `fastify-users: node:sqlite needs Node.js 22.13 or later, and this is ${process.version}: npm install better-sqlite3@12` })
+  t.equal(nodeSqlite(() => { throw new Error('no such module') }), undefined)
+  if (nodeSqlite() !== undefined) t.equal(nodeSqliteClient().prototype.driverName, 'node:sqlite')
+  t.throws(() => clientOn(undefined), { message: `fastify-users: node:sqlite needs Node.js 22.13 or later, and this is ${process.version}: npm install better-sqlite3@12` })
+})
+
+test('loading node:sqlite leaves the warnings of the process as they were', async (t) => {
+  const { emitWarning } = process
+  const warnings = t.capture(process, 'emitWarning')
+  nodeSqlite((): never => { process.emitWarning('SQLite is an experimental feature'); throw new Error('no such module') })
+  t.equal(warnings().length, 0)
+  process.emitWarning('x')
+  t.equal(warnings().length, 1)
+  t.type(emitWarning, 'function')
 })
 
 test('the log says which driver is used', async (t) => {

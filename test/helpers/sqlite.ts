@@ -1,4 +1,5 @@
 import knex, { type Knex } from 'knex'
+import { dialectOf } from '../../adapters/knex/dialect.ts'
 import { loadSqliteDriver, SQLITE_DRIVERS, type SqliteDriver } from '../../adapters/knex/sqlite-drivers.ts'
 
 /** What a test of a driver is skipped for, with the command that brings that; false where the machine has it. */
@@ -30,11 +31,8 @@ export function sqliteHost (filename: string, { driver = sqliteDriver, ...config
 export async function runScript (filename: string, script: string): Promise<void> {
   const host = sqliteHost(filename)
   try {
-    const connection: { exec (text: string, done?: (error: Error | null) => void): void } = await host.client.acquireConnection()
-    await new Promise<void>((resolve, reject) => {
-      connection.exec(script, (error) => error === null ? resolve() : reject(error))
-      if (sqliteDriver !== 'sqlite3') resolve()
-    })
+    const connection: unknown = await host.client.acquireConnection()
+    await dialectOf(sqliteDriver).execute(connection, script)
     await host.client.releaseConnection(connection)
   } finally {
     await host.destroy()

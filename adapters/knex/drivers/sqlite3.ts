@@ -12,6 +12,7 @@ interface SqliteConnection {
   serialize (): void
   all (sql: string, params: Values, done: Done): void
   prepare (sql: string, done: (error: Error | null) => void): SqliteStatement
+  exec (script: string, done: (error: Error | null) => void): void
 }
 
 function isSqlite (connection: unknown): connection is SqliteConnection {
@@ -51,6 +52,11 @@ export const sqlite3Driver: Driver = {
     if (!prepare) return run(null)
     const statement = prepared(connection, sql)
     return statement instanceof Promise ? statement.then(run) : run(statement)
+  },
+
+  execute (connection, script) {
+    if (!isSqlite(connection)) return Promise.reject(new TypeError('not a connection of sqlite3'))
+    return new Promise((resolve, reject) => connection.exec(script, (error) => error === null ? resolve() : reject(error)))
   },
 
   // It runs the statements of one connection on several threads, in no order: a host's ROLLBACK could overtake a write of ours.

@@ -3,6 +3,7 @@ import { type Driver, type Param, type Row, toSqliteValue } from './driver.ts'
 /** The part of a connection that better-sqlite3 and node:sqlite have in common. */
 interface Connection<Statement> {
   prepare (sql: string): Statement
+  exec (script: string): void
 }
 
 function isConnection<Statement> (connection: unknown): connection is Connection<Statement> {
@@ -30,6 +31,10 @@ export function synchronousDriver<Statement> (name: string, all: (statement: Sta
     async run (connection: unknown, sql: string, params: readonly Param[], prepare = false) {
       if (!isConnection<Statement>(connection)) throw new TypeError(`not a connection of ${name}`)
       return all(prepare ? prepared(connection, sql) : connection.prepare(sql), params.map(toSqliteValue))
+    },
+    async execute (connection: unknown, script: string) {
+      if (!isConnection<Statement>(connection)) throw new TypeError(`not a connection of ${name}`)
+      connection.exec(script)
     },
     keepOrder () {},
     watchEnd: () => null,
