@@ -2,11 +2,9 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Type } from '../lib/typebox.ts'
 import { optionCheck } from '../lib/option-check.ts'
-import { dialectOf } from './knex/dialect.ts'
-import type { Driver } from './knex/drivers/driver.ts'
 import { tablePrefix } from './knex/names.ts'
 import { quiet } from './knex/quiet.ts'
-import { loadSqliteDriver, SQLITE_DRIVERS, type SqliteDriver } from './knex/sqlite-drivers.ts'
+import { type LoadedDriver, loadSqliteDriver, SQLITE_DRIVERS, type SqliteDriver } from './knex/sqlite-drivers.ts'
 import { type KnexStorage, ownStorage } from './knex/storage.ts'
 import { whileBusy } from './knex/while-busy.ts'
 import { requirePeers } from '../lib/peers.ts'
@@ -44,7 +42,7 @@ const refuseWrong = optionCheck<SqliteOptions>({
  * Sets a new connection up: write-ahead log, every commit on the disk before it is acknowledged, and a wait for the locks of other processes. Two processes that turn
  * the log on concurrently can get SQLITE_BUSY past the timeout, so that is tried again.
  */
-function preparer (busyTimeout: number, { execute }: Pick<Driver, 'execute'>): (connection: unknown, done: (error: unknown) => void) => void {
+function preparer (busyTimeout: number, { execute }: Pick<LoadedDriver, 'execute'>): (connection: unknown, done: (error: unknown) => void) => void {
   const settings = [`busy_timeout = ${busyTimeout}`, 'journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON', `cache_size = -${CACHE_KIB}`].map((each) => `PRAGMA ${each};`).join(' ')
   return (connection, done) => {
     whileBusy(() => execute(connection, settings), WAL_TIMEOUT_MS).then(() => done(null), done)
@@ -59,7 +57,8 @@ export function sqlite (options: SqliteOptions): KnexStorage {
   refuseWrong('fastify-users: sqlite()', options)
   const { filename, driver, busyTimeout = BUSY_TIMEOUT_MS, tablePrefix: prefix } = options
   const { knex }: typeof import('knex') = requirePeers('sqlite()', ['knex'])('knex')
-  const { name, version, client, lockTimeouts } = loadSqliteDriver(driver)
+  const loaded = loadSqliteDriver(driver)
+  const { name, version, client, lockTimeouts } = loaded
   if (filename !== ':memory:') mkdirSync(dirname(filename), { recursive: true })
   const { connection, caller } = lockTimeouts(busyTimeout)
   const own = knex({
@@ -69,7 +68,7 @@ export function sqlite (options: SqliteOptions): KnexStorage {
     compileSqlOnError: false,
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
     // SQLite has one writer; and a :memory: database is its connection.
-    pool: { min: 1, max: 1, afterCreate: preparer(connection, dialectOf(name)) },
+    pool: { min: 1, max: 1, afterCreate: preparer(connection, loaded) },
     log: quiet
   })
   const storage = ownStorage(own, prefix === undefined ? {} : { tablePrefix: prefix }, { prepare: true, lanes: 1, busyTimeout: caller })

@@ -26,6 +26,14 @@ export interface NodeSqlite {
   DatabaseSync: new (filename: string, options?: object) => DatabaseSync
 }
 
+function ifLoads (load: (name: string) => NodeSqlite): NodeSqlite | undefined {
+  try {
+    return load('node:sqlite')
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * Node.js's own SQLite; undefined on a Node.js that has none, or hides it behind a flag. Loaded without the warning of Node.js 22 that it is experimental, which would
  * stand in the output of every command: what is used of it is tested there.
@@ -33,13 +41,9 @@ export interface NodeSqlite {
 export function nodeSqlite (load: (name: string) => NodeSqlite = createRequire(import.meta.url)): NodeSqlite | undefined {
   const { emitWarning } = process
   process.emitWarning = () => {}
-  try {
-    return load('node:sqlite')
-  } catch {
-    return undefined
-  } finally {
-    process.emitWarning = emitWarning
-  }
+  const found = ifLoads(load)
+  process.emitWarning = emitWarning
+  return found
 }
 
 // Milliseconds, as in better-sqlite3.

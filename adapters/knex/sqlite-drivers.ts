@@ -1,5 +1,9 @@
 import { createRequire } from 'node:module'
 import type { Knex } from 'knex'
+import { betterSqlite3Driver } from './drivers/better-sqlite3.ts'
+import type { SqliteDriverMethods } from './drivers/driver.ts'
+import { nodeSqliteDriver } from './drivers/node-sqlite.ts'
+import { sqlite3Driver } from './drivers/sqlite3.ts'
 import { clientOn, type NodeSqlite, nodeSqlite } from './node-sqlite-client.ts'
 
 /** The SQLite drivers that `sqlite()` knows. */
@@ -11,6 +15,7 @@ export interface LoadedDriver {
   version: string
   /** What Knex takes as its `client`. */
   client: string | typeof Knex.Client
+  execute: SqliteDriverMethods['execute']
   /** Who waits for the lock of another connection, and for how many milliseconds: SQLite itself, or whoever asked, who comes again (undefined: nobody). */
   lockTimeouts (busyTimeout: number): { connection: number, caller: number | undefined }
 }
@@ -56,14 +61,14 @@ function loadPackage (name: 'better-sqlite3' | 'sqlite3', { require, nodeVersion
 const loaders: Record<SqliteDriver, (source: DriverSource) => LoadedDriver> = {
   'better-sqlite3': (source) => {
     const version = loadPackage('better-sqlite3', source, (Database) => new Database(':memory:').close())
-    return { name: 'better-sqlite3', version, client: 'better-sqlite3', lockTimeouts: callerWaits }
+    return { name: 'better-sqlite3', version, client: 'better-sqlite3', lockTimeouts: callerWaits, execute: betterSqlite3Driver.execute }
   },
   'node:sqlite': ({ nodeVersion, nodeSqlite }) => {
     if (nodeSqlite === undefined) throw new Error(`node:sqlite needs Node.js 22.13 or later, and this is ${nodeVersion}: npm install better-sqlite3@12`)
-    return { name: 'node:sqlite', version: String(process.versions['sqlite']), client: clientOn(nodeSqlite), lockTimeouts: callerWaits }
+    return { name: 'node:sqlite', version: String(process.versions['sqlite']), client: clientOn(nodeSqlite), lockTimeouts: callerWaits, execute: nodeSqliteDriver.execute }
   },
   // Its binary is loaded with it.
-  sqlite3: (source) => ({ name: 'sqlite3', version: loadPackage('sqlite3', source, () => {}), client: 'sqlite3', lockTimeouts: connectionWaits })
+  sqlite3: (source) => ({ name: 'sqlite3', version: loadPackage('sqlite3', source, () => {}), client: 'sqlite3', lockTimeouts: connectionWaits, execute: sqlite3Driver.execute })
 }
 
 /** The drivers in the order in which they are looked for: what is faster under load comes first (`node bench/drivers.mjs`). */

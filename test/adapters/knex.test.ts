@@ -6,7 +6,10 @@ import pg from 'pg'
 import { test } from 'tap'
 import { isDiscarded, stoppable } from '../../adapters/knex/connections.ts'
 import { type Dialect, dialectOf, postgresDialect, sqliteDialect } from '../../adapters/knex/dialect.ts'
+import { betterSqlite3Driver } from '../../adapters/knex/drivers/better-sqlite3.ts'
+import { nodeSqliteDriver } from '../../adapters/knex/drivers/node-sqlite.ts'
 import { gather } from '../../adapters/knex/drivers/pg.ts'
+import { sqlite3Driver } from '../../adapters/knex/drivers/sqlite3.ts'
 import { isConflict, isLost, toStorageError } from '../../adapters/knex/driver-errors.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { namesOf } from '../../adapters/knex/names.ts'
@@ -229,11 +232,11 @@ test('a connection of another driver is refused', async (t) => {
     for (const name of ['pg', 'sqlite3', 'better-sqlite3', 'node:sqlite']) {
       const dialect = dialectOf(name)
       await t.rejects(dialect.run(connection, 'select 1', []), TypeError)
-      await t.rejects(dialect.execute(connection, 'select 1'), TypeError)
       t.equal(dialect.watchEnd(connection), null)
       t.doesNotThrow(() => dialect.keepOrder(connection))
       t.doesNotThrow(() => dialect.forgetStatements(connection))
     }
+    for (const { execute } of [sqlite3Driver, betterSqlite3Driver, nodeSqliteDriver]) await t.rejects(execute(connection, 'select 1'), TypeError)
     t.doesNotThrow(() => gather(connection))
     t.doesNotThrow(() => sqliteDialect.forgetStatements({ all () {} }))
   }

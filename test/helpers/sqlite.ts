@@ -1,5 +1,4 @@
 import knex, { type Knex } from 'knex'
-import { dialectOf } from '../../adapters/knex/dialect.ts'
 import { loadSqliteDriver, SQLITE_DRIVERS, type SqliteDriver } from '../../adapters/knex/sqlite-drivers.ts'
 
 /** What a test of a driver is skipped for, with the command that brings that; false where the machine has it. */
@@ -32,7 +31,7 @@ export async function runScript (filename: string, script: string): Promise<void
   const host = sqliteHost(filename)
   try {
     const connection: unknown = await host.client.acquireConnection()
-    await dialectOf(sqliteDriver).execute(connection, script)
+    await loadSqliteDriver(sqliteDriver).execute(connection, script)
     await host.client.releaseConnection(connection)
   } finally {
     await host.destroy()

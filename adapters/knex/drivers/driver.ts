@@ -20,14 +20,18 @@ export interface Ending {
 export interface Driver {
   /** Runs one statement on a connection; `prepare`: it is prepared at its first use on the connection, and kept. */
   run (connection: unknown, sql: string, params: readonly Param[], prepare?: boolean): Promise<Row[]>
-  /** Runs a script of several statements, which gives nothing back. */
-  execute (connection: unknown, script: string): Promise<void>
   /** From now on statements on this connection run in the order in which they are sent, whoever sends them. */
   keepOrder (connection: unknown): void
   /** Watches how the transaction on a connection ends; null where a COMMIT that is answered has committed. */
   watchEnd (connection: unknown): Ending | null
   /** Finalizes the statements that are kept on a connection, where it could not be closed with them. */
   forgetStatements (connection: unknown): void
+}
+
+/** What the drivers of SQLite can do beside it. */
+export interface SqliteDriverMethods extends Driver {
+  /** Runs a script of several statements, which gives nothing back. */
+  execute (connection: unknown, script: string): Promise<void>
 }
 
 /** SQLite has no lists: one is JSON text. */

@@ -47,9 +47,6 @@ export const pgDriver: Driver = {
     if (!isPg(connection)) throw new TypeError('not a connection of pg')
     return (await connection.query({ name: prepare ? nameOf(text) : undefined, text, values, types: textOnly })).rows
   },
-  async execute (connection, script) {
-    await pgDriver.run(connection, script, [])
-  },
   // PostgreSQL answers one after the other.
   keepOrder () {},
   watchEnd,

@@ -1,4 +1,4 @@
-import { type Driver, type Row, toSqliteValue } from './driver.ts'
+import { type Row, type SqliteDriverMethods, toSqliteValue } from './driver.ts'
 
 type Values = ReadonlyArray<string | number | null>
 type Done = (error: Error | null, rows: Row[]) => void
@@ -35,7 +35,7 @@ function prepared (connection: SqliteConnection, sql: string): SqliteStatement |
 }
 
 /** The `sqlite3` package. It works on threads of its own, so that the event loop does not wait for the disk. */
-export const sqlite3Driver: Driver = {
+export const sqlite3Driver: SqliteDriverMethods = {
   run (connection, sql, params, prepare = false) {
     if (!isSqlite(connection)) return Promise.reject(new TypeError('not a connection of sqlite3'))
     const values = params.map(toSqliteValue)

@@ -1,4 +1,4 @@
-import { type Driver, type Param, type Row, toSqliteValue } from './driver.ts'
+import { type Param, type Row, type SqliteDriverMethods, toSqliteValue } from './driver.ts'
 
 /** The part of a connection that better-sqlite3 and node:sqlite have in common. */
 interface Connection<Statement> {
@@ -14,7 +14,7 @@ function isConnection<Statement> (connection: unknown): connection is Connection
  * A driver that does its work before it returns, on the thread of the event loop. `all` runs a statement with values by their numbers, `?1` first.
  * A kept statement needs nobody to finalize it: it goes with its connection.
  */
-export function synchronousDriver<Statement> (name: string, all: (statement: Statement, values: ReadonlyArray<string | number | null>) => Row[]): Driver {
+export function synchronousDriver<Statement> (name: string, all: (statement: Statement, values: ReadonlyArray<string | number | null>) => Row[]): SqliteDriverMethods {
   const kept = new WeakMap<object, Map<string, Statement>>()
 
   function prepared (connection: Connection<Statement>, sql: string): Statement {
