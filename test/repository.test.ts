@@ -88,7 +88,7 @@ test('imports run one way', async (t) => {
   t.ok(rooms.length > 0)
   const importsOf = (path: string, text: string) => [...text.matchAll(/(?:from|import) \(?'([^']+)'/g), ...text.matchAll(/import\('([^']+)'\)/g)]
     .map(([, name = '']) => name.startsWith('.') ? relative(ROOT, join(ROOT, path, '..', name)) : name)
-  const drivers = ['knex', 'pg', 'sqlite3', 'better-sqlite3']
+  const drivers = ['knex', 'pg', 'sqlite3', 'better-sqlite3', 'node:sqlite']
   const fromLib = new Set(['lib/storage.ts', 'lib/storage-rules.ts', 'lib/errors.ts', 'lib/json.ts', 'lib/text.ts', 'lib/option-check.ts', 'lib/typebox.ts', 'lib/peers.ts'])
   for (const { path, text } of await sources('lib', 'adapters', 'cli')) {
     for (const name of importsOf(path, text)) {

@@ -30,12 +30,13 @@ export interface DriverSource {
   require: NodeJS.Require
   /** Version of Node.js, such as `v22.13.0`. */
   nodeVersion: string
-  nodeSqlite: NodeSqlite | undefined
+  /** Node.js's own SQLite, loaded only where it is asked for. */
+  nodeSqlite (): NodeSqlite | undefined
 }
 
 type Database = new (filename: string) => { close (): void }
 
-const thisProcess = (): DriverSource => ({ require: createRequire(import.meta.url), nodeVersion: process.version, nodeSqlite: nodeSqlite() })
+const thisProcess = (): DriverSource => ({ require: createRequire(import.meta.url), nodeVersion: process.version, nodeSqlite })
 const majorOf = (version: string): number => Number.parseInt(version.replace('v', ''), 10)
 
 /** Loads a package, and with `open` its binary too. */
@@ -64,8 +65,9 @@ const loaders: Record<SqliteDriver, (source: DriverSource) => LoadedDriver> = {
     return { name: 'better-sqlite3', version, client: 'better-sqlite3', lockTimeouts: callerWaits, execute: betterSqlite3Driver.execute }
   },
   'node:sqlite': ({ nodeVersion, nodeSqlite }) => {
-    if (nodeSqlite === undefined) throw new Error(`node:sqlite needs Node.js 22.13 or later, and this is ${nodeVersion}: npm install better-sqlite3@12`)
-    return { name: 'node:sqlite', version: String(process.versions['sqlite']), client: clientOn(nodeSqlite), lockTimeouts: callerWaits, execute: nodeSqliteDriver.execute }
+    const sqlite = nodeSqlite()
+    if (sqlite === undefined) throw new Error(`node:sqlite needs Node.js 22.13 or later, and this is ${nodeVersion}: npm install better-sqlite3@12`)
+    return { name: 'node:sqlite', version: String(process.versions['sqlite']), client: clientOn(sqlite), lockTimeouts: callerWaits, execute: nodeSqliteDriver.execute }
   },
   // Its binary is loaded with it.
   sqlite3: (source) => ({ name: 'sqlite3', version: loadPackage('sqlite3', source, () => {}), client: 'sqlite3', lockTimeouts: connectionWaits, execute: sqlite3Driver.execute })

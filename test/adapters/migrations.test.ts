@@ -30,7 +30,7 @@ async function inFile (filename: string, statement: string): Promise<Array<Recor
 }
 
 for (const { driver, skip } of sqliteDrivers) {
-  test(`eight processes at once on an empty database, SQLite by ${driver}`, { skip }, async (t) => {
+  test(`eight concurrent processes on an empty database, SQLite by ${driver}`, { skip }, async (t) => {
     const filename = join(await temporaryDirectory(t), 'new', 'users.db')
     const schema = temporarySchema(t)
     const pooler = pgBouncerUrl()

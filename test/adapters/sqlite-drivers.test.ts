@@ -29,19 +29,21 @@ async function projectWith (t: Test, packages: Record<string, readonly [version:
     await writeFile(join(path, 'package.json'), JSON.stringify({ name, version, main: 'index.js' }))
     await writeFile(join(path, 'index.js'), text)
   }
-  return { require: createRequire(join(directory, 'index.js')), nodeVersion, nodeSqlite: undefined }
+  return { require: createRequire(join(directory, 'index.js')), nodeVersion, nodeSqlite: () => undefined }
 }
 
 test('takes the first driver that loads', async (t) => {
   const both = await projectWith(t, { 'better-sqlite3': ['13.2.0', WORKS], sqlite3: ['6.0.1', WORKS] })
   t.match(loadSqliteDriver(undefined, both), { name: 'better-sqlite3', version: '13.2.0', client: 'better-sqlite3' })
   t.match(loadSqliteDriver('sqlite3', both), { name: 'sqlite3', version: '6.0.1', client: 'sqlite3' })
+  const unasked = { ...both, nodeSqlite: () => { throw new Error('nobody asked for it') } }
+  t.equal(loadSqliteDriver('sqlite3', unasked).name, 'sqlite3')
   t.strictSame(loadSqliteDriver('sqlite3', both).lockTimeouts(5), { connection: 5, caller: undefined })
   t.strictSame(loadSqliteDriver('better-sqlite3', both).lockTimeouts(5), { connection: 0, caller: 5 })
   const broken = await projectWith(t, { 'better-sqlite3': ['12.0.0', BROKEN], sqlite3: ['6.0.1', WORKS] })
   t.equal(loadSqliteDriver(undefined, broken).name, 'sqlite3')
   class DatabaseSync { prepare () { return { all: () => [], run: () => ({ changes: 0, lastInsertRowid: 0 }) } } close () {} }
-  const builtIn = { ...broken, nodeSqlite: { DatabaseSync } }
+  const builtIn = { ...broken, nodeSqlite: () => ({ DatabaseSync }) }
   const { name, client } = loadSqliteDriver(undefined, builtIn)
   t.strictSame([name, typeof client === 'function' && client.prototype.driverName], ['node:sqlite', 'node:sqlite'])
 })
