@@ -1,18 +1,30 @@
 import neostandard from 'neostandard'
+import { boundaries } from './scripts/lint-boundaries.js'
 
 const { plugin } = neostandard.plugins['typescript-eslint']
 
 export default [
-  ...neostandard({ ts: true, ignores: ['dist', '.build', '.tap', 'data', 'examples/typed-client/api.d.ts'] }),
+  ...neostandard({
+    ts: true,
+    ignores: ['dist', '.build', '.tap', 'data', 'examples/typed-client/api.d.ts', 'docs/.vitepress/dist', 'docs/.vitepress/cache']
+  }),
+  {
+    files: ['**/*.{ts,mts,cts,js,mjs,cjs}'],
+    rules: {
+      'max-lines': ['error', 250],
+      '@stylistic/max-len': ['error', { code: 120 }]
+    }
+  },
   {
     files: ['**/*.ts'],
     plugins: { '@typescript-eslint': plugin },
     rules: {
-      // A type is found out or checked, never claimed.
+      // A type is inferred or checked, never claimed.
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-non-null-assertion': 'error',
       '@typescript-eslint/consistent-type-assertions': ['error', { assertionStyle: 'never' }],
       '@typescript-eslint/ban-ts-comment': 'error'
     }
-  }
+  },
+  ...boundaries
 ]

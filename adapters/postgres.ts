@@ -1,92 +1,108 @@
-import { Type } from '../lib/typebox.ts'
-import { optionCheck } from '../lib/option-check.ts'
-import { schema, tablePrefix } from './knex/names.ts'
-import { watchKeyChanges } from './knex/key-changes.ts'
-import { quiet } from './knex/quiet.ts'
-import { type KnexStorage, ownStorage } from './knex/storage.ts'
-import { requirePeers } from '../lib/peers.ts'
+import { converted, defaulted, type OptionsOf, readOptions, required } from '../lib/core/option-table.ts'
+import { requireOptional } from '../lib/core/optional-packages.ts'
+import { Type } from '../lib/core/typebox.ts'
+import { listenForKeyChanges } from './knex/connection/key-change-listener.ts'
+import { silentLogger } from './knex/connection/silent-logger.ts'
+import { canPipeline } from './knex/drivers/pg-internals.ts'
+import { type KnexStorage, storageOnOwnKnex } from './knex/storage.ts'
+import { namingTable } from './knex/tables/names.ts'
 
-// A connection that can't be made is told before the wait for one ends, or it would fail whoever asks next.
+// Less than the wait for a connection: a failed connection attempt must not fail the next caller's wait.
 const CONNECT_TIMEOUT_MS = 4000
 const ACQUIRE_TIMEOUT_MS = 5000
 const DEADLINE_MARGIN_MS = 1000
-// The connection that listens says nothing itself: a network that drops idle ones would cut it off unseen.
+// The listening connection sends nothing by itself: a network that drops idle connections would cut it off unnoticed.
 const KEEP_ALIVE_MS = 10_000
 const POOL_MAX = 10
-// Reads that share a connection don't wait for a free one, nor for each other's answers; more lanes gain nothing where the database has few cores.
-const LANES = 2
+// Reads that share a connection wait neither for a free one nor for each other. More connections gain nothing where the
+// database has few cores.
+const SHARED_CONNECTIONS = 2
+const CONCURRENT_GROUPS = 2
 
-export interface PostgresOptions {
+interface PoolSize { min: number, max: number }
+
+const flagMessage = 'must be true or false'
+
+const optionTable = {
   /** A connection URI, `postgres://user:password@host:port/database`, or the connection options of the pg package. */
-  connection: string | Readonly<Record<string, unknown>>
-  /** Connections kept and opened at most. Default `{ min: 0, max: 10 }`. */
-  pool?: { min?: number, max?: number }
-  /** Milliseconds after which a statement of ours is ended; 0: never. Default 5000. */
-  statementTimeout?: number
+  connection: required<string | Readonly<Record<string, unknown>>>({
+    schema: Type.Union([Type.String({ minLength: 1 }), Type.Object({})]),
+    message: 'must be a connection URI, or the connection options of pg'
+  }),
+  /** Connections that are kept (`min`), and opened at most (`max`). */
+  pool: converted<Partial<PoolSize>, PoolSize>((given) => ({ min: 0, max: POOL_MAX, ...given }), {
+    schema: Type.Object({
+      min: Type.Optional(Type.Integer({ minimum: 0 })),
+      max: Type.Optional(Type.Integer({ minimum: 1 }))
+    }, { additionalProperties: false }),
+    message: 'must be { min, max } with whole numbers, max 1 or more'
+  }),
+  /** Milliseconds after which a statement of ours is ended; 0: never. */
+  statementTimeout: defaulted<number>(5000, {
+    schema: Type.Integer({ minimum: 0 }),
+    message: 'must be a whole number of milliseconds, 0 or more'
+  }),
   /**
-   * The connection goes through a pooler that lends a server's connection for a transaction at a time, such as PgBouncer. Nothing is then set on a session, not
-   * even the server's own limit on statements: that is kept on this side alone; and `schema` is `public` unless you say another. Default `false`.
+   * The connection goes through a pooler in transaction mode, such as PgBouncer. Then no setting of a session is used,
+   * the server does not limit statements except in transactions that may wait, and the default `schema` is `public`.
    */
-  pooler?: boolean
-  /** Hear at once of API keys that another process revoked, on a connection more (`LISTEN`). Default `true`, but `false` behind a pooler, which can't. */
-  listen?: boolean
-  /** Schema of the tables, made by `migrate()`. By default the search path decides. */
-  schema?: string
-  /** What every table, constraint and index of ours begins with. Default `fastify_users_`. */
-  tablePrefix?: string
+  pooler: defaulted<boolean>(false, { schema: Type.Boolean(), message: flagMessage }),
+  /**
+   * Learn immediately of API keys that another process revoked, on one more connection (`LISTEN`). Default `true`, but
+   * `false` behind a pooler, which does not support it.
+   */
+  listen: converted<boolean, boolean | undefined>((given) => given, { schema: Type.Boolean(), message: flagMessage }),
+  ...namingTable
 }
 
-const refuseWrong = optionCheck<PostgresOptions>({
-  connection: { required: true, schema: Type.Union([Type.String({ minLength: 1 }), Type.Object({})]), words: 'must be a connection URI, or the connection options of pg' },
-  pool: {
-    schema: Type.Object({ min: Type.Optional(Type.Integer({ minimum: 0 })), max: Type.Optional(Type.Integer({ minimum: 1 })) }, { additionalProperties: false }),
-    words: 'must be { min, max } with whole numbers, max 1 or more'
-  },
-  statementTimeout: { schema: Type.Integer({ minimum: 0 }), words: 'must be a whole number of milliseconds, 0 or more' },
-  pooler: { schema: Type.Boolean(), words: 'must be true or false' },
-  listen: { schema: Type.Boolean(), words: 'must be true or false' },
-  schema,
-  tablePrefix
-})
+export interface PostgresOptions extends OptionsOf<typeof optionTable> {}
 
 /**
  * A storage in PostgreSQL, on a pool of its own. Needs the packages `knex` and `pg`.
  * @throws Error if one of them is missing; TypeError for a wrong option
  */
-export function postgres (options: PostgresOptions): KnexStorage {
-  refuseWrong('fastify-users: postgres()', options)
-  const { connection, pool = {}, statementTimeout = 5000, pooler = false, listen = !pooler } = options
-  const require = requirePeers('postgres()', ['knex', 'pg'])
+export function postgres (given: PostgresOptions): KnexStorage {
+  const options = readOptions('fastify-users: postgres()', optionTable, given)
+  const { connection, pool, statementTimeout, pooler, listen = !pooler, tablePrefix } = options
+  const require = requireOptional('postgres()', ['knex', 'pg'])
   const { knex }: typeof import('knex') = require('knex')
   const { Client }: typeof import('pg') = require('pg')
-  // A pooler lends another connection each time, which knows no statement of ours.
-  const direct = !pooler && 'pipeline' in new Client()
+  // A pooler lends another connection each time, and that knows no prepared statement of ours.
+  const pipelined = !pooler && canPipeline(new Client())
   const target = typeof connection === 'string' ? { connectionString: connection } : connection
-  const settings = {
+  const settingsOfConnections = {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     ...(statementTimeout > 0 && !pooler && { statement_timeout: statementTimeout }),
     ...target,
-    pipeline: direct
+    pipeline: pipelined
   }
-  const own = knex({
+  const ownKnex = knex({
     client: 'pg',
-    connection: settings,
+    connection: settingsOfConnections,
     compileSqlOnError: false,
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
-    pool: { min: 0, max: POOL_MAX, ...pool },
-    log: quiet
+    pool,
+    log: silentLogger
   })
-  // A pooler's connection may have any search path: whoever had it before may have set one.
-  const { schema: ownSchema = pooler ? 'public' : undefined, tablePrefix: prefix } = options
-  const naming = { ...(ownSchema !== undefined && { schema: ownSchema }), ...(prefix !== undefined && { tablePrefix: prefix }) }
-  // The server's limit comes first; ours is for a server, or a network, that says nothing any more.
-  const deadline = statementTimeout > 0 ? statementTimeout + DEADLINE_MARGIN_MS : undefined
-  const localLimit = pooler && statementTimeout > 0 ? statementTimeout : undefined
-  // One connection at least is left to those who write.
-  const lanes = direct ? Math.min(LANES, (pool.max ?? POOL_MAX) - 1) : 0
-  const watch = listen
-    ? watchKeyChanges(() => new Client({ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS, ...target }), ownSchema ?? null)
-    : null
-  return ownStorage(own, naming, { deadline, localLimit, prepare: !pooler, lanes }, watch)
+  // A pooler's connection may have any search path, set by whoever had it before.
+  const schema = options.schema ?? (pooler ? 'public' : undefined)
+  const naming = { ...(schema !== undefined && { schema }), ...(tablePrefix !== undefined && { tablePrefix }) }
+  // At least one connection is left to those who write.
+  const connections = Math.min(SHARED_CONNECTIONS, pool.max - 1)
+  const settings = {
+    // The server's limit comes first. Ours is for a server, or a network, that no longer answers.
+    deadline: statementTimeout > 0 ? statementTimeout + DEADLINE_MARGIN_MS : undefined,
+    localTimeout: pooler && statementTimeout > 0 ? statementTimeout : undefined,
+    prepare: !pooler,
+    batching: pipelined && connections > 0 ? { connections, groups: Math.min(CONCURRENT_GROUPS, connections) } : null
+  }
+  const listeningClient = () => new Client({
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    ...target
+  })
+  const listener = listen ? listenForKeyChanges(listeningClient, schema ?? null) : null
+  return storageOnOwnKnex(ownKnex, naming, settings, listener)
 }

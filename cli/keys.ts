@@ -1,52 +1,53 @@
-import { createApiKeysService, type ApiKeysService, type NewApiKey } from '../lib/api-keys/service.ts'
-import { createVerifier } from '../lib/api-keys/verifier.ts'
-import { DEFAULT_KEY_PREFIX } from '../lib/api-keys/key-text.ts'
-import { type ApiKey, endOf } from '../lib/api-keys/record.ts'
+import { type ApiKey } from '../lib/api-keys/record.ts'
 import { isScope, SCOPES } from '../lib/api-keys/scopes.ts'
-import { optionCheck } from '../lib/option-check.ts'
-import { keyRows, peppersOf } from '../lib/options.ts'
-import type { Storage } from '../lib/storage.ts'
+import { type ApiKeysService, createApiKeysService, type NewApiKey } from '../lib/api-keys/service.ts'
+import { createVerifier } from '../lib/api-keys/verifier.ts'
+import { readOptions } from '../lib/core/option-table.ts'
+import { endOf } from '../lib/core/storage-rules.ts'
+import type { Storage } from '../lib/core/storage.ts'
+import { keyOptions } from '../lib/options.ts'
 import { UsageError } from './failure.ts'
 import { type Output, tableOf } from './output.ts'
 
-/** What the server that uses the keys was given too. */
+/** An option that the server which uses the keys has too. */
 export interface KeyOptions {
   keyPrefix?: string
 }
 
 const PAGE = 100
 
-const refuseWrong = optionCheck(keyRows)
-
 /**
- * The keys of a storage; the pepper comes from the environment, since the arguments of a process can be read by others.
+ * The keys of a storage. The pepper comes from the environment, since others can read the arguments of a process.
  * @throws TypeError for a prefix or a pepper that the server would refuse
  */
-export function keysOf (storage: Storage, { keyPrefix = DEFAULT_KEY_PREFIX }: KeyOptions): ApiKeysService {
-  const pepper = process.env['FASTIFY_USERS_PEPPER']
-  refuseWrong('fastify-users: keys', { keyPrefix, ...(pepper !== undefined && { pepper }) })
+export function keysOf (storage: Storage, { keyPrefix: prefix }: KeyOptions): ApiKeysService {
+  const secret = process.env['FASTIFY_USERS_PEPPER']
+  const given = { ...(prefix !== undefined && { keyPrefix: prefix }), ...(secret !== undefined && { pepper: secret }) }
+  const { keyPrefix, pepper: peppers } = readOptions('fastify-users: keys', keyOptions, given)
   return createApiKeysService({
     storage,
-    verifier: createVerifier({ storage, peppers: peppersOf(pepper), keyCache: 0 }),
-    limits: { default: PAGE, max: PAGE },
+    verifier: createVerifier({ storage, peppers, keyCache: 0 }),
+    pageSize: { default: PAGE, max: PAGE },
     keyPrefix,
-    pepper,
-    publish: () => {},
-    log: () => {}
+    pepper: peppers[0],
+    publish: () => {}
   })
 }
 
 function show (output: Output, made: NewApiKey): void {
   const { key, ...record } = made
   if (output.json) return output.value(made)
-  output.note(`${record.id}  ${record.scopes.join(' ')}  ${record.expiresAt === undefined ? 'never expires' : `expires ${record.expiresAt}`}\nThe key, shown this once:`)
+  const expiry = record.expiresAt === undefined ? 'never expires' : `expires ${record.expiresAt}`
+  output.note(`${record.id}  ${record.scopes.join(' ')}  ${expiry}\nThe key, shown only now:`)
   output.line(key)
 }
 
-/** A whole number of seconds, given as such or with a unit: 90, 15m, 24h, 30d. */
+/** Seconds, given as such or with a unit: 90, 15m, 24h, 30d. */
 function secondsOf (text: string): number {
   const [, amount, unit = 's'] = /^(\d{1,10})([smhd]?)$/.exec(text) ?? []
-  if (amount === undefined) throw new UsageError('a time must be a whole number of seconds, or of minutes, hours or days: 90, 15m, 24h, 30d')
+  if (amount === undefined) {
+    throw new UsageError('a time must be a whole number of seconds, minutes, hours or days: 90, 15m, 24h, 30d')
+  }
   return Number(amount) * ({ s: 1, m: 60, h: 3600, d: 86_400 }[unit] ?? 1)
 }
 
@@ -58,12 +59,17 @@ export interface CreateKeyOptions {
   expires: boolean
 }
 
-/** Makes a key and shows its text. @throws UsageError, UsersError */
-export async function createKey (keys: ApiKeysService, output: Output, { name, scopes, expiresIn, expiresAt, expires }: CreateKeyOptions): Promise<void> {
-  if ([expiresIn !== undefined, expiresAt !== undefined, !expires].filter(Boolean).length > 1) throw new UsageError('give one of --expires-in, --expires-at and --no-expires')
+/** Creates a key and shows its text. @throws UsageError, UsersError */
+export async function createKey (keys: ApiKeysService, output: Output, options: CreateKeyOptions): Promise<void> {
+  const { name, scopes, expiresIn, expiresAt, expires } = options
+  if ([expiresIn !== undefined, expiresAt !== undefined, !expires].filter(Boolean).length > 1) {
+    throw new UsageError('give one of --expires-in, --expires-at and --no-expires')
+  }
   const wanted = scopes?.split(',').map((scope) => scope.trim())
   const known = wanted?.filter(isScope)
-  if (known?.length !== wanted?.length) throw new UsageError(`--scopes must be some of ${SCOPES.join(', ')}, with commas between them`)
+  if (known?.length !== wanted?.length) {
+    throw new UsageError(`--scopes must be some of ${SCOPES.join(', ')}, separated by commas`)
+  }
   show(output, await keys.create({
     name,
     ...(known !== undefined && { scopes: known }),
@@ -88,20 +94,26 @@ export async function listKeys (keys: ApiKeysService, output: Output): Promise<v
   }
   if (output.json) return output.value(all)
   const now = Date.now()
-  output.line(tableOf(
-    ['ID', 'NAME', 'STATE', 'SCOPES', 'START', 'CREATED', 'EXPIRES', 'LAST USED'],
-    all.map((key) => [key.id, key.name, stateOf(key, now), key.scopes.join(' '), key.start, key.createdAt, key.expiresAt ?? 'never', key.lastUsedAt ?? '-'])
-  ))
+  const heads = ['ID', 'NAME', 'STATE', 'SCOPES', 'START', 'CREATED', 'EXPIRES', 'LAST USED']
+  output.line(tableOf(heads, all.map((key) => {
+    const { id, name, scopes, start, createdAt, expiresAt = 'never', lastUsedAt = '-' } = key
+    return [id, name, stateOf(key, now), scopes.join(' '), start, createdAt, expiresAt, lastUsedAt]
+  })))
 }
 
-/** Makes a key's successor and shows its text. @throws UsageError, UsersError */
-export async function rotateKey (keys: ApiKeysService, output: Output, id: string, { overlap }: { overlap?: string }): Promise<void> {
+/** Creates a key's successor and shows its text. @throws UsageError, UsersError */
+export async function rotateKey (
+  keys: ApiKeysService,
+  output: Output,
+  id: string,
+  { overlap }: { overlap?: string }
+): Promise<void> {
   show(output, await keys.rotate(id, overlap === undefined ? {} : { overlap: secondsOf(overlap) }))
 }
 
-/** Ends a key. @throws UsersError */
+/** Revokes a key. @throws UsersError */
 export async function revokeKey (keys: ApiKeysService, output: Output, id: string): Promise<void> {
   const key = await keys.revoke(id)
   if (output.json) output.value(key)
-  else output.line(`${key.id} is revoked. Servers that remember it refuse it within their keyCache, 5 seconds by default.`)
+  else output.line(`${key.id} is revoked. Servers that cached it refuse it within keyCache, 5 seconds by default.`)
 }

@@ -10,7 +10,7 @@ try {
   await buildProgram(version).parseAsync()
 } catch (error) {
   if (error instanceof CommanderError) {
-    // It has said what there is to say.
+    // commander has printed the message.
     process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage
   } else {
     const { message, exitCode } = failureOf(error)

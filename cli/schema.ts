@@ -1,27 +1,32 @@
-import type { KnexStorage } from '../adapters/knex/index.ts'
-import { isFilterable } from '../lib/storage-rules.ts'
-import type { Needs } from '../lib/storage.ts'
+import type { CountsReport, KnexStorage, SchemaReport } from '../adapters/knex/index.ts'
+import { isFilterable } from '../lib/core/storage-rules.ts'
+import type { SchemaRequirements } from '../lib/core/storage.ts'
 import { Refusal, UsageError } from './failure.ts'
 import type { Output } from './output.ts'
 
-/** The fields that an option names, with commas between them. @throws UsageError */
-export function filterableOf (list: string | undefined): Required<Needs> {
+/** The fields that an option names, separated by commas. @throws UsageError */
+export function filterableOf (list: string | undefined): Required<SchemaRequirements> {
   const filterable = list === undefined ? [] : list.split(',').map((name) => name.trim())
-  if (!filterable.every(isFilterable)) throw new UsageError('--filterable takes names of fields with commas between them, each of 1 to 63 letters, digits and _')
-  return { filterable }
+  if (filterable.every(isFilterable)) return { filterable }
+  throw new UsageError('--filterable takes names of fields separated by commas, each of 1 to 63 letters, digits and _')
 }
 
-/** Brings the tables to the version of this code, with the indexes of these fields. @throws StorageError */
-export async function migrate (storage: KnexStorage, output: Output, needs: Required<Needs>): Promise<void> {
-  const before = await storage.inspect(needs)
-  await storage.migrate(needs)
+/** Migrates the tables to the version of this code, with the indexes of these fields. @throws StorageError */
+export async function migrate (
+  storage: KnexStorage,
+  output: Output,
+  requirements: Required<SchemaRequirements>
+): Promise<void> {
+  const before = await storage.inspect(requirements)
+  await storage.migrate(requirements)
   const { version } = await storage.inspect()
   const applied = [...before.pending, ...before.unindexed.map((field) => `index of ${field}`)]
-  if (output.json) output.value({ version, applied })
-  else output.line(applied.length === 0 ? `The schema is at version ${version} already.` : [...applied.map((name) => `applied: ${name}`), `The schema is at version ${version} now.`].join('\n'))
+  if (output.json) return output.value({ version, applied })
+  if (applied.length === 0) return output.line(`The schema is at version ${version} already.`)
+  output.line([...applied.map((name) => `applied: ${name}`), `The schema is at version ${version} now.`].join('\n'))
 }
 
-/** Says which migrations are still to be applied; refused where there are any. @throws Refusal, StorageError */
+/** Shows the migrations to apply. @throws Refusal if there are any, StorageError */
 export async function migrationStatus (storage: KnexStorage, output: Output): Promise<void> {
   const { version, latest, pending } = await storage.inspect()
   if (output.json) output.value({ version, latest, pending })
@@ -30,25 +35,45 @@ export async function migrationStatus (storage: KnexStorage, output: Output): Pr
   if (pending.length > 0) throw new Refusal('Apply them: fastify-users migrate')
 }
 
-/**
- * Looks for what keeps the storage from working well, and says what to do: a schema behind, a missing index or trigger, wrong counts. `fix` counts anew.
- * @throws Refusal, StorageError
- */
-export async function check (storage: KnexStorage, output: Output, { fix }: { fix: boolean }, needs: Required<Needs>): Promise<void> {
-  const { version, latest, pending, missing, unindexed } = await storage.inspect(needs)
-  const current = version === latest
-  if (current && fix) await storage.rebuildCounts()
-  const counts = current ? await storage.checkCounts() : null
-  const problems = [
-    ...(version > latest ? [`the tables are at version ${version}, this code knows ${latest}: install a newer fastify-users`] : []),
-    ...(pending.length > 0 ? [`the tables are at version ${version} of ${latest}: run fastify-users migrate`] : []),
-    ...missing.map((name) => `${name} is missing or not in force: make it again with the statement that migrationsSql() prints for it, then check again`),
-    ...(unindexed.length > 0 ? [`lists filtered by ${unindexed.join(', ')} have no index: run fastify-users migrate --filterable ${unindexed.join(',')}`] : []),
-    ...(counts !== null && (counts.wrong > 0 || counts.users !== counts.counted)
-      ? [`there are ${counts.users} users, and lists count ${counts.counted} (${counts.wrong} wrong numbers): run fastify-users check --fix`]
+function problemsIn ({ version, latest, pending, missing, unindexed }: SchemaReport): string[] {
+  const at = `the tables are at version ${version}`
+  return [
+    ...(version > latest ? [`${at}, this code knows ${latest}: install a newer fastify-users`] : []),
+    ...(pending.length > 0 ? [`${at} of ${latest}: run fastify-users migrate`] : []),
+    ...missing.map((name) => `${name} is missing or not in force: create it again with the statement that ` +
+      'migrationsSql() prints for it, then check again'),
+    ...(unindexed.length > 0
+      ? [`lists filtered by ${unindexed.join(', ')} have no index: run fastify-users migrate --filterable ${unindexed}`]
       : [])
   ]
-  if (output.json) output.value({ version, latest, pending, missing, unindexed, counts, problems })
-  else if (problems.length === 0 && counts !== null) output.line(`All is well: schema version ${version}, ${counts.users} users, every number right.`)
+}
+
+function problemsOfCounts (counts: CountsReport | null): string[] {
+  if (counts === null || (counts.wrong === 0 && counts.users === counts.counted)) return []
+  const { users, counted, wrong } = counts
+  const problem = `there are ${users} users, and lists count ${counted} (${wrong} wrong numbers)`
+  return [`${problem}: run fastify-users check --fix`]
+}
+
+/**
+ * Finds what keeps the storage from working well, and says what to do: an old schema, missing indexes or triggers,
+ * wrong counts. `fix`: count again first.
+ * @throws Refusal if there is a problem, StorageError
+ */
+export async function check (
+  storage: KnexStorage,
+  output: Output,
+  { fix }: { fix: boolean },
+  requirements: Required<SchemaRequirements>
+): Promise<void> {
+  const schema = await storage.inspect(requirements)
+  const isCurrent = schema.version === schema.latest
+  if (isCurrent && fix) await storage.rebuildCounts()
+  const counts = isCurrent ? await storage.verifyCounts() : null
+  const problems = [...problemsIn(schema), ...problemsOfCounts(counts)]
+  if (output.json) output.value({ ...schema, counts, problems })
+  else if (problems.length === 0 && counts !== null) {
+    output.line(`No problems: schema version ${schema.version}, ${counts.users} users, every number right.`)
+  }
   if (problems.length > 0) throw new Refusal(problems.join('\n'))
 }

@@ -1,114 +1,196 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
-import { createUsersApi } from './api.ts'
 import { createAuthenticator } from './api-keys/authenticator.ts'
-import { apiKeyRoutes } from './api-keys/routes.ts'
-import { createApiKeysService } from './api-keys/service.ts'
-import { createVerifier } from './api-keys/verifier.ts'
+import type { KeyEventType, ApiKey } from './api-keys/record.ts'
+import { ADMIN_SCOPE } from './api-keys/scopes.ts'
+import { type ApiKeysService, createApiKeysService } from './api-keys/service.ts'
+import { createVerifier, type Verifier } from './api-keys/verifier.ts'
+import type { Context } from './core/context.ts'
+import { ID_LENGTH } from './core/ids.ts'
+import { cloneFields } from './core/json.ts'
+import type { Storage } from './core/storage.ts'
 import { createEvents, type Publish } from './events.ts'
-import { createFields } from './fields/fields.ts'
-import { NO_FIELDS } from './fields/schema.ts'
-import { guardLoggers } from './http/child-logger.ts'
+import { NO_FIELDS } from './fields/fields-schema.ts'
+import { createHostFields, type HostFields } from './fields/host-fields.ts'
+import { apiKeyRoutes } from './http/api-key-routes.ts'
+import { createConcurrencyLimit } from './http/concurrency-limit.ts'
 import { announceDeprecation } from './http/deprecation.ts'
-import { createGate } from './http/gate.ts'
-import { createLimiter } from './http/limiter.ts'
-import { withoutSecrets } from './http/log-serializers.ts'
-import { pinScope } from './http/scope.ts'
+import { guardLoggers } from './http/guarded-logger.ts'
+import { isolate } from './http/isolate.ts'
+import { redactingSerializers } from './http/log-serializers.ts'
+import { createRateLimits } from './http/rate-limits.ts'
 import { createSecurityLog } from './http/security-log.ts'
-import { describeMount } from './openapi/mount.ts'
-import { checkOptions, type UsersOptions } from './options.ts'
-import type { Storage } from './storage.ts'
-import { cloneFields } from './json.ts'
-import { createPresenter } from './users/present.ts'
-import { userRoutes } from './users/routes.ts'
+import { userRoutes } from './http/user-routes.ts'
+import { createInProcess } from './in-process.ts'
+import { describeMount } from './openapi/describe-mount.ts'
+import { type CheckedOptions, checkOptions, type UsersOptions } from './options.ts'
+import { LIST_PARAMETERS } from './users/list-query.ts'
+import { USER_MEMBERS } from './users/members.ts'
+import { createPresenter, type Presenter } from './users/presenter.ts'
 import { createUsersService } from './users/service.ts'
 
-const ID_LENGTH = 30
-const PRUNE_INTERVAL_MS = 10 * 60 * 1000
+const PRUNE_MINUTES = 10
 
-/** What of the host's router settings reaches us; older hosts set them at the top level. */
+/** The host's router settings that affect us. Hosts on older versions of Fastify 5 set them at the top level. */
 function routerSettings (host: FastifyInstance): { maxParamLength: number, useSemicolonDelimiter: boolean } {
   const { routerOptions = {}, maxParamLength = 100, useSemicolonDelimiter = false } = host.initialConfig
   return { maxParamLength, useSemicolonDelimiter, ...routerOptions }
 }
 
-const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
-  const options = checkOptions(given)
-  const fields = options.fields === undefined ? null : await createFields(options.fields, options.filterable)
-  const fieldsSchema = fields?.schema ?? NO_FIELDS
-  const { storage, limits, keyPrefix, peppers, keyCache, staticKeys, authenticate, decoratorName, requireIfMatch, idempotencyTtl, deprecated, registration } = options
-  const { maxParamLength, useSemicolonDelimiter } = routerSettings(host)
-  if (maxParamLength < ID_LENGTH) throw new Error(`fastify-users: the router's maxParamLength is ${maxParamLength}, but ids have ${ID_LENGTH} characters`)
-  if (host.hasDecorator(decoratorName)) throw new Error(`fastify-users: app.${decoratorName} exists already: choose another name with the option decoratorName`)
+/** @throws Error if the host can't take the plugin with these options */
+function requireFit (host: FastifyInstance, { decoratorName }: CheckedOptions): void {
+  const { maxParamLength } = routerSettings(host)
+  if (maxParamLength < ID_LENGTH) {
+    const problem = `the router's maxParamLength is ${maxParamLength}, but ids have ${ID_LENGTH} characters`
+    throw new Error(`fastify-users: ${problem}`)
+  }
+  if (host.hasDecorator(decoratorName)) {
+    const problem = `app.${decoratorName} exists already: set another name with the option decoratorName`
+    throw new Error(`fastify-users: ${problem}`)
+  }
+}
 
-  // Look-ups of keys and the work itself have gates of their own: strangers can fill the first alone.
-  const gate = createGate(options.maxInFlight)
-  const verifier = createVerifier({ storage, peppers, keyCache, gate: createGate(options.maxInFlight) })
-  // Expired idempotency keys are ignored wherever they stand; this only gives their room back.
-  const pruning = setInterval(() => {
-    storage.pruneIdempotency(new Date().toISOString()).catch(() => host.log.warn('expired idempotency keys could not be removed; the next time they will'))
-  }, PRUNE_INTERVAL_MS).unref()
+/** Prunes expired idempotency keys in the background. They are ignored anyway; this frees their space. */
+function pruneRegularly (host: FastifyInstance, storage: Storage): NodeJS.Timeout {
+  const prune = () => storage.pruneIdempotency(new Date().toISOString()).catch(() => {
+    host.log.warn(`could not prune expired idempotency keys; retrying in ${PRUNE_MINUTES} minutes`)
+  })
+  return setInterval(prune, PRUNE_MINUTES * 60 * 1000).unref()
+}
+
+/** Opens the storage for this mount, and closes it with the host. */
+async function openStorage (host: FastifyInstance, verifier: Verifier, options: CheckedOptions): Promise<void> {
+  const { storage, migrate, filterable, decoratorName } = options
+  const pruning = pruneRegularly(host, storage)
   host.addHook('onClose', async () => {
     clearInterval(pruning)
     await verifier.close()
     await storage.close()
   })
-  const { filterable } = options
-  if (options.migrate) await storage.migrate({ filterable })
+  if (migrate) await storage.migrate({ filterable })
   await storage.check({ filterable })
-
   host.log.info(`fastify-users: app.${decoratorName} keeps its users in ${storage.name}`)
+}
+
+/** Warns, once the host is ready, if every request will be refused because there is no key. */
+function warnWithoutKeys (host: FastifyInstance, apiKeys: ApiKeysService, options: CheckedOptions): void {
+  const { staticKeys, authenticate, decoratorName } = options
+  if (staticKeys.length > 0 || authenticate !== undefined) return
   host.addHook('onReady', async () => {
-    if (staticKeys.length > 0 || authenticate !== undefined) return
-    // This is only for a warning: where it can't be told, requests will tell.
+    // Only for a warning: if the storage fails here, requests will report it.
     const keys = await apiKeys.list({ limit: 1 }).catch(() => null)
     if (keys === null || keys.total > 0) return
-    host.log.warn(`there is no API key yet, so every request is refused: make one with app.${decoratorName}.apiKeys.createFirst({ name }), or give the option staticKeys`)
+    host.log.warn('there is no API key yet, so every request is refused: create one with ' +
+      `app.${decoratorName}.apiKeys.createFirst({ name }), or set the option staticKeys`)
   })
+}
+
+/** Makes a function that makes the service of users on a storage: the mount's own, or one in a transaction. */
+function usersServices (fields: HostFields | null, presenter: Presenter, options: CheckedOptions) {
+  const { pageSize, requireIfMatch, idempotencyTtl } = options
+  return (storage: Storage, publish: Publish) => createUsersService({
+    storage,
+    fields,
+    pageSize,
+    requireIfMatch,
+    idempotencyTtl,
+    publish (type, user, context) {
+      // A copy: the caller may change its result before the commit.
+      publish(type, presenter.user({ ...user, fields: cloneFields(user.fields) }), context)
+    }
+  })
+}
+
+function descriptionSettings (options: CheckedOptions, fields: HostFields | null) {
+  const { errorFormat, decoratorName, deprecated, pageSize, rateLimit, authFailures, maxDeletesPerHour } = options
+  return {
+    problemDetails: errorFormat === 'problem',
+    decoratorName,
+    deprecated: deprecated === undefined
+      ? null
+      : { sunset: deprecated.sunset !== undefined, link: deprecated.link !== undefined },
+    pageSize,
+    fields: fields?.schema ?? NO_FIELDS,
+    limited: {
+      requests: rateLimit !== undefined,
+      failures: authFailures !== undefined,
+      deletions: maxDeletesPerHour !== undefined
+    }
+  }
+}
+
+const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
+  const options = checkOptions(given)
+  const { storage, keyPrefix, pepper: peppers, keyCache, pageSize, staticKeys, maxInFlight, errorFormat } = options
+  const reserved = { members: USER_MEMBERS, parameters: LIST_PARAMETERS }
+  const fields = options.fields === undefined
+    ? null
+    : await createHostFields(options.fields, options.filterable, reserved)
+  requireFit(host, options)
+
+  // Key look-ups have a limit of their own: strangers can exhaust that one only.
+  const verifier = createVerifier({ storage, peppers, keyCache, limited: createConcurrencyLimit(maxInFlight) })
+  await openStorage(host, verifier, options)
 
   const { events, publish } = createEvents(host.log)
   const securityLog = createSecurityLog(host.log)
   host.addHook('onClose', async () => securityLog.close())
   const presenter = createPresenter(fields, host.log)
-  const usersOn = (storage: Storage, publish: Publish) => createUsersService({
-    storage,
-    fields,
-    limits,
-    requireIfMatch,
-    idempotencyTtl,
-    // A copy: who made the change may go on with what it was answered before the commit.
-    publish: (type, user, context) => publish(type, presenter.user({ ...user, fields: cloneFields(user.fields) }), context)
-  })
+  const usersOn = usersServices(fields, presenter, options)
   const users = usersOn(storage, publish)
-  const apiKeys = createApiKeysService({ storage, verifier, limits, keyPrefix, pepper: peppers[0], publish, log: securityLog.changed })
-  host.decorate(decoratorName, createUsersApi(users, presenter, apiKeys, events, (transaction) => {
-    const joined = storage.within(transaction)
+  const publishKey = (event: KeyEventType, key: ApiKey, context: Context) => {
+    securityLog.changed(event, key, context)
+    publish(event, key, context)
+  }
+  const apiKeys = createApiKeysService({
+    storage, verifier, pageSize, keyPrefix, pepper: peppers[0], publish: publishKey
+  })
+  warnWithoutKeys(host, apiKeys, options)
+  const usersIn = (transaction: unknown) => {
+    const joined = storage.joinTransaction(transaction)
     return usersOn(joined, (...event) => joined.afterCommit(() => publish(...event)))
-  }))
+  }
+  host.decorate(options.decoratorName, createInProcess({ users, presenter, apiKeys, events, usersIn }))
 
-  const limiter = await createLimiter(options)
-  const settings = { useSemicolonDelimiter, gate, limits, describe: describeMount(host, options, fieldsSchema) }
-  const identify = createAuthenticator({ verifier, keyPrefix, staticKeys, authenticate, onRefused: securityLog.refused })
+  const rateLimits = await createRateLimits(options)
+  const identify = createAuthenticator({
+    verifier, keyPrefix, staticKeys, authenticate: options.authenticate, onRefused: securityLog.refused
+  })
+  const settings = {
+    useSemicolonDelimiter: routerSettings(host).useSemicolonDelimiter,
+    limited: createConcurrencyLimit(maxInFlight),
+    pageSize,
+    describe: describeMount(host, options.openapi, descriptionSettings(options, fields))
+  }
+  const { logLevel, logSerializers } = options
+  const registration = {
+    prefix: options.prefix,
+    ...(logLevel !== undefined && { logLevel }),
+    logSerializers: redactingSerializers(host.log, logSerializers)
+  }
+
   await host.register(async (scope) => {
     guardLoggers(scope)
-    if (deprecated !== undefined) announceDeprecation(scope, deprecated)
-    pinScope(scope, {
+    if (options.deprecated !== undefined) announceDeprecation(scope, options.deprecated)
+    isolate(scope, {
       identify,
-      limiter,
+      rateLimits,
       securityLog,
-      errorFormat: options.errorFormat,
+      errorFormat,
       // At the root, and where the host renders errors itself, unknown paths are the host's.
-      ownsNotFound: scope.prefix !== '' && options.errorFormat !== 'fastify' && options.notFoundHandler,
-      onCaller: ({ record }, request) => {
+      ownsNotFound: scope.prefix !== '' && errorFormat !== 'fastify' && options.notFoundHandler,
+      onCaller ({ record }, request) {
         if (record === null) return
-        verifier.touch(record, (error) => {
-          request.log.warn({ keyId: record.id, err: error }, 'the use of an API key could not be noted')
+        verifier.touch(record, (err) => {
+          request.log.warn({ keyId: record.id, err }, 'could not store the time of an API key’s last use')
         })
       }
     })
-    userRoutes(scope, users, presenter, settings, fieldsSchema)
-    if (options.apiKeyRoutes) apiKeyRoutes(scope, apiKeys, { ...settings, keepLast: !staticKeys.some((key) => typeof key !== 'string' && key.scopes?.includes('keys:write')) })
-  }, { prefix: options.prefix, ...registration, logSerializers: withoutSecrets(host.log, registration.logSerializers) })
+    userRoutes(scope, users, presenter, settings, fields?.schema ?? NO_FIELDS)
+    if (!options.apiKeyRoutes) return
+    const hasStaticAdmin = staticKeys.some((key) => typeof key !== 'string' && key.scopes?.includes(ADMIN_SCOPE))
+    apiKeyRoutes(scope, apiKeys, { ...settings, keepLast: !hasStaticAdmin })
+  }, registration)
 }
 
 /** The plugin: `await app.register(users, { prefix: '/v1', storage })`. */

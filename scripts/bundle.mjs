@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 
 const MODULES = '.build/package'
-const TYPEBOX = join(MODULES, 'lib', 'typebox.js')
+const TYPEBOX = join(MODULES, 'lib', 'core', 'typebox.js')
 
 const settings = { bundle: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'warning' }
 

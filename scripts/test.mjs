@@ -17,7 +17,7 @@ const uncovered = () => [
   ...['dist/**', '.build/examples/**', '.build/package/**', 'examples/**', 'test/**', 'scripts/**'].map((path) => ({ path })),
   ...isBuiltin('node:sqlite')
     ? []
-    : ['adapters/knex/node-sqlite-client.ts', 'adapters/knex/drivers/node-sqlite.ts'].map((path) => ({ path, reason: 'node:sqlite needs Node.js 22.13 or later' })),
+    : ['adapters/knex/drivers/node-sqlite-client.ts', 'adapters/knex/drivers/node-sqlite.ts'].map((path) => ({ path, reason: 'node:sqlite needs Node.js 22.13 or later' })),
   ...['better-sqlite3', 'sqlite3'].filter((name) => !loads(name)).map((name) => ({ path: `adapters/knex/drivers/${name}.ts`, reason: `${name} is not installed: npm run drivers` }))
 ]
 

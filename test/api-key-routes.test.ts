@@ -123,7 +123,7 @@ test('a key can make none that outlives it', async (t) => {
     const response = await post('/api-keys', { name: 'x', [member]: value }, key)
     t.equal(response.statusCode, 403, String(value))
     t.equal(response.headers['www-authenticate'], 'Bearer realm="users", error="insufficient_scope"')
-    t.strictSame(response.json().errors, [{ pointer: `/${member}`, code: 'beyond_caller', detail: 'must not lie behind the expiry of the API key that asks' }])
+    t.strictSame(response.json().errors, [{ pointer: `/${member}`, code: 'beyond_caller', detail: 'must not be later than the expiry of the API key that asks' }])
   }
   const long = await app.users.apiKeys.create({ name: 'long', scopes: ['users:read'] })
   t.equal((await post(`/api-keys/${long.id}/rotate`, {}, key)).json().expiresAt, expiresAt, 'nor a successor')

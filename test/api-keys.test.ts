@@ -111,25 +111,25 @@ test('without a cache every use is a look-up', async (t) => {
 
 test('an unknown key is remembered too, and is known once it is made', async (t) => {
   const { storage, parts, record, state } = setUp()
-  const { verify, forget } = createVerifier({ storage, peppers: [], keyCache: 5 })
+  const { verify, clear } = createVerifier({ storage, peppers: [], keyCache: 5 })
   for (let i = 0; i < 3; i++) t.equal(await verify(parts), null)
   t.equal(state.lookUps, 1)
   await storage.createApiKey(record, { onlyFirst: false })
-  forget()
+  clear()
   t.equal((await verify(parts))?.id, record.id)
 })
 
 test('a look-up that began before a revocation does not bring the key back', async (t) => {
   const { storage, parts, record, state, release } = setUp()
   await storage.createApiKey(record, { onlyFirst: false })
-  const { verify, forget } = createVerifier({ storage, peppers: [], keyCache: 5 })
+  const { verify, clear } = createVerifier({ storage, peppers: [], keyCache: 5 })
   state.hold = true
   const early = verify(parts)
   await new Promise((resolve) => setImmediate(resolve))
   state.hold = false
-  forget()
+  clear()
   await storage.revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: null })
-  forget()
+  clear()
   release()
   t.equal(await early, null, 'it looks again')
   t.equal(await verify(parts), null)
@@ -138,10 +138,10 @@ test('a look-up that began before a revocation does not bring the key back', asy
 test('a look-up that changes overtake again and again is answered all the same, and not remembered', async (t) => {
   const { storage, parts, record, state } = setUp()
   await storage.createApiKey(record, { onlyFirst: false })
-  const { verify, forget } = createVerifier({ storage, peppers: [], keyCache: 5 })
+  const { verify, clear } = createVerifier({ storage, peppers: [], keyCache: 5 })
   const { findApiKeyByStart } = storage
   storage.findApiKeyByStart = async (start) => {
-    forget()
+    clear()
     return findApiKeyByStart(start)
   }
   t.match(await verify(parts), { id: record.id })
@@ -173,14 +173,14 @@ test('no interleaving of uses and a revocation lets the key in after the revocat
       await scheduler.schedule(Promise.resolve(), 'after the look-up')
       return found
     }
-    const { verify, forget } = createVerifier({ storage, peppers: [], keyCache: 5 })
+    const { verify, clear } = createVerifier({ storage, peppers: [], keyCache: 5 })
     let revoked = false
     const revoke = async () => {
-      forget()
+      clear()
       await scheduler.schedule(Promise.resolve(), 'before the revocation')
       await revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: null })
       await scheduler.schedule(Promise.resolve(), 'after the revocation')
-      forget()
+      clear()
       revoked = true
     }
     const use = async () => {
@@ -217,7 +217,7 @@ test('a note of a use that fails is logged and answers nobody', async (t) => {
     storage.touchApiKey = () => { throw thrown }
     t.equal((await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })).statusCode, 200)
     await app.close()
-    t.match(log.entries().filter(({ level }) => level === 40), [{ msg: 'the use of an API key could not be noted', keyId: /^key_/, err: { code, stack: /at .*api-keys\.test/ } }])
+    t.match(log.entries().filter(({ level }) => level === 40), [{ msg: 'could not store the time of an API key’s last use', keyId: /^key_/, err: { code, stack: /at .*api-keys\.test/ } }])
     if (code === 'internal') t.match(log.text(), 'an unexpected TypeError')
     t.notMatch(log.text(), 'secret')
   }

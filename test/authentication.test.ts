@@ -212,7 +212,7 @@ test('without any key every request is refused, and the log says how to make one
   const log = captureLog()
   const { app } = await testApp(t, { server: { logger: { stream: log.stream } }, storage: { ...memory(), createApiKey: async () => true }, decoratorName: 'users' })
   t.equal((await inject(app, 'GET', '/v1/users')).statusCode, 401)
-  t.match(log.entries().filter(({ level }) => level === 40), [{ msg: 'there is no API key yet, so every request is refused: make one with app.users.apiKeys.createFirst({ name }), or give the option staticKeys' }])
+  t.match(log.entries().filter(({ level }) => level === 40), [{ msg: 'there is no API key yet, so every request is refused: create one with app.users.apiKeys.createFirst({ name }), or set the option staticKeys' }])
 })
 
 test('where it can not be told whether there is a key, the host starts all the same', async (t) => {

@@ -1,6 +1,6 @@
 // The operations of contract §2, with their statuses, headers, bodies and errors, on every storage under every kind of prefix.
 import { test, type Test } from 'tap'
-import { errorTable, type ErrorCode } from '../lib/errors.ts'
+import { errorTable, type ErrorCode } from '../lib/core/error-table.ts'
 import { type Call, inject, testApp } from './helpers/app.ts'
 import { stores } from './helpers/stores.ts'
 

@@ -2,7 +2,7 @@
 import { mock } from 'node:test'
 import Fastify from 'fastify'
 import { test } from 'tap'
-import { contextOf } from '../lib/http/callers.ts'
+import { contextOf } from '../lib/http/caller.ts'
 import type { EventType, UsersEvent } from '../lib/index.ts'
 import { testApp, type TestApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
@@ -81,7 +81,7 @@ test('a listener that throws, rejects, hangs or changes what it gets touches nob
   await turn()
   t.strictSame(seen, ['Ann'])
   const unheard: EventType = JSON.parse('"user.made"')
-  t.throws(() => app.users.events.on(unheard, () => {}), /there is no event user\.made, but user\.created/)
+  t.throws(() => app.users.events.on(unheard, () => {}), /unknown event user\.made; there are user\.created/)
 })
 
 test('a request that nobody sent has no actor', async (t) => {

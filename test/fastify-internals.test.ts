@@ -2,18 +2,8 @@
 import Fastify from 'fastify'
 import * as rateLimit from '@fastify/rate-limit'
 import { test } from 'tap'
-import { isNoLogger, type RateLimitPackage, SERIALIZERS } from '../lib/http/fastify-internals.ts'
+import { type RateLimitPackage, SERIALIZERS } from '../lib/http/fastify-internals.ts'
 import { captureLog } from './helpers/log.ts'
-
-test('Fastify without a logger has one that is known to do nothing', async (t) => {
-  const app = Fastify()
-  t.teardown(() => app.close())
-  t.ok(isNoLogger(app.log), 'else every request pays for stand-ins that nobody prints: find another way to know the logger of a host that has none')
-  app.get('/', async ({ log }) => isNoLogger(log))
-  t.equal((await app.inject('/')).json(), true, 'and so has each request')
-  const one = (): void => { process.stdout.write('') }
-  t.notOk(isNoLogger(Object({ info: one, error: one })), 'a logger that prints every level by one function is one')
-})
 
 test('pino keeps its serialisers under a symbol, on the logger of a request too', async (t) => {
   const req = () => ({ shown: true })

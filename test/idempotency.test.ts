@@ -2,7 +2,7 @@
 import { mock } from 'node:test'
 import { test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
-import { StorageError } from '../lib/errors.ts'
+import { StorageError } from '../lib/core/storage-error.ts'
 import { ALL_SCOPES, inject, testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
 import { listen, rawRequest } from './helpers/raw.ts'
@@ -83,7 +83,7 @@ test('expired keys are removed apart from requests, and a failure is only logged
   mock.timers.tick(600_000)
   mock.timers.reset()
   t.equal(pruned.length, 1)
-  t.equal(log.entries().filter(({ msg }) => String(msg).startsWith('expired idempotency keys could not be removed')).length, 1)
+  t.equal(log.entries().filter(({ msg }) => String(msg).startsWith('could not prune expired idempotency keys')).length, 1)
 })
 
 test('a first creation that does not end is 409 with Retry-After', async (t) => {

@@ -12,7 +12,7 @@ const untyped = (value: unknown) => JSON.parse(JSON.stringify(value))
 
 for (const store of stores) {
   test(`users in process on ${store.name}`, async (t) => {
-    const { app: { users }, call } = await testApp(t, { storage: await store.create(t), limits: { default: 2, max: 3 } })
+    const { app: { users }, call } = await testApp(t, { storage: await store.create(t), pageSize: { default: 2, max: 3 } })
     const ann = await users.create({ name: ' Ann ', email: 'Ann@example.org' })
     t.match(ann, { id: /^usr_/, name: 'Ann', email: 'Ann@example.org', version: 1, createdAt: ann.updatedAt })
     t.strictSame(await users.get(ann.id), ann)

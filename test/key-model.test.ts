@@ -48,7 +48,7 @@ test('no interleaving lets a key in that has ended', async (t) => {
         }
       }
       const verifier = createVerifier({ storage, peppers: [], keyCache: 3600 })
-      const service = createApiKeysService({ storage, verifier, limits: { default: 1, max: 1 }, keyPrefix: 'uk', pepper: undefined, publish: () => {}, log: () => {} })
+      const service = createApiKeysService({ storage, verifier, pageSize: { default: 1, max: 1 }, keyPrefix: 'uk', pepper: undefined, publish: () => {} })
       return { verifier, service, ended: new Set<number>() }
     })
     const [own, other] = instances

@@ -9,7 +9,7 @@ import { Redis } from 'ioredis'
 import { memory } from '../adapters/memory/index.ts'
 import { generateKey } from '../lib/api-keys/key-text.ts'
 import type { CounterStore } from '../lib/index.ts'
-import { callerOf } from '../lib/http/callers.ts'
+import { callerOf } from '../lib/http/caller.ts'
 import { ALL_SCOPES, inject, testApp } from './helpers/app.ts'
 import { redisProgram, startRedis } from './helpers/redis.ts'
 import { temporaryDirectory } from './helpers/stores.ts'
@@ -31,7 +31,7 @@ test('a key has so many requests in a window, and each is told how many are left
   t.equal(refused.statusCode, 429, 'before the body is read')
   t.equal(refused.headers['content-type'], 'application/problem+json; charset=utf-8')
   t.strictSame([refused.headers['retry-after'], refused.headers['ratelimit']], ['40', '"key";r=0;t=40'])
-  t.match(refused.json(), { type: 'urn:problem:fastify-users:rate_limited', title: 'Too many requests', status: 429, code: 'rate_limited', detail: 'The API key has sent too many requests; Retry-After says when to come again.' })
+  t.match(refused.json(), { type: 'urn:problem:fastify-users:rate_limited', title: 'Too many requests', status: 429, code: 'rate_limited', detail: 'The API key has sent too many requests; Retry-After says when to try again.' })
   t.equal((await inject(app, 'GET', '/v1/users', bearer(other.key))).statusCode, 200, 'another key has its own')
   t.equal((await inject(app, 'GET', '/v1/users')).headers['ratelimit'], undefined, 'a stranger has none')
   mock.timers.setTime(Date.now() + 39_500)
@@ -147,7 +147,7 @@ test('more requests than may be at work are refused at once, and none of them re
   const { call } = await testApp(t, { storage, maxInFlight: 4 })
   const answers = Array.from({ length: 20 }, () => call('GET', '/users'))
   const refused = (await Promise.race([Promise.any(answers), ...answers]))
-  t.strictSame([refused.statusCode, refused.json().code, refused.json().detail, refused.headers['retry-after']], [503, 'storage_unavailable', 'Too many requests are under way at the moment. Try again later.', '1'])
+  t.strictSame([refused.statusCode, refused.json().code, refused.json().detail, refused.headers['retry-after']], [503, 'storage_unavailable', 'Too many requests are running at the moment. Try again later.', '1'])
   while (held.length < 4) await new Promise((resolve) => setImmediate(resolve))
   hold = false
   for (const release of held) release()

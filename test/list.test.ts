@@ -131,7 +131,7 @@ for (const store of stores) {
   })
 
   test(`bounds of the host on ${store.name}`, async (t) => {
-    const { app, call } = await testApp(t, { storage: await store.create(t), limits: { default: 2, max: 3 } })
+    const { app, call } = await testApp(t, { storage: await store.create(t), pageSize: { default: 2, max: 3 } })
     for (const i of [1, 2, 3, 4]) await app.users.create({ name: 'X', email: `${i}@example.org` })
     t.strictSame((await call('GET', '/users')).json().meta, { page: 1, limit: 2, total: 4 })
     t.equal((await call('GET', '/users?limit=3')).json().data.length, 3)

@@ -126,7 +126,7 @@ test('every operation of the contract has an id, a tag, security and every statu
 })
 
 test('the host’s own bounds, prefix and formats are described', async (t) => {
-  const { description } = await describe(t, { mounts: [{ prefix: '/:tenant/v1', limits: { default: 5, max: 10 }, errorFormat: 'fastify', deprecated: { since: '2026-01-01' } }] })
+  const { description } = await describe(t, { mounts: [{ prefix: '/:tenant/v1', pageSize: { default: 5, max: 10 }, errorFormat: 'fastify', deprecated: { since: '2026-01-01' } }] })
   const list = description.paths['/{tenant}/v1/users']?.['get']
   t.match(list?.parameters?.find(({ name }) => name === 'limit'), { schema: { maximum: 10, default: 5 } })
   t.match(list?.parameters?.find(({ name }) => name === 'tenant'), { in: 'path', schema: { type: 'string' } })
@@ -183,15 +183,15 @@ test('prefixes and decorators of any form are described', async (t) => {
   t.strictSame([...new Set(Object.keys(description.components.schemas).map((name) => name.split('.')[0]))].sort(), ['_people', 'defs', 'users'])
 })
 
-test('a description that lacks our routes is told of in the log', async (t) => {
+test('logs why a description omits our routes', async (t) => {
   const late = await describe(t, { last: true })
   t.strictSame(late.description.paths, {})
-  t.match(late.log, 'the description of @fastify/swagger lacks the routes of fastify-users: register it before them')
+  t.match(late.log, 'the description of @fastify/swagger omits the routes of fastify-users: register it before them')
   const old = await describe(t, { openapi: null, mounts: [{ apiKeyRoutes: true }] })
   t.strictSame(old.description.paths, {})
-  t.equal(old.log.split('it is Swagger 2.0; give it the option openapi').length, 2, 'once')
-  t.notMatch((await describe(t)).log, 'lacks the routes')
-  t.notMatch((await describe(t, { last: true, mounts: [{ openapi: false }] })).log, 'lacks the routes')
+  t.equal(old.log.split("it is not OpenAPI 3.1; register it with { openapi: { openapi: '3.1.0' } }").length, 2, 'once')
+  t.notMatch((await describe(t)).log, 'omits the routes')
+  t.notMatch((await describe(t, { last: true, mounts: [{ openapi: false }] })).log, 'omits the routes')
 })
 
 test('every answer of a deprecated version says so', async (t) => {

@@ -20,7 +20,7 @@ test('a storage that is none says what it lacks', (t) => {
   const { findUser, touchApiKey, ...rest } = memory()
   t.throws(() => check({ storage: { ...rest, findUser, touchApiKey: 1 } }), { message: /: this one lacks touchApiKey$/ })
   t.throws(() => check({ storage: rest }), { message: /: this one lacks findUser, touchApiKey$/ })
-  t.throws(() => check({ storage: 'sqlite' }), { message: /: this one lacks name, supports, within, check, migrate, close, createUser, / })
+  t.throws(() => check({ storage: 'sqlite' }), { message: /: this one lacks name, supports, joinTransaction, check, migrate, close, createUser, / })
   t.end()
 })
 
@@ -30,7 +30,7 @@ test('every wrong option is named, and none of its values', (t) => {
     prefix: 'v1',
     decoratorName: '1x',
     migrate: 'yes',
-    limits: { default: 0, max: 'secret', min: 1 },
+    pageSize: { default: 0, max: 'secret', min: 1 },
     requireIfMatch: 1,
     errorFormat: 'json',
     notFoundHandler: 'no',
@@ -69,8 +69,8 @@ test('values at their bounds', (t) => {
   const fails = (options: object) => t.throws(() => check({ storage, ...options }), TypeError, JSON.stringify(options))
   for (const prefix of ['', '/', '/a', '/a/', '/:tenant/v1']) fits({ prefix })
   for (const prefix of ['a', '/a?b', '/a#', '/a;b', 5, '/ü', '/a b', '/a%20b', '/x\ny', '/a"b', '/a\\b']) fails({ prefix })
-  for (const limits of [{}, { max: 10 }, { default: 100 }, { default: 10_000, max: 10_000 }, { max: 1 }]) fits({ limits })
-  for (const limits of [{ default: 101 }, { default: 5, max: 4 }, { max: 10_001 }, { max: 1.5 }, []]) fails({ limits })
+  for (const pageSize of [{}, { max: 10 }, { default: 100 }, { default: 10_000, max: 10_000 }, { max: 1 }]) fits({ pageSize })
+  for (const pageSize of [{ default: 101 }, { default: 5, max: 4 }, { max: 10_001 }, { max: 1.5 }, []]) fails({ pageSize })
   for (const keyPrefix of ['a', '0', 'abcdefghijkl']) fits({ keyPrefix })
   for (const keyPrefix of ['', 'abcdefghijklm', 'a_b', 'A']) fails({ keyPrefix })
   for (const keyCache of [0, 0.5, 3600]) fits({ keyCache })
@@ -93,8 +93,8 @@ test('values at their bounds', (t) => {
   for (const given of [new Quota(), Object.create(quota), Object.create({ since: '2026-01-01' }), hidden]) {
     for (const name of ['rateLimit', 'authFailures', 'deprecated']) fails({ [name]: given })
   }
-  fails({ limits: Object.create({ max: 5 }) })
-  fits({ limits: Object.assign(Object.create(null), { max: 50 }), authFailures: Object.assign(Object.create(null), quota) })
+  fails({ pageSize: Object.create({ max: 5 }) })
+  fits({ pageSize: Object.assign(Object.create(null), { max: 50 }), authFailures: Object.assign(Object.create(null), quota) })
   fits({ maxDeletesPerHour: 1, maxInFlight: 1, apiKeyRoutes: true })
   fits({ authenticate: () => null, errorFormat: () => ({}) })
   t.end()
@@ -103,12 +103,12 @@ test('values at their bounds', (t) => {
 test('defaults, and a copy of its own', (t) => {
   const storage = memory()
   const staticKeys = ['x'.repeat(32)]
-  const limits = { max: 10 }
-  const checked = check({ storage, staticKeys, limits })
+  const pageSize = { max: 10 }
+  const checked = check({ storage, staticKeys, pageSize })
   staticKeys.push('later')
-  limits.max = 99
-  t.match(checked, { prefix: '/v1', decoratorName: 'users', migrate: false, limits: { default: 10, max: 10 }, requireIfMatch: false, errorFormat: 'problem', notFoundHandler: true, idempotencyTtl: 86_400, keyPrefix: 'uk', keyCache: 5, staticKeys: ['x'.repeat(32)] })
+  pageSize.max = 99
+  t.match(checked, { prefix: '/v1', decoratorName: 'users', migrate: false, pageSize: { default: 10, max: 10 }, requireIfMatch: false, errorFormat: 'problem', notFoundHandler: true, idempotencyTtl: 86_400, keyPrefix: 'uk', keyCache: 5, staticKeys: ['x'.repeat(32)] })
   t.equal(checked.storage, storage)
-  t.ok(Object.isFrozen(checked) && Object.isFrozen(checked.limits) && Object.isFrozen(checked.staticKeys))
+  t.ok(Object.isFrozen(checked) && Object.isFrozen(checked.pageSize) && Object.isFrozen(checked.staticKeys))
   t.end()
 })

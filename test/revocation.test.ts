@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import pg from 'pg'
 import { test, type Test } from 'tap'
-import { watchKeyChanges } from '../adapters/knex/key-changes.ts'
+import { listenForKeyChanges } from '../adapters/knex/connection/key-change-listener.ts'
 import { postgres } from '../adapters/postgres.ts'
 import { testApp } from './helpers/app.ts'
 import { pgUrl, sql, temporarySchema } from './helpers/stores.ts'
@@ -116,14 +116,14 @@ test('uses are not told, and a listener that is taken off hears nothing more', a
 
 test('a database that can not be reached is tried again, and an end in between is no error', async (t) => {
   let tries = 0
-  const watch = watchKeyChanges(() => { tries++; return new pg.Client({ connectionString: 'postgres://127.0.0.1:1/x' }) }, null)
+  const watch = listenForKeyChanges(() => { tries++; return new pg.Client({ connectionString: 'postgres://127.0.0.1:1/x' }) }, null)
   let told = 0
   const off = watch.watch(() => { told++ })
   await until(async () => tries >= 2 && told >= 1, true)
   off()
   await watch.close()
   await watch.close()
-  const silent = watchKeyChanges(() => new pg.Client({ connectionString: pgUrl() }), null)
+  const silent = listenForKeyChanges(() => new pg.Client({ connectionString: pgUrl() }), null)
   silent.watch(() => {})
   await silent.close()
   t.pass('nothing is left open: the process can end')

@@ -5,7 +5,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest
 import pino from 'pino'
 import { test } from 'tap'
 import { generateKey, keyText } from '../lib/api-keys/key-text.ts'
-import { guardLoggers } from '../lib/http/child-logger.ts'
+import { guardLoggers } from '../lib/http/guarded-logger.ts'
 import { createSecurityLog } from '../lib/http/security-log.ts'
 import { inject, leaksIn, testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'

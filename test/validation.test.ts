@@ -2,13 +2,13 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import type { User } from '../lib/index.ts'
-import { judgeEmail, judgeName, searchKey } from '../lib/users/rules.ts'
+import { checkEmail, checkName, searchKey } from '../lib/core/text.ts'
 import { testApp } from './helpers/app.ts'
 import { stores } from './helpers/stores.ts'
 
 test('names', (t) => {
   const name = (text: string) => {
-    const judged = judgeName(text)
+    const judged = checkName(text)
     return 'value' in judged ? judged.value : judged.code
   }
   t.equal(name('A'), 'A')
@@ -29,7 +29,7 @@ test('names', (t) => {
 
 test('addresses', (t) => {
   const email = (text: string) => {
-    const judged = judgeEmail(text)
+    const judged = checkEmail(text)
     return 'value' in judged ? judged.value : judged.code
   }
   const label = 'd'.repeat(63)
@@ -46,7 +46,7 @@ test('no character of Unicode slips into an address, or changes its identity', (
   const accepted: string[] = []
   for (let point = 0; point <= 0x10ffff; point++) {
     const character = String.fromCodePoint(point)
-    const judged = judgeEmail(`x${character}y@example.org`)
+    const judged = checkEmail(`x${character}y@example.org`)
     if ('key' in judged) accepted.push(character)
     if ('key' in judged && (judged.key !== judged.key.toLowerCase() || !/^[\x21-\x7e]+$/.test(judged.key))) t.fail(`the key of ${point}`)
   }

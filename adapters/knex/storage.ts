@@ -1,70 +1,78 @@
 import type { Knex } from 'knex'
-import type { Storage, StorageInTransaction } from '../../lib/storage.ts'
+import type { Storage, StorageInTransaction } from '../../lib/core/storage.ts'
 import { knexApiKeys } from './api-keys.ts'
-import { auditor, type CountsReport } from './blocks/audit.ts'
-import { createUpkeep } from './blocks/upkeep.ts'
-import { dialectOf } from './dialect.ts'
-import type { KeyWatch } from './key-changes.ts'
-import { createMigrator, type Migrator } from './migrator.ts'
-import { namesOf, type NamingOptions } from './names.ts'
-import { joinTransaction, openSession, type Session, type SessionOptions } from './session.ts'
+import type { Executor } from './connection/executor.ts'
+import type { KeyChangeListener } from './connection/key-change-listener.ts'
+import { createPoolExecutor, type PoolSettings } from './connection/pool-executor.ts'
+import { joinTransaction } from './connection/transaction-executor.ts'
+import { createCompaction } from './counting/compaction.ts'
+import { type CountsReport, countsVerifier } from './counting/verify.ts'
+import { dialectOf } from './dialects/index.ts'
+import { isTransaction, poolOf } from './drivers/knex-internals.ts'
+import { createMigrator, type Migrator } from './schema/migrator.ts'
+import { namesOf, type NamingOptions } from './tables/names.ts'
 import { knexUsers } from './users.ts'
 
-/** A storage in SQL: its schema can be taken back too, and the numbers by which it counts users can be checked. */
+/** A storage in SQL. Its schema can be reverted, and its counted numbers can be verified. */
 export interface KnexStorage extends Storage, Migrator {
-  /** Holds the numbers by which users are counted against the users. @throws StorageError `unavailable` */
-  checkCounts (): Promise<CountsReport>
-  /** Counts all users again, where plain SQL went past the triggers. Lists are right again at once, and slower until it is done. @throws StorageError `unavailable` */
+  /** Compares the counted numbers with the users. @throws StorageError `unavailable` */
+  verifyCounts (): Promise<CountsReport>
+  /**
+   * Counts all users again, after plain SQL that bypassed the triggers. Lists are right immediately, and slower until
+   * it is done.
+   * @throws StorageError `unavailable`
+   */
   rebuildCounts (): Promise<void>
 }
 
-function isTransaction (value: unknown): value is Knex.Transaction {
-  return typeof value === 'function' && 'isTransaction' in value && value.isTransaction === true && 'isCompleted' in value
-}
-
 /**
- * Puts a storage together on a Knex instance, which is not closed with it.
+ * Makes a storage on a Knex instance, which it does not close.
  * @throws TypeError for another database, or a wrong option
  */
-export function storageOnKnex (knex: Knex, options: NamingOptions, settings: SessionOptions = {}): KnexStorage {
-  const names = namesOf(options, dialectOf(knex.client.driverName))
-  const session = openSession(knex, names, settings)
-  const upkeep = createUpkeep(session, names)
+export function storageOnKnex (knex: Knex, options: NamingOptions, settings: PoolSettings = {}): KnexStorage {
+  const names = namesOf(options, dialectOf(poolOf(knex).driverName).hasSchemas)
+  const pool = createPoolExecutor(knex, names, settings)
+  const compaction = createCompaction(pool, names)
 
-  function storageOn (on: Session, close: () => Promise<void>): KnexStorage {
+  function storageOn (executor: Executor, close: () => Promise<void>): KnexStorage {
     return {
-      name: on.dialect.name,
+      name: executor.dialect.name,
       supports: { transactions: true },
-      ...createMigrator(on, names),
-      checkCounts: auditor(session, names),
-      rebuildCounts: upkeep.rebuild,
+      ...createMigrator(executor, names),
+      verifyCounts: countsVerifier(pool, names),
+      rebuildCounts: compaction.rebuild,
       close,
-      within,
-      ...knexUsers(on, names, upkeep),
-      ...knexApiKeys(on, names)
+      joinTransaction: join,
+      ...knexUsers(executor, names, compaction),
+      ...knexApiKeys(executor, names)
     }
   }
 
-  function within (transaction: unknown): StorageInTransaction {
+  function join (transaction: unknown): StorageInTransaction {
     if (!isTransaction(transaction)) throw new TypeError('fastify-users: not a transaction of Knex')
-    const { session: joined, committed } = joinTransaction(transaction, session, names)
-    return { ...storageOn(joined, async () => {}), afterCommit: committed }
+    const { executor, afterCommit } = joinTransaction(transaction, pool, names)
+    return { ...storageOn(executor, async () => {}), afterCommit }
   }
 
-  return storageOn(session, upkeep.close)
+  return storageOn(pool, compaction.close)
 }
 
-/** The same on a Knex instance of our own, which is closed with it, as is what tells of changes of API keys. */
-export function ownStorage (knex: Knex, options: NamingOptions, settings: SessionOptions, keyWatch: KeyWatch | null = null): KnexStorage {
+/** Makes a storage on a Knex instance of our own, which it closes, with the listener for changes of API keys. */
+export function storageOnOwnKnex (
+  knex: Knex,
+  options: NamingOptions,
+  settings: PoolSettings,
+  listener: KeyChangeListener | null = null
+): KnexStorage {
   const storage = storageOnKnex(knex, options, settings)
-  const { pool, driverName } = knex.client
-  const { forgetStatements } = dialectOf(driverName)
-  pool.on('destroyRequest', (_id: unknown, connection: unknown) => forgetStatements(connection))
+  const { pool, driverName } = poolOf(knex)
+  const { finalizeStatements } = dialectOf(driverName)
+  pool.on('destroyRequest', (_id, connection) => finalizeStatements(connection))
   return {
     ...storage,
-    ...(keyWatch !== null && { watchApiKeys: keyWatch.watch }),
+    ...(listener !== null && { watchApiKeys: listener.watch }),
     async close () {
-      await keyWatch?.close()
+      await listener?.close()
       await storage.close()
       await knex.destroy()
     }

@@ -1,10 +1,11 @@
-import { StorageError } from '../../lib/errors.ts'
-import type { ApiKeyRecord, Storage } from '../../lib/storage.ts'
-import { requireActive, requireOther } from '../../lib/storage-rules.ts'
-import { pageOf } from './pages.ts'
+import { StorageError } from '../../lib/core/storage-error.ts'
+import type { ApiKeyRecord, Storage } from '../../lib/core/storage.ts'
+import { requireActive, requireAnotherKey } from '../../lib/core/storage-rules.ts'
+import { pageOf } from './positions.ts'
 import { SortedMap } from './sorted-map.ts'
 
-type ApiKeyStore = Pick<Storage, 'createApiKey' | 'findApiKey' | 'findApiKeyByStart' | 'listApiKeys' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'>
+type ApiKeyStore = Pick<Storage,
+'createApiKey' | 'findApiKey' | 'findApiKeyByStart' | 'listApiKeys' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'>
 
 const copy = (key: ApiKeyRecord): ApiKeyRecord => ({ ...key, scopes: [...key.scopes] })
 const copyOrNull = (key: ApiKeyRecord | undefined): ApiKeyRecord | null => key === undefined ? null : copy(key)
@@ -16,7 +17,9 @@ export function memoryApiKeys (): ApiKeyStore {
   const ordered = new SortedMap<ApiKeyRecord>()
 
   function add (key: ApiKeyRecord): void {
-    if (keys.has(key.id) || idOfStart.has(key.start)) throw new StorageError('fault', 'the id or the start of the key is taken')
+    if (keys.has(key.id) || idOfStart.has(key.start)) {
+      throw new StorageError('fault', 'another key has the id or the start')
+    }
     const own = copy(key)
     keys.set(key.id, own)
     idOfStart.set(key.start, key.id)
@@ -54,7 +57,7 @@ export function memoryApiKeys (): ApiKeyStore {
     async revokeApiKey (id, revokedAt, { keepOneWith }) {
       const key = keys.get(id)
       if (key === undefined) return null
-      requireOther(key, keys.values(), keepOneWith, revokedAt)
+      requireAnotherKey(key, keys.values(), keepOneWith, revokedAt)
       const changed = key.revokedAt === null
       key.revokedAt ??= revokedAt
       return { key: copy(key), changed }

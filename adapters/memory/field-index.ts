@@ -1,24 +1,24 @@
-import type { JsonObject } from '../../lib/storage.ts'
-import { positionsOf, type Positions } from './pages.ts'
+import type { JsonObject } from '../../lib/core/storage.ts'
+import { positionsOf, type Positions } from './positions.ts'
 import { SortedMap } from './sorted-map.ts'
 
-interface Indexed { readonly id: string, readonly fields: JsonObject }
+interface Indexed { readonly id: string, readonly record: { readonly fields: JsonObject } }
 
-/** Finds the items whose field has a value, in the order of their ids, for the fields that it was told of. */
+/** Finds the items whose field has a value, in the order of their ids, for the fields that are indexed. */
 export class FieldIndex<Item extends Indexed> {
-  /** By field, then by the value's JSON text, which tells `1` from `"1"`. */
+  /** By field, then by the value's JSON text, which distinguishes `1` from `"1"`. */
   readonly #fields = new Map<string, Map<string, SortedMap<Item>>>()
 
-  /** From now on items are found by these fields; the items are all that there are. */
+  /** Indexes these fields, for all existing items. */
   index (fields: Iterable<string>, items: () => Iterable<Item>): void {
     for (const field of fields) {
       if (this.#fields.has(field)) continue
       this.#fields.set(field, new Map())
-      for (const item of items()) this.#enter(field, item.fields, item)
+      for (const item of items()) this.#enter(field, item.record.fields, item)
     }
   }
 
-  /** Takes an item from the fields that it had (none where it is new) to those that it has (none where it goes). */
+  /** Moves an item from its fields before a change (none if it is new) to those after it (none if it is deleted). */
   move (item: Item, before: JsonObject, after: JsonObject): void {
     for (const [field, values] of this.#fields) {
       const old = this.#textOf(before, field)
@@ -30,7 +30,7 @@ export class FieldIndex<Item extends Indexed> {
     }
   }
 
-  /** The items whose field, of which it was told, is this value. */
+  /** The items whose indexed field is this value. */
   matching (field: string, value: string | number | boolean): Positions<Item> {
     return this.#fields.get(field)?.get(JSON.stringify(value)) ?? positionsOf([])
   }
@@ -44,7 +44,7 @@ export class FieldIndex<Item extends Indexed> {
     values?.set(text, items)
   }
 
-  /** '' for what nothing is found by. */
+  /** The JSON text of a field; '' if nothing is found by it. */
   #textOf (fields: JsonObject, field: string): string {
     const value = Object.hasOwn(fields, field) ? fields[field] : null
     return typeof value === 'object' ? '' : JSON.stringify(value)

@@ -1,38 +1,47 @@
-import { positionsOf, type Positions } from './pages.ts'
+import { positionsOf, type Positions } from './positions.ts'
 import { SortedMap } from './sorted-map.ts'
 
-/** How many keys a search goes through one by one: a prefix of more keeps its items in order. */
-const few = 256
+/** Keys that a search reads one by one. A prefix with more keeps its items in order. */
+const SCAN_MAX = 256
 
-/** How many keys come before the end of those that begin with this text. Keys are compared by UTF-16 units, as JavaScript compares texts. */
+/**
+ * The number of keys before the end of those that begin with this text. Keys are compared by UTF-16 units, as in
+ * JavaScript.
+ */
 export function endOfPrefix (keys: SortedMap<unknown>, prefix: string): number {
   let end = prefix.length
   while (end > 0 && prefix.charCodeAt(end - 1) === 0xffff) end--
-  return end === 0 ? keys.size : keys.rank(prefix.slice(0, end - 1) + String.fromCharCode(prefix.charCodeAt(end - 1) + 1))
+  if (end === 0) return keys.size
+  const next = String.fromCharCode(prefix.charCodeAt(end - 1) + 1)
+  return keys.rank(prefix.slice(0, end - 1) + next)
 }
 
 /**
- * Finds the items of which a key begins with a text, in the order of their ids. Work is about logarithmic in the number of keys, whatever the text finds: one that finds
- * few is searched among the sorted keys, and one that finds many (there are few such) has a sorted map of its own.
+ * Finds the items with a key that begins with a text, in the order of their ids. The work is about logarithmic in the
+ * number of keys: a text that matches few is searched in the sorted keys, and one that matches many (there are few
+ * such texts) has a sorted map of its own.
  */
 export class PrefixIndex<Item extends { readonly id: string }> {
-  readonly #few: number
+  readonly #scanMax: number
   /** By key, NUL (which no key holds), id. */
   readonly #terms = new SortedMap<Item>()
   readonly #common = new Map<string, SortedMap<Item>>()
 
-  /** The bound, for tests. */
-  constructor (bound = few) {
-    this.#few = bound
+  /** `scanMax`: another bound, for tests. */
+  constructor (scanMax = SCAN_MAX) {
+    this.#scanMax = scanMax
   }
 
-  /** Takes an item from the keys that it stands under (none where it is new) to those that it shall stand under (none where it goes). No key is empty. */
+  /**
+   * Moves an item from its keys before a change (none if it is new) to those after it (none if it is deleted). No key
+   * is empty.
+   */
   move (item: Item, before: readonly string[], after: readonly string[]): void {
     this.#leave(item, before, after)
     this.#enter(item, before, after)
   }
 
-  /** The items of which a key begins with this text, which is not empty. */
+  /** The items with a key that begins with this text, which is not empty. */
   matching (prefix: string): Positions<Item> {
     return this.#common.get(prefix) ?? positionsOf(this.#search(prefix))
   }
@@ -47,11 +56,11 @@ export class PrefixIndex<Item extends { readonly id: string }> {
         if (known === undefined) break
         if (after.some((each) => each.startsWith(prefix))) continue
         known.delete(item.id)
-        // Well below the bound at which it was made, so that a number going up and down there costs nothing.
-        if (known.size < this.#few / 4) rare.push(prefix)
+        // Well below the bound at which it was made, so that a number that varies around that bound costs nothing.
+        if (known.size < this.#scanMax / 4) rare.push(prefix)
       }
     }
-    // Only now: a key may be found by way of a prefix that the other one shares.
+    // Only now: the loop above reaches longer prefixes of a key through shorter ones.
     for (const prefix of rare) this.#common.delete(prefix)
   }
 
@@ -67,10 +76,10 @@ export class PrefixIndex<Item extends { readonly id: string }> {
     }
   }
 
-  /** Whether a prefix that has no map of its own needs one by now: then it has. */
+  /** Makes a map for a prefix that matches many by now. True if it did. */
   #collect (prefix: string): boolean {
     const found = endOfPrefix(this.#terms, prefix) - this.#terms.rank(prefix)
-    if (found <= this.#few) return false
+    if (found <= this.#scanMax) return false
     const items = new SortedMap<Item>()
     for (const item of this.#search(prefix)) items.set(item.id, item)
     this.#common.set(prefix, items)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ApiKeyRecord, Storage } from '../../lib/storage.ts'
+import type { ApiKeyRecord, Storage } from '../../lib/core/storage.ts'
 import type { Cases } from './cases.ts'
 import { apiKeyOf, AT_ONCE, atOnce, idOf, TEXTS, timeOf } from './values.ts'
 
@@ -87,7 +87,8 @@ export const apiKeyCases: Cases = {
     assert.deepEqual(await storage.rotateApiKey(idOf('key', 1), apiKeyOf(3, { rotatedFrom: idOf('key', 1) }), times), apiKeyOf(1, { expiresAt: timeOf(200) }))
     for (const found of await bothWays(storage, 1)) assert.deepEqual(found, apiKeyOf(1, { expiresAt: timeOf(200) }), 'by id and by start: requests are answered by the start')
     assert.deepEqual(await storage.findApiKey(idOf('key', 3)), apiKeyOf(3, { rotatedFrom: idOf('key', 1) }))
-    // A store reads no clock of its own: what is expired is judged by the `now` that it is given, which may lie in the past.
+    // A store reads no clock of its own: what is expired is judged by the `now` that it is given, which may lie in the
+    // past.
     assert.equal((await storage.rotateApiKey(idOf('key', 2), apiKeyOf(4), times))?.expiresAt, timeOf(100), 'never later than its own expiry')
     assert.equal((await storage.findApiKey(idOf('key', 2)))?.expiresAt, timeOf(100))
   },

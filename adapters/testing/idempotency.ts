@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Idempotency, Storage } from '../../lib/storage.ts'
+import type { Idempotency, Storage } from '../../lib/core/storage.ts'
 import type { Cases } from './cases.ts'
 import { addUsers, anyVersion, AT_ONCE, atOnce, everyone, idOf, keysOf, timeOf, userOf } from './values.ts'
 

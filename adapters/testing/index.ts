@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { PageRequest, Storage } from '../../lib/storage.ts'
-import { missingFrom } from '../../lib/storage-rules.ts'
+import type { PageRequest, Storage } from '../../lib/core/storage.ts'
+import { missingFrom } from '../../lib/core/storage-rules.ts'
 import { apiKeyCases } from './api-keys.ts'
 import type { Cases } from './cases.ts'
 import { fieldCases } from './fields.ts'
@@ -25,7 +25,10 @@ export interface Subject {
 export interface TestStorageOptions {
   /** The test function of your runner: tap, node:test, vitest, or any that takes a name and an async function. */
   test: (name: string, run: () => Promise<void>) => unknown
-  /** Makes a fresh store, empty and apart from all others. Called once for each case; the store is migrated and closed for you. */
+  /**
+   * Makes a fresh store, empty and apart from all others. Called once for each case; the store is migrated and closed
+   * for you.
+   */
   create: () => Storage | Subject | Promise<Storage | Subject>
   /** Where the report goes: what was run, and what the store declares it cannot do. Default `console.log`. */
   report?: (line: string) => void
@@ -63,8 +66,8 @@ async function requireFresh (storage: Storage): Promise<void> {
 }
 
 /**
- * Every duty of the storage interface as a named test, asserted with `node:assert/strict` alone, and a report of what was run and what the store declares it
- * cannot do (`supports`). A duty that is not declared away is tested.
+ * Every duty of the storage interface as a named test, asserted with `node:assert/strict` alone, and a report of what
+ * was run and what the store declares it cannot do (`supports`). A duty that is not declared away is tested.
  */
 export function testStorage ({ test, create, report = console.log }: TestStorageOptions): void {
   const counts = { cases: 0, begun: 0, ended: 0, passed: 0, unsupported: 0 }
@@ -123,7 +126,7 @@ export function testStorage ({ test, create, report = console.log }: TestStorage
     add(title, async ({ storage, begin }) => {
       if (!storage.supports.transactions) {
         // What is declared is also what happens.
-        assert.throws(() => storage.within({}), TypeError)
+        assert.throws(() => storage.joinTransaction({}), TypeError)
         return 'unsupported'
       }
       assert.ok(begin !== undefined, 'the store supports transactions: create() must give { storage, begin }')

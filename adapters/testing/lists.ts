@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { PageRequest, Storage, UserFilter } from '../../lib/storage.ts'
+import type { PageRequest, Storage, UserFilter } from '../../lib/core/storage.ts'
 import type { Cases } from './cases.ts'
 import { addUsers, anyVersion, everyone, idOf, keysOf, timeOf, userOf } from './values.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Storage } from '../../lib/storage.ts'
+import type { Storage } from '../../lib/core/storage.ts'
 import { addUsers, anyVersion, everyone, idOf, keysOf, timeOf, userOf } from './values.ts'
 
 /** A transaction of the host's, and how it ends. */
@@ -19,7 +19,10 @@ async function ids (storage: Storage): Promise<string[]> {
   return (await storage.listUsers(everyone, { order: 'asc', limit: 10, from: { offset: 0 } })).items.map(({ id }) => id)
 }
 
-/** Once more around the event loop, as often as it takes: a callback after a commit may come later than the commit's own promise. */
+/**
+ * Once more around the event loop, as often as it takes: a callback after a commit may come later than the commit's
+ * own promise.
+ */
 async function until (condition: () => boolean): Promise<void> {
   for (let turns = 0; turns < 1000 && !condition(); turns++) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -29,13 +32,13 @@ export const transactionCases: TransactionCases = {
   'within: writes are seen inside at once, and by all after the commit': async (storage, begin) => {
     await addUsers(storage, 1, 2)
     const { transaction, commit } = await begin()
-    const inside = storage.within(transaction)
+    const inside = storage.joinTransaction(transaction)
     let committed = 0
     await addUsers(inside, 3)
     await inside.updateUser(idOf('usr', 1), rename('Inside'), timeOf(50), anyVersion)
     await inside.deleteUser(idOf('usr', 2), anyVersion)
     inside.afterCommit(() => { committed++ })
-    storage.within(transaction).afterCommit(() => { committed++ })
+    storage.joinTransaction(transaction).afterCommit(() => { committed++ })
     assert.deepEqual(await ids(inside), [idOf('usr', 1), idOf('usr', 3)])
     assert.equal((await inside.findUser(idOf('usr', 1)))?.name, 'Inside')
     assert.equal(committed, 0)
@@ -49,7 +52,7 @@ export const transactionCases: TransactionCases = {
   'within: after a rollback nothing has happened': async (storage, begin) => {
     await addUsers(storage, 1, 2)
     const { transaction, rollback } = await begin()
-    const inside = storage.within(transaction)
+    const inside = storage.joinTransaction(transaction)
     let committed = 0
     await addUsers(inside, 3)
     await inside.updateUser(idOf('usr', 1), rename('Inside'), timeOf(50), anyVersion)
@@ -68,7 +71,7 @@ export const transactionCases: TransactionCases = {
   'within: a refusal leaves the transaction usable': async (storage, begin) => {
     await addUsers(storage, 1, 2)
     const { transaction, commit } = await begin()
-    const inside = storage.within(transaction)
+    const inside = storage.joinTransaction(transaction)
     const taken = userOf(3, { email: 'user1@example.org' })
     await assert.rejects(inside.createUser(taken, keysOf(taken), null), { code: 'email_taken' })
     await assert.rejects(inside.createUser(taken, keysOf(taken), { key: KEY, fingerprint: 'f', now: timeOf(0), expiresAt: timeOf(1000) }), { code: 'email_taken' })
@@ -85,7 +88,7 @@ export const transactionCases: TransactionCases = {
     const results = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => {
       // Each on a store of its own in the one transaction, as a host asks for it; every other one is refused.
       const user = userOf(i + 2, i % 2 === 0 ? {} : { email: 'user1@example.org' })
-      return storage.within(transaction).createUser(user, keysOf(user), { key: String(i).repeat(43), fingerprint: 'f', now: timeOf(0), expiresAt: timeOf(1000) })
+      return storage.joinTransaction(transaction).createUser(user, keysOf(user), { key: String(i).repeat(43), fingerprint: 'f', now: timeOf(0), expiresAt: timeOf(1000) })
     }))
     assert.deepEqual(results.map(({ status }) => status), Array.from({ length: 8 }, (_, i) => i % 2 === 0 ? 'fulfilled' : 'rejected'))
     await commit()
@@ -95,7 +98,7 @@ export const transactionCases: TransactionCases = {
   'within: what is under way when the transaction is rolled back leaves nothing behind': async (storage, begin) => {
     for (let turns = 0; turns < 20; turns++) {
       const { transaction, rollback } = await begin()
-      const inside = storage.within(transaction)
+      const inside = storage.joinTransaction(transaction)
       let committed = 0
       const user = userOf(turns)
       const idempotency = turns % 2 === 0 ? null : { key: KEY, fingerprint: 'f', now: timeOf(0), expiresAt: timeOf(1000) }
@@ -112,6 +115,6 @@ export const transactionCases: TransactionCases = {
   'within: what is no open transaction is refused': async (storage, begin) => {
     const { transaction, rollback } = await begin()
     await rollback()
-    for (const odd of [undefined, null, {}, 'x', () => {}, transaction]) assert.throws(() => storage.within(odd), TypeError)
+    for (const odd of [undefined, null, {}, 'x', () => {}, transaction]) assert.throws(() => storage.joinTransaction(odd), TypeError)
   }
 }

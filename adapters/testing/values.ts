@@ -1,4 +1,4 @@
-import type { ApiKeyRecord, Storage, UserFilter, UserKeys, UserRecord, VersionGuard } from '../../lib/storage.ts'
+import type { ApiKeyRecord, Storage, UserFilter, UserKeys, UserRecord, VersionGuard } from '../../lib/core/storage.ts'
 
 // Well-formed TypeIDs that sort by their number, since a store must not depend on how ids are made.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -71,7 +71,10 @@ export async function atOnce<Value> (call: (i: number) => Promise<Value>): Promi
 /** Texts that a store may be tempted to change. */
 export const TEXTS = ['Zoë', '李雷 🦊', 'a\u0301 ﬁ Å', "O'Brien \"x\" \\ %_ ?", 'مريم', '\u{10ffff}', 'İ ı ſ K', ' inner  spaces ']
 
-/** Ids of nobody: unknown, too long by one, of another kind; and some that mean something to a store that takes text for more than text. */
+/**
+ * Ids of nobody: unknown, too long by one, of another kind; and some that mean something to a store that takes text
+ * for more than text.
+ */
 export const ODD_IDS = [idOf('usr', 99), `${idOf('usr', 1)}0`, idOf('key', 1), 'x', "'; DROP TABLE users; --", 'usr_%']
 
 /** The change to a new name. */

@@ -1,8 +1,8 @@
-// What is asked of a server: each case gives autocannon its request, anew for each.
+// The requests of each case. A case makes a function that returns the next request for autocannon.
 import { idOf, personOf } from './people.mjs'
 
-/** A number that goes through 0..size-1 in an order that no cache likes, the same for every server. */
-function wander (size) {
+/** Numbers from 0 to `size - 1` in large steps, so that caches rarely help. Every server gets the same order. */
+function strideThrough (size) {
   let n = 0
   return () => {
     n = (n + 7919) % Math.max(size, 1)
@@ -10,7 +10,10 @@ function wander (size) {
   }
 }
 
-/** The cases for a table of so many people, in a server's dialect. `mark` tells one load from another, so that every creation is of a new address. */
+/**
+ * The cases for a table of `size` people, in a server's dialect. Cases that write take a `mark`, which is different for
+ * each load, so that every new e-mail address is unique.
+ */
 export function casesFor (size, { list, get, rename, create }) {
   const page = (n) => () => () => list({ page: n, limit: 20 })
   return {
@@ -18,28 +21,28 @@ export function casesFor (size, { list, get, rename, create }) {
     middle: page(Math.max(1, Math.floor(size / 40))),
     last: page(Math.max(1, Math.floor(size / 20))),
     random: () => {
-      const next = wander(Math.max(1, Math.floor(size / 20)))
+      const next = strideThrough(Math.max(1, Math.floor(size / 20)))
       return () => list({ page: 1 + next(), limit: 20 })
     },
     after: () => {
-      const next = wander(size - 20)
+      const next = strideThrough(size - 20)
       return () => list({ after: idOf(next()), limit: 20 })
     },
     get: () => {
-      const next = wander(size)
+      const next = strideThrough(size)
       return () => get(idOf(next()))
     },
     email: () => {
-      const next = wander(size)
+      const next = strideThrough(size)
       return () => list({ email: personOf(next()).email })
     },
     q: () => {
-      const next = wander(size)
-      // A beginning that a handful of people share.
+      const next = strideThrough(size)
+      // Without the last digit, so that a handful of people match.
       return () => list({ q: personOf(next()).name.slice(0, -1) })
     },
     patch: (mark) => {
-      const next = wander(size)
+      const next = strideThrough(size)
       let i = 0
       return () => rename(personOf(next()), `Changed ${mark} ${i++}`)
     },

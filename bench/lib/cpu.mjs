@@ -3,10 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const TICKS = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
 
-/** Parent and CPU time of a process in microseconds, and that of its children that have ended, from /proc/<pid>/stat; null where it is gone. */
+/**
+ * From /proc/<pid>/stat: the parent of a process, its CPU time in microseconds, and that of its children that have
+ * ended. Null if there is no such process.
+ */
 function stat (pid) {
   try {
-    // The name may hold anything, parentheses too: the fields count from behind it.
+    // The name may contain spaces and parentheses, so fields are counted from its end.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')
     const time = (user, system) => (Number(fields[user]) + Number(fields[system])) * 1e6 / TICKS
     return { parent: Number(fields[1]), cpu: time(11, 12), ended: time(13, 14) }
@@ -15,7 +18,10 @@ function stat (pid) {
   }
 }
 
-/** CPU time of a process in microseconds, and of its children where they belong to it (PostgreSQL has one for each connection). Linux alone tells; elsewhere NaN. */
+/**
+ * CPU time of a process in microseconds; NaN on systems without /proc. `children`: adds that of its children, since
+ * PostgreSQL has a process for each connection.
+ */
 export function cpuOf (pid, { children = false } = {}) {
   const own = stat(pid)
   if (own === null) return NaN

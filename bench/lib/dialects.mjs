@@ -1,4 +1,5 @@
-// How each product is asked for the same, and where its answer has the ids and the total. `cannot` names the cases it has no way to do.
+// How each product is sent the same requests, and where its responses have the ids and the total. `cannot` names the
+// cases that a product does not support.
 const json = { 'content-type': 'application/json' }
 const send = (method, path, body) => ({ method, path, headers: json, body: JSON.stringify(body) })
 const query = (asked) => Object.entries(asked).map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
@@ -15,12 +16,15 @@ const own = {
 }
 
 const feathers = {
-  // It can go on behind an id (id[$gt]), but its total is then of what is left, no longer of all.
+  // With a condition on the id (id[$gt]), its total counts only the users after that id.
   cannot: ['after'],
   list: ({ email, q, limit = 20, ...asked }) => ({
     path: `/bench_users?${query({
       ...(email !== undefined && { email_key: email.toLowerCase() }),
-      ...(q !== undefined && { '$or[0][name_key][$like]': `${q.toLowerCase()}%`, '$or[1][email_key][$like]': `${q.toLowerCase()}%` }),
+      ...(q !== undefined && {
+        '$or[0][name_key][$like]': `${q.toLowerCase()}%`,
+        '$or[1][email_key][$like]': `${q.toLowerCase()}%`
+      }),
       $limit: limit,
       $skip: skipped({ ...asked, limit }),
       '$sort[id]': 1
@@ -32,13 +36,14 @@ const feathers = {
   answer: ({ data, total }) => ({ ids: idsOf(data), total })
 }
 
-// What the others answer with too: its routes would give every column.
+// The members that the other servers return. By default its routes return every column.
 const FIELDS = 'fields=id,name,email,createdAt,updatedAt'
-/** It writes what a client sends and nothing else, and takes whole rows alone, for an update too. */
-const row = ({ name, email }) => ({ name, nameKey: name.toLowerCase(), email, emailKey: email.toLowerCase(), version: 1 })
+/** It writes exactly what a client sends, and needs whole rows, for an update too. */
+const row = ({ name, email }) =>
+  ({ name, nameKey: name.toLowerCase(), email, emailKey: email.toLowerCase(), version: 1 })
 
 const platformatic = {
-  // As with Feathers: where.id.gt, and a total of what is left.
+  // With a condition on the id (where.id.gt), its total counts only the users after that id.
   cannot: ['after'],
   list: ({ email, q, limit = 20, ...asked }) => ({
     path: `/benchUsers?${query({
@@ -57,7 +62,7 @@ const platformatic = {
 }
 
 const betterAuth = {
-  // It searches one field, not name or email; and has no filter beside which the total would be of all.
+  // It searches one field, not name or email. With a filter, its total counts only the users that match.
   cannot: ['after', 'q'],
   list: ({ email, limit = 20, ...asked }) => ({
     path: `/api/auth/admin/list-users?${query({
@@ -72,7 +77,7 @@ const betterAuth = {
   rename: ({ id: userId }, name) => send('POST', '/api/auth/admin/update-user', { userId, data: { name } }),
   create: (person) => send('POST', '/api/auth/admin/create-user', person),
   answer: ({ users, total }) => ({ ids: idsOf(users), total }),
-  // Where its list fails, it answers 200 and nobody.
+  // A list that fails is 200 with no users.
   verify: (text) => !text.startsWith('{"users":[]')
 }
 

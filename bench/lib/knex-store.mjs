@@ -7,15 +7,15 @@ export const openKnex = (place) => place.startsWith('postgres:')
   ? knex({ client: 'pg', connection: place, pool: { min: 0, max: 10 } })
   : knex({ client: 'sqlite3', connection: { filename: place }, useNullAsDefault: true })
 
-/** What the usual server does with Knex: the query builder, count and offset. */
+/** Users in Knex as usual servers do it: with the query builder, a count and an offset. */
 export function knexStore (place) {
   const db = openKnex(place)
 
   function filtered ({ email, q }) {
     const users = db('bench_users')
     if (email !== undefined) users.where('email_key', email.toLowerCase())
-    if (q !== undefined) users.where((either) => either.whereLike('name_key', `${q}%`).orWhereLike('email_key', `${q}%`))
-    return users
+    if (q === undefined) return users
+    return users.where((either) => either.whereLike('name_key', `${q}%`).orWhereLike('email_key', `${q}%`))
   }
 
   return {
@@ -28,11 +28,14 @@ export function knexStore (place) {
     },
     get: (id) => db('bench_users').where({ id }).first(COLUMNS),
     async create ([id, name, nameKey, email, emailKey, at]) {
-      const [row] = await db('bench_users').insert({ id, name, name_key: nameKey, email, email_key: emailKey, version: 1, created_at: at, updated_at: at }).returning(COLUMNS)
+      const keys = { name_key: nameKey, email_key: emailKey }
+      const values = { id, name, email, ...keys, version: 1, created_at: at, updated_at: at }
+      const [row] = await db('bench_users').insert(values).returning(COLUMNS)
       return row
     },
     async rename (id, name, nameKey, at) {
-      const [row] = await db('bench_users').where({ id }).update({ name, name_key: nameKey, version: db.raw('version + 1'), updated_at: at }).returning(COLUMNS)
+      const values = { name, name_key: nameKey, version: db.raw('version + 1'), updated_at: at }
+      const [row] = await db('bench_users').where({ id }).update(values).returning(COLUMNS)
       return row
     }
   }

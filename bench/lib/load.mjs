@@ -1,4 +1,4 @@
-import { setTimeout as idle } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { cpuOf } from './cpu.mjs'
 
@@ -8,16 +8,19 @@ function cpu (pid, databasePid) {
   return { node: cpuOf(pid), database: databasePid === undefined ? NaN : cpuOf(databasePid, { children: true }) }
 }
 
-/** Waits until the database rests: what a slow server has asked for goes on after its load. */
+/** Waits until the database is idle. The queries of a slow server continue after its load has ended. */
 async function settle (databasePid) {
   while (true) {
     const before = cpu(process.pid, databasePid).database
-    await idle(SETTLE_MS)
+    await delay(SETTLE_MS)
     if (!(cpu(process.pid, databasePid).database - before > SETTLE_MS * 100)) return
   }
 }
 
-/** Loads one server with one case: requests a second, latencies in milliseconds, CPU microseconds a request, and answers that were no success. */
+/**
+ * Loads one server with one case. Returns requests a second, latencies in milliseconds, microseconds of CPU time a
+ * request, and the number of responses that were no success.
+ */
 export async function load ({ address, key, pid, dialect }, next, { seconds, connections, databasePid }) {
   await settle(databasePid)
   const before = cpu(pid, databasePid)
@@ -46,8 +49,8 @@ export async function load ({ address, key, pid, dialect }, next, { seconds, con
   }
 }
 
-/** So many requests of a case, one after the other, for a look at whether each succeeds: nothing is timed. */
-export async function touch ({ address, key, dialect }, next, requests) {
+/** Sends some requests of a case, one after the other, and counts those that fail. Nothing is timed. */
+export async function smokeTest ({ address, key, dialect }, next, requests) {
   let errors = 0
   for (let i = 0; i < requests; i++) {
     const { path, headers, ...rest } = next()

@@ -1,4 +1,4 @@
-/** The median of the numbers that are there; NaN of none. */
+/** The median of the values that are not NaN; NaN if there is none. */
 export function median (values) {
   const sorted = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b)
   if (sorted.length === 0) return NaN

@@ -1,29 +1,50 @@
-// The same people for every server, made from their number.
+// The same people for every server, each made from a number.
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
-const FIRST = ['Ada', 'Alan', 'Barbara', 'Claude', 'Donald', 'Edsger', 'Frances', 'Grace', 'Hedy', 'Ivan', 'Joan', 'Karen', 'Leslie', 'Margaret', 'Niklaus', 'Ole', 'Peter', 'Radia', 'Shafi', 'Tony']
-const LAST = ['Abbott', 'Baker', 'Castro', 'Dahl', 'Engel', 'Fischer', 'Garcia', 'Hansen', 'Ito', 'Jensen', 'Klein', 'Lopez', 'Meyer', 'Novak', 'Olsen', 'Petrov', 'Quinn', 'Rossi', 'Sato', 'Tanaka']
+const FIRST = ('Ada Alan Barbara Claude Donald Edsger Frances Grace Hedy Ivan ' +
+  'Joan Karen Leslie Margaret Niklaus Ole Peter Radia Shafi Tony').split(' ')
+const LAST = ('Abbott Baker Castro Dahl Engel Fischer Garcia Hansen Ito Jensen ' +
+  'Klein Lopez Meyer Novak Olsen Petrov Quinn Rossi Sato Tanaka').split(' ')
 const EPOCH = Date.UTC(2026, 0, 1)
 
-/** The id of the nth person: a well-formed TypeID, in the order of n. */
+/** The columns of a person in every server's table. */
+export const COLUMNS = ['id', 'name', 'name_key', 'email', 'email_key', 'version', 'created_at', 'updated_at']
+
+/** The id of the nth person: a well-formed TypeID. Ids are in the order of n. */
 export function idOf (n) {
   let digits = ''
   for (let rest = n; digits.length < 8; rest = Math.floor(rest / 32)) digits = DIGITS[rest % 32] + digits
   return `usr_01h455vb4pex5vsknk${digits}`
 }
 
-/** The nth person as every server's table holds it. */
+/** The nth person as a row of every server's table. */
 export function personOf (n) {
   const name = `${FIRST[n % FIRST.length]} ${LAST[Math.floor(n / FIRST.length) % LAST.length]} ${n}`
   const email = `${name.toLowerCase().replaceAll(' ', '.')}@example.com`
   const at = new Date(EPOCH + n).toISOString()
-  return { id: idOf(n), name, name_key: name.toLowerCase(), email, email_key: email, version: 1, created_at: at, updated_at: at }
+  return {
+    id: idOf(n),
+    name,
+    name_key: name.toLowerCase(),
+    email,
+    email_key: email,
+    version: 1,
+    created_at: at,
+    updated_at: at
+  }
 }
 
-export const COLUMNS = ['id', 'name', 'name_key', 'email', 'email_key', 'version', 'created_at', 'updated_at']
-
-/** People by their numbers, some at a time. */
+/** People 0 to `size - 1`, in arrays of at most `length`. */
 export function * batches (size, length) {
   for (let from = 0; from < size; from += length) {
     yield Array.from({ length: Math.min(length, size - from) }, (_, i) => personOf(from + i))
+  }
+}
+
+/** Creates people 0 to `size - 1` by the methods of a storage, one after the other. */
+export async function createPeople (storage, size) {
+  for (let n = 0; n < size; n++) {
+    const { id, name, name_key: nameKey, email, email_key: emailKey, version, created_at: createdAt } = personOf(n)
+    const user = { id, name, email, version, fields: {}, createdAt, updatedAt: createdAt }
+    await storage.createUser(user, { nameKey, emailKey }, null)
   }
 }

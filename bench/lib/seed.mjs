@@ -1,32 +1,55 @@
-// Fills the table of a server, in bulk and past everything that would make it slow.
+// Fills the tables of the servers by bulk inserts, on connections of its own.
 import { createRequire, isBuiltin } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { nodeSqliteClient } from '../../dist/adapters/knex/index.js'
 import { batches, COLUMNS } from './people.mjs'
 
-// The repository's own Knex and drivers: here there are others, never built, that came with a package.
+const BATCH = 10_000
+// A list that meets this many changes starts compaction.
+const CHANGES_MAX = 256
+
+// The repository's Knex and drivers. Those in bench/node_modules belong to other packages, and are not compiled.
 const require = createRequire(new URL('../../package.json', import.meta.url))
 const { knex } = require('knex')
 
-/** A table as an expert would make it by hand: the columns and indexes that ours has. */
-const plain = (table, text, moment) => `CREATE TABLE IF NOT EXISTS ${table} (
-  id ${text} NOT NULL PRIMARY KEY, name text NOT NULL, name_key ${text} NOT NULL, email text NOT NULL, email_key ${text} NOT NULL UNIQUE,
-  version integer NOT NULL, created_at ${moment} NOT NULL, updated_at ${moment} NOT NULL);
-  CREATE INDEX IF NOT EXISTS ${table}_name_key ON ${table} (name_key);`
+/** The statements that make a table as an expert writes it by hand, with the same columns and indexes as ours. */
+const handWritten = (table, text, moment) => [
+  `CREATE TABLE IF NOT EXISTS ${table} (
+    id ${text} NOT NULL PRIMARY KEY,
+    name text NOT NULL,
+    name_key ${text} NOT NULL,
+    email text NOT NULL,
+    email_key ${text} NOT NULL UNIQUE,
+    version integer NOT NULL,
+    created_at ${moment} NOT NULL,
+    updated_at ${moment} NOT NULL
+  )`,
+  `CREATE INDEX IF NOT EXISTS ${table}_name_key ON ${table} (name_key)`
+]
 
+const isPostgres = (place) => place.startsWith('postgres:')
+
+/** Inserts people into a table of PostgreSQL, in the order of their ids. `create`: makes the table first. */
 export async function seedPostgres (url, table, size, { create }) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  if (create) await client.query(plain(table, 'text COLLATE "C"', 'timestamptz(3)'))
+  const statements = create ? handWritten(table, 'text COLLATE "C"', 'timestamptz(3)') : []
+  for (const statement of statements) await client.query(statement)
   const types = ['text', 'text', 'text', 'text', 'text', 'int', 'timestamptz', 'timestamptz']
-  const insert = `INSERT INTO ${table} (${COLUMNS}) SELECT * FROM unnest(${types.map((type, i) => `$${i + 1}::${type}[]`)})`
-  for (const people of batches(size, 10_000)) await client.query(insert, COLUMNS.map((column) => people.map((person) => person[column])))
+  const lists = types.map((type, i) => `$${i + 1}::${type}[]`)
+  const insert = `INSERT INTO ${table} (${COLUMNS}) SELECT * FROM unnest(${lists})`
+  for (const people of batches(size, BATCH)) {
+    await client.query(insert, COLUMNS.map((column) => people.map((person) => person[column])))
+  }
   await client.query(`VACUUM ANALYZE ${table}`)
   await client.end()
 }
 
-/** A Knex instance on a file, by the driver that sqlite() takes: two copies of SQLite in one process don't see each other's locks. */
+/**
+ * A Knex instance on a file, with the driver that `sqlite()` takes by default. Two copies of SQLite in one process
+ * do not see each other's locks.
+ */
 function openSqlite (filename) {
   let client = 'better-sqlite3'
   try {
@@ -37,19 +60,23 @@ function openSqlite (filename) {
   return knex({ client, connection: { filename }, useNullAsDefault: true })
 }
 
+/** Inserts people into a table of an SQLite file, in the order of their ids. `create`: makes the table first. */
 export async function seedSqlite (filename, table, size, { create }) {
   const database = openSqlite(filename)
   await database.raw('PRAGMA journal_mode = WAL')
-  if (create) for (const statement of plain(table, 'text', 'text').split(';').filter((text) => text.trim() !== '')) await database.raw(statement)
+  const statements = create ? handWritten(table, 'text', 'text') : []
+  for (const statement of statements) await database.raw(statement)
   const values = COLUMNS.map((column) => `value ->> '${column}'`)
-  for (const people of batches(size, 10_000)) await database.raw(`INSERT INTO ${table} (${COLUMNS}) SELECT ${values} FROM json_each(?)`, [JSON.stringify(people)])
-  await database.raw('ANALYZE')
+  const insert = `INSERT INTO ${table} (${COLUMNS}) SELECT ${values} FROM json_each(?)`
+  for (const people of batches(size, BATCH)) await database.raw(insert, [JSON.stringify(people)])
+  // Only this table. The counting tables are still empty, so their statistics would soon be wrong.
+  await database.raw(`ANALYZE ${table}`)
   await database.destroy()
 }
 
-/** Runs a statement by plain SQL, on another connection than the storage's: its rows, and how many it changed. */
+/** Runs a statement on a connection of its own. Returns its rows, and how many rows it changed. */
 async function plainSql (place, sql) {
-  if (place.startsWith('postgres:')) {
+  if (isPostgres(place)) {
     const client = new pg.Client({ connectionString: place })
     await client.connect()
     const { rows, rowCount } = await client.query(sql)
@@ -67,23 +94,28 @@ async function plainSql (place, sql) {
   }
 }
 
-/** Deletes about a tenth of a table's rows at random; answers how many. */
+/** Deletes about a tenth of the rows of a table at random, by plain SQL. Returns how many. */
 export async function deleteTenth (place, table) {
-  const { changed } = await plainSql(place, `DELETE FROM ${table} WHERE abs(random()) ${place.startsWith('postgres:') ? '< 0.1' : '% 10 = 0'}`)
-  if (place.startsWith('postgres:')) await plainSql(place, `VACUUM ANALYZE ${table}`)
+  const isChosen = isPostgres(place) ? 'abs(random()) < 0.1' : 'abs(random()) % 10 = 0'
+  const { changed } = await plainSql(place, `DELETE FROM ${table} WHERE ${isChosen}`)
+  if (isPostgres(place)) await plainSql(place, `VACUUM ANALYZE ${table}`)
   return changed
 }
 
-/** Does now what PostgreSQL does by itself in the minutes after a large change, and would do while it is measured. */
+/** Does the work that PostgreSQL would do by itself in the minutes after a large change, during the measurement. */
 export async function settlePostgres (place) {
   await plainSql(place, 'VACUUM ANALYZE')
   await plainSql(place, 'CHECKPOINT')
-  const workers = async () => (await plainSql(place, "SELECT count(*) AS n FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'")).rows[0].n
-  while (Number(await workers()) > 0) await delay(200)
+  const running = "SELECT count(*) AS n FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'"
+  while (Number((await plainSql(place, running)).rows[0].n) > 0) await delay(200)
 }
 
-/** How many changes of the blocks wait to be folded into them. */
-export async function changesOf (place) {
-  const { rows: [{ n }] } = await plainSql(place, 'SELECT count(*) AS n FROM fastify_users_block_changes')
-  return Number(n)
+/** Waits until compaction has added the recorded changes to their blocks. `list` reads a page, which starts it. */
+export async function waitForCompaction (place, list) {
+  while (true) {
+    const { rows: [{ n }] } = await plainSql(place, 'SELECT count(*) AS n FROM fastify_users_counting_changes')
+    if (Number(n) < CHANGES_MAX) return
+    await list()
+    await delay(200)
+  }
 }

@@ -1,39 +1,68 @@
 import { median } from './median.mjs'
 
 const shown = (value, digits) => Number.isNaN(value) ? '-' : value.toFixed(digits)
+const rowOf = (cells) => `| ${cells.join(' | ')} |`
+const rule = (numbers) => `|---|${'--:|'.repeat(numbers)}`
 
-/** Throughput against a baseline: the median of each round's own ratio, because what disturbs a round disturbs both. */
+/** Throughput against a baseline: the median of the ratios of each round, since a disturbance affects a whole round. */
 const ratio = (rounds, base) => median(rounds.map((round, i) => round.perSecond / (base[i]?.perSecond ?? NaN)))
 
-/** One table of Markdown for a case: `results` are the loads of each server, a round after the other, none where it cannot do the case. */
+const errorsOf = (rounds) => rounds.reduce((sum, round) => sum + round.errors, 0)
+
+/**
+ * The table of a case, in Markdown. `results` has the rounds of each server in order; none for a server that does not
+ * support the case.
+ */
 export function tableOf (title, results, baselines) {
-  const names = [...results.keys()]
   const against = baselines.filter((name) => results.get(name)?.length > 0)
-  const lines = [
-    `| ${title} | req/s | ${against.map((name) => `× ${name} | `).join('')}p50 ms | p99 ms | node CPU µs | db CPU µs | errors |`,
-    `|---|${'--:|'.repeat(6 + against.length)}`
-  ]
-  for (const name of names) {
-    const rounds = results.get(name)
-    const of = (member) => median(rounds.map((round) => round[member]))
-    const ratios = against.map((base) => shown(ratio(rounds, results.get(base)), 2))
-    const errors = rounds.length === 0 ? '-' : rounds.reduce((sum, round) => sum + round.errors, 0)
-    lines.push(`| ${name} | ${shown(of('perSecond'), 0)} | ${ratios.map((ratio) => `${ratio} | `).join('')}${shown(of('p50'), 1)} | ${shown(of('p99'), 1)} | ${shown(of('node'), 0)} | ${shown(of('database'), 0)} | ${errors} |`)
-  }
-  return lines.join('\n')
+  const titles = against.map((name) => `× ${name}`)
+  const head = [title, 'req/s', ...titles, 'p50 ms', 'p99 ms', 'node CPU µs', 'db CPU µs', 'errors']
+  const lines = [...results].map(([name, rounds]) => {
+    const cell = (member, digits) => shown(median(rounds.map((round) => round[member])), digits)
+    return [
+      name,
+      cell('perSecond', 0),
+      ...against.map((base) => shown(ratio(rounds, results.get(base)), 2)),
+      cell('p50', 1),
+      cell('p99', 1),
+      cell('node', 0),
+      cell('database', 0),
+      rounds.length === 0 ? '-' : errorsOf(rounds)
+    ]
+  })
+  return [rowOf(head), rule(head.length - 1), ...lines.map(rowOf)].join('\n')
 }
 
-/** One table of Markdown for everything: a line for each case, ours against each of these servers; `cases` are titles with the results of `tableOf`. */
-export function digestOf (cases, names) {
-  const lines = [
-    `| storage: case | ours, req/s | ${names.map((name) => `× ${name} | `).join('')}node CPU µs | db CPU µs | errors |`,
-    `|---|${'--:|'.repeat(names.length + 4)}`
-  ]
-  for (const { title, results } of cases) {
-    const of = (name, member) => median((results.get(name) ?? []).map((round) => round[member]))
-    const ratios = names.map((name) => shown(ratio(results.get('ours') ?? [], results.get(name) ?? []), 2))
-    const errors = [...results.values()].flat().reduce((sum, round) => sum + round.errors, 0)
-    lines.push(`| ${title} | ${shown(of('ours', 'perSecond'), 0)} | ${ratios.map((ratio) => `${ratio} | `).join('')}${shown(of('ours', 'node'), 0)} | ${shown(of('ours', 'database'), 0)} | ${errors} |`)
-  }
-  return lines.join('\n')
+/** A row for each case: our throughput, and its ratio to that of each of these servers; null if it was not measured. */
+export function digestRows (cases, names) {
+  const rounded = (value, digits) => Number.isNaN(value) ? null : Number(value.toFixed(digits))
+  return cases.map(({ storage, name, results }) => {
+    const own = results.get('ours') ?? []
+    const of = (member) => rounded(median(own.map((round) => round[member])), 0)
+    return {
+      storage,
+      case: name,
+      perSecond: of('perSecond'),
+      ratios: Object.fromEntries(names.map((server) => [server, rounded(ratio(own, results.get(server) ?? []), 2)])),
+      nodeMicros: of('node'),
+      databaseMicros: of('database'),
+      errors: errorsOf([...results.values()].flat())
+    }
+  })
+}
+
+/** The table of all cases, in Markdown: a line for each row of `digestRows`. */
+export function digestOf (rows, names) {
+  const cell = (value, digits) => shown(value ?? NaN, digits)
+  const titles = names.map((name) => `× ${name}`)
+  const head = ['storage: case', 'ours, req/s', ...titles, 'node CPU µs', 'db CPU µs', 'errors']
+  const lines = rows.map(({ storage, case: name, perSecond, ratios, nodeMicros, databaseMicros, errors }) => [
+    `${storage}: ${name}`,
+    cell(perSecond, 0),
+    ...names.map((server) => cell(ratios[server], 2)),
+    cell(nodeMicros, 0),
+    cell(databaseMicros, 0),
+    errors
+  ])
+  return [rowOf(head), rule(head.length - 1), ...lines.map(rowOf)].join('\n')
 }

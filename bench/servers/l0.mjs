@@ -1,11 +1,9 @@
-// L0: a bare Fastify route with a response schema and a constant answer: what HTTP and JSON alone cost.
+// L0: a bare Fastify route with a response schema and a constant response. It shows the cost of HTTP and JSON alone.
 import Fastify from 'fastify'
 import { personOf } from '../lib/people.mjs'
+import { list, user } from '../lib/schemas.mjs'
 import { announce, envelope, SIZE, view } from '../lib/serve.mjs'
 
-const text = { type: 'string' }
-const user = { type: 'object', properties: { id: text, name: text, email: text, createdAt: text, updatedAt: text } }
-const list = { type: 'object', properties: { data: { type: 'array', items: user }, meta: { type: 'object', properties: { page: { type: 'integer' }, limit: { type: 'integer' }, total: { type: 'integer' } } } } }
 const one = view(personOf(0))
 const page = envelope({ page: 1, limit: 20 }, Array.from({ length: 20 }, (_, n) => view(personOf(n))), SIZE)
 
@@ -14,4 +12,4 @@ app.get('/v1/users', { schema: { response: { 200: list } } }, async () => page)
 app.get('/v1/users/:id', { schema: { response: { 200: user } } }, async () => one)
 app.post('/v1/users', { schema: { response: { 201: user } } }, async (_request, reply) => reply.code(201).send(one))
 app.patch('/v1/users/:id', { schema: { response: { 200: user } } }, async () => one)
-await announce(await app.listen({ port: 0 }))
+announce(await app.listen({ port: 0 }))

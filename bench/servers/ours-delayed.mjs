@@ -1,4 +1,5 @@
-// Ours, with an answer to the question how long its event loop has been held since the last time: milliseconds, the 99th percentile and the longest.
+// fastify-users, which answers each message with the delay of its event loop since the last one: the 99th percentile
+// and the maximum in milliseconds.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import './ours.mjs'
 

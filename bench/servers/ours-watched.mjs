@@ -1,8 +1,8 @@
-// Ours, with an ear for the question how large its heap is once it is collected.
+// fastify-users, which answers each message with its memory usage after garbage collection.
 import './ours.mjs'
 
 process.on('message', () => {
-  // Twice: what finalizers let go is collected by the next.
+  // Twice, since the second collection frees what finalizers released after the first.
   globalThis.gc()
   globalThis.gc()
   process.send(process.memoryUsage())

@@ -1,4 +1,4 @@
-// P2: Express and Knex.
+// P2: another usual server: Express and Knex.
 import { once } from 'node:events'
 import express from 'express'
 import { newId } from '../lib/ids.mjs'
@@ -24,7 +24,8 @@ app.get('/v1/users/:id', async (request, response) => {
 })
 app.post('/v1/users', async (request, response) => {
   const { name, email } = request.body
-  const row = await store.create([newId(), name, name.toLowerCase(), email, email.toLowerCase(), new Date().toISOString()])
+  const at = new Date().toISOString()
+  const row = await store.create([newId(), name, name.toLowerCase(), email, email.toLowerCase(), at])
   response.status(201).location(`/v1/users/${row.id}`).json(view(row))
 })
 app.patch('/v1/users/:id', async (request, response) => {
@@ -35,4 +36,4 @@ app.patch('/v1/users/:id', async (request, response) => {
 })
 const server = app.listen(0, '127.0.0.1')
 await once(server, 'listening')
-await announce(`http://127.0.0.1:${server.address().port}`)
+announce(`http://127.0.0.1:${server.address().port}`)

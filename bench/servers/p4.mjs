@@ -1,4 +1,5 @@
-// P4: what Platformatic DB makes of the table by itself: its SQL mapper and its OpenAPI routes in Fastify, without its GraphQL and events. PLACE: postgres://…
+// P4: the routes that Platformatic DB makes from the table: its SQL mapper and its OpenAPI routes in Fastify, without
+// its GraphQL and events. PLACE: postgres://…
 import bearerAuth from '@fastify/bearer-auth'
 import mapper from '@platformatic/sql-mapper'
 import openapi from '@platformatic/sql-openapi'
@@ -11,8 +12,9 @@ await app.register(mapper.plugin, {
   connectionString: PLACE,
   poolSize: 10,
   include: { bench_users: true },
-  // It leaves new ids to the database: with one in the request it would try an update first. The other servers always give theirs.
-  onDatabaseLoad: (db, sql) => db.query(sql`ALTER TABLE bench_users ALTER COLUMN id SET DEFAULT 'usr_' || replace(uuidv7()::text, '-', '')`)
+  // The database makes new ids: with an id in the request, Platformatic would try an update first.
+  onDatabaseLoad: (db, sql) => db.query(sql`
+    ALTER TABLE bench_users ALTER COLUMN id SET DEFAULT 'usr_' || replace(uuidv7()::text, '-', '')`)
 })
 await app.register(openapi)
-await announce(await app.listen({ port: 0 }), KEY, 'platformatic')
+announce(await app.listen({ port: 0 }), KEY, 'platformatic')

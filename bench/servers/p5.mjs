@@ -1,4 +1,5 @@
-// P5: better-auth with its admin and bearer plugins, on tables of its own that hold the same people. PLACE: postgres://…, where bench_users is seeded.
+// P5: better-auth with its admin and bearer plugins, on its own tables with the same people.
+// PLACE: postgres://…, with the table bench_users.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { betterAuth } from 'better-auth'
@@ -20,21 +21,23 @@ const auth = betterAuth({
   database,
   emailAndPassword: { enabled: true },
   advanced: { database: { generateId: newId } },
-  // It would refuse most of a load; the other servers limit nobody.
+  // The other servers have no rate limit. This one would refuse most of the load.
   rateLimit: { enabled: false },
   plugins: [admin(), bearer()]
 })
 const { runMigrations } = await getMigrations(auth.options)
 await runMigrations()
 
-// The first person is the administrator: one more would be one too many in every total.
+// The first person is the administrator. An additional user would be counted in every total.
 const { id, email } = personOf(0)
 await database.query(`INSERT INTO "user" (id, name, email, "emailVerified", "createdAt", "updatedAt", role, banned)
-  SELECT id, name, email, true, created_at, updated_at, CASE WHEN id = '${id}' THEN 'admin' ELSE 'user' END, false FROM bench_users`)
+  SELECT id, name, email, true, created_at, updated_at, CASE WHEN id = '${id}' THEN 'admin' ELSE 'user' END, false
+  FROM bench_users`)
 await database.query('VACUUM ANALYZE "user"')
 const { internalAdapter, password } = await auth.$context
-await internalAdapter.linkAccount({ providerId: 'credential', accountId: id, userId: id, password: await password.hash(KEY) })
+const hash = await password.hash(KEY)
+await internalAdapter.linkAccount({ providerId: 'credential', accountId: id, userId: id, password: hash })
 const { headers } = await auth.api.signInEmail({ body: { email, password: KEY }, returnHeaders: true })
 
 server.on('request', toNodeHandler(auth))
-await announce(address, headers.get('set-auth-token'), 'betterAuth')
+announce(address, headers.get('set-auth-token'), 'betterAuth')

@@ -1,4 +1,4 @@
-import { type ApiKeyRecord, requireActive, requireOther, type Storage, StorageError } from 'fastify-users'
+import { type ApiKeyRecord, requireActive, requireAnotherKey, type Storage, StorageError } from 'fastify-users'
 import { type LmdbDatabase, pageOf } from './database.ts'
 
 type ApiKeyStore = Pick<Storage, 'createApiKey' | 'findApiKey' | 'findApiKeyByStart' | 'listApiKeys' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'>
@@ -42,7 +42,7 @@ export function lmdbApiKeys ({ apiKeys, starts, read, write }: LmdbDatabase): Ap
     revokeApiKey: (id, revokedAt, { keepOneWith }) => write(() => {
       const key = find(id)
       if (key === null) return null
-      requireOther(key, apiKeys.getRange().map(({ value }) => value), keepOneWith, revokedAt)
+      requireAnotherKey(key, apiKeys.getRange().map(({ value }) => value), keepOneWith, revokedAt)
       if (key.revokedAt !== null) return { key, changed: false }
       const revoked = { ...key, revokedAt }
       apiKeys.putSync(id, revoked)

@@ -9,7 +9,7 @@ export function lmdb (path: string): Storage {
   return {
     name: 'lmdb',
     supports: { transactions: false },
-    within () { throw new TypeError('LMDB has no transactions that outlive a turn of the event loop') },
+    joinTransaction () { throw new TypeError('LMDB has no transactions that outlive a turn of the event loop') },
     close: database.close,
     ...lmdbUsers(database),
     ...lmdbApiKeys(database)

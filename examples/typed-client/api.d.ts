@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * List users
-         * @description A page of users, in the order of their creation, with the exact number of all of them. HEAD works too.
+         * @description A page of users in the order of their creation, with their exact number. HEAD works too.
          */
         get: operations["listUsers"];
         put?: never;
@@ -39,20 +39,20 @@ export interface paths {
         get: operations["getUser"];
         /**
          * Replace a user
-         * @description Replaces name and e-mail address; it never creates.
+         * @description Replaces name, e-mail address and all own fields; it never creates.
          */
         put: operations["replaceUser"];
         post?: never;
         /**
          * Delete a user
-         * @description For good: the id is never used again, the e-mail address is free at once.
+         * @description For good: the id is never used again, and the e-mail address is free immediately.
          */
         delete: operations["deleteUser"];
         options?: never;
         head?: never;
         /**
          * Update a user
-         * @description JSON Merge Patch (RFC 7396): the members that are given change, the others stay.
+         * @description JSON Merge Patch (RFC 7396): given members change, the others stay.
          */
         patch: operations["updateUser"];
         trace?: never;
@@ -66,12 +66,12 @@ export interface paths {
         };
         /**
          * List API keys
-         * @description A page of all keys, the revoked and expired ones too. HEAD works too.
+         * @description A page of all keys, including revoked and expired ones. HEAD works too.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
-         * Make an API key
+         * Create an API key
          * @description A key can only give what it has.
          */
         post: operations["createApiKey"];
@@ -93,7 +93,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke the API key of this request
-         * @description Whatever its scopes: whoever finds a leaked key can end it.
+         * @description Works with any scopes: whoever finds a leaked key can end it.
          */
         delete: operations["revokeCurrentApiKey"];
         options?: never;
@@ -117,7 +117,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description The record stays. The last key that can manage keys is kept.
+         * @description The record stays. The last key that can manage keys is protected.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -136,7 +136,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate an API key
-         * @description Makes a successor with the same name and scopes; the old key goes on working for the overlap. No body is as good as an empty object.
+         * @description Creates a successor with the same name and scopes; the old key keeps working for the overlap. No body is the same as an empty object.
          */
         post: operations["rotateApiKey"];
         delete?: never;
@@ -165,11 +165,11 @@ export interface components {
         "users.User": {
             /** @description The user’s id: a TypeID, sortable by creation. */
             id: string;
-            /** @description Kept in NFC and trimmed, and judged so; no control characters. */
+            /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
             name: string;
             /**
              * Format: email
-             * @description An ordinary address, kept as sent, trimmed, and judged so; unique whatever its case.
+             * @description An ordinary address, kept as sent, trimmed, and checked in that form; unique in any case.
              */
             email: string;
             /**
@@ -179,7 +179,7 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When the user was changed last.
+             * @description When the user last changed.
              */
             updatedAt: string;
         };
@@ -194,7 +194,7 @@ export interface components {
             /** @description Absent in a walk by `after`. */
             page?: number;
             limit: number;
-            /** @description All of them, exactly, not those of this page. */
+            /** @description The exact number of all matches, on all pages. */
             total: number;
         };
         /**
@@ -219,7 +219,7 @@ export interface components {
             code: "validation_failed" | "malformed_json" | "unauthorized" | "invalid_api_key" | "insufficient_scope" | "not_found" | "user_not_found" | "api_key_not_found" | "method_not_allowed" | "email_taken" | "idempotency_in_progress" | "api_key_inactive" | "last_admin_key" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "precondition_required" | "rate_limited" | "internal" | "storage_unavailable";
             /** @description For people. */
             detail: string;
-            /** @description What the server’s log has it under. */
+            /** @description The id of the request in the server’s log. */
             requestId: string;
             /** @description Every fault of the request. */
             errors?: components["schemas"]["users.Fault"][];
@@ -250,11 +250,11 @@ export interface components {
          *     }
          */
         "users.UserInput": {
-            /** @description Kept in NFC and trimmed, and judged so; no control characters. */
+            /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
             name: string;
             /**
              * Format: email
-             * @description An ordinary address, kept as sent, trimmed, and judged so; unique whatever its case.
+             * @description An ordinary address, kept as sent, trimmed, and checked in that form; unique in any case.
              */
             email: string;
         };
@@ -266,11 +266,11 @@ export interface components {
         "users.UserPatch": {
             /** @description The user’s id: a TypeID, sortable by creation. */
             id?: string;
-            /** @description Kept in NFC and trimmed, and judged so; no control characters. */
+            /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
             name?: string;
             /**
              * Format: email
-             * @description An ordinary address, kept as sent, trimmed, and judged so; unique whatever its case.
+             * @description An ordinary address, kept as sent, trimmed, and checked in that form; unique in any case.
              */
             email?: string;
         };
@@ -283,11 +283,11 @@ export interface components {
         "users.UserReplacement": {
             /** @description The user’s id: a TypeID, sortable by creation. */
             id?: string;
-            /** @description Kept in NFC and trimmed, and judged so; no control characters. */
+            /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
             name: string;
             /**
              * Format: email
-             * @description An ordinary address, kept as sent, trimmed, and judged so; unique whatever its case.
+             * @description An ordinary address, kept as sent, trimmed, and checked in that form; unique in any case.
              */
             email: string;
         };
@@ -310,7 +310,7 @@ export interface components {
         "users.ApiKey": {
             /** @description The id of the API key’s record: a TypeID, sortable by creation. */
             id: string;
-            /** @description Kept in NFC and trimmed, and judged so; no control characters. */
+            /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
             name: string;
             /** @description What the key may do. */
             scopes: ("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write")[];
@@ -318,7 +318,7 @@ export interface components {
             start: string;
             /**
              * Format: date-time
-             * @description When the key was made.
+             * @description When the key was created.
              */
             createdAt: string;
             /**
@@ -336,7 +336,7 @@ export interface components {
              * @description When the key was used last, to the minute; absent: never.
              */
             lastUsedAt?: string;
-            /** @description The key whose successor this is. */
+            /** @description The key that this one replaces. */
             rotatedFrom?: string;
         };
         /**
@@ -349,13 +349,13 @@ export interface components {
          *     }
          */
         "users.ApiKeyInput": {
-            /** @description Kept in NFC and trimmed, and judged so; no control characters. */
+            /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
             name: string;
-            /** @description None beyond the caller’s own. Absent: those of the three of users that the caller has. */
+            /** @description Only scopes that the caller has. Absent: those of the three of users that the caller has. */
             scopes?: ("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write")[];
             /**
              * Format: date-time
-             * @description Not beyond the caller’s own expiry; null: never. Absent: in a year. Not together with `expiresIn`.
+             * @description Not later than the caller’s own expiry; null: never. Absent: in a year. Not together with `expiresIn`.
              */
             expiresAt?: string | null;
             /** @description Seconds from now, instead of `expiresAt`. */
@@ -377,7 +377,7 @@ export interface components {
         "users.NewApiKey": {
             /** @description The id of the API key’s record: a TypeID, sortable by creation. */
             id: string;
-            /** @description Kept in NFC and trimmed, and judged so; no control characters. */
+            /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
             name: string;
             /** @description What the key may do. */
             scopes: ("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write")[];
@@ -385,7 +385,7 @@ export interface components {
             start: string;
             /**
              * Format: date-time
-             * @description When the key was made.
+             * @description When the key was created.
              */
             createdAt: string;
             /**
@@ -403,9 +403,9 @@ export interface components {
              * @description When the key was used last, to the minute; absent: never.
              */
             lastUsedAt?: string;
-            /** @description The key whose successor this is. */
+            /** @description The key that this one replaces. */
             rotatedFrom?: string;
-            /** @description The key’s text: shown this once. */
+            /** @description The key’s text: shown only in this answer. */
             key: string;
         };
         /**
@@ -414,7 +414,7 @@ export interface components {
          *     }
          */
         "users.Rotation": {
-            /** @description Seconds that the old key goes on working. Absent: a day. */
+            /** @description Seconds that the old key keeps working. Absent: a day. */
             overlap?: number;
         };
     };
@@ -453,9 +453,9 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
-                    /** @description Of a list, its `first`, `prev`, `next` and `last` page, and in a walk by `after` `next` alone (RFC 8288); of a deprecated version, where that is told. */
+                    /** @description On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). On a deprecated version: a page about the deprecation. */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -468,7 +468,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -486,7 +486,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -506,7 +506,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -526,7 +526,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
@@ -546,7 +546,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -564,9 +564,9 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
-                    /** @description Seconds after which to come again. */
+                    /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
                     [name: string]: unknown;
                 };
@@ -585,7 +585,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A creation repeated under the same key gives the first answer again; a random UUID serves. */
+                /** @description A creation repeated with the same key gets the first answer again; use a random UUID. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -602,11 +602,11 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The user’s version, a strong entity tag. */
                     ETag?: string;
-                    /** @description The path of what was made. */
+                    /** @description The path of what was created. */
                     Location?: string;
                     /** @description The answer is that of the first request with this key. */
                     "Idempotency-Replayed"?: "true";
@@ -621,7 +621,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -639,7 +639,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -659,7 +659,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -679,7 +679,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
@@ -699,9 +699,9 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
-                    /** @description Seconds after which to come again. */
+                    /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
                     [name: string]: unknown;
                 };
@@ -719,7 +719,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -737,7 +737,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The media types that a body may have. */
                     Accept?: string;
@@ -761,7 +761,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -779,7 +779,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -797,9 +797,9 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
-                    /** @description Seconds after which to come again. */
+                    /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
                     [name: string]: unknown;
                 };
@@ -836,7 +836,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The user’s version, a strong entity tag. */
                     ETag?: string;
@@ -851,7 +851,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The user’s version, a strong entity tag. */
                     ETag?: string;
@@ -864,7 +864,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -882,7 +882,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -902,7 +902,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -922,7 +922,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -940,7 +940,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
@@ -960,7 +960,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The user’s version, a strong entity tag. */
                     ETag?: string;
@@ -980,7 +980,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -998,9 +998,9 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
-                    /** @description Seconds after which to come again. */
+                    /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
                     [name: string]: unknown;
                 };
@@ -1036,12 +1036,12 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The user as it is now. */
+            /** @description The user after the change. */
             200: {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The user’s version, a strong entity tag. */
                     ETag?: string;
@@ -1056,7 +1056,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1074,7 +1074,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -1094,7 +1094,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -1114,7 +1114,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1132,7 +1132,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
@@ -1152,7 +1152,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1170,7 +1170,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The user’s version, a strong entity tag. */
                     ETag?: string;
@@ -1190,7 +1190,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1208,7 +1208,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The media types that a body may have. */
                     Accept?: string;
@@ -1232,7 +1232,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1250,7 +1250,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1268,9 +1268,9 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
-                    /** @description Seconds after which to come again. */
+                    /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
                     [name: string]: unknown;
                 };
@@ -1302,12 +1302,12 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The user is gone. */
+            /** @description The user is deleted. */
             204: {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1318,7 +1318,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1336,7 +1336,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -1356,7 +1356,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -1376,7 +1376,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1394,7 +1394,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
@@ -1414,7 +1414,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The user’s version, a strong entity tag. */
                     ETag?: string;
@@ -1434,7 +1434,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1452,7 +1452,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The media types that a body may have. */
                     Accept?: string;
@@ -1476,7 +1476,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1494,7 +1494,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1512,9 +1512,9 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
-                    /** @description Seconds after which to come again. */
+                    /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
                     [name: string]: unknown;
                 };
@@ -1551,12 +1551,12 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The user as it is now. */
+            /** @description The user after the change. */
             200: {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The user’s version, a strong entity tag. */
                     ETag?: string;
@@ -1571,7 +1571,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1589,7 +1589,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -1609,7 +1609,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -1629,7 +1629,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1647,7 +1647,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
@@ -1667,7 +1667,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1685,7 +1685,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The user’s version, a strong entity tag. */
                     ETag?: string;
@@ -1705,7 +1705,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1723,7 +1723,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The media types that a body may have. */
                     Accept?: string;
@@ -1747,7 +1747,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1765,7 +1765,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1783,9 +1783,9 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
-                    /** @description Seconds after which to come again. */
+                    /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
                     [name: string]: unknown;
                 };
@@ -1823,9 +1823,9 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
-                    /** @description Of a list, its `first`, `prev`, `next` and `last` page, and in a walk by `after` `next` alone (RFC 8288); of a deprecated version, where that is told. */
+                    /** @description On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). On a deprecated version: a page about the deprecation. */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -1838,7 +1838,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1856,7 +1856,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -1876,7 +1876,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -1896,7 +1896,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
@@ -1916,7 +1916,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -1934,9 +1934,9 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
-                    /** @description Seconds after which to come again. */
+                    /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
                     [name: string]: unknown;
                 };
@@ -1964,14 +1964,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The record, and the text, which is shown this once. */
+            /** @description The record and the text, which is shown only in this answer. */
             201: {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
-                    /** @description The path of what was made. */
+                    /** @description The path of what was created. */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -1984,7 +1984,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2002,7 +2002,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -2022,7 +2022,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -2042,7 +2042,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
@@ -2062,7 +2062,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2080,7 +2080,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The media types that a body may have. */
                     Accept?: string;
@@ -2104,7 +2104,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2122,9 +2122,9 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
-                    /** @description Seconds after which to come again. */
+                    /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
                     [name: string]: unknown;
                 };
@@ -2156,7 +2156,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2167,7 +2167,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2185,7 +2185,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -2205,7 +2205,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -2225,7 +2225,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2243,7 +2243,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
@@ -2263,7 +2263,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2281,7 +2281,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2299,7 +2299,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The media types that a body may have. */
                     Accept?: string;
@@ -2323,7 +2323,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2341,9 +2341,9 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
-                    /** @description Seconds after which to come again. */
+                    /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
                     [name: string]: unknown;
                 };
@@ -2375,7 +2375,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2388,7 +2388,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2406,7 +2406,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -2426,7 +2426,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -2446,7 +2446,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2464,7 +2464,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
@@ -2484,7 +2484,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2502,9 +2502,9 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
-                    /** @description Seconds after which to come again. */
+                    /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
                     [name: string]: unknown;
                 };
@@ -2539,7 +2539,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2550,7 +2550,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2568,7 +2568,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -2588,7 +2588,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -2608,7 +2608,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2626,7 +2626,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
@@ -2646,7 +2646,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2664,7 +2664,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2682,7 +2682,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The media types that a body may have. */
                     Accept?: string;
@@ -2706,7 +2706,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2724,9 +2724,9 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
-                    /** @description Seconds after which to come again. */
+                    /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
                     [name: string]: unknown;
                 };
@@ -2757,14 +2757,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The successor, and its text, which is shown this once. */
+            /** @description The successor and its text, which is shown only in this answer. */
             201: {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
-                    /** @description The path of what was made. */
+                    /** @description The path of what was created. */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -2777,7 +2777,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2795,7 +2795,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -2815,7 +2815,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
@@ -2835,7 +2835,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2853,7 +2853,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
@@ -2873,7 +2873,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2891,7 +2891,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2909,7 +2909,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The media types that a body may have. */
                     Accept?: string;
@@ -2933,7 +2933,7 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
                     [name: string]: unknown;
                 };
@@ -2951,9 +2951,9 @@ export interface operations {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
-                    /** @description The media type is as it says. */
+                    /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
-                    /** @description Seconds after which to come again. */
+                    /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
                     [name: string]: unknown;
                 };

@@ -2,17 +2,17 @@ import { createHmac, hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** What the first part of a key can be: a JSON Schema `pattern` too. */
+/** What the prefix of a key can be: also a JSON Schema `pattern`. */
 export const KEY_PREFIX = /^[a-z0-9]{1,12}$/
 export const DEFAULT_KEY_PREFIX = 'uk'
 
 const ID_LENGTH = 12
 const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
-// The largest multiple of 62 in a byte: bytes from here on are thrown away, so that every character is equally likely.
+// The largest multiple of 62 in a byte. Bytes from here on are dropped, so that every character is equally likely.
 const UNBIASED = 248
 
-/** A key text taken apart: what it is looked up by, and what proves it. */
+/** The parts of a key's text: what it is looked up by, and what proves it. */
 export interface KeyParts {
   /** `<prefix>_<id>`: public. */
   start: string
@@ -29,7 +29,7 @@ function randomText (length: number): string {
   return text
 }
 
-/** CRC-32 of the text as 6 base62 digits: finds typing errors without a look-up; no security rests on it. */
+/** CRC-32 of the text as 6 base62 digits. It finds typing errors without a look-up; no security depends on it. */
 function checksum (text: string): string {
   let rest = crc32(text)
   let digits = ''
@@ -54,27 +54,33 @@ export function generateKey (prefix: string): KeyParts & { text: string } {
 }
 
 /**
- * Builds the reader of key texts with this prefix. It answers the parts of a good text, `malformed` for one of the right shape with a wrong
- * checksum, and `null` for any other token.
+ * Makes a reader of key texts with this prefix. It returns the parts of a well-formed text, `malformed` for the right
+ * form with a wrong checksum, and `null` for any other token.
  */
 export function keyReader (prefix: string): (token: string) => KeyParts | 'malformed' | null {
-  const shape = new RegExp(`^(${prefix}_[0-9A-Za-z]{${ID_LENGTH}})_([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`)
+  const base62 = '[0-9A-Za-z]'
+  const start = `(${prefix}_${base62}{${ID_LENGTH}})`
+  const form = new RegExp(`^${start}_(${base62}{${SECRET_LENGTH}})(${base62}{${CHECKSUM_LENGTH}})$`)
   return (token) => {
-    const match = shape.exec(token)
+    const match = form.exec(token)
     if (match === null) return null
     const [, start = '', secret = '', sum] = match
     return checksum(`${start}_${secret}`) === sum ? { start, secret } : 'malformed'
   }
 }
 
-/** Whether a text is an API key made with this prefix, by its form and checksum; whether it is good only the store can tell. */
+/** True if a text is an API key with this prefix, by form and checksum. Only the store knows whether it is valid. */
 export function isApiKey (text: unknown, keyPrefix = DEFAULT_KEY_PREFIX): text is string {
   if (typeof text !== 'string' || !KEY_PREFIX.test(keyPrefix)) return false
   const read = keyReader(keyPrefix)(text)
   return read !== null && read !== 'malformed'
 }
 
-/** What is stored of a secret: SHA-256, or HMAC-SHA-256 under the pepper. 256 random bits need no slow hash. Base64url, 43 characters. */
+/**
+ * What is stored of a secret: SHA-256, or HMAC-SHA-256 with the pepper, as 43 characters of base64url. 256 random bits
+ * need no slow hash.
+ */
 export function digestSecret (secret: string, pepper: string | undefined): string {
-  return pepper === undefined ? hash('sha256', secret, 'base64url') : createHmac('sha256', pepper).update(secret).digest('base64url')
+  if (pepper === undefined) return hash('sha256', secret, 'base64url')
+  return createHmac('sha256', pepper).update(secret).digest('base64url')
 }

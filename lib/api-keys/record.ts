@@ -1,12 +1,12 @@
-import type { ApiKeyRecord } from '../storage.ts'
+import type { ApiKeyRecord } from '../core/storage.ts'
 
-/** An API key as callers see it: the record without the digest; members that are not set are absent. */
+/** An API key as callers see it: the record without the digest. Members that are not set are absent. */
 export interface ApiKey {
   /** `key_` and 26 characters. */
   id: string
   name: string
   scopes: string[]
-  /** The text's first characters, safe to show and to log. */
+  /** The first characters of the key's text, safe to show and to log. */
   start: string
   createdAt: string
   expiresAt?: string
@@ -15,6 +15,9 @@ export interface ApiKey {
   lastUsedAt?: string
   rotatedFrom?: string
 }
+
+/** The kinds of change of an API key. */
+export type KeyEventType = 'api_key.created' | 'api_key.rotated' | 'api_key.revoked'
 
 /** The public view of a record. */
 export function toApiKey (record: ApiKeyRecord): ApiKey {
@@ -30,10 +33,4 @@ export function toApiKey (record: ApiKeyRecord): ApiKey {
     ...(lastUsedAt !== null && { lastUsedAt }),
     ...(rotatedFrom !== null && { rotatedFrom })
   }
-}
-
-/** The one place that decides how long a key is good: until before this moment, in epoch milliseconds. */
-export function endOf ({ revokedAt = null, expiresAt = null }: { revokedAt?: string | null, expiresAt?: string | null }): number {
-  if (revokedAt !== null) return -Infinity
-  return expiresAt === null ? Infinity : Date.parse(expiresAt)
 }

@@ -1,77 +1,76 @@
-import { type Call, type Context, FROM_PROCESS } from '../context.ts'
-import { type Fault, UsersError } from '../errors.ts'
-import type { KeyEventType, Publish } from '../events.ts'
-import { isApiKeyId, newId } from '../ids.ts'
-import { fromStorage } from '../storage-errors.ts'
-import { type Limits, type ListedPage, readPage } from '../paging.ts'
-import type { ApiKeyRecord, Storage } from '../storage.ts'
-import { earlier, type Grant, requireExpiry, requireScopes } from './grant.ts'
+import { type Call, type Context, FROM_PROCESS } from '../core/context.ts'
+import { UsersError } from '../core/errors.ts'
+import type { Fault } from '../core/fault.ts'
+import { isApiKeyId, newId } from '../core/ids.ts'
+import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
+import { fromStorage } from '../core/storage-errors.ts'
+import type { ApiKeyRecord, Storage } from '../core/storage.ts'
+import { type Delegation, earlier, requireOwnExpiry, requireOwnScopes } from './delegation.ts'
 import { digestSecret, generateKey } from './key-text.ts'
-import { type ApiKey, toApiKey } from './record.ts'
-import { checkApiKeyInput, checkKeyListQuery, checkRotateOptions, expiryAfter } from './rules.ts'
-import type { Scope } from './scopes.ts'
+import { type ApiKey, type KeyEventType, toApiKey } from './record.ts'
+import { checkApiKeyInput, checkRotateOptions, expiryAfter, keyListQueryCheck } from './rules.ts'
+import { ADMIN_SCOPE } from './scopes.ts'
 import type { Verifier } from './verifier.ts'
 
-/** A new key: its record, and its text, which can't be had again. */
+/** A new key: its record, and its text, which is not stored. */
 export type NewApiKey = ApiKey & { key: string }
 
-/** Who asks, and what that caller can give: anything, in process. */
+/** A call, and what its caller can give; null: anything, as in process. */
 export interface KeyCall extends Call {
-  grant: Grant | null
+  delegation: Delegation | null
 }
 
 export interface ApiKeysServiceOptions {
   storage: Storage
   verifier: Verifier
-  limits: Limits
+  pageSize: PageSize
   keyPrefix: string
   pepper: string | undefined
-  publish: Publish
-  /** Told of each change, in the order of the changes. */
-  log: (event: KeyEventType, key: ApiKey, context: Context) => void
+  /** Publishes each change, in the order of the changes. */
+  publish: (event: KeyEventType, key: ApiKey, context: Context) => void
 }
 
-const NO_LIMITS: KeyCall = Object.freeze({ ...FROM_PROCESS, grant: null })
-// Whoever has it can make keys: of these one must be left.
-const ADMIN_SCOPE: Scope = 'keys:write'
+const UNBOUNDED: KeyCall = Object.freeze({ ...FROM_PROCESS, delegation: null })
 
 export type ApiKeysService = ReturnType<typeof createApiKeysService>
 
+type NewKeyValues = Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom' | 'lifetime'>
+
 /**
- * What can be done with API keys, without HTTP. Every change passes here, so that the verifier forgets what it knew. Every method takes what a stranger sent and
- * throws UsersError alone; the order is validation → existence → what the caller can give → state.
+ * The operations on API keys, without HTTP. Every change goes through here, so that the verifier drops what it cached.
+ * Every method takes unchecked input and throws UsersError alone. The order is validation → existence → what the caller
+ * can give → state.
  */
-export function createApiKeysService ({ storage, verifier, limits, keyPrefix, pepper, publish, log }: ApiKeysServiceOptions) {
+export function createApiKeysService (options: ApiKeysServiceOptions) {
+  const { storage, verifier, pageSize, keyPrefix, pepper, publish } = options
+  const checkListQuery = keyListQueryCheck(pageSize)
   const notFound = () => new UsersError('api_key_not_found')
 
-  function tell (event: KeyEventType, record: ApiKeyRecord, context: Context): void {
-    const key = toApiKey(record)
-    log(event, key, context)
-    publish(event, key, context)
-  }
-
   async function changing<Value> (change: () => Promise<Value>): Promise<Value> {
-    verifier.forget()
+    verifier.clear()
     try {
       return await fromStorage(change)
     } finally {
-      verifier.forget()
+      verifier.clear()
     }
   }
 
-  function make (values: Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom' | 'lifetime'>, now: number): { record: ApiKeyRecord, text: string } {
+  function make (values: NewKeyValues, now: number): { record: ApiKeyRecord, text: string } {
     const { start, secret, text } = generateKey(keyPrefix)
     const digest = digestSecret(secret, pepper)
-    const record = { id: newId('key'), ...values, start, digest, createdAt: new Date(now).toISOString(), revokedAt: null, lastUsedAt: null }
+    const createdAt = new Date(now).toISOString()
+    const record = { id: newId('key'), ...values, start, digest, createdAt, revokedAt: null, lastUsedAt: null }
     return { record, text }
   }
 
-  async function add (input: unknown, onlyFirst: boolean, { context, found, grant }: KeyCall): Promise<NewApiKey | null> {
+  async function add (input: unknown, onlyFirst: boolean, call: KeyCall): Promise<NewApiKey | null> {
+    const { context, priorFaults, delegation } = call
     const now = Date.now()
-    const { record, text } = make({ ...checkApiKeyInput(input, now, grant, found), rotatedFrom: null }, now)
+    const values = checkApiKeyInput(input, now, delegation, priorFaults)
+    const { record, text } = make({ ...values, rotatedFrom: null }, now)
     const added = await changing(() => storage.createApiKey(record, { onlyFirst }))
     if (!added) return null
-    tell('api_key.created', record, context)
+    publish('api_key.created', toApiKey(record), context)
     return { ...toApiKey(record), key: text }
   }
 
@@ -81,49 +80,58 @@ export function createApiKeysService ({ storage, verifier, limits, keyPrefix, pe
     return record
   }
 
-  async function create (input: unknown, call = NO_LIMITS): Promise<NewApiKey> {
+  async function create (input: unknown, call = UNBOUNDED): Promise<NewApiKey> {
     const added = await add(input, false, call)
-    if (added === null) throw new UsersError('internal', { cause: new Error('the storage refused a key without a reason') })
-    return added
+    if (added !== null) return added
+    throw new UsersError('internal', { cause: new Error('the storage refused a key without a reason') })
   }
 
   async function createFirst (input: unknown): Promise<NewApiKey | null> {
-    return add(input, true, NO_LIMITS)
+    return add(input, true, UNBOUNDED)
   }
 
   async function get (id: string): Promise<ApiKey> {
     return toApiKey(await find(id))
   }
 
-  async function list (query: Readonly<Record<string, unknown>>, found: readonly Fault[] = []): Promise<ListedPage<ApiKey>> {
-    const page = await readPage(checkKeyListQuery(query, limits, found), (page) => fromStorage(() => storage.listApiKeys(page)))
+  async function list (
+    query: Readonly<Record<string, unknown>>,
+    priorFaults: readonly Fault[] = []
+  ): Promise<ListedPage<ApiKey>> {
+    const checked = checkListQuery(query, priorFaults)
+    const page = await readPage(checked, (request) => fromStorage(() => storage.listApiKeys(request)))
     return { ...page, items: page.items.map(toApiKey) }
   }
 
-  async function rotate (id: string, options: unknown = {}, { context, found, grant } = NO_LIMITS): Promise<NewApiKey> {
-    const overlap = checkRotateOptions(options, found)
+  async function rotate (id: string, options: unknown = {}, call = UNBOUNDED): Promise<NewApiKey> {
+    const { context, priorFaults, delegation } = call
+    const overlap = checkRotateOptions(options, priorFaults)
     const { name, scopes, lifetime, expiresAt: end } = await find(id)
-    // The successor's text goes to the caller: without these bounds it could make itself any key by rotating that.
-    if (grant !== null) {
-      requireScopes(grant, scopes, () => '')
+    // The caller gets the successor's text: without these bounds it could obtain any key by rotating that.
+    if (delegation !== null) {
+      requireOwnScopes(delegation, scopes, () => '')
       // A key that can manage keys must not be replaced by one that ends sooner: it may be the last.
-      if (scopes.includes(ADMIN_SCOPE)) requireExpiry(grant, end, '')
+      if (scopes.includes(ADMIN_SCOPE)) requireOwnExpiry(delegation, end, '')
     }
     const now = Date.now()
-    const expiresAt = earlier(expiryAfter(lifetime, now), grant === null ? null : grant.expiresAt)
+    const expiresAt = earlier(expiryAfter(lifetime, now), delegation === null ? null : delegation.expiresAt)
     const { record, text } = make({ name, scopes, lifetime, expiresAt, rotatedFrom: id }, now)
     const times = { now: new Date(now).toISOString(), expiresAt: new Date(now + overlap * 1000).toISOString() }
     if (await changing(() => storage.rotateApiKey(id, record, times)) === null) throw notFound()
-    tell('api_key.rotated', record, context)
+    publish('api_key.rotated', toApiKey(record), context)
     return { ...toApiKey(record), key: text }
   }
 
-  /** `keepOne`: refuse where no other active key could manage keys after it. */
-  async function revoke (id: string, { keepOne, context } = { keepOne: false, context: FROM_PROCESS.context }): Promise<ApiKey> {
+  /** `keepOne`: refuse if no other active key could manage keys afterwards. */
+  async function revoke (
+    id: string,
+    { keepOne, context } = { keepOne: false, context: FROM_PROCESS.context }
+  ): Promise<ApiKey> {
     if (!isApiKeyId(id)) throw notFound()
-    const result = await changing(() => storage.revokeApiKey(id, new Date().toISOString(), { keepOneWith: keepOne ? ADMIN_SCOPE : null }))
+    const keepOneWith = keepOne ? ADMIN_SCOPE : null
+    const result = await changing(() => storage.revokeApiKey(id, new Date().toISOString(), { keepOneWith }))
     if (result === null) throw notFound()
-    if (result.changed) tell('api_key.revoked', result.key, context)
+    if (result.changed) publish('api_key.revoked', toApiKey(result.key), context)
     return toApiKey(result.key)
   }
 

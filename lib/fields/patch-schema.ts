@@ -1,24 +1,35 @@
-import { isObject } from '../json.ts'
-import type { JsonSchema } from './schema.ts'
+import { isObject } from '../core/json.ts'
+import type { JsonSchema } from './json-schema.ts'
 
 const NULL: JsonSchema = { type: 'null' }
-// What says something of the whole, of which a patch is a part.
-const OF_THE_WHOLE = ['default', 'required', 'minProperties', 'maxProperties', 'dependencies', 'dependentRequired', 'dependentSchemas', 'not', 'if', 'then', 'else', 'unevaluatedProperties']
+/** Keywords that constrain the whole value. A patch is only a part of it. */
+const ABOUT_THE_WHOLE = [
+  'default', 'required', 'minProperties', 'maxProperties', 'dependencies', 'dependentRequired', 'dependentSchemas',
+  'not', 'if', 'then', 'else', 'unevaluatedProperties'
+]
+const COMBINING = ['anyOf', 'oneOf', 'allOf', 'not', 'if']
 
 const isNull = (schema: unknown): boolean => isObject(schema) && schema['type'] === 'null'
+const hasAny = (schema: JsonSchema, keywords: readonly string[]) => keywords.some((each) => Object.hasOwn(schema, each))
 
-/** A schema that allows `null` too, in words by which a fault names what is wrong and not that nothing fits. */
+/** A schema that accepts `null` too, in a form whose faults still name what is wrong. */
 function nullable (schema: JsonSchema): JsonSchema {
   const { const: only, ...others } = schema
   const { type, enum: choices = Object.hasOwn(schema, 'const') ? [only] : undefined, anyOf } = schema
   if (Object.keys(schema).length === 0) return schema
-  if (Array.isArray(anyOf) && type === undefined) return anyOf.some(isNull) ? schema : { ...schema, anyOf: [...anyOf, NULL] }
-  // Other words would go on judging null as well.
-  if ((type === undefined && choices === undefined) || ['anyOf', 'oneOf', 'allOf', 'not', 'if'].some((keyword) => Object.hasOwn(schema, keyword))) return { anyOf: [schema, NULL] }
-  return { ...others, ...(type !== undefined && { type: [...new Set([type, 'null'].flat())] }), ...(Array.isArray(choices) && { enum: [...new Set([...choices, null])] }) }
+  if (Array.isArray(anyOf) && type === undefined) {
+    return anyOf.some(isNull) ? schema : { ...schema, anyOf: [...anyOf, NULL] }
+  }
+  // Other keywords would still be applied to null.
+  if ((type === undefined && choices === undefined) || hasAny(schema, COMBINING)) return { anyOf: [schema, NULL] }
+  return {
+    ...others,
+    ...(type !== undefined && { type: [...new Set([type, 'null'].flat())] }),
+    ...(Array.isArray(choices) && { enum: [...new Set([...choices, null])] })
+  }
 }
 
-/** A schema that `null` does not fit, which would remove what is required. */
+/** A schema that refuses `null`, which would remove a required member. */
 function notNull (schema: JsonSchema): JsonSchema {
   const { anyOf, ...others } = schema
   const { type, enum: choices } = schema
@@ -26,45 +37,54 @@ function notNull (schema: JsonSchema): JsonSchema {
     const rest = anyOf.filter((each) => !isNull(each))
     return notNull(rest.length === 1 ? { ...others, ...rest[0] } : { ...others, anyOf: rest })
   }
-  if (Array.isArray(type) && type.includes('null')) return notNull({ ...schema, type: type.filter((each) => each !== 'null') })
-  if (Array.isArray(choices) && choices.includes(null)) return notNull({ ...schema, enum: choices.filter((each) => each !== null) })
-  const refused = type !== undefined ? type !== 'null' : choices !== undefined
-  if (refused) return schema
+  if (Array.isArray(type) && type.includes('null')) {
+    return notNull({ ...schema, type: type.filter((each) => each !== 'null') })
+  }
+  if (Array.isArray(choices) && choices.includes(null)) {
+    return notNull({ ...schema, enum: choices.filter((each) => each !== null) })
+  }
+  const refusesNull = type !== undefined ? type !== 'null' : choices !== undefined
+  if (refusesNull) return schema
   return Object.hasOwn(schema, 'not') ? { allOf: [schema, { not: NULL }] } : { ...schema, not: NULL }
 }
 
-/** Each schema of a list, or each that stands under a name, as a patch. */
-function patches (value: unknown, write: (schema: JsonSchema, name: string) => JsonSchema): unknown {
-  if (Array.isArray(value)) return value.map((each) => write(Object(each), ''))
-  return Object.fromEntries(Object.entries(Object(value)).map(([name, each]) => [name, write(Object(each), name)]))
+/** Applies a function to each schema of a list, or to each named schema of an object. */
+function mapEach (value: unknown, map: (schema: JsonSchema, name: string) => JsonSchema): unknown {
+  if (Array.isArray(value)) return value.map((each) => map(Object(each), ''))
+  return Object.fromEntries(Object.entries(Object(value)).map(([name, each]) => [name, map(Object(each), name)]))
 }
 
 /**
- * What a merge patch (RFC 7396) of a value may be: of an object any of its members, and `null` for those that need not be there; anything else takes the whole
- * value's place. Whatever leads to what the schema allows is allowed; what a patch leads to is judged once it is known.
+ * The schema of a merge patch (RFC 7396) of a value: of an object any of its members, and `null` for optional ones; any
+ * other value is replaced. It accepts every patch that can lead to an allowed value; the result is checked once known.
  */
 export function patchOf (schema: JsonSchema): JsonSchema {
   const { properties, patternProperties, additionalProperties, anyOf, oneOf, allOf } = schema
-  if (![properties, patternProperties, additionalProperties, anyOf, oneOf, allOf].some((each) => typeof each === 'object')) {
+  const parts = [properties, patternProperties, additionalProperties, anyOf, oneOf, allOf]
+  if (!parts.some((each) => typeof each === 'object')) {
     const { default: usual, ...others } = schema
     return others
   }
   const required: unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
-  const { oneOf: either, ...rest } = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !OF_THE_WHOLE.includes(keyword)))
+  const kept = Object.entries(schema).filter(([keyword]) => !ABOUT_THE_WHOLE.includes(keyword))
+  const { oneOf: either, ...rest } = Object.fromEntries(kept)
   const alternatives = [...Array.isArray(anyOf) ? anyOf : [], ...Array.isArray(either) ? either : []]
+  const optionalMember = (each: JsonSchema) => patchedMember(each, false)
   return {
     ...rest,
-    ...(properties !== undefined && { properties: patches(properties, (each, name) => patchedMember(each, required.includes(name))) }),
-    ...(patternProperties !== undefined && { patternProperties: patches(patternProperties, (each) => patchedMember(each, false)) }),
-    ...(isObject(additionalProperties) && { additionalProperties: patchedMember(additionalProperties, false) }),
-    // What is there from an older schema, or another alternative, can be removed.
+    ...(properties !== undefined && {
+      properties: mapEach(properties, (each, name) => patchedMember(each, required.includes(name)))
+    }),
+    ...(patternProperties !== undefined && { patternProperties: mapEach(patternProperties, optionalMember) }),
+    ...(isObject(additionalProperties) && { additionalProperties: optionalMember(additionalProperties) }),
+    // A member that was stored under an older schema, or another alternative, can be removed.
     ...(additionalProperties === false && { additionalProperties: NULL }),
-    ...(alternatives.length > 0 && { anyOf: patches(alternatives, patchOf) }),
-    ...(allOf !== undefined && { allOf: patches(allOf, patchOf) })
+    ...(alternatives.length > 0 && { anyOf: mapEach(alternatives, patchOf) }),
+    ...(allOf !== undefined && { allOf: mapEach(allOf, patchOf) })
   }
 }
 
-/** The same of a member of an object. */
+/** The schema of a merge patch of a member. */
 export function patchedMember (schema: JsonSchema, required: boolean): JsonSchema {
   const patch = patchOf(schema)
   return required ? notNull(patch) : nullable(patch)

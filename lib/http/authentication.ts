@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller, Identify } from '../api-keys/authenticator.ts'
 import { insufficientScope, invalidKey, unauthorized } from '../api-keys/challenge.ts'
 import type { Scope } from '../api-keys/scopes.ts'
-import { headerLines } from './request.ts'
+import { headerLines } from './header-fields.ts'
 import type { SecurityLog } from './security-log.ts'
 
 // RFC 9110 section 11.4: the scheme in any case, and one token.
@@ -11,9 +11,13 @@ const BEARER = /^bearer +[^ ]/i
 
 /**
  * The caller of a request, from its Authorization header alone.
- * @throws UsersError `unauthorized`, `invalid_api_key` with their challenges (RFC 6750 section 3), `storage_unavailable`
+ * @throws UsersError `unauthorized` or `invalid_api_key` with a challenge (RFC 6750 section 3), `storage_unavailable`
  */
-export async function authenticateRequest (request: FastifyRequest, identify: Identify, log: SecurityLog): Promise<Caller> {
+export async function authenticateRequest (
+  request: FastifyRequest,
+  identify: Identify<FastifyRequest>,
+  log: SecurityLog
+): Promise<Caller> {
   const lines = headerLines(request, 'authorization')
   const [credentials = ''] = lines
   if (lines.length < 2 && !BEARER.test(credentials)) throw unauthorized()
@@ -24,17 +28,14 @@ export async function authenticateRequest (request: FastifyRequest, identify: Id
   return caller
 }
 
-/**
- * Lets a caller pass that has the scope.
- * @throws UsersError `insufficient_scope` with its challenge (RFC 6750 section 3.1)
- */
+/** @throws UsersError `insufficient_scope` with its challenge (RFC 6750 section 3.1) if the caller lacks the scope */
 export function requireScope (request: FastifyRequest, caller: Caller, scope: Scope, log: SecurityLog): void {
   if (caller.principal.scopes.includes(scope)) return
   log.denied(request, caller, scope)
   throw insufficientScope([scope])
 }
 
-/** What every answer of ours carries: users are personal data. */
+/** Sets the headers of every response: users are personal data. */
 export function protect (reply: FastifyReply): void {
   reply.header('cache-control', 'no-store')
   reply.header('x-content-type-options', 'nosniff')

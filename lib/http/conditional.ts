@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Fault, UsersError } from '../errors.ts'
+import { UsersError } from '../core/errors.ts'
+import type { Fault } from '../core/fault.ts'
 import type { WriteOptions } from '../users/write-options.ts'
-import { header } from './request.ts'
+import { header } from './header-fields.ts'
 
-// RFC 9110 section 8.8.3; a list may hold empty elements (section 5.6.1).
+// RFC 9110 section 8.8.3; a list may have empty elements (section 5.6.1).
 const ENTITY_TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/y
 const SEPARATOR = /[ \t]*(?:,[ \t]*)+/y
 const VERSION = /^[1-9]\d{0,14}$/
@@ -23,24 +24,31 @@ function parseEntityTags (text: string): '*' | EntityTag[] | null {
   if (value === '*') return '*'
   const tags: EntityTag[] = []
   let at = 0
-  const eat = (pattern: RegExp): string | null => {
+  const read = (pattern: RegExp): string | null => {
     const start = at
     pattern.lastIndex = start
     if (!pattern.test(value)) return null
     at = pattern.lastIndex
     return value.slice(start, at)
   }
-  eat(SEPARATOR)
+  read(SEPARATOR)
   while (at < value.length) {
-    const tag = eat(ENTITY_TAG)
+    const tag = read(ENTITY_TAG)
     if (tag === null) return null
     tags.push({ weak: tag.startsWith('W'), opaque: tag.slice(tag.indexOf('"') + 1, -1) })
-    if (at < value.length && eat(SEPARATOR) === null) return null
+    if (at < value.length && read(SEPARATOR) === null) return null
   }
   return tags.length === 0 ? null : tags
 }
 
-function versionsIn (request: FastifyRequest, name: 'if-match' | 'if-none-match', weak: boolean, faults: Fault[]): '*' | number[] | undefined {
+type Versions = '*' | number[]
+
+function versionsIn (
+  request: FastifyRequest,
+  name: 'if-match' | 'if-none-match',
+  acceptsWeak: boolean,
+  faults: Fault[]
+): Versions | undefined {
   const text = header(request, name)
   if (text === undefined) return undefined
   const tags = parseEntityTags(text)
@@ -49,13 +57,13 @@ function versionsIn (request: FastifyRequest, name: 'if-match' | 'if-none-match'
     return undefined
   }
   if (tags === '*') return '*'
-  // A tag that we never give out matches nothing; under the strong comparison a weak one doesn't either.
-  return tags.filter((tag) => (weak || !tag.weak) && VERSION.test(tag.opaque)).map((tag) => Number(tag.opaque))
+  // A tag that is not of ours matches nothing, and in the strong comparison a weak one does not either.
+  return tags.filter((tag) => (acceptsWeak || !tag.weak) && VERSION.test(tag.opaque)).map((tag) => Number(tag.opaque))
 }
 
 /**
- * The preconditions of a request: If-Match by strong comparison, If-None-Match by weak comparison (RFC 9110 sections 13.1.1 and 13.1.2).
- * A header of another form is added to the faults.
+ * The preconditions of a request: If-Match by strong comparison, If-None-Match by weak comparison (RFC 9110 sections
+ * 13.1.1 and 13.1.2). A malformed header is added to `faults`.
  */
 export function preconditions (request: FastifyRequest, faults: Fault[]): WriteOptions {
   const ifMatch = versionsIn(request, 'if-match', false, faults)
@@ -63,16 +71,18 @@ export function preconditions (request: FastifyRequest, faults: Fault[]): WriteO
   return { ...(ifMatch !== undefined && { ifMatch }), ...(ifNoneMatch !== undefined && { ifNoneMatch }) }
 }
 
-function names (versions: WriteOptions['ifMatch'], version: number): boolean {
+function includesVersion (versions: WriteOptions['ifMatch'], version: number): boolean {
   return versions === '*' || versions === version || (Array.isArray(versions) && versions.includes(version))
 }
 
 /**
- * Judges the preconditions of a read, in the order of RFC 9110 section 13.2.2, and sets the ETag. True: the client has this version, answer 304.
+ * Evaluates the preconditions of a read, in the order of RFC 9110 section 13.2.2, and sets the ETag. True: the client
+ * has this version, so the answer is 304.
  * @throws UsersError `precondition_failed`
  */
-export function notModified (conditions: WriteOptions, version: number, reply: FastifyReply): boolean {
-  if (conditions.ifMatch !== undefined && !names(conditions.ifMatch, version)) throw new UsersError('precondition_failed')
+export function isNotModified (conditions: WriteOptions, version: number, reply: FastifyReply): boolean {
+  const { ifMatch, ifNoneMatch } = conditions
+  if (ifMatch !== undefined && !includesVersion(ifMatch, version)) throw new UsersError('precondition_failed')
   reply.header('etag', entityTag(version))
-  return names(conditions.ifNoneMatch, version)
+  return includesVersion(ifNoneMatch, version)
 }

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import { isOnCalendar } from '../dates.ts'
+import { isOnCalendar } from '../core/calendar.ts'
 
-// HTTP's dates have four digits for the year.
+// Dates of HTTP have four digits for the year.
 const LAST_MOMENT = Date.UTC(10_000, 0) - 1
 
-/** When a version was, or will be, deprecated, when it ends, and where clients are told. Dates as `Date`, or as ISO 8601 text. */
+/** When a version is deprecated, when it ends, and where clients read about it. Dates as `Date` or ISO 8601 text. */
 export interface Deprecated {
   since: Date | string
   /** Not before `since`. */
@@ -17,22 +17,25 @@ export interface Deprecated {
 export function deprecationFaults ({ since, sunset = since }: Deprecated): string[] {
   const [from, to] = [Number(new Date(since)), Number(new Date(sunset))]
   const exists = [since, sunset].every((date) => typeof date !== 'string' || isOnCalendar(date))
-  if (!exists || !(from >= 0) || !(to >= 0 && to <= LAST_MOMENT)) return ['deprecated must have dates that exist, from 1970 to 9999']
+  if (!exists || !(from >= 0) || !(to >= 0 && to <= LAST_MOMENT)) {
+    return ['deprecated must have dates that exist, from 1970 to 9999']
+  }
   // RFC 9745 section 4.
   return to < from ? ['deprecated.sunset must not be before deprecated.since'] : []
 }
 
-/** Has every answer of the scope say that its version is deprecated: Deprecation (RFC 9745), Sunset (RFC 8594), and a link to more. */
+/** Adds Deprecation (RFC 9745), Sunset (RFC 8594) and a link to every response of the scope. */
 export function announceDeprecation (scope: FastifyInstance, { since, sunset, link }: Deprecated): void {
   const headers = {
     // A date of RFC 9651 section 3.3.7: whole seconds.
     deprecation: `@${Math.floor(Number(new Date(since)) / 1000)}`,
     ...(sunset !== undefined && { sunset: new Date(sunset).toUTCString() })
   }
-  const more = link === undefined ? [] : [`<${link}>; rel="deprecation"`, ...(sunset === undefined ? [] : [`<${link}>; rel="sunset"`])]
+  const relations = ['deprecation', ...(sunset === undefined ? [] : ['sunset'])]
+  const links = link === undefined ? [] : relations.map((rel) => `<${link}>; rel="${rel}"`)
   scope.addHook('onSend', async (_request, reply) => {
     reply.headers(headers)
-    const links = reply.getHeader('link')
-    if (more.length > 0) reply.header('link', [...(links === undefined ? [] : [links]), ...more].join(', '))
+    const before = reply.getHeader('link')
+    if (links.length > 0) reply.header('link', [...(before === undefined ? [] : [before]), ...links].join(', '))
   })
 }

@@ -1,16 +1,32 @@
 /**
- * All that is relied on beyond what Fastify, pino and @fastify/rate-limit document. Read in fastify 5.12.8 and 6.0.0-alpha.4, pino 10.3 and @fastify/rate-limit
- * 11.2; `test/fastify-internals.test.ts` fails where one of it goes, and says what to do then.
+ * Everything that is used beyond the documented interfaces of Fastify, pino and @fastify/rate-limit. Read in fastify
+ * 5.12.8 and 6.0.0-alpha.4, pino 10.3 and @fastify/rate-limit 11.2. `test/fastify-internals.test.ts` fails if any of
+ * it changes, and says what to do then.
  */
+import { createRequire } from 'node:module'
 import type { FastifyBaseLogger } from 'fastify'
 
-/** Where pino keeps its serialisers, on a logger and on its children. */
-export const SERIALIZERS = Symbol.for('pino.serializers')
-
-/** Whether it is no logger at all: where a host has none, Fastify's (abstract-logging) has one function for every level, with nothing in it. */
-export function isNoLogger ({ info, error }: FastifyBaseLogger): boolean {
-  return info === error && /\{\s*\}$/.test(String(info))
+/**
+ * Fastify's logger for a host without one: the package abstract-logging, all of whose levels are one empty function.
+ */
+function findSilentLogger (): { info?: unknown } {
+  try {
+    const require = createRequire(import.meta.url)
+    return createRequire(require.resolve('fastify'))('abstract-logging')
+  } catch {
+    return {}
+  }
 }
 
-/** @fastify/rate-limit with what its types leave out: an address as it is counted, of IPv6 the network. */
+const silentLogger = findSilentLogger()
+
+/** True if the host has no logger: then nothing has to be kept from it. */
+export function isSilent ({ info }: FastifyBaseLogger): boolean {
+  return info === silentLogger.info
+}
+
+/** Where pino keeps the serialisers of a logger and its children. */
+export const SERIALIZERS = Symbol.for('pino.serializers')
+
+/** @fastify/rate-limit with a function that its types omit: the address as it is counted, for IPv6 its network. */
 export type RateLimitPackage = typeof import('@fastify/rate-limit') & { normalizeIP: (ip: string) => string }

@@ -1,20 +1,20 @@
 import { LRUCache } from 'lru-cache'
 
-const MOST_CALLERS = 10_000
+const MAX_CALLERS = 10_000
 
 type Callback = (error: null, result: { current: number, ttl: number }) => void
 
 /**
- * Counters of @fastify/rate-limit in the process. Its own store hands everybody the same object, which goes on counting before it is read: of many requests at
- * once all would be told the last number, and none would pass.
+ * In-process counters for @fastify/rate-limit. Its own store gives every caller the same object and changes that
+ * before it is read: concurrent requests would all get the last number, and all be refused.
  */
 export class MemoryCounters {
-  readonly #most: number
+  readonly #max: number
   readonly #counts: LRUCache<string, { current: number, ends: number }>
 
-  constructor (most = MOST_CALLERS) {
-    this.#most = most
-    this.#counts = new LRUCache({ max: most })
+  constructor (max = MAX_CALLERS) {
+    this.#max = max
+    this.#counts = new LRUCache({ max })
   }
 
   incr (key: string, callback: Callback, window: number): void {
@@ -26,14 +26,15 @@ export class MemoryCounters {
     callback(null, { current: count.current, ttl: count.ends - now })
   }
 
-  /** The same without counting. */
+  /** The count without incrementing it. */
   read (key: string, callback: Callback): void {
     const now = Date.now()
     const known = this.#counts.get(key)
-    callback(null, known !== undefined && now < known.ends ? { current: known.current, ttl: known.ends - now } : { current: 0, ttl: 0 })
+    const isOpen = known !== undefined && now < known.ends
+    callback(null, isOpen ? { current: known.current, ttl: known.ends - now } : { current: 0, ttl: 0 })
   }
 
   child (): MemoryCounters {
-    return new MemoryCounters(this.#most)
+    return new MemoryCounters(this.#max)
   }
 }

@@ -1,70 +1,108 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { Scope } from '../api-keys/scopes.ts'
-import type { Fault } from '../errors.ts'
-import type { FilterKind } from '../fields/schema.ts'
-import { type Describe, hide } from '../openapi/describe.ts'
-import { type Limits, unknownParameters } from '../paging.ts'
-import { toUsersError } from '../storage-errors.ts'
-import type { Gate } from './gate.ts'
-import { decimal, type ParsedQuery, parseQuery, queryOf, typed } from './query.ts'
+import { UsersError } from '../core/errors.ts'
+import { type Fault, unknownParameters } from '../core/fault.ts'
+import { BODY_MAX } from '../core/limits.ts'
+import type { PageSize } from '../core/paging.ts'
+import { type Parameters, parseParameter } from '../core/parameters.ts'
+import { toUsersError } from '../core/storage-errors.ts'
+import { type Describe, hidden } from '../openapi/describe.ts'
+import type { Operation } from '../openapi/operation.ts'
+import type { RouteAccess } from './admission.ts'
+import type { ConcurrencyLimit } from './concurrency-limit.ts'
+import { type ParsedQuery, parseQuery, queryOf } from './query.ts'
 
-export const JSON_TYPE = 'application/json'
-const NO_FILTERS: ReadonlyMap<string, FilterKind> = new Map()
-
-/** What our routes have to know of the host's router, what lets their work through, and what describes them. */
+/** What routes need to know: the host's router, the limit that work runs under, and what describes them. */
 export interface RouteSettings {
   useSemicolonDelimiter: boolean
-  gate: Gate
-  limits: Limits
+  limited: ConcurrencyLimit
+  pageSize: PageSize
   describe: Describe
 }
 
-export type Handler = (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => Promise<FastifyReply>
+export type Handler = (
+  request: FastifyRequest<{ Params: { id: string } }>,
+  reply: FastifyReply
+) => Promise<FastifyReply>
 
-/** Makes handlers ours: they pass the gate, and throw UsersError alone, so that the error handler can tell our errors from the host's. */
-export const handlersBehind = (gate: Gate) => (handler: Handler): Handler => {
+/** Makes handlers run under the limit and throw UsersError alone, so that the error handler recognises our errors. */
+export const handlersUnder = (limited: ConcurrencyLimit) => (handler: Handler): Handler => {
   return async (request, reply) => {
     try {
-      return await gate(() => handler(request, reply))
+      return await limited(() => handler(request, reply))
     } catch (error) {
       throw toUsersError(error)
     }
   }
 }
 
-/** Routes GET, and HEAD by the same handler: Fastify's own gives a 304 a Content-Length of 0 (RFC 9110 section 8.6). Descriptions tell of HEAD in words. */
-export function routeReads (scope: FastifyInstance, url: string, needs: Scope, description: ReturnType<Describe>, handler: Handler): void {
-  const fastifyUsers = { scope: needs, accepts: [] }
-  scope.route({ method: 'GET', url, exposeHeadRoute: false, config: { fastifyUsers, ...description }, handler })
-  scope.route({ method: 'HEAD', url, config: { fastifyUsers, ...hide }, handler })
+/** The options of a route that may have a body. */
+export function writeRoute (describe: Describe, operation: Operation, access: RouteAccess) {
+  return { bodyLimit: BODY_MAX, config: { fastifyUsers: access, ...describe(operation) } }
 }
 
-/** The faults of the query of a request that has no parameters. */
+/**
+ * Routes GET, and HEAD by the same handler: Fastify's own HEAD gives a 304 a Content-Length of 0 (RFC 9110 section
+ * 8.6). Descriptions mention HEAD in words.
+ */
+export function routeReads (
+  scope: FastifyInstance,
+  url: string,
+  required: Scope,
+  description: ReturnType<Describe>,
+  handler: Handler
+): void {
+  const fastifyUsers = { scope: required, accepts: [] }
+  scope.route({ method: 'GET', url, exposeHeadRoute: false, config: { fastifyUsers, ...description }, handler })
+  scope.route({ method: 'HEAD', url, config: { fastifyUsers, ...hidden }, handler })
+}
+
+/** Answers 405 with Allow for every other method that Fastify routes. Called after the path's routes. */
+export function refuseOtherMethods (scope: FastifyInstance, url: string, methods: readonly HTTPMethods[]): void {
+  const headers = { allow: methods.join(', ') }
+  const others = scope.supportedMethods.filter((method) => !methods.includes(method))
+  const refuse = (): never => { throw new UsersError('method_not_allowed', { headers }) }
+  scope.route({ method: others, url, config: { fastifyUsers: { refuse }, ...hidden }, handler: refuse })
+}
+
+/** The faults of the query of an operation without parameters. */
 export function strayParameters ({ pairs, faults }: ParsedQuery): Fault[] {
   return [...faults, ...unknownParameters(pairs.map(([parameter]) => parameter))]
 }
 
-/** The parameters of a list, as the services take them: numbers as such, and what filters compare by its kind. */
-export function listParameters ({ pairs }: ParsedQuery, filters: ReadonlyMap<string, FilterKind> = NO_FILTERS): Record<string, unknown> {
-  return Object.fromEntries(pairs.map(([name, value]) => [name, name === 'page' || name === 'limit' ? decimal(value) : typed(value, filters.get(name))]))
+/** Query parameters as services take them, each in its declared type. */
+export function typedParameters ({ pairs }: ParsedQuery, declared: Parameters): Record<string, unknown> {
+  return Object.fromEntries(pairs.map(([name, text]) =>
+    [name, parseParameter(text, Object.hasOwn(declared, name) ? declared[name] : undefined)]))
 }
 
-/** The query of a request, taken apart. */
-export function queryFrom (request: FastifyRequest, { useSemicolonDelimiter }: Pick<RouteSettings, 'useSemicolonDelimiter'>): ParsedQuery {
+/** The parsed query of a request. */
+export function parsedQuery (
+  request: FastifyRequest,
+  { useSemicolonDelimiter }: Pick<RouteSettings, 'useSemicolonDelimiter'>
+): ParsedQuery {
   return parseQuery(queryOf(request.url, useSemicolonDelimiter))
 }
 
+// Characters that a URI path has without escapes (RFC 3986 section 3.3), and the escapes themselves.
+const NOT_IN_PATHS = /[^A-Za-z0-9._~!$&'()*+,;=:@/%-]/gu
+
 /**
- * Tells the path of a collection of the scope, such as `/v1/users`. Under a prefix with parameters it is taken from the path that was asked for, which goes on for
- * `below` segments, made a path of RFC 3986 again: what no path may hold is escaped, and slashes are single, since a leading `//` (or `/\\`, to a browser) would
- * name a host.
+ * Makes a function that gives the path of a collection of the scope, such as `/v1/users`. If the prefix has parameters,
+ * the path is taken from the request's URL, without its last `below` segments. It is then normalised: characters that a
+ * path may not have are escaped, and slashes are single, since browsers read a leading `//` (or `/\`) as a host.
  */
-export function pathsOf (scope: FastifyInstance, name: string, { useSemicolonDelimiter }: Pick<RouteSettings, 'useSemicolonDelimiter'>): (request: FastifyRequest, below?: number) => string {
+export function collectionPaths (
+  scope: FastifyInstance,
+  name: string,
+  { useSemicolonDelimiter }: Pick<RouteSettings, 'useSemicolonDelimiter'>
+): (request: FastifyRequest, below?: number) => string {
   const collection = `${scope.prefix}/${name}`
   if (!/[:*]/.test(scope.prefix)) return () => collection
   return (request, below = 0) => {
     const path = request.url.replace(useSemicolonDelimiter ? /[?;].*/ : /\?.*/, '')
-    const whole = path.toWellFormed().replace(/[^A-Za-z0-9._~!$&'()*+,;=:@/%-]/gu, encodeURIComponent).replace(/\/{2,}/g, '/').replace(/\/$/, '')
+    const escaped = path.toWellFormed().replace(NOT_IN_PATHS, encodeURIComponent)
+    const whole = escaped.replace(/\/{2,}/g, '/').replace(/\/$/, '')
     return below === 0 ? whole : whole.split('/').slice(0, -below).join('/')
   }
 }

@@ -1,37 +1,52 @@
-import { describeFields } from './fields.ts'
+import { componentsFor } from './components.ts'
+import { describeFields } from './described-fields.ts'
 import { type DescriptionSettings, type Operation, schemaOf } from './operation.ts'
-import { referred, written } from './references.ts'
-import { componentsFor, type Schema } from './schemas.ts'
+import { referencedNames, withReferences } from './references.ts'
+import type { Schema } from './schema.ts'
 
 /** The name of our security scheme in a description. */
 const SECURITY_SCHEME = 'usersApiKey'
-const SCHEME = { type: 'http', scheme: 'bearer', bearerFormat: 'API key', description: 'An API key of the users’ API.' }
-const TAGS = { users: 'User records: list, create, read, update, delete.', 'api-keys': 'API keys: list, make, rotate, revoke.' }
+const SCHEME = {
+  type: 'http',
+  scheme: 'bearer',
+  bearerFormat: 'API key',
+  description: 'An API key of the users’ API.'
+}
+const TAGS = {
+  users: 'User records: list, create, read, update, delete.',
+  'api-keys': 'API keys: list, create, rotate, revoke.'
+}
 
-/** What `@fastify/swagger` (dynamic mode) asks a route that has a say of its own; its types are not named here, since it need not be installed. */
+/**
+ * What `@fastify/swagger` (dynamic mode) calls for a route that describes itself. Its types are not named here, since
+ * it need not be installed.
+ */
 export type Transform = (route: { url: string, openapiObject?: Described }) => { url: string, schema: Schema }
 export type Describe = (operation: Operation) => { swaggerTransform: Transform }
 
-/** The description as it is so far. */
+/** The description, as it is so far. */
 interface Described {
   openapi?: string
   tags?: ReadonlyArray<{ name: string, description?: string }>
-  components?: { schemas?: Readonly<Record<string, unknown>>, securitySchemes?: Readonly<Record<string, unknown>> }
+  components?: {
+    schemas?: Readonly<Record<string, unknown>>
+    securitySchemes?: Readonly<Record<string, unknown>>
+  }
 }
 
-const hidden: Transform = ({ url }) => ({ url, schema: { hide: true } })
+const hide: Transform = ({ url }) => ({ url, schema: { hide: true } })
 
-/** Keeps a route out of descriptions. */
-export const hide: { swaggerTransform: Transform } = { swaggerTransform: hidden }
+/** The config of a route that descriptions omit. */
+export const hidden: { swaggerTransform: Transform } = { swaggerTransform: hide }
 
-// Who has which name in a description: mounts may lie in contexts that don't know of each other.
-const spaces = new WeakMap<Described, Map<string, DescriptionSettings>>()
+// The names of mounts in each description: mounts may be in contexts that do not know each other.
+const mountNames = new WeakMap<Described, Map<string, DescriptionSettings>>()
 
 /** The name of a mount in a description, after its decorator. */
-function spaceIn (description: Described, settings: DescriptionSettings): string {
-  const taken = spaces.get(description) ?? new Map<string, DescriptionSettings>()
-  spaces.set(description, taken)
-  // What names of components may hold; and the package takes one word in references for its own.
+function mountNameIn (description: Described, settings: DescriptionSettings): string {
+  const taken = mountNames.get(description) ?? new Map<string, DescriptionSettings>()
+  mountNames.set(description, taken)
+  // Only characters that names of components may have; and @fastify/swagger replaces one word in references.
   const base = settings.decoratorName.replace(/[^A-Za-z0-9_]/g, '_').replaceAll('definitions', 'defs')
   let name = base
   for (let n = 2; (taken.get(name) ?? settings) !== settings; n++) name = `${base}${n}`
@@ -39,7 +54,10 @@ function spaceIn (description: Described, settings: DescriptionSettings): string
   return name
 }
 
-/** The names of a path's parameters, as find-my-way has them: `::` is a colon, and parentheses hold a regular expression. */
+/**
+ * The names of a path's parameters in find-my-way's syntax: `::` is a colon, and parentheses hold a regular
+ * expression.
+ */
 function parametersIn (url: string): string[] {
   const names: string[] = []
   let depth = 0
@@ -51,36 +69,45 @@ function parametersIn (url: string): string[] {
   return names
 }
 
-/** Adds what an operation refers to; a scheme or a tag of the host's that has the name already stays. */
-function provide (description: Described, { tag }: Operation, own: Readonly<Record<string, unknown>>): void {
+/** Adds what an operation refers to. A scheme or tag of the host's with the same name stays. */
+function addReferenced (description: Described, { tag }: Operation, own: Readonly<Record<string, unknown>>): void {
   const { schemas = {}, securitySchemes = {} } = { ...description.components }
-  description.components = { ...description.components, schemas: { ...schemas, ...own }, securitySchemes: { [SECURITY_SCHEME]: SCHEME, ...securitySchemes } }
+  description.components = {
+    ...description.components,
+    schemas: { ...schemas, ...own },
+    securitySchemes: { [SECURITY_SCHEME]: SCHEME, ...securitySchemes }
+  }
   const { tags = [] } = description
   if (!tags.some(({ name }) => name === tag)) description.tags = [...tags, { name: tag, description: TAGS[tag] }]
 }
 
+/** True for OpenAPI 3.1 and later, whose schemas are JSON Schema. Earlier versions can't express ours. */
+function isSupported (description: Described | undefined): description is Described {
+  return description?.openapi !== undefined && !description.openapi.startsWith('3.0')
+}
+
 /**
- * Makes the description of operations: a part of a route's `config` that `@fastify/swagger` asks, and nobody else. Routes have no `schema`, so that neither the
- * host's compilers nor its shared schemas meet ours. `onUnfit` is told, once, of a description in Swagger 2.0, which can't say what there is to say: the package
- * makes that where it has no option `openapi`.
+ * Makes the description of operations: a member of a route's `config` that only `@fastify/swagger` reads. Routes have
+ * no `schema`, so that the host's compilers and shared schemas do not affect ours. `onUnsupported` is called, once,
+ * for a description before OpenAPI 3.1.
  */
-export function createDescribe (settings: DescriptionSettings, onUnfit: () => void): Describe {
-  let told = false
+export function createDescribe (settings: DescriptionSettings, onUnsupported: () => void): Describe {
+  const components = componentsFor(settings.pageSize, describeFields(settings.fields))
+  let warned = false
   return (operation) => ({
     swaggerTransform: ({ url, openapiObject }) => {
-      if (openapiObject === undefined) {
-        if (!told) onUnfit()
-        told = true
-        return hidden({ url })
+      if (!isSupported(openapiObject)) {
+        if (!warned) onUnsupported()
+        warned = true
+        return hide({ url })
       }
-      const old = openapiObject.openapi?.startsWith('3.0') === true
-      const components = componentsFor(settings.limits, describeFields(settings.fields, old ? 'old' : 'current'))
-      const space = spaceIn(openapiObject, settings)
-      const parameters = parametersIn(url)
-      const operationId = space === 'users' ? operation.operationId : `${operation.operationId}_${space}`
-      const schema = schemaOf({ ...operation, operationId }, parameters, settings)
-      provide(openapiObject, operation, Object.fromEntries([...referred(schema, components)].map((name) => [`${space}.${name}`, written(components[name], space, old)])))
-      return { url, schema: { ...Object(written(schema, space, false)), security: [{ [SECURITY_SCHEME]: [] }] } }
+      const mount = mountNameIn(openapiObject, settings)
+      const operationId = mount === 'users' ? operation.operationId : `${operation.operationId}_${mount}`
+      const schema = schemaOf({ ...operation, operationId }, parametersIn(url), settings)
+      const own = [...referencedNames(schema, components)].map((name) =>
+        [`${mount}.${name}`, withReferences(components[name], mount)] as const)
+      addReferenced(openapiObject, operation, Object.fromEntries(own))
+      return { url, schema: { ...Object(withReferences(schema, mount)), security: [{ [SECURITY_SCHEME]: [] }] } }
     }
   })
 }

@@ -1,29 +1,35 @@
-import type { Schema } from './schemas.ts'
+import type { Schema } from './schema.ts'
 
-const VALUES = ['examples', 'default', 'enum', 'const']
+/** Keywords that hold values, not schemas: the host's own values may have members of any name. */
+const VALUE_KEYWORDS = ['examples', 'default', 'enum', 'const']
 
-/** A schema with references to the components of a mount, in the words of the description's version: OpenAPI 3.0 has no lists of types, and no lists of examples. */
-export function written (schema: unknown, space: string, old: boolean): unknown {
-  if (Array.isArray(schema)) return schema.map((each) => written(each, space, old))
+/** A schema whose references lead to the components of a mount, which are named `<mount>.<component>`. */
+export function withReferences (schema: unknown, mount: string): unknown {
+  if (Array.isArray(schema)) return schema.map((each) => withReferences(each, mount))
   if (typeof schema !== 'object' || schema === null) return schema
-  return Object.fromEntries(Object.entries(schema).flatMap(([name, value]): Array<[string, unknown]> => {
-    // Names, not keywords.
-    if (name === 'properties' && typeof value === 'object') return [[name, Object.fromEntries(Object.entries(value).map(([each, inner]) => [each, written(inner, space, old)]))]]
-    // Values, not schemas: the host's own may have members of any name.
-    if (VALUES.includes(name)) return [old && name === 'examples' && Array.isArray(value) ? ['example', value[0]] : [name, value]]
-    if (name === '$ref' && typeof value === 'string') return [[name, `#/components/schemas/${space}.${value}`]]
-    if (old && name === 'type' && Array.isArray(value)) return [['type', value[0]], ['nullable', true]]
-    return [[name, written(value, space, old)]]
+  return Object.fromEntries(Object.entries(schema).map(([keyword, value]): [string, unknown] => {
+    if (VALUE_KEYWORDS.includes(keyword)) return [keyword, value]
+    // Members are names, not keywords.
+    if (keyword === 'properties' && typeof value === 'object') {
+      const members = Object.entries(value).map(([name, inner]) => [name, withReferences(inner, mount)] as const)
+      return [keyword, Object.fromEntries(members)]
+    }
+    if (keyword === '$ref' && typeof value === 'string') return [keyword, `#/components/schemas/${mount}.${value}`]
+    return [keyword, withReferences(value, mount)]
   }))
 }
 
-/** The names that a schema refers to, and those that they refer to. */
-export function referred (schema: unknown, components: Readonly<Record<string, Schema>>, names = new Set<string>()): Set<string> {
+/** The names of the components that a schema refers to, directly and through other components. */
+export function referencedNames (
+  schema: unknown,
+  components: Readonly<Record<string, Schema>>,
+  names = new Set<string>()
+): Set<string> {
   if (typeof schema !== 'object' || schema === null) return names
-  for (const [name, value] of Object.entries(schema)) {
-    if (VALUES.includes(name)) continue
-    if (name !== '$ref' || typeof value !== 'string') referred(value, components, names)
-    else if (!names.has(value)) referred(components[value], components, names.add(value))
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (VALUE_KEYWORDS.includes(keyword)) continue
+    if (keyword !== '$ref' || typeof value !== 'string') referencedNames(value, components, names)
+    else if (!names.has(value)) referencedNames(components[value], components, names.add(value))
   }
   return names
 }

@@ -1,34 +1,39 @@
 import { createHash } from 'node:crypto'
-import type { Context } from '../context.ts'
-import type { Fault } from '../errors.ts'
-import type { Idempotency } from '../storage.ts'
+import type { Context } from '../core/context.ts'
+import { type Fault, unknownOptions } from '../core/fault.ts'
+import { IDEMPOTENCY_KEY_MAX } from '../core/limits.ts'
+import type { Idempotency } from '../core/storage.ts'
 
-// The draft leaves the form to the server: visible ASCII keeps a key one header value that every store can keep.
-export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
+/** The draft leaves the form to the server. Visible ASCII makes a key one header value that every store can keep. */
+export const IDEMPOTENCY_KEY = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_MAX}}$`)
 
-/** JSON text that does not depend on the order of members: the same after parsing is the same text. */
+/** JSON text that does not depend on the order of members: values that are equal after parsing have the same text. */
 function canonical (value: unknown): string {
-  return JSON.stringify(value, (_name, member: unknown) => typeof member === 'object' && member !== null && !Array.isArray(member)
-    ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => a < b ? -1 : 1))
-    : member)
+  return JSON.stringify(value, (_name, member: unknown) => {
+    if (typeof member !== 'object' || member === null || Array.isArray(member)) return member
+    return Object.fromEntries(Object.entries(member).sort(([a], [b]) => a < b ? -1 : 1))
+  })
 }
 
 /** Options of a creation. */
 export interface CreateOptions {
-  /** 1 to 255 visible ASCII characters: a creation repeated under the same key gives the first one's user. */
+  /** 1 to 255 visible ASCII characters: a creation repeated with the same key returns the user of the first one. */
   idempotencyKey?: string
 }
 
 /** The faults of the options of a creation. */
-export function judgeCreateOptions ({ idempotencyKey, ...others }: CreateOptions): Fault[] {
-  const faults: Fault[] = Object.keys(others).map((parameter) => ({ parameter, code: 'unknown', detail: 'is not a known option' }))
-  if (idempotencyKey !== undefined && !(typeof idempotencyKey === 'string' && IDEMPOTENCY_KEY.test(idempotencyKey))) {
-    faults.push({ header: 'idempotency-key', code: 'format', detail: 'must be one value of 1 to 255 visible ASCII characters' })
-  }
-  return faults
+export function createOptionsFaults ({ idempotencyKey, ...others }: CreateOptions): Fault[] {
+  const faults = unknownOptions(Object.keys(others))
+  if (idempotencyKey === undefined) return faults
+  if (typeof idempotencyKey === 'string' && IDEMPOTENCY_KEY.test(idempotencyKey)) return faults
+  const detail = `must be one value of 1 to ${IDEMPOTENCY_KEY_MAX} visible ASCII characters`
+  return [...faults, { header: 'idempotency-key', code: 'format', detail }]
 }
 
-/** What the storage is told of a creation under a key (draft-ietf-httpapi-idempotency-key-header). Keys are scoped to the caller. */
+/**
+ * What the storage gets for a creation with a key (draft-ietf-httpapi-idempotency-key-header). Keys are scoped to the
+ * caller. `ttl`: seconds that the key is kept.
+ */
 export function idempotencyOf (key: string, body: unknown, { actor }: Context, ttl: number): Idempotency {
   const now = Date.now()
   const digest = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('base64url')

@@ -1,22 +1,64 @@
-import { type Fault, validationFailed } from '../errors.ts'
-import type { FilterKind } from '../fields/schema.ts'
-import { isUserId } from '../ids.ts'
-import { judgePaging, type Limits, type Paging, PAGING_NAMES, type PagingQuery, unknownParameters } from '../paging.ts'
-import type { UserFilter } from '../storage.ts'
-import { isStorable } from '../text.ts'
-import { judgeEmail, searchKey } from './rules.ts'
+import { validationFailed } from '../core/errors.ts'
+import type { Fault, FaultReason } from '../core/fault.ts'
+import { USER_ID } from '../core/ids.ts'
+import { EMAIL_MAX, SEARCH_MIN } from '../core/limits.ts'
+import { type PageSize, type Paging, pagingParameters, type PagingQuery, readPaging } from '../core/paging.ts'
+import {
+  type FilterKind, filterParameter, type Parameter, parameterFaults, type Parameters
+} from '../core/parameters.ts'
+import type { UserFilter } from '../core/storage.ts'
+import { checkEmail, isStorable, searchKey } from '../core/text.ts'
 import type { FieldFilter, UserFields } from './types.ts'
 
-export const QUERY_MIN = 2
-const NAMES = new Set([...PAGING_NAMES, 'email', 'q'])
+function emailProblem (value: unknown): FaultReason | null {
+  if (typeof value !== 'string') return { code: 'type', detail: 'must be a string' }
+  const checked = checkEmail(value)
+  return 'code' in checked ? checked : null
+}
 
-/** Parameters of a list, in process as over HTTP; fields of the host's own too, where it named them with the option `filterable`. */
+function searchProblem (value: unknown): FaultReason | null {
+  if (typeof value !== 'string' || !isStorable(value)) {
+    return { code: 'characters', detail: 'must be well-formed Unicode without NUL' }
+  }
+  if ([...value.normalize('NFC')].length >= SEARCH_MIN) return null
+  return { code: 'too_short', detail: `must have at least ${SEARCH_MIN} characters` }
+}
+
+const email: Parameter = {
+  schema: {
+    type: 'string',
+    format: 'email',
+    maxLength: EMAIL_MAX,
+    description: 'Only the user with this address, whatever its case.'
+  },
+  problem: emailProblem
+}
+
+const q: Parameter = {
+  schema: {
+    type: 'string',
+    minLength: SEARCH_MIN,
+    description: 'Only users whose name or address begins with this, whatever its case.'
+  },
+  problem: searchProblem
+}
+
+/** Declares the parameters of a list of users. `filters`: the filterable fields of the host's own. */
+export function userListParameters (size: PageSize, filters: ReadonlyMap<string, FilterKind>): Parameters {
+  const own = [...filters].map(([name, kind]) => [name, filterParameter(kind, name)] as const)
+  return { ...pagingParameters(size, USER_ID), email, q, ...Object.fromEntries(own) }
+}
+
+/** The names of parameters that no filterable field may have. */
+export const LIST_PARAMETERS: readonly string[] = Object.keys(userListParameters({ default: 1, max: 1 }, new Map()))
+
+/** Parameters of a list, in process and over HTTP, with the host's own fields that the option `filterable` names. */
 export type ListQuery<Fields = UserFields> = UserQuery & FieldFilter<Fields>
 
 interface UserQuery extends PagingQuery {
-  /** Only the user with this e-mail address, whatever its case. */
+  /** Only the user with this e-mail address, in any case. */
   email?: string
-  /** Only users whose name or e-mail address begins with this, whatever its case: 2 characters or more. */
+  /** Only users whose name or e-mail address begins with this, in any case. At least 2 characters. */
   q?: string
 }
 
@@ -25,42 +67,32 @@ export interface CheckedListQuery extends Paging {
   filter: UserFilter
 }
 
-const KINDS = {
-  string: { is: (value: unknown): value is string => typeof value === 'string' && isStorable(value), detail: 'must be well-formed Unicode without NUL' },
-  number: { is: (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value), detail: 'must be a number' },
-  boolean: { is: (value: unknown): value is boolean => typeof value === 'boolean', detail: 'must be true or false' }
+function filterOf (
+  query: Readonly<Record<string, unknown>>,
+  filters: ReadonlyMap<string, FilterKind>
+): UserFilter {
+  const { email, q } = query
+  const checked = typeof email === 'string' ? checkEmail(email) : null
+  const fields: Record<string, string | number | boolean> = {}
+  for (const name of filters.keys()) {
+    const value = Object.hasOwn(query, name) ? query[name] : undefined
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') fields[name] = value
+  }
+  return {
+    emailKey: checked !== null && 'key' in checked ? checked.key : null,
+    prefix: typeof q === 'string' ? searchKey(q) : null,
+    fields
+  }
 }
 
-/**
- * Checks the parameters of a list and fills in the defaults. `found`: faults that are known already.
- * @throws UsersError `validation_failed` that names every faulty parameter
- */
-export function checkListQuery (query: Readonly<Record<string, unknown>>, limits: Limits, filters: ReadonlyMap<string, FilterKind>, found: readonly Fault[] = []): CheckedListQuery {
-  const faults: Fault[] = [...found, ...unknownParameters(Object.keys(query).filter((parameter) => !NAMES.has(parameter) && !filters.has(parameter)))]
-  const { limit, order, start } = judgePaging(query, limits, isUserId, faults)
-  const fault = (parameter: string, code: string, detail: string) => { faults.push({ parameter, code, detail }) }
-  const { email, q } = query
-  const wanted: Record<string, string | number | boolean> = {}
-  for (const [name, kind] of filters) {
-    const value = Object.hasOwn(query, name) ? query[name] : undefined
-    if (value === undefined) continue
-    const { is, detail } = KINDS[kind]
-    if (is(value)) wanted[name] = value
-    else fault(name, 'type', detail)
+/** Makes the check of list parameters, which fills in the defaults. */
+export function listQueryCheck (size: PageSize, filters: ReadonlyMap<string, FilterKind>) {
+  const declared = userListParameters(size, filters)
+  /** @throws UsersError `validation_failed` that names every faulty parameter, after those known before */
+  return (query: Readonly<Record<string, unknown>>, priorFaults: readonly Fault[] = []): CheckedListQuery => {
+    const faults = priorFaults.concat(parameterFaults(declared, query))
+    const { limit, order, start } = readPaging(query, size, faults)
+    if (faults.length > 0) throw validationFailed(faults)
+    return { limit, order, start, filter: filterOf(query, filters) }
   }
-  const filter: UserFilter = { emailKey: null, prefix: null, fields: wanted }
-  if (email !== undefined) {
-    const judged = typeof email === 'string' ? judgeEmail(email) : { code: 'type', detail: 'must be a string' }
-    if ('key' in judged) filter.emailKey = judged.key
-    else fault('email', judged.code, judged.detail)
-  }
-  if (q !== undefined) {
-    if (typeof q !== 'string' || !isStorable(q)) fault('q', 'characters', 'must be well-formed Unicode without NUL')
-    else {
-      filter.prefix = searchKey(q)
-      if ([...q.normalize('NFC')].length < QUERY_MIN) fault('q', 'too_short', `must have at least ${QUERY_MIN} characters`)
-    }
-  }
-  if (faults.length > 0) throw validationFailed(faults)
-  return { limit, order, start, filter }
 }

@@ -1,50 +1,61 @@
-import { type Call, type Context, FROM_PROCESS } from '../context.ts'
-import { type Fault, isStorageError, StorageError, UsersError, validationFailed } from '../errors.ts'
-import type { EventType } from '../events.ts'
-import type { Checked, Fields } from '../fields/fields.ts'
-import { NO_FIELDS } from '../fields/schema.ts'
-import { isUserId, newId } from '../ids.ts'
-import { fromStorage } from '../storage-errors.ts'
-import { type Limits, type ListedPage, readPage, unknownParameters } from '../paging.ts'
-import type { Creation, JsonObject, Page, PageRequest, Storage, UserChanges, UserRecord, VersionGuard } from '../storage.ts'
-import { requireVersion } from '../storage-rules.ts'
-import { type CreateOptions, idempotencyOf, judgeCreateOptions } from './idempotency.ts'
-import { checkListQuery } from './list-query.ts'
+import { type Call, type Context, FROM_PROCESS } from '../core/context.ts'
+import { UsersError, validationFailed } from '../core/errors.ts'
+import { type Fault, unknownParameters } from '../core/fault.ts'
+import { isUserId, newId } from '../core/ids.ts'
+import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
+import { isStorageError, StorageError } from '../core/storage-error.ts'
+import { fromStorage } from '../core/storage-errors.ts'
+import { requireVersion } from '../core/storage-rules.ts'
+import type {
+  Creation, JsonObject, Page, PageRequest, Storage, UserChanges, UserRecord, UserUpdate, VersionGuard
+} from '../core/storage.ts'
+import { NO_FIELDS } from '../fields/fields-schema.ts'
+import type { CheckedFields, HostFields } from '../fields/host-fields.ts'
+import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
+import { createKeyedQueue } from './keyed-queue.ts'
+import { listQueryCheck } from './list-query.ts'
 import { checkCreate, checkUpdate } from './rules.ts'
-import { createTurns } from './turns.ts'
-import { guardOf, judgeWriteOptions, type WriteOptions } from './write-options.ts'
+import type { UserEventType } from './members.ts'
+import { guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
 
 export interface UsersServiceOptions {
   storage: Storage
-  /** The host's own, if it has any. */
-  fields: Fields | null
-  limits: Limits
+  /** The host's own fields, if it declared any. */
+  fields: HostFields | null
+  pageSize: PageSize
   requireIfMatch: boolean
   /** Seconds that an idempotency key is kept. */
   idempotencyTtl: number
-  /** Tells of a change, with the user as it is then. */
+  /** Publishes a change, with the user after it. */
   publish: PublishUser
 }
 
-export type PublishUser = (type: Extract<EventType, `user.${string}`>, user: UserRecord, context: Context) => void
+export type PublishUser = (type: UserEventType, user: UserRecord, context: Context) => void
 
-/** How often a patch of fields is tried where others change the user all the time. */
-const TRIES = 100
+/** Attempts to patch fields while other writers keep changing the user. */
+const PATCH_ATTEMPTS = 100
+
+// A walk has no pages of the caller's.
+const NOT_FOR_ITERATE = ['page', 'limit', 'after']
 
 export type UsersService = ReturnType<typeof createUsersService>
 
-function refuse<Checked extends object> (found: readonly Fault[], checked: Checked | { faults: Fault[] }): asserts checked is Checked {
-  const faults = 'faults' in checked ? [...found, ...checked.faults] : found
+function throwFaults<Checked extends object> (
+  priorFaults: readonly Fault[],
+  checked: Checked | { faults: Fault[] }
+): asserts checked is Checked {
+  const faults = 'faults' in checked ? [...priorFaults, ...checked.faults] : priorFaults
   if (faults.length > 0) throw validationFailed(faults)
 }
 
 /**
- * What can be done with users, without HTTP: the rules, and the order validation → existence → precondition → uniqueness.
- * Every method takes what a stranger sent and throws UsersError alone.
+ * The operations on users, without HTTP: their rules, and the order validation → existence → precondition → uniqueness.
+ * Every method takes unchecked input and throws UsersError alone.
  */
-export function createUsersService ({ storage, fields, limits, requireIfMatch, idempotencyTtl, publish }: UsersServiceOptions) {
-  const inTurn = createTurns()
-  const { filters } = fields?.schema ?? NO_FIELDS
+export function createUsersService (options: UsersServiceOptions) {
+  const { storage, fields, pageSize, requireIfMatch, idempotencyTtl, publish } = options
+  const inTurn = createKeyedQueue()
+  const checkListQuery = listQueryCheck(pageSize, (fields?.schema ?? NO_FIELDS).filters)
   const notFound = () => new UsersError('user_not_found')
 
   async function get (id: string): Promise<UserRecord> {
@@ -53,80 +64,116 @@ export function createUsersService ({ storage, fields, limits, requireIfMatch, i
     return user
   }
 
-  async function requireCondition (id: string, { ifMatch }: WriteOptions): Promise<void> {
+  async function requirePrecondition (id: string, { ifMatch }: WriteOptions): Promise<void> {
     if (!requireIfMatch || ifMatch !== undefined) return
     await get(id)
-    throw new UsersError('precondition_required', { errors: [{ header: 'if-match', code: 'required', detail: 'is required' }] })
+    throw new UsersError('precondition_required', {
+      errors: [{ header: 'if-match', code: 'required', detail: 'is required' }]
+    })
   }
 
-  async function create (input: unknown, options: CreateOptions, { context, found }: Call = FROM_PROCESS): Promise<Creation> {
+  async function create (input: unknown, options: CreateOptions, call: Call = FROM_PROCESS): Promise<Creation> {
+    const { context, priorFaults } = call
     const checked = checkCreate(input, fields)
-    refuse([...found, ...judgeCreateOptions(options)], checked)
+    throwFaults([...priorFaults, ...createOptionsFaults(options)], checked)
     const { idempotencyKey } = options
     const { name, email } = checked
     const now = new Date().toISOString()
-    const user = { id: newId('usr'), name: name.value, email: email.value, fields: checked.fields, version: 1, createdAt: now, updatedAt: now }
-    const idempotency = idempotencyKey === undefined ? null : idempotencyOf(idempotencyKey, input, context, idempotencyTtl)
-    const creation = await fromStorage(() => storage.createUser(user, { emailKey: email.key, nameKey: name.key }, idempotency))
+    const user = {
+      id: newId('usr'),
+      name: name.value,
+      email: email.value,
+      fields: checked.fields,
+      version: 1,
+      createdAt: now,
+      updatedAt: now
+    }
+    const keys = { emailKey: email.key, nameKey: name.key }
+    const idempotency = idempotencyKey === undefined
+      ? null
+      : idempotencyOf(idempotencyKey, input, context, idempotencyTtl)
+    const creation = await fromStorage(() => storage.createUser(user, keys, idempotency))
     if (!creation.replayed) publish('user.created', creation.user, context)
     return creation
   }
 
-  /** Changes the host's fields by a patch: what it leads to depends on what is there, so it is written only where that is still there. */
-  async function patchFields (id: string, changes: UserChanges, patched: (before: JsonObject) => Checked, guard: VersionGuard): Promise<{ user: UserRecord, changed: boolean } | null> {
-    for (let tries = 0; tries < TRIES; tries++) {
+  /** Patches the host's fields: the result depends on the stored fields, so it is written only over that version. */
+  async function patchFields (
+    id: string,
+    changes: UserChanges,
+    patched: (before: JsonObject) => CheckedFields,
+    guard: VersionGuard
+  ): Promise<UserUpdate | null> {
+    for (let attempt = 0; attempt < PATCH_ATTEMPTS; attempt++) {
       const before = await get(id)
       requireVersion(guard, before)
       const checked = patched(before.fields)
-      refuse([], checked)
+      throwFaults([], checked)
+      const onlyThis = { ifVersion: [before.version], unlessVersion: [] }
       try {
-        return await storage.updateUser(id, { ...changes, fields: checked.fields }, new Date().toISOString(), { ifVersion: [before.version], unlessVersion: [] })
+        const now = new Date().toISOString()
+        return await storage.updateUser(id, { ...changes, fields: checked.fields }, now, onlyThis)
       } catch (error) {
-        // Another change came between.
+        // Another writer was faster.
         if (!isStorageError(error) || error.code !== 'version_mismatch') throw error
       }
     }
-    throw new StorageError('unavailable', 'the user is changed by others all the time')
+    throw new StorageError('unavailable', 'other writers keep changing the user')
   }
 
-  async function change (id: string, patch: unknown, options: WriteOptions, whole: boolean, { context, found }: Call = FROM_PROCESS): Promise<UserRecord> {
+  async function change (
+    id: string,
+    patch: unknown,
+    options: WriteOptions,
+    whole: boolean,
+    { context, priorFaults }: Call = FROM_PROCESS
+  ): Promise<UserRecord> {
     const checked = checkUpdate(patch, id, whole, fields)
-    refuse([...found, ...judgeWriteOptions(options)], checked)
+    throwFaults([...priorFaults, ...writeOptionsFaults(options)], checked)
     if (!isUserId(id)) throw notFound()
-    await requireCondition(id, options)
-    const { changes, patched } = checked
+    await requirePrecondition(id, options)
+    const { changes, patchFields: patched } = checked
+    const guard = guardOf(options)
     const result = await fromStorage(() => patched === null
-      ? storage.updateUser(id, changes, new Date().toISOString(), guardOf(options))
-      : inTurn(id, () => patchFields(id, changes, patched, guardOf(options))))
+      ? storage.updateUser(id, changes, new Date().toISOString(), guard)
+      : inTurn(id, () => patchFields(id, changes, patched, guard)))
     if (result === null) throw notFound()
     if (result.changed) publish('user.updated', result.user, context)
     return result.user
   }
 
-  async function remove (id: string, options: WriteOptions, { context, found }: Call = FROM_PROCESS): Promise<void> {
-    refuse([...found, ...judgeWriteOptions(options)], {})
+  async function remove (
+    id: string,
+    options: WriteOptions,
+    { context, priorFaults }: Call = FROM_PROCESS
+  ): Promise<void> {
+    throwFaults([...priorFaults, ...writeOptionsFaults(options)], {})
     if (!isUserId(id)) throw notFound()
-    await requireCondition(id, options)
+    await requirePrecondition(id, options)
     const user = await fromStorage(() => storage.deleteUser(id, guardOf(options)))
     if (user === null) throw notFound()
     publish('user.deleted', user, context)
   }
 
-  async function list (query: Readonly<Record<string, unknown>>, found: readonly Fault[] = []): Promise<ListedPage<UserRecord>> {
-    const checked = checkListQuery(query, limits, filters, found)
+  async function list (
+    query: Readonly<Record<string, unknown>>,
+    priorFaults: readonly Fault[] = []
+  ): Promise<ListedPage<UserRecord>> {
+    const checked = checkListQuery(query, priorFaults)
     return readPage(checked, (page) => fromStorage(() => storage.listUsers(checked.filter, page)))
   }
 
   async function * iterate (query: Readonly<Record<string, unknown>>): AsyncGenerator<UserRecord, void, undefined> {
-    // A walk has no pages.
     const { page, limit, after, ...rest } = query
-    const { order, filter } = checkListQuery(rest, limits, filters, unknownParameters(['page', 'limit', 'after'].filter((name) => Object.hasOwn(query, name))))
+    const refused = NOT_FOR_ITERATE.filter((name) => Object.hasOwn(query, name))
+    const { order, filter } = checkListQuery(rest, unknownParameters(refused))
     let from: PageRequest['from'] = { offset: 0 }
     while (true) {
-      const { items }: Page<UserRecord> = await fromStorage(() => storage.listUsers(filter, { order, limit: limits.max, from }))
+      const request: PageRequest = { order, limit: pageSize.max, from }
+      const { items }: Page<UserRecord> = await fromStorage(() => storage.listUsers(filter, request))
       yield * items
       const last: UserRecord | undefined = items.at(-1)
-      if (last === undefined || items.length < limits.max) return
+      if (last === undefined || items.length < pageSize.max) return
       from = { after: last.id }
     }
   }

@@ -1,29 +1,33 @@
-import type { UserRecord } from '../storage.ts'
+import type { UserRecord } from '../core/storage.ts'
 
 /**
- * The types of the host's own fields, for `app.users`. Empty, until the host says what they are, once, by the schema that it gives as the option `fields`:
- * `declare module 'fastify-users' { interface UserFields extends Static<typeof fields> {} }`.
+ * The types of the host's own fields, for `app.users`. Empty until the host declares them, once, by the schema of the
+ * option `fields`: `declare module 'fastify-users' { interface UserFields extends Static<typeof fields> {} }`.
  */
 export interface UserFields {}
 
-/** A user in process: what HTTP shows, and its `version`, which is the ETag without its quotes. */
+/** A user in process: what HTTP shows, and its `version`, which is the ETag without quotes. */
 export type User<Fields = UserFields> = Omit<UserRecord, 'fields'> & Readonly<Fields>
 
 /** A new user. */
 export type UserInput<Fields = UserFields> = { name: string, email: string } & Fields
 
-type Optional<Fields> = { [Name in keyof Fields]-?: undefined extends Fields[Name] ? Name : never }[keyof Fields]
+type Optional<Fields> = {
+  [Name in keyof Fields]-?: undefined extends Fields[Name] ? Name : never
+}[keyof Fields]
 type Patched<Value> = Value extends readonly unknown[] ? Value : Value extends object ? MergePatch<Value> : Value
 
-/** A JSON Merge Patch (RFC 7396): members that are given change, in objects too, and `null` removes what need not be there. */
+/** A JSON Merge Patch (RFC 7396): given members change, in nested objects too, and `null` removes an optional one. */
 export type MergePatch<Fields> = {
-  [Name in keyof Fields]?: Patched<Exclude<Fields[Name], undefined>> | (string extends Name ? null : Name extends Optional<Fields> ? null : never)
+  [Name in keyof Fields]?: Patched<Exclude<Fields[Name], undefined>> |
+    (string extends Name ? null : Name extends Optional<Fields> ? null : never)
 }
 
 /** A change of a user. */
 export type UserPatch<Fields = UserFields> = { id?: string, name?: string, email?: string } & MergePatch<Fields>
 
-/** The fields that a list can be narrowed by, where the option `filterable` names them. */
+/** The fields that lists can be filtered by, if the option `filterable` names them. */
 export type FieldFilter<Fields = UserFields> = {
-  [Name in keyof Fields as Exclude<Fields[Name], undefined> extends string | number | boolean ? Name : never]?: Fields[Name]
+  [Name in keyof Fields as Exclude<Fields[Name], undefined> extends string | number | boolean ? Name : never]?:
+  Fields[Name]
 }

@@ -1,7 +1,7 @@
-import type { Fault } from '../errors.ts'
-import type { VersionGuard } from '../storage.ts'
+import { type Fault, unknownOptions } from '../core/fault.ts'
+import type { VersionGuard } from '../core/storage.ts'
 
-/** The versions a precondition names: one, several, or any at all. */
+/** The versions that a precondition names: one, several, or any (`*`). */
 export type Versions = '*' | number | readonly number[]
 
 /** Preconditions of a write (RFC 9110 section 13.1), on the user's `version`. */
@@ -12,31 +12,36 @@ export interface WriteOptions {
   ifNoneMatch?: Versions
 }
 
-const NAMES = new Set(['ifMatch', 'ifNoneMatch'])
+const NAMES = ['ifMatch', 'ifNoneMatch']
 
 function isVersion (value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) > 0
 }
 
-/** The faults of what a caller without types may pass: a precondition that is no precondition must not let a write through. */
-export function judgeWriteOptions (options: WriteOptions): Fault[] {
-  const given: Record<string, unknown> = { ...options }
-  return Object.entries(given).flatMap(([parameter, value]): Fault[] => {
-    if (!NAMES.has(parameter)) return [{ parameter, code: 'unknown', detail: 'is not a known option' }]
-    if (value === undefined || value === '*' || isVersion(value) || (Array.isArray(value) && value.every(isVersion))) return []
-    return [{ parameter, code: 'type', detail: "must be a version, a list of versions or '*'" }]
-  })
+function isVersions (value: unknown): boolean {
+  return value === '*' || isVersion(value) || (Array.isArray(value) && value.every(isVersion))
+}
+
+/** The faults of the options of a write. A malformed precondition must not let the write happen. */
+export function writeOptionsFaults (options: WriteOptions): Fault[] {
+  const given = Object.entries({ ...options })
+  const wrong = given.filter(([name, value]) => NAMES.includes(name) && value !== undefined && !isVersions(value))
+  return [
+    ...unknownOptions(given.map(([name]) => name).filter((name) => !NAMES.includes(name))),
+    ...wrong.map(([parameter]) => ({ parameter, code: 'type', detail: "must be a version, a list of versions or '*'" }))
+  ]
 }
 
 function listOf (versions: number | readonly number[]): readonly number[] {
   return typeof versions === 'number' ? [versions] : versions
 }
 
-/** What a storage is told of preconditions. */
+/** The guard that a storage gets for the preconditions. */
 export function guardOf ({ ifMatch, ifNoneMatch }: WriteOptions): VersionGuard {
+  // If-None-Match: * holds only for a user that does not exist, so no version of an existing one passes.
+  if (ifNoneMatch === '*') return { ifVersion: [], unlessVersion: [] }
   return {
-    // If-None-Match: * holds for a user that does not exist; one that does has no version that would pass.
-    ifVersion: ifNoneMatch === '*' ? [] : ifMatch === undefined || ifMatch === '*' ? null : listOf(ifMatch),
-    unlessVersion: ifNoneMatch === undefined || ifNoneMatch === '*' ? [] : listOf(ifNoneMatch)
+    ifVersion: ifMatch === undefined || ifMatch === '*' ? null : listOf(ifMatch),
+    unlessVersion: ifNoneMatch === undefined ? [] : listOf(ifNoneMatch)
   }
 }

@@ -18,7 +18,7 @@ for (const store of [...stores.map((store) => ({ ...store, skip: false })), ...o
   test(store.name, { skip: store.skip }, async (t) => {
     const lines: string[] = []
     // A store that opened its own pool has no host to begin a transaction: that duty is shown below, on a Knex of the host's.
-    const create = async () => ({ ...await store.create(t), supports: { transactions: false }, within: () => { throw new TypeError('not here') } })
+    const create = async () => ({ ...await store.create(t), supports: { transactions: false }, joinTransaction: () => { throw new TypeError('not here') } })
     testStorage({ test: (name, run) => t.test(name, run), create, report: (line) => lines.push(line) })
     t.test('what it reported', async (t) => t.match(lines, [/^fastify-users\/testing: .+: 80 duties passed, 0 failed; the store declares unsupported: transactions \(6 duties\)$/]))
   })
@@ -79,9 +79,9 @@ for (const [name, { make, skip = false }] of Object.entries(hosts)) {
         await transaction.rollback()
         await host.destroy()
       }
-      const inside = knexStorage(host, options).within(transaction)
+      const inside = knexStorage(host, options).joinTransaction(transaction)
       // Callbacks of a nested transaction come with the outer one's commit, which is the next test's: here there is none.
-      return { storage: { ...inside, supports: { transactions: false }, within: () => { throw new TypeError('not here') } }, destroy }
+      return { storage: { ...inside, supports: { transactions: false }, joinTransaction: () => { throw new TypeError('not here') } }, destroy }
     }
     testStorage({ test: (name, run) => t.test(name, run), create, report: () => {} })
   })

@@ -1,13 +1,14 @@
 import knex, { type Knex } from 'knex'
 import pg from 'pg'
 import { test, type Test } from 'tap'
-import type { Row } from '../../adapters/knex/drivers/driver.ts'
-import { dialectOf } from '../../adapters/knex/dialect.ts'
-import { groupWrites } from '../../adapters/knex/group-commit.ts'
+import type {  } from '../../adapters/knex/drivers/driver.ts'
+import type { Row } from '../../adapters/knex/tables/rows.ts'
+import { dialectOf } from '../../adapters/knex/dialects/index.ts'
+import { groupCommits } from '../../adapters/knex/batching/group-commit.ts'
 import { storageOnKnex } from '../../adapters/knex/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
-import { StorageError } from '../../lib/errors.ts'
-import type { PageRequest, Storage, UserRecord, VersionGuard } from '../../lib/storage.ts'
+import { StorageError } from '../../lib/core/storage-error.ts'
+import type { PageRequest, Storage, UserRecord, VersionGuard } from '../../lib/core/storage.ts'
 import { pgUrl, sql, stores, temporarySchema } from '../helpers/stores.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
 
@@ -163,7 +164,7 @@ test('postgres: two processes that want the same addresses at once each get thei
 function watched (most: number) {
   const groups: Array<{ ids: string[], end: (answer: Row[] | Error) => void }> = []
   const alones: string[] = []
-  const write = groupWrites(most, (all) => new Promise((resolve, reject) => {
+  const write = groupCommits(most, (all) => new Promise((resolve, reject) => {
     groups.push({ ids: all.map(([id]) => String(id)), end: (answer) => { if (answer instanceof Error) reject(answer); else resolve(answer) } })
   }))
   const ask = (id: string) => write(id, [id], async () => {
@@ -263,7 +264,7 @@ for (const kind of ['sqlite', 'postgres']) {
     const own = kind === 'sqlite'
       ? sqliteHost(':memory:')
       : knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 4 } })
-    const storage = storageOnKnex(own, kind === 'sqlite' ? {} : { schema: temporarySchema(t) }, { prepare: true, lanes: 1 })
+    const storage = storageOnKnex(own, kind === 'sqlite' ? {} : { schema: temporarySchema(t) }, { prepare: true, batching: { connections: 1, groups: 1 } })
     t.teardown(async () => {
       await storage.close()
       await own.destroy()

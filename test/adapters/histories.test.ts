@@ -4,17 +4,16 @@ import fc from 'fast-check'
 import knex, { type Knex } from 'knex'
 import pg from 'pg'
 import { test, type Test } from 'tap'
-import { auditor } from '../../adapters/knex/blocks/audit.ts'
-import { blocksPage } from '../../adapters/knex/blocks/page.ts'
-import { USER_COLUMNS } from '../../adapters/knex/rows.ts'
-import { createUpkeep, type Upkeep } from '../../adapters/knex/blocks/upkeep.ts'
+import { countsVerifier } from '../../adapters/knex/counting/verify.ts'
+import { USER_COLUMNS } from '../../adapters/knex/tables/columns.ts'
+import { createCompaction, type Compaction } from '../../adapters/knex/counting/compaction.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
-import { namesOf } from '../../adapters/knex/names.ts'
-import { openSession } from '../../adapters/knex/session.ts'
-import { dialectOf } from '../../adapters/knex/dialect.ts'
+import { namesOf } from '../../adapters/knex/tables/names.ts'
+import { createPoolExecutor } from '../../adapters/knex/connection/pool-executor.ts'
+import { dialectOf } from '../../adapters/knex/dialects/index.ts'
 import type { Param } from '../../adapters/knex/drivers/driver.ts'
-import type { SqliteDriver } from '../../adapters/knex/sqlite-drivers.ts'
-import { whileBusy } from '../../adapters/knex/while-busy.ts'
+import type { SqliteDriver } from '../../adapters/knex/drivers/sqlite-drivers.ts'
+import { retryWhileBusy } from '../../adapters/knex/connection/retry-while-busy.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
@@ -63,7 +62,7 @@ interface Ground {
   id: (n: string) => string
   series: (count: number) => string
   page: (page: { order: 'asc' | 'desc', limit: number, offset: number }) => { sql: string, params: readonly unknown[] }
-  upkeep: Upkeep
+  upkeep: Compaction
   audit: () => Promise<{ users: number, counted: number, wrong: number }>
 }
 
@@ -112,7 +111,7 @@ async function play ({ name, queries, table, id, series, page, upkeep, audit }: 
   }
 
   const act = async (each: Step): Promise<void> => {
-    if (each.kind === 'upkeep') { running.push(upkeep.rounds()); return }
+    if (each.kind === 'upkeep') { running.push(upkeep.run()); return }
     if (each.kind === 'rebuild') { running.push(upkeep.rebuild()); return }
     if (each.kind === 'check') { await check(each.on, each.desc ? 'desc' : 'asc', each.at, each.limit); return }
     if (each.kind === 'begin') {
@@ -176,7 +175,7 @@ async function play ({ name, queries, table, id, series, page, upkeep, audit }: 
     for (const [other, isolation] of open.entries()) if (isolation !== null) await q(other, 'COMMIT').catch(() => q(other, 'ROLLBACK'))
   }
   await Promise.all(running)
-  await upkeep.rounds()
+  await upkeep.run()
   open.fill(null)
   for (const order of ['asc', 'desc'] as const) await check(0, order, 5000, 20)
   const { users, counted, wrong } = await audit()
@@ -189,9 +188,9 @@ async function groundOn (t: Test, own: Knex, schema: string | null, queries: Gro
   t.teardown(() => own.destroy())
   await storage.migrate()
   const dialect = dialectOf(String(own.client.driverName))
-  const names = namesOf(naming, dialect)
-  const session = openSession(own, names, { busyTimeout: LOCK_TIMEOUT_MS })
-  const pages = blocksPage(dialect, names, USER_COLUMNS)
+  const names = namesOf(naming, dialect.hasSchemas)
+  const session = createPoolExecutor(own, names, { busyTimeout: LOCK_TIMEOUT_MS })
+  const pages = dialect.counting.page(names, USER_COLUMNS)
   const postgres = dialect.name === 'postgres'
   return {
     name: dialect.name,
@@ -200,8 +199,8 @@ async function groundOn (t: Test, own: Knex, schema: string | null, queries: Gro
     id: (n) => postgres ? `'usr_0' || lpad((${n})::text, 10, '0')` : `'usr_0' || printf('%010d', ${n})`,
     series: (count) => postgres ? `generate_series(1, ${count}) AS g (value)` : `(WITH RECURSIVE g (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM g WHERE value < ${count}) SELECT value FROM g)`,
     page: ({ order, limit, offset }) => pages({ order, limit, from: { offset } }),
-    upkeep: createUpkeep(session, names),
-    audit: auditor(session, names)
+    upkeep: createCompaction(session, names),
+    audit: countsVerifier(session, names)
   }
 }
 
@@ -220,7 +219,7 @@ async function sqliteGround (t: Test, driver: SqliteDriver): Promise<Ground> {
   const filename = join(await temporaryDirectory(t), 'users.db')
   const dialect = dialectOf(driver)
   // A driver that waits on the thread of the event loop would wait for the others in vain.
-  const run = (connection: unknown, sql: string, params: readonly Param[] = []) => whileBusy(() => dialect.run(connection, sql, params), LOCK_TIMEOUT_MS)
+  const run = (connection: unknown, sql: string, params: readonly Param[] = []) => retryWhileBusy(() => dialect.run(connection, sql, params), LOCK_TIMEOUT_MS)
   const setUp = (connection: unknown, done: (error: unknown, connection: unknown) => void) => {
     const settings = ['busy_timeout = 0', 'journal_mode = WAL', 'synchronous = OFF'].map((each) => () => run(connection, `PRAGMA ${each}`))
     settings.reduce<Promise<unknown>>((before, set) => before.then(set), Promise.resolve()).then(() => done(null, connection), (error) => done(error, connection))

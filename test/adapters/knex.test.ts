@@ -4,23 +4,27 @@ import { stat, writeFile } from 'node:fs/promises'
 import knex from 'knex'
 import pg from 'pg'
 import { test } from 'tap'
-import { isDiscarded, stoppable } from '../../adapters/knex/connections.ts'
-import { type Dialect, dialectOf, postgresDialect, sqliteDialect } from '../../adapters/knex/dialect.ts'
+import { untilAborted } from '../../adapters/knex/connection/deadlines.ts'
+import type { Dialect } from '../../adapters/knex/dialects/dialect.ts'
+import { dialectOf } from '../../adapters/knex/dialects/index.ts'
+import { postgresDialect } from '../../adapters/knex/dialects/postgres.ts'
+import { sqliteDialect } from '../../adapters/knex/dialects/sqlite.ts'
+import { isDiscarded } from '../../adapters/knex/drivers/knex-internals.ts'
 import { betterSqlite3Driver } from '../../adapters/knex/drivers/better-sqlite3.ts'
 import { nodeSqliteDriver } from '../../adapters/knex/drivers/node-sqlite.ts'
-import { gather } from '../../adapters/knex/drivers/pg.ts'
+import { cork, destroySocket } from '../../adapters/knex/drivers/pg-internals.ts'
 import { sqlite3Driver } from '../../adapters/knex/drivers/sqlite3.ts'
-import { isConflict, isLost, toStorageError } from '../../adapters/knex/driver-errors.ts'
+import { isConflict, isLost, toStorageError } from '../../adapters/knex/connection/driver-errors.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
-import { namesOf } from '../../adapters/knex/names.ts'
-import { fieldIs } from '../../adapters/knex/fields.ts'
-import { beginsWith, behindPrefix, type Condition, pageStatement } from '../../adapters/knex/pages.ts'
-import { USER_COLUMNS } from '../../adapters/knex/rows.ts'
-import { loadSqliteDriver } from '../../adapters/knex/sqlite-drivers.ts'
-import { requirePeers } from '../../lib/peers.ts'
+import { namesOf } from '../../adapters/knex/tables/names.ts'
+import { type Condition, fieldIs } from '../../adapters/knex/schema/field-indexes.ts'
+import { beginsWith, afterPrefix, pageStatement } from '../../adapters/knex/pages.ts'
+import { USER_COLUMNS } from '../../adapters/knex/tables/columns.ts'
+import { loadSqliteDriver } from '../../adapters/knex/drivers/sqlite-drivers.ts'
+import { requireOptional } from '../../lib/core/optional-packages.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import { StorageError } from '../../lib/errors.ts'
+import { StorageError } from '../../lib/core/storage-error.ts'
 import { pgBouncerUrl, pgUrl, pooled, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { sqliteDriver, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 
@@ -143,7 +147,7 @@ test('every look-up and every search goes by an index', async (t) => {
 })
 
 test('errors of the drivers, each to its own', (t) => {
-  const names = namesOf({}, sqliteDialect)
+  const names = namesOf({}, false)
   const map = (error: unknown) => {
     const { code, driverCode, message } = toStorageError(error, names)
     if (/secret|select/.test(message)) t.fail(message)
@@ -162,7 +166,7 @@ test('errors of the drivers, each to its own', (t) => {
   for (const message of ['timeout expired', 'timeout exceeded when trying to connect', 'Unable to acquire a connection', 'aborted']) t.equal(map(new Error(message)), 'unavailable')
   for (const message of ['Connection terminated unexpectedly', 'Client has encountered a connection error and is not queryable']) t.equal(map(new Error(message)), 'unavailable ECONNRESET')
   t.equal(map(Object.assign(new Error('x'), { name: 'KnexTimeoutError' })), 'unavailable')
-  for (const [code, words] of [['28P01', /user or the password/], ['3D000', /no such database/], ['SQLITE_CANTOPEN', /cannot be opened/], ['SQLITE_NOTADB', /no SQLite database/]] as const) t.match(toStorageError(driver(code), names).message, words)
+  for (const [code, words] of [['28P01', /user or the password/], ['3D000', /the database does not exist/], ['SQLITE_CANTOPEN', /cannot be opened/], ['SQLITE_NOTADB', /no SQLite database/]] as const) t.match(toStorageError(driver(code), names).message, words)
   for (const odd of [undefined, null, 'text', 5, {}, { code: 5 }]) t.equal(map(odd), 'fault')
   const own = new StorageError('version_mismatch', 'x')
   t.equal(toStorageError(own, names), own)
@@ -172,9 +176,9 @@ test('errors of the drivers, each to its own', (t) => {
 })
 
 test('wrong options are errors at once, all in one', async (t) => {
-  for (const tablePrefix of ['', 'Users_', '1x', 'a-b', 'a"b', 'x'.repeat(37)]) t.throws(() => namesOf({ tablePrefix }, sqliteDialect), { name: 'TypeError', message: /tablePrefix must be/ })
-  t.throws(() => namesOf({ schema: 'a.b' }, postgresDialect), { name: 'TypeError', message: /schema must be/ })
-  t.equal(namesOf({ schema: 's', tablePrefix: 't_' }, postgresDialect).users, '"s"."t_users"')
+  for (const tablePrefix of ['', 'Users_', '1x', 'a-b', 'a"b', 'x'.repeat(37)]) t.throws(() => namesOf({ tablePrefix }, sqliteDialect.hasSchemas), { name: 'TypeError', message: /tablePrefix must be/ })
+  t.throws(() => namesOf({ schema: 'a.b' }, postgresDialect.hasSchemas), { name: 'TypeError', message: /schema must be/ })
+  t.equal(namesOf({ schema: 's', tablePrefix: 't_' }, postgresDialect.hasSchemas).users, '"s"."t_users"')
   const untyped = (value: unknown) => JSON.parse(JSON.stringify(value))
   t.throws(() => sqlite(untyped({ filename: '', busyTimeout: -1, file: 'x' })), { name: 'TypeError', message: 'fastify-users: sqlite(): 3 wrong options:\n- file is not a known option\n- filename must be the path of a file, no URI, or :memory:\n- busyTimeout must be a whole number of milliseconds, 0 or more' })
   for (const filename of ['sqlite:users.db', 'file:users.db', 'https://example.org/x']) t.throws(() => sqlite({ filename }), { message: /- filename must be/ })
@@ -187,7 +191,7 @@ test('wrong options are errors at once, all in one', async (t) => {
   t.teardown(() => host.destroy())
   t.throws(() => knexStorage(host, { schema: 'x' }), { name: 'TypeError', message: 'fastify-users: the option schema is for PostgreSQL' })
   t.throws(() => knexStorage(host, untyped({ prefix: 'x' })), { name: 'TypeError', message: /prefix is not a known option/ })
-  t.throws(() => dialectOf('mysql2'), { name: 'TypeError', message: 'fastify-users: knexStorage() works on the Knex clients pg, sqlite3, better-sqlite3, node:sqlite, not on mysql2' })
+  t.throws(() => dialectOf('mysql2'), { name: 'TypeError', message: 'fastify-users: knexStorage() works with the Knex clients pg, sqlite3, better-sqlite3, node:sqlite, not with mysql2' })
 })
 
 test('behind a pooler nothing is set on a session, and the tables are in the schema public whatever the search path says', async (t) => {
@@ -232,13 +236,13 @@ test('a connection of another driver is refused', async (t) => {
     for (const name of ['pg', 'sqlite3', 'better-sqlite3', 'node:sqlite']) {
       const dialect = dialectOf(name)
       await t.rejects(dialect.run(connection, 'select 1', []), TypeError)
-      t.equal(dialect.watchEnd(connection), null)
+      t.equal(dialect.watchCommit(connection), null)
       t.doesNotThrow(() => dialect.keepOrder(connection))
-      t.doesNotThrow(() => dialect.forgetStatements(connection))
+      t.doesNotThrow(() => dialect.finalizeStatements(connection))
     }
     for (const { execute } of [sqlite3Driver, betterSqlite3Driver, nodeSqliteDriver]) await t.rejects(execute(connection, 'select 1'), TypeError)
-    t.doesNotThrow(() => gather(connection))
-    t.doesNotThrow(() => sqliteDialect.forgetStatements({ all () {} }))
+    t.doesNotThrow(() => cork(connection))
+    t.doesNotThrow(() => sqliteDialect.finalizeStatements({ all () {} }))
   }
 })
 
@@ -275,7 +279,7 @@ test('what is told to stop, and hangs, loses its connection', async (t) => {
   const stopping = new AbortController()
   const connection = { connection: { stream: { destroy () {} } } }
   const answer = new Promise((_resolve, reject) => { connection.connection.stream.destroy = () => reject(new Error('cut')) })
-  const stopped = t.rejects(stoppable(answer, connection, stopping.signal), { message: 'cut' })
+  const stopped = t.rejects(untilAborted(answer, { destroySocket }, connection, stopping.signal), { message: 'cut' })
   t.notOk(isDiscarded(connection))
   stopping.abort()
   await stopped
@@ -306,7 +310,7 @@ test('a host that debugs its Knex sees its own statements, and nothing of its us
     const storage = knexStorage(host, options)
     await storage.migrate()
     await host.transaction(async (trx) => {
-      await storage.within(trx).createUser({ id: 'usr_1', name: 'canary', email: 'canary@b.co', fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: 'canary@b.co', nameKey: 'canary' }, null)
+      await storage.joinTransaction(trx).createUser({ id: 'usr_1', name: 'canary', email: 'canary@b.co', fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: 'canary@b.co', nameKey: 'canary' }, null)
       await trx.raw('select 1 as mine')
     })
     t.equal((await storage.findUser('usr_1'))?.name, 'canary')
@@ -317,15 +321,15 @@ test('a host that debugs its Knex sees its own statements, and nothing of its us
 })
 
 test('a missing peer is named with its install command, an unbuilt one with that of its build', async (t) => {
-  t.throws(() => requirePeers('sqlite()', ['knex', 'sqlite9', 'knexx']), { message: 'fastify-users: sqlite() needs sqlite9 and knexx: npm install sqlite9 knexx' })
-  t.type(requirePeers('sqlite()', ['knex']), 'function')
+  t.throws(() => requireOptional('sqlite()', ['knex', 'sqlite9', 'knexx']), { message: 'fastify-users: sqlite() needs sqlite9 and knexx: npm install sqlite9 knexx' })
+  t.type(requireOptional('sqlite()', ['knex']), 'function')
   const unbuilt = join(await temporaryDirectory(t), 'unbuilt.cjs')
   await writeFile(unbuilt, "throw new Error('no binary')")
-  t.throws(() => requirePeers('sqlite()', ['knex', unbuilt]), { message: `fastify-users: sqlite() needs ${unbuilt}, which is installed but does not load: npm rebuild ${unbuilt}`, cause: { message: 'no binary' } })
+  t.throws(() => requireOptional('sqlite()', ['knex', unbuilt]), { message: `fastify-users: sqlite() needs ${unbuilt}, which is installed but does not load: npm rebuild ${unbuilt}`, cause: { message: 'no binary' } })
 })
 
 test('the text behind a prefix, in code points', (t) => {
-  for (const [prefix, end] of [['ab', 'ac'], ['z\ud7ff', 'z\ue000'], ['z\uffff', 'z\u{10000}'], ['a\u{10ffff}\u{10ffff}', 'b'], ['\u{10ffff}', null], ['', null]] as const) t.equal(behindPrefix(prefix), end)
+  for (const [prefix, end] of [['ab', 'ac'], ['z\ud7ff', 'z\ue000'], ['z\uffff', 'z\u{10000}'], ['a\u{10ffff}\u{10ffff}', 'b'], ['\u{10ffff}', null], ['', null]] as const) t.equal(afterPrefix(prefix), end)
   t.end()
 })
 
@@ -353,7 +357,7 @@ test('a pooler that is not told of says so', { skip: pooled.skip }, async (t) =>
   const connection = String(pgBouncerUrl())
   const untold = postgres({ connection })
   t.teardown(() => untold.close())
-  await t.rejects(untold.check(), { code: 'unavailable', message: 'the server, or a pooler before it, refuses the connection; a pooler that refuses settings of a session needs the option pooler of postgres() (08P01)' })
+  await t.rejects(untold.check(), { code: 'unavailable', message: 'the server or a pooler refuses the connection; a pooler that refuses session settings needs the option pooler of postgres() (08P01)' })
 })
 
 test('behind a pooler nothing is set on a session, and the limit on statements is kept on this side', async (t) => {
@@ -465,7 +469,7 @@ test('a wait for a first creation that does not end is in progress', async (t) =
   const create = (on: Pick<typeof storage, 'createUser'>, n: number) => on.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' },
     { key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' })
   await host.transaction(async (trx) => {
-    await create(knexStorage(host, { schema }).within(trx), 1)
+    await create(knexStorage(host, { schema }).joinTransaction(trx), 1)
     await t.rejects(create(storage, 2), { code: 'idempotency_in_progress' })
   })
   t.match(await create(storage, 3), { user: { id: 'usr_1' }, replayed: true })
@@ -481,7 +485,7 @@ test('behind a pooler too, a wait for a first creation that does not end is in p
   const create = (on: Pick<typeof storage, 'createUser'>, n: number) => on.createUser({ id: `usr_${n}`, name: 'A', email: `${n}@b.co`, fields: {}, version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }, { emailKey: `${n}@b.co`, nameKey: 'a' },
     { key: 'k', fingerprint: 'f', now: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' })
   await host.transaction(async (trx) => {
-    await create(knexStorage(host, { schema }).within(trx), 1)
+    await create(knexStorage(host, { schema }).joinTransaction(trx), 1)
     await t.rejects(create(storage, 2), { code: 'idempotency_in_progress' })
   })
   t.match(await create(storage, 3), { user: { id: 'usr_1' }, replayed: true })

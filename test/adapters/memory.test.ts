@@ -4,7 +4,7 @@ import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { endOfPrefix, PrefixIndex } from '../../adapters/memory/prefix-index.ts'
 import { SortedMap } from '../../adapters/memory/sorted-map.ts'
-import type { JsonObject } from '../../lib/storage.ts'
+import type { JsonObject } from '../../lib/core/storage.ts'
 
 type Step = { kind: 'add' | 'delete', key: string } | { kind: 'range', start: number, count: number } | { kind: 'rank', key: string }
 
@@ -21,7 +21,7 @@ test('a sorted map is a sorted array', (t) => {
   )
   fc.assert(fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
     // Narrow leaves make many of few keys.
-    const set = new SortedMap<string>({ leafMax: 4 })
+    const set = new SortedMap<string>(4)
     let model: string[] = []
     return steps.every((step) => {
       if (step.kind === 'range') return JSON.stringify(set.range(step.start, step.count)) === JSON.stringify(model.slice(step.start, step.start + step.count))
@@ -40,8 +40,7 @@ test('a large map, grown in every order and emptied in every order', (t) => {
   // A fixed permutation: 7 and 100,000 have no common factor.
   const shuffled = keys.map((_, i) => keys[(i * 77_777 + 13) % keys.length] ?? '')
   for (const [name, order] of [['ascending', keys], ['descending', keys.toReversed()], ['shuffled', shuffled]] as const) {
-    // One with leaves that stay as they are, and one that makes them larger on the way.
-    const set = name === 'descending' ? new SortedMap<string>() : new SortedMap<string>({ leafMax: 64, largest: 1024 })
+    const set = name === 'descending' ? new SortedMap<string>() : new SortedMap<string>(64)
     for (const key of order) set.set(key, key)
     for (const key of order.slice(0, 100)) set.set(key, `another ${key}`)
     t.strictSame(set.range(0, keys.length).filter((value) => value.startsWith('another')).length, 100)
@@ -63,39 +62,6 @@ test('a large map, grown in every order and emptied in every order', (t) => {
     set.set('again', 'again')
     t.strictSame(set.range(0, 5), ['again'])
   }
-  t.end()
-})
-
-test('a map of several values for each key', (t) => {
-  const key = fc.integer({ min: 0, max: 60 }).map((n) => String(n).padStart(2, '0'))
-  const step = fc.record({ key, remove: fc.boolean(), value: fc.integer() })
-  fc.assert(fc.property(fc.array(step, { maxLength: 200, size: 'max' }), fc.nat(70), fc.nat(70), (steps, start, count) => {
-    const map = new SortedMap<string | number>({ width: 3, leafMax: 4 })
-    const model = new Map<string, number>()
-    for (const { key, remove, value } of steps) {
-      if (remove) map.delete(key)
-      else map.set(key, key, value, -value)
-      if (remove) model.delete(key)
-      else model.set(key, value)
-    }
-    const rows = [...model].sort(([a], [b]) => a < b ? -1 : 1).map(([key, value]) => [key, value, -value])
-    return map.size === rows.length && JSON.stringify(map.range(start, count)) === JSON.stringify(rows.slice(start, start + count).flat())
-  }), { numRuns: 300 })
-  t.end()
-})
-
-test('a map whose leaves grow with it', (t) => {
-  const keys = fc.uniqueArray(fc.nat(100_000), { minLength: 400, maxLength: 1000, size: 'max' }).map((numbers) => numbers.map((n) => String(n).padStart(6, '0')))
-  fc.assert(fc.property(keys, fc.nat(999), (keys, at) => {
-    // From 129 keys on each leaf has up to four, from 257 on up to eight.
-    const map = new SortedMap<string | number>({ width: 2, leafMax: 2, largest: 8 })
-    for (const key of keys) map.set(key, key, Number(key))
-    const removed = new Set(keys.filter((_, i) => i % 3 === 0))
-    const all = (from: readonly string[]) => JSON.stringify(from.toSorted().flatMap((key) => [key, Number(key)]))
-    const grown = JSON.stringify(map.range(0, keys.length)) === all(keys) && map.rank(keys[at] ?? '') === keys.filter((key) => key < (keys[at] ?? '')).length
-    for (const key of removed) map.delete(key)
-    return grown && JSON.stringify(map.range(0, keys.length)) === all(keys.filter((key) => !removed.has(key)))
-  }), { numRuns: 50 })
   t.end()
 })
 

@@ -8,7 +8,7 @@ import knex from 'knex'
 import type pg from 'pg'
 import { test, type Test } from 'tap'
 import { knexStorage, migrationsSql } from '../../adapters/knex/index.ts'
-import { migrations } from '../../adapters/knex/migrations.ts'
+import { migrations } from '../../adapters/knex/schema/migrations.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import users from '../../lib/index.ts'
@@ -148,10 +148,6 @@ test('a rollback goes back step by step, also when many ask for it, and touches 
     for (const wrong of [-1, 0.5, migrations.length + 1, NaN]) await t.rejects(storage.rollback(wrong), TypeError)
     await storage.rollback(migrations.length)
     await storage.check()
-    await Promise.all([1, 1, 1, 1].map((version) => storage.rollback(version)))
-    await t.rejects(storage.check(), { code: 'schema_behind', message: /at version 1, this code needs/ })
-    await storage.migrate()
-    await storage.check()
     await Promise.all([0, 0, 1, 0].map((version) => storage.rollback(version)))
     await t.rejects(storage.check(), { code: 'schema_behind', message: /at version 0/ })
     t.strictSame(await run('select count(*) as n from "SCHEMA".orders').then(([row]) => Number(row?.['n'])), 0)
@@ -287,7 +283,7 @@ test('the schema that a search path begins with may have any name', async (t) =>
     await host.raw('INSERT INTO fastify_users_users SELECT \'usr_0\' || lpad(n::text, 25, \'0\'), \'n\', \'n\', \'e\', n::text, 1, now(), now() FROM generate_series(1, 2000) AS n')
     await storage.rebuildCounts()
     await host.raw("DELETE FROM fastify_users_users WHERE name_key = 'n' AND email_key < '3'")
-    const { users, counted, wrong } = await storage.checkCounts()
+    const { users, counted, wrong } = await storage.verifyCounts()
     t.strictSame([users, counted, wrong], [users, users, 0], name)
     t.strictSame((await storage.inspect()).missing, [])
     await storage.rollback(0)

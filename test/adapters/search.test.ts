@@ -1,18 +1,18 @@
 import { test } from 'tap'
-import { FEW } from '../../adapters/knex/pages.ts'
-import type { PageRequest } from '../../lib/storage.ts'
+import { SEARCH_BOUND } from '../../adapters/knex/pages.ts'
+import type { PageRequest } from '../../lib/core/storage.ts'
 import { stores } from '../helpers/stores.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
 /** So many users each: found by name alone, by address alone, by both; by half of them in one, the others in the other. */
 const KINDS: ReadonlyArray<[prefix: string, count: number, inName: (i: number) => boolean, inEmail: (i: number) => boolean]> = [
-  ...[1, FEW - 1, FEW, FEW + 1, 2 * FEW + 1].flatMap((count) => [
+  ...[1, SEARCH_BOUND - 1, SEARCH_BOUND, SEARCH_BOUND + 1, 2 * SEARCH_BOUND + 1].flatMap((count) => [
     [`n${count}x`, count, () => true, () => false],
     [`e${count}x`, count, () => false, () => true],
     [`b${count}x`, count, () => true, () => true]
   ] as const satisfies typeof KINDS),
-  ['half', 2 * FEW, (i) => i % 2 === 0, (i) => i % 2 === 1],
-  ['quarter', FEW, (i) => i % 2 === 0, (i) => i % 2 === 1],
+  ['half', 2 * SEARCH_BOUND, (i) => i % 2 === 0, (i) => i % 2 === 1],
+  ['quarter', SEARCH_BOUND, (i) => i % 2 === 0, (i) => i % 2 === 1],
   ['\u{10ffff}\u{10ffff}', 3, () => true, () => false]
 ]
 
@@ -24,7 +24,7 @@ for (const { name, create: make } of stores) {
     const expected = new Map<string, string[]>()
     let n = 0
     // One kind after the other in each round, so that what is found lies apart.
-    for (let i = 0; i <= 2 * FEW; i++) {
+    for (let i = 0; i <= 2 * SEARCH_BOUND; i++) {
       await Promise.all(KINDS.filter(([, count]) => i < count).map(([prefix, , inName, inEmail]) => {
         const id = `usr_${String(n++).padStart(26, '0')}`
         expected.set(prefix, [...(expected.get(prefix) ?? []), id])

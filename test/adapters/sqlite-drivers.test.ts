@@ -4,12 +4,11 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
 import { nodeSqliteClient } from '../../adapters/knex/index.ts'
-import { clientOn, nodeSqlite } from '../../adapters/knex/node-sqlite-client.ts'
-import { sqliteDialect } from '../../adapters/knex/dialect.ts'
-import { toStorageError } from '../../adapters/knex/driver-errors.ts'
-import { namesOf } from '../../adapters/knex/names.ts'
-import { whileBusy } from '../../adapters/knex/while-busy.ts'
-import { type DriverSource, loadSqliteDriver } from '../../adapters/knex/sqlite-drivers.ts'
+import { clientOn, nodeSqlite } from '../../adapters/knex/drivers/node-sqlite-client.ts'
+import { toStorageError } from '../../adapters/knex/connection/driver-errors.ts'
+import { namesOf } from '../../adapters/knex/tables/names.ts'
+import { retryWhileBusy } from '../../adapters/knex/connection/retry-while-busy.ts'
+import { type DriverSource, loadSqliteDriver } from '../../adapters/knex/drivers/sqlite-drivers.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import { captureLog } from '../helpers/log.ts'
 import { sqliteDriver, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
@@ -136,18 +135,18 @@ test('waits for the lock of another connection, and for no other error', async (
     return () => calls++ < times ? Promise.reject(error) : Promise.resolve(calls)
   }
   const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' })
-  t.equal(await whileBusy(failing(3, busy), 5000), 4)
-  t.equal(await whileBusy(failing(1, Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 5 })), 5000), 2)
-  t.equal(await whileBusy(failing(1, Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 261 })), 5000), 2, 'while another connection recovers the log too')
-  await t.rejects(whileBusy(failing(Infinity, busy), 20), busy)
+  t.equal(await retryWhileBusy(failing(3, busy), 5000), 4)
+  t.equal(await retryWhileBusy(failing(1, Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 5 })), 5000), 2)
+  t.equal(await retryWhileBusy(failing(1, Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 261 })), 5000), 2, 'while another connection recovers the log too')
+  await t.rejects(retryWhileBusy(failing(Infinity, busy), 20), busy)
   for (const error of [new Error('x'), Object.assign(new Error('x'), { code: 'SQLITE_BUSY_SNAPSHOT' }), Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 517 })]) {
-    await t.rejects(whileBusy(failing(1, error), 5000), error)
+    await t.rejects(retryWhileBusy(failing(1, error), 5000), error)
   }
 })
 
 test('errors of node:sqlite have the codes of SQLite', async (t) => {
   const codeOf = (errcode: number, message = 'x') => {
-    const { code, driverCode } = toStorageError(Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode }), namesOf({}, sqliteDialect))
+    const { code, driverCode } = toStorageError(Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode }), namesOf({}, false))
     return [code, driverCode]
   }
   t.strictSame(codeOf(5), ['unavailable', 'SQLITE_BUSY'])

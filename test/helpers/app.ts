@@ -1,4 +1,6 @@
-import Fastify, { type FastifyInstance, type FastifyServerOptions, type InjectOptions, type LightMyRequestResponse } from 'fastify'
+import Fastify, {
+  type FastifyInstance, type FastifyServerOptions, type InjectOptions, type LightMyRequestResponse
+} from 'fastify'
 import type { Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { digestSecret } from '../../lib/api-keys/key-text.ts'
@@ -8,14 +10,15 @@ import { captureLog, textOf } from './log.ts'
 
 export const ALL_SCOPES: Scope[] = ['users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write']
 
-export type Call = (method: string, path: string, options?: Omit<InjectOptions, 'method' | 'url'>) => Promise<LightMyRequestResponse>
+type RequestOptions = Omit<InjectOptions, 'method' | 'url'>
+export type Call = (method: string, path: string, options?: RequestOptions) => Promise<LightMyRequestResponse>
 
 export interface TestApp {
   app: FastifyInstance
   prefix: string
   /** Text of a key with all scopes. */
   key: string
-  /** Sends a request with the key; the path is relative to the prefix, whose parameters are filled with their own names. */
+  /** Sends a request with the key. The path is relative to the prefix, whose parameters have their names as values. */
   call: Call
 }
 
@@ -25,28 +28,42 @@ export interface TestAppOptions extends Partial<UsersOptions> {
   before?: (app: FastifyInstance) => void | Promise<void>
 }
 
-/** Sends a request the way light-my-request types it: any method that Fastify routes. */
-export function inject (app: FastifyInstance, method: string, url: string, options: Omit<InjectOptions, 'method' | 'url'> = {}): Promise<LightMyRequestResponse> {
+/** Sends a request with any method that Fastify routes. */
+export function inject (
+  app: FastifyInstance,
+  method: string,
+  url: string,
+  options: RequestOptions = {}
+): Promise<LightMyRequestResponse> {
   // light-my-request's own type lacks QUERY and TRACE.
   const request: object = { ...options, method, url }
   return app.inject(request)
 }
 
-/** What a log holds that none may hold: the text of a key, an address, or one of these names and digests. */
+const KEY_TEXT = '[a-z0-9]+_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}'
+const ADDRESS = '[^\\s"\'/\\\\]+@[^\\s"\'/\\\\]+\\.[a-z]+'
+
+/** What no log may hold: texts of keys, e-mail addresses, and the given names and digests. */
 export function leaksIn (text: string, names: Iterable<string>): string[] {
-  const secrets = text.match(/[a-z0-9]+_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}|[^\s"'/\\]+@[^\s"'/\\]+\.[a-z]+/gi) ?? []
+  const secrets = text.match(new RegExp(`${KEY_TEXT}|${ADDRESS}`, 'gi')) ?? []
   return [...secrets, ...[...names].filter((name) => name.length >= 5 && text.includes(name))]
 }
 
+/** Makes the server; unless the test has a logger of its own, everything is logged to the stream. */
+function createServer (server: FastifyServerOptions, stream: NodeJS.WritableStream): FastifyInstance {
+  if ('logger' in server || 'loggerInstance' in server) return Fastify(server)
+  const options: FastifyServerOptions = Object({ ...server, logger: { level: 'trace', stream } })
+  return Fastify(options)
+}
+
 /**
- * A host with the plugin, on a memory store unless another is given; closed with the test. What is logged is searched, and where a test has no logger of its own, that is everything. Every
- * answer is held against its description.
+ * A host with the plugin, on a memory store unless another is given; closed with the test. At the end its log is
+ * searched for secrets. Every answer is compared with its description.
  */
 export async function testApp (t: Test, { server = {}, before, ...given }: TestAppOptions = {}): Promise<TestApp> {
   const log = captureLog()
   const names = new Set<string>()
-  const watched: FastifyServerOptions = Object({ ...server, logger: { level: 'trace', stream: log.stream } })
-  const app = Fastify('logger' in server || 'loggerInstance' in server ? server : watched)
+  const app = createServer(server, log.stream)
   let undescribed: readonly string[] = []
   t.teardown(async () => {
     await app.close()
@@ -56,14 +73,17 @@ export async function testApp (t: Test, { server = {}, before, ...given }: TestA
   })
   await before?.(app)
   if (given.openapi !== false) undescribed = await watchAnswers(app)
-  const { prefix = '/v1', storage = memory(), migrate = true } = given
+  const { prefix = '/v1', storage = memory(), migrate = true, pepper } = given
   await app.register(users, { ...given, prefix, storage, migrate })
-  for (const type of ['user.created', 'user.updated'] as const) app.users.events.on(type, ({ data }) => { names.add(data.name).add(data.email) })
+  for (const type of ['user.created', 'user.updated'] as const) {
+    app.users.events.on(type, ({ data }) => { names.add(data.name).add(data.email) })
+  }
   const { key } = await app.users.apiKeys.create({ name: 'test', scopes: ALL_SCOPES })
-  const { pepper } = given
   names.add(digestSecret(key.slice(-49, -6), typeof pepper === 'string' ? pepper : pepper?.[0]))
   const base = prefix.replaceAll(':', '')
-  const call: Call = (method, path, options = {}) =>
-    inject(app, method, base + path, { ...options, headers: { authorization: `Bearer ${key}`, ...options.headers } })
+  const call: Call = (method, path, options = {}) => {
+    const headers = { authorization: `Bearer ${key}`, ...options.headers }
+    return inject(app, method, base + path, { ...options, headers })
+  }
   return { app, prefix: base, key, call }
 }

@@ -1,5 +1,5 @@
-import { StorageError } from '../../lib/errors.ts'
-import type { ApiKeyRecord, Idempotency, Json, JsonObject, PageRequest, Storage, UserKeys, UserRecord } from '../../lib/storage.ts'
+import { StorageError } from '../../lib/core/storage-error.ts'
+import type { ApiKeyRecord, Idempotency, Json, JsonObject, PageRequest, Storage, UserKeys, UserRecord } from '../../lib/core/storage.ts'
 
 /** One realistic mistake each, and the duty of the conformance kit that is there to find it. */
 export const MISTAKES = {
@@ -182,7 +182,7 @@ export function brokenStore (mistake: Mistake | null): Storage {
   return {
     name: 'broken',
     supports: { transactions: false },
-    within () { throw new TypeError('no transactions') },
+    joinTransaction () { throw new TypeError('no transactions') },
     async check () {},
     async migrate (needs) {
       for (const name of needs?.filterable ?? []) filterable.add(name)

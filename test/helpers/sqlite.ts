@@ -1,5 +1,5 @@
 import knex, { type Knex } from 'knex'
-import { loadSqliteDriver, SQLITE_DRIVERS, type SqliteDriver } from '../../adapters/knex/sqlite-drivers.ts'
+import { loadSqliteDriver, SQLITE_DRIVERS, type SqliteDriver } from '../../adapters/knex/drivers/sqlite-drivers.ts'
 
 /** What a test of a driver is skipped for, with the command that brings that; false where the machine has it. */
 function lackOf (driver: SqliteDriver): string | false {

@@ -7,7 +7,7 @@ import type { Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import type { Storage } from '../../lib/storage.ts'
+import type { Storage } from '../../lib/core/storage.ts'
 import { sqliteDriver } from './sqlite.ts'
 
 /** Where the suite's PostgreSQL listens: `node test/run.mjs` starts it. */

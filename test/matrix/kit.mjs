@@ -41,7 +41,7 @@ function temporarySchema () {
   return name
 }
 
-const unhosted = (make) => () => ({ ...make(), supports: { transactions: false }, within: () => { throw new TypeError('not here') } })
+const unhosted = (make) => () => ({ ...make(), supports: { transactions: false }, joinTransaction: () => { throw new TypeError('not here') } })
 const stores = {
   memory: () => memory(),
   postgres: unhosted(() => postgres({ connection: process.env.PG_URL, schema: temporarySchema(), pool: { max: 4 } })),

@@ -1,4 +1,4 @@
-/** A value that a statement is given. A list is a list where the database has them, and JSON where it has none. */
+/** A value of a statement. A list stays a list where the database has them, and becomes JSON where it has none. */
 export type Param = string | number | null | readonly Param[]
 
 /** A statement and its values. */
@@ -7,34 +7,40 @@ export interface Statement {
   params: readonly Param[]
 }
 
-/** A row as the driver gives it. */
-export type Row = Record<string, unknown>
-
-/** What the database made of a COMMIT. */
-export interface Ending {
+/** Watches how the transaction on a connection ends. */
+export interface CommitWatch {
   committed (): boolean
   stop (): void
 }
 
 /** What the drivers of databases do differently. */
 export interface Driver {
-  /** Runs one statement on a connection; `prepare`: it is prepared at its first use on the connection, and kept. */
-  run (connection: unknown, sql: string, params: readonly Param[], prepare?: boolean): Promise<Row[]>
+  /** Runs one statement on a connection. `prepare`: prepare it at its first use on the connection, and keep it. */
+  run (
+    connection: unknown,
+    sql: string,
+    params: readonly Param[],
+    prepare?: boolean
+  ): Promise<Array<Record<string, unknown>>>
   /** From now on statements on this connection run in the order in which they are sent, whoever sends them. */
   keepOrder (connection: unknown): void
-  /** Watches how the transaction on a connection ends; null where a COMMIT that is answered has committed. */
-  watchEnd (connection: unknown): Ending | null
-  /** Finalizes the statements that are kept on a connection, where it could not be closed with them. */
-  forgetStatements (connection: unknown): void
+  /** Watches how the transaction on a connection ends; null where every answered COMMIT has committed. */
+  watchCommit (connection: unknown): CommitWatch | null
+  /** Has the connection send what it gets in this turn of the event loop in one packet. */
+  cork (connection: unknown): void
+  /** Closes the network socket of a connection without waiting for the server. */
+  destroySocket (connection: unknown): void
+  /** Finalises the statements that a connection keeps, if it could not be closed with them. */
+  finalizeStatements (connection: unknown): void
 }
 
-/** What the drivers of SQLite can do beside it. */
+/** A driver of SQLite. */
 export interface SqliteDriverMethods extends Driver {
-  /** Runs a script of several statements, which gives nothing back. */
+  /** Runs a script of several statements, without results. */
   execute (connection: unknown, script: string): Promise<void>
 }
 
-/** SQLite has no lists: one is JSON text. */
+/** SQLite has no lists: a list is JSON text. */
 export function toSqliteValue (value: Param): string | number | null {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
 }

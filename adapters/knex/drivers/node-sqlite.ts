@@ -1,12 +1,11 @@
-import type { Row } from './driver.ts'
 import { synchronousDriver } from './synchronous.ts'
 
 interface Statement {
-  all (values: object): Row[]
+  all (values: object): Array<Record<string, unknown>>
 }
 
-/** SQLite as Node.js itself brings it, `node:sqlite`. */
+/** SQLite as part of Node.js, `node:sqlite`. */
 export const nodeSqliteDriver = synchronousDriver<Statement>('node:sqlite', (statement, values) => {
-  // Numbered values are given by their names, of which the question mark is a part.
+  // The question mark is a part of the name of a numbered value.
   return statement.all(Object.fromEntries(values.map((value, i) => [`?${i + 1}`, value])))
 })

@@ -1,55 +1,52 @@
-import type { EventEmitter } from 'node:events'
-import type { Driver, Ending, Param, Row } from './driver.ts'
+import type { CommitWatch, Driver, Param } from './driver.ts'
+import { cork, destroySocket, onCommandComplete } from './pg-internals.ts'
 
-interface PgConnection {
-  /** The protocol underneath, whose messages are events. */
-  connection: EventEmitter & { stream: { cork (): void, uncork (): void } }
-  query (config: { name?: string | undefined, text: string, values: readonly Param[], types: { getTypeParser: () => (text: string) => string } }): Promise<{ rows: Row[] }>
+interface Query {
+  name?: string | undefined
+  text: string
+  values: readonly Param[]
+  types: { getTypeParser: () => (text: string) => string }
 }
 
-function isPg (connection: unknown): connection is PgConnection {
+interface Connection {
+  query (config: Query): Promise<{ rows: Array<Record<string, unknown>> }>
+}
+
+function isConnection (connection: unknown): connection is Connection {
   return typeof connection === 'object' && connection !== null && 'query' in connection
 }
 
-// Every value comes as text: a host may have set parsers of its own on the driver, for the whole process.
+// Every value comes as text: a host may have set parsers on the driver, which apply to the whole process.
 const textOnly = { getTypeParser: () => (text: string) => text }
 
 const names = new Map<string, string>()
 
-/** The name under which connections of PostgreSQL keep a statement. Texts are few: values are never part of one. */
+/** The name of a prepared statement. There are few texts, because values are never part of one. */
 function nameOf (text: string): string {
   const name = names.get(text) ?? `fastify_users_${names.size + 1}`
   names.set(text, name)
   return name
 }
 
-/** Watches a connection of pg: the COMMIT of a transaction that PostgreSQL has given up is answered, with the command tag ROLLBACK. */
-function watchEnd (connection: unknown): Ending | null {
-  if (!isPg(connection)) return null
-  const wire = connection.connection
-  let tag = ''
-  const note = ({ text }: { text: string }): void => { if (text === 'COMMIT' || text === 'ROLLBACK') tag = text }
-  wire.on('commandComplete', note)
-  return { committed: () => tag === 'COMMIT', stop: () => { wire.off('commandComplete', note) } }
-}
-
-/** Has a connection of pg send in one packet what it is given in this turn of the event loop. */
-export function gather (connection: unknown): void {
-  if (!isPg(connection)) return
-  const { stream } = connection.connection
-  stream.cork()
-  setImmediate(() => stream.uncork())
+/** If PostgreSQL has aborted a transaction, it answers COMMIT with the command tag ROLLBACK. */
+function watchCommit (connection: unknown): CommitWatch | null {
+  let last = ''
+  const stop = onCommandComplete(connection, (tag) => { if (tag === 'COMMIT' || tag === 'ROLLBACK') last = tag })
+  return stop === null ? null : { committed: () => last === 'COMMIT', stop }
 }
 
 /** The `pg` package. */
 export const pgDriver: Driver = {
   async run (connection, text, values, prepare = false) {
-    if (!isPg(connection)) throw new TypeError('not a connection of pg')
-    return (await connection.query({ name: prepare ? nameOf(text) : undefined, text, values, types: textOnly })).rows
+    if (!isConnection(connection)) throw new TypeError('not a connection of pg')
+    const name = prepare ? nameOf(text) : undefined
+    return (await connection.query({ name, text, values, types: textOnly })).rows
   },
-  // PostgreSQL answers one after the other.
+  // PostgreSQL runs the statements of a connection in order.
   keepOrder () {},
-  watchEnd,
-  // They go with the connection.
-  forgetStatements () {}
+  watchCommit,
+  cork,
+  destroySocket,
+  // They end with the connection.
+  finalizeStatements () {}
 }

@@ -1,30 +1,35 @@
-import { type Row, type SqliteDriverMethods, toSqliteValue } from './driver.ts'
+import { type SqliteDriverMethods, toSqliteValue } from './driver.ts'
 
+type Row = Record<string, unknown>
 type Values = ReadonlyArray<string | number | null>
 type Done = (error: Error | null, rows: Row[]) => void
 
-interface SqliteStatement {
+interface Statement {
   all (params: Values, done: Done): void
   finalize (): void
 }
 
-interface SqliteConnection {
+interface Connection {
   serialize (): void
   all (sql: string, params: Values, done: Done): void
-  prepare (sql: string, done: (error: Error | null) => void): SqliteStatement
+  prepare (sql: string, done: (error: Error | null) => void): Statement
   exec (script: string, done: (error: Error | null) => void): void
 }
 
-function isSqlite (connection: unknown): connection is SqliteConnection {
+function isConnection (connection: unknown): connection is Connection {
   return typeof connection === 'object' && connection !== null && 'all' in connection
 }
 
-const kept = new WeakMap<SqliteConnection, Map<string, SqliteStatement>>()
+function notOurs (): Promise<never> {
+  return Promise.reject(new TypeError('not a connection of sqlite3'))
+}
 
-/** The statement as a connection of sqlite3 keeps it. */
-function prepared (connection: SqliteConnection, sql: string): SqliteStatement | Promise<SqliteStatement> {
-  const statements = kept.get(connection) ?? new Map<string, SqliteStatement>()
-  kept.set(connection, statements)
+const statementsOf = new WeakMap<Connection, Map<string, Statement>>()
+
+/** The prepared statement that a connection keeps. */
+function prepared (connection: Connection, sql: string): Statement | Promise<Statement> {
+  const statements = statementsOf.get(connection) ?? new Map<string, Statement>()
+  statementsOf.set(connection, statements)
   return statements.get(sql) ?? new Promise((resolve, reject) => {
     const statement = connection.prepare(sql, (error) => {
       if (error !== null) return reject(error)
@@ -34,16 +39,16 @@ function prepared (connection: SqliteConnection, sql: string): SqliteStatement |
   })
 }
 
-/** The `sqlite3` package. It works on threads of its own, so that the event loop does not wait for the disk. */
+/** The `sqlite3` package. It works on its own threads, so the event loop does not wait for the disk. */
 export const sqlite3Driver: SqliteDriverMethods = {
   run (connection, sql, params, prepare = false) {
-    if (!isSqlite(connection)) return Promise.reject(new TypeError('not a connection of sqlite3'))
+    if (!isConnection(connection)) return notOurs()
     const values = params.map(toSqliteValue)
-    const run = (statement: SqliteStatement | null): Promise<Row[]> => new Promise((resolve, reject) => {
+    const run = (statement: Statement | null): Promise<Row[]> => new Promise((resolve, reject) => {
       const done: Done = (error, rows) => {
         if (error === null) return resolve(rows)
-        // sqlite3 leaves a statement that failed open, and with it the moment of the database that it saw.
-        if (statement !== null && kept.get(connection)?.delete(sql) === true) statement.finalize()
+        // sqlite3 leaves a failed statement open, and with it the snapshot of the database that it reads.
+        if (statement !== null && statementsOf.get(connection)?.delete(sql) === true) statement.finalize()
         reject(error)
       }
       if (statement === null) connection.all(sql, values, done)
@@ -55,21 +60,26 @@ export const sqlite3Driver: SqliteDriverMethods = {
   },
 
   execute (connection, script) {
-    if (!isSqlite(connection)) return Promise.reject(new TypeError('not a connection of sqlite3'))
-    return new Promise((resolve, reject) => connection.exec(script, (error) => error === null ? resolve() : reject(error)))
+    if (!isConnection(connection)) return notOurs()
+    return new Promise((resolve, reject) => {
+      connection.exec(script, (error) => error === null ? resolve() : reject(error))
+    })
   },
 
-  // It runs the statements of one connection on several threads, in no order: a host's ROLLBACK could overtake a write of ours.
+  // It runs the statements of one connection on several threads, in no order: a host's ROLLBACK could overtake our
+  // write.
   keepOrder (connection) {
-    if (isSqlite(connection)) connection.serialize()
+    if (isConnection(connection)) connection.serialize()
   },
 
-  watchEnd: () => null,
+  watchCommit: () => null,
+  cork () {},
+  destroySocket () {},
 
   // It can't close a connection that keeps statements.
-  forgetStatements (connection) {
-    if (!isSqlite(connection)) return
-    for (const statement of kept.get(connection)?.values() ?? []) statement.finalize()
-    kept.delete(connection)
+  finalizeStatements (connection) {
+    if (!isConnection(connection)) return
+    for (const statement of statementsOf.get(connection)?.values() ?? []) statement.finalize()
+    statementsOf.delete(connection)
   }
 }

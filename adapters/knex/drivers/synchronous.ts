@@ -1,4 +1,7 @@
-import { type Param, type Row, type SqliteDriverMethods, toSqliteValue } from './driver.ts'
+import { type Param, type SqliteDriverMethods, toSqliteValue } from './driver.ts'
+
+type Row = Record<string, unknown>
+type Values = ReadonlyArray<string | number | null>
 
 /** The part of a connection that better-sqlite3 and node:sqlite have in common. */
 interface Connection<Statement> {
@@ -11,15 +14,18 @@ function isConnection<Statement> (connection: unknown): connection is Connection
 }
 
 /**
- * A driver that does its work before it returns, on the thread of the event loop. `all` runs a statement with values by their numbers, `?1` first.
- * A kept statement needs nobody to finalize it: it goes with its connection.
+ * A driver that works before it returns, on the thread of the event loop. `all` runs a statement with numbered values,
+ * `?1` first. Kept statements end with their connection.
  */
-export function synchronousDriver<Statement> (name: string, all: (statement: Statement, values: ReadonlyArray<string | number | null>) => Row[]): SqliteDriverMethods {
-  const kept = new WeakMap<object, Map<string, Statement>>()
+export function synchronousDriver<Statement> (
+  name: string,
+  all: (statement: Statement, values: Values) => Row[]
+): SqliteDriverMethods {
+  const statementsOf = new WeakMap<object, Map<string, Statement>>()
 
   function prepared (connection: Connection<Statement>, sql: string): Statement {
-    const statements = kept.get(connection) ?? new Map<string, Statement>()
-    kept.set(connection, statements)
+    const statements = statementsOf.get(connection) ?? new Map<string, Statement>()
+    statementsOf.set(connection, statements)
     const known = statements.get(sql)
     if (known !== undefined) return known
     const statement = connection.prepare(sql)
@@ -37,7 +43,9 @@ export function synchronousDriver<Statement> (name: string, all: (statement: Sta
       connection.exec(script)
     },
     keepOrder () {},
-    watchEnd: () => null,
-    forgetStatements () {}
+    watchCommit: () => null,
+    cork () {},
+    destroySocket () {},
+    finalizeStatements () {}
   }
 }

@@ -1,0 +1,110 @@
+import { StorageError } from '../../../lib/core/storage-error.ts'
+import { isRefused } from '../connection/driver-errors.ts'
+import { isStorableParam } from '../connection/statements.ts'
+import { LOCK_WAIT_MS } from '../dialects/waits.ts'
+import type { Param } from '../drivers/driver.ts'
+import type { Row } from '../tables/rows.ts'
+
+// A longer group would keep the first write waiting.
+const GROUP_MAX = 64
+// As long as others wait for a connection.
+const WAIT_MAX_MS = 5000
+
+type WriteAlone = () => Promise<Row | undefined>
+
+/** Writes the row of a user; undefined if there was nothing to write. `alone`: how it is written by itself. */
+export type GroupedWrite = (id: string, values: readonly Param[], alone: WriteAlone) => Promise<Row | undefined>
+
+interface Request {
+  id: string
+  values: readonly Param[]
+  /** By the clock of `performance.now()`. */
+  since: number
+  alone: WriteAlone
+  resolve: (row: Row | undefined | Promise<Row | undefined>) => void
+  reject: (error: unknown) => void
+}
+
+/**
+ * Group commit: writes that are asked for while `groups` such statements are running are combined into the next
+ * statement, since each commit waits for the disk, and each statement has its way to the database. No write waits for
+ * company: with fewer running it goes at the end of the turn. If the database refuses a group, each of it is written
+ * alone, so that none fails because of another. `writeAll` never gets an id twice.
+ */
+export function groupCommits (
+  groups: number,
+  writeAll: (all: ReadonlyArray<readonly Param[]>) => Promise<Row[]>
+): GroupedWrite {
+  let waiting: Request[] = []
+  let running = 0
+
+  /** Takes the next group. Writes that have waited too long fail: for a slow database, ever more must not pile up. */
+  function takeGroup (): Request[] {
+    const group = new Map<string, Request>()
+    const later: Request[] = []
+    const oldest = performance.now() - WAIT_MAX_MS
+    let seen = 0
+    for (const request of waiting) {
+      if (group.size === GROUP_MAX) break
+      seen++
+      if (request.since < oldest) request.reject(new StorageError('unavailable', 'the database is too busy to write'))
+      else if (group.has(request.id)) later.push(request)
+      else group.set(request.id, request)
+    }
+    waiting = [...later, ...waiting.slice(seen)]
+    return [...group.values()]
+  }
+
+  function flush (): void {
+    while (waiting.length > 0 && running < groups) {
+      const group = takeGroup()
+      if (group.length > 1) writeGroup(group)
+      else group.forEach(writeOne)
+    }
+  }
+
+  /** A single write is cheaper as a plain statement. It may wait for a lock, and others do not wait for it then. */
+  function writeOne ({ alone, resolve }: Request): void {
+    running++
+    let left = false
+    const leave = (): void => {
+      if (left) return
+      left = true
+      running--
+      clearTimeout(timer)
+      flush()
+    }
+    const timer = setTimeout(leave, LOCK_WAIT_MS)
+    const row = alone()
+    row.then(leave, leave)
+    resolve(row)
+  }
+
+  async function writeGroup (group: readonly Request[]): Promise<void> {
+    running++
+    const rows = await writeAll(group.map(({ values }) => values)).catch((error: unknown) => ({ error }))
+    running--
+    // The next group first: the database writes it while these are answered.
+    flush()
+    if ('error' in rows) {
+      const refused = isRefused(rows.error)
+      for (const { alone, resolve, reject } of group) {
+        if (refused) resolve(alone())
+        else reject(rows.error)
+      }
+      return
+    }
+    const written = new Map(rows.map((row) => [row['id'], row]))
+    for (const { id, resolve } of group) resolve(written.get(id))
+  }
+
+  return (id, values, alone) => {
+    // One text that can't be stored would have the whole group refused.
+    if (!values.every(isStorableParam)) return alone()
+    return new Promise((resolve, reject) => {
+      const length = waiting.push({ id, values, since: performance.now(), alone, resolve, reject })
+      // With others waiting, a flush at the end of the turn or of a group is already due.
+      if (length === 1 && running < groups) setImmediate(flush)
+    })
+  }
+}

@@ -1,0 +1,52 @@
+import { StorageError } from '../../../lib/core/storage-error.ts'
+import type { Driver } from '../drivers/driver.ts'
+import { discard } from '../drivers/knex-internals.ts'
+
+const ABORT_GRACE_MS = 2000
+
+type SocketDriver = Pick<Driver, 'destroySocket'>
+
+/** Closes a connection without waiting for the server. */
+function abandon (connection: unknown, { destroySocket }: SocketDriver): void {
+  discard(connection)
+  destroySocket(connection)
+}
+
+/**
+ * A result, or `unavailable` after the deadline in milliseconds. A statement can't be cancelled on a server that does
+ * not answer, so its connection is closed. An infinite deadline is none.
+ */
+export function withDeadline<Value> (
+  result: Promise<Value>,
+  driver: SocketDriver,
+  connection: unknown,
+  deadline: number
+): Promise<Value> {
+  if (deadline === Infinity) return result
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      abandon(connection, driver)
+      // Nobody awaits the result any more.
+      reject(new StorageError('unavailable', 'the database does not answer', 'ETIMEDOUT'))
+    }, deadline)
+    result.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+/** A result. After the signal it is awaited a little longer, and then its connection is closed. */
+export function untilAborted<Value> (
+  result: Promise<Value>,
+  driver: SocketDriver,
+  connection: unknown,
+  signal?: AbortSignal
+): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined
+  const stop = (): void => {
+    timer = setTimeout(() => abandon(connection, driver), ABORT_GRACE_MS)
+  }
+  signal?.addEventListener('abort', stop)
+  return result.finally(() => {
+    signal?.removeEventListener('abort', stop)
+    clearTimeout(timer)
+  })
+}

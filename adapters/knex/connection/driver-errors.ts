@@ -1,0 +1,109 @@
+import { isStorageError, StorageError } from '../../../lib/core/storage-error.ts'
+import type { Names } from '../tables/names.ts'
+
+// PostgreSQL, appendix A. Conditions that pass: connection (08), credentials (28), resources (53), intervention (57P),
+// cancelled or timed out statement, lock not available, serialisation failure, deadlock, read-only after a failover,
+// missing database.
+const PASSING_SQLSTATE = /^(?:(?:08|28|53)[0-9A-Z]{3}|57P[0-9A-Z]{2}|57014|55P03|40001|40P01|25006|3D000)$/
+const PASSING_CODES = [
+  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT'
+]
+const LOST_CODES = ['ECONNRESET', 'EPIPE', '57P01', '57P02', '08003', '08006', '08P01']
+// Refusals of the statement itself. PostgreSQL: data, constraints, rights, limits, exceptions of triggers, conflicts
+// with other transactions, timeouts. SQLite: the same.
+const REFUSED_SQLSTATE = /^(?:(?:0A|2[0-9]|3[89]|42|44|53|54|55|P0)[0-9A-Z]{3}|40001|40002|40P01|57014)$/
+const REFUSED_SQLITE = /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|ERROR)(?:_.*)?$/
+// better-sqlite3 gives extended codes, such as SQLITE_BUSY_SNAPSHOT.
+const PASSING_SQLITE = /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|PROTOCOL|NOMEM)(?:_|$)/
+// Messages without a code: of pg for a lost connection, and of pg and Knex if none can be had.
+const LOST_MESSAGE = /^(?:Connection terminated|Client has encountered a connection error)/
+const PASSING_MESSAGE = /^(?:timeout e|Unable to acquire a connection|aborted$)/
+
+function property (error: unknown, name: string): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined
+  const value: unknown = Reflect.get(error, name)
+  return typeof value === 'string' ? value : undefined
+}
+
+// https://sqlite.org/rescode.html, from 1.
+const SQLITE_CODES = [
+  'ERROR', 'INTERNAL', 'PERM', 'ABORT', 'BUSY', 'LOCKED', 'NOMEM', 'READONLY', 'INTERRUPT', 'IOERR', 'CORRUPT',
+  'NOTFOUND', 'FULL', 'CANTOPEN', 'PROTOCOL', 'EMPTY', 'SCHEMA', 'TOOBIG', 'CONSTRAINT', 'MISMATCH', 'MISUSE', 'NOLFS',
+  'AUTH', 'FORMAT', 'RANGE', 'NOTADB'
+]
+const SQLITE_BUSY_SNAPSHOT = 517
+
+// better-sqlite3 looks for the directory itself, and throws a TypeError without a code.
+const NO_DIRECTORY = 'Cannot open database because the directory does not exist'
+
+/** The code of a driver's error. node:sqlite has one for all, and a number whose lowest byte is SQLite's own code. */
+function codeOf (error: unknown): string | undefined {
+  const code = property(error, 'code')
+  if (code === undefined && property(error, 'message') === NO_DIRECTORY) return 'SQLITE_CANTOPEN'
+  if (code !== 'ERR_SQLITE_ERROR') return code
+  const extended = Number(Reflect.get(Object(error), 'errcode'))
+  if (extended === SQLITE_BUSY_SNAPSHOT) return 'SQLITE_BUSY_SNAPSHOT'
+  return `SQLITE_${SQLITE_CODES[(extended & 0xff) - 1] ?? 'ERROR'}`
+}
+
+/** True if another connection locks the SQLite file: the statement did nothing and may be run again. */
+export function isBusy (error: unknown): boolean {
+  return codeOf(error) === 'SQLITE_BUSY'
+}
+
+/** PostgreSQL names the constraint; SQLite names the column, in the message alone. */
+function isEmailTaken (error: unknown, { emailUnique, bareUsers }: Names): boolean {
+  return (property(error, 'code') === '23505' && property(error, 'constraint') === emailUnique) ||
+    property(error, 'message')?.includes(`UNIQUE constraint failed: ${bareUsers}.email_key`) === true
+}
+
+/** Messages for what an operator can mend. */
+const MESSAGES = new Map([
+  ['28P01', 'the database refuses the user or the password'],
+  ['28000', 'the database refuses the user or the password'],
+  ['08P01', 'the server or a pooler refuses the connection; a pooler that refuses session settings needs the option ' +
+    'pooler of postgres()'],
+  ['3D000', 'the database does not exist'],
+  ['42501', 'the database role lacks a right on the tables: see docs/storages.md'],
+  ['ENOTFOUND', 'the host of the database is unknown'],
+  ['ERR_INVALID_URL', 'the connection URI is malformed: escape special characters in its password'],
+  ['SQLITE_CANTOPEN', 'the database file cannot be opened or created'],
+  ['SQLITE_NOTADB', 'the file is no SQLite database']
+])
+
+/** True if the connection was lost while a statement ran: it is unknown whether it was carried out. */
+export function isLost (error: unknown): boolean {
+  return isStorageError(error) && error.code === 'unavailable' && error.driverCode !== undefined &&
+    LOST_CODES.includes(error.driverCode)
+}
+
+/**
+ * True if the database has refused the statement, which therefore did nothing. After any other failure it is unknown
+ * whether it was carried out, or it would fail again.
+ */
+export function isRefused (error: unknown): boolean {
+  return isStorageError(error) && error.driverCode !== undefined &&
+    (REFUSED_SQLSTATE.test(error.driverCode) || REFUSED_SQLITE.test(error.driverCode))
+}
+
+/** True if the statement conflicted with another transaction, and may succeed when it is run again at once. */
+export function isConflict (error: unknown): boolean {
+  return ['40001', '40P01'].includes(property(error, 'code') ?? '')
+}
+
+/**
+ * Turns what a driver or Knex threw into a StorageError. Only the code is kept: their messages and details hold SQL and
+ * values in clear.
+ */
+export function toStorageError (error: unknown, names: Names): StorageError {
+  if (isStorageError(error)) return error
+  if (isEmailTaken(error, names)) return new StorageError('email_taken', 'another user has the e-mail key')
+  const message = property(error, 'message') ?? ''
+  const code = codeOf(error) ?? (LOST_MESSAGE.test(message) ? 'ECONNRESET' : undefined)
+  const isPassingCode = code !== undefined &&
+    (PASSING_CODES.includes(code) || PASSING_SQLSTATE.test(code) || PASSING_SQLITE.test(code))
+  const passes = isPassingCode || property(error, 'name') === 'KnexTimeoutError' || PASSING_MESSAGE.test(message)
+  const usual = passes ? 'the database cannot be reached or is busy' : 'the database refused a statement'
+  const text = `${MESSAGES.get(code ?? '') ?? usual} (${code ?? 'no code'})`
+  return new StorageError(passes ? 'unavailable' : 'fault', text, code)
+}

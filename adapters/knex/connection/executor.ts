@@ -1,0 +1,68 @@
+import type { Dialect } from '../dialects/dialect.ts'
+import type { Param } from '../drivers/driver.ts'
+import type { Row } from '../tables/rows.ts'
+
+/** Runs one statement. It throws StorageError alone. */
+export type Query = (sql: string, params?: readonly Param[], options?: QueryOptions) => Promise<Row[]>
+
+export interface QueryOptions {
+  /** Keep the statement prepared on its connection: for texts of which there are few. Default true. */
+  keepPlan?: boolean
+  /** Run it again if it conflicts with another transaction. Default true. */
+  retry?: boolean
+  /** A constraint may refuse it: a transaction of the host's must stay usable then. Default false. */
+  savepoint?: boolean
+  /** It may wait for a lock, so the server must end it after `statementTimeout`, behind a pooler too. Default false. */
+  bounded?: boolean
+}
+
+export interface ReadOptions {
+  /** Keep the statement prepared on its connection. Default true. */
+  keepPlan?: boolean
+  /** It may take long: then other reads must not wait for it. Default false. */
+  long?: boolean
+}
+
+export interface TransactionOptions {
+  /** Run apart from every other exclusive transaction of this installation, in any process. */
+  exclusive?: boolean
+  /** Lift the limits on the time of statements. */
+  noTimeout?: boolean
+}
+
+/** How much work is combined. */
+export interface Batching {
+  /** Connections that pipelined reads share. */
+  connections: number
+  /** Concurrent groups for each kind of write. */
+  groups: number
+}
+
+/** Runs SQL on connections of Knex, with four guarantees to choose from. */
+export interface Executor {
+  readonly dialect: Dialect
+  /** Null: nothing is combined. */
+  readonly batching: Batching | null
+  /** One statement that only reads: it may share a connection, and is repeated if that is lost. */
+  read (sql: string, params?: readonly Param[], options?: ReadOptions): Promise<Row[]>
+  /** One statement on a connection of its own, repeated if it conflicts with another transaction. */
+  query: Query
+  /** Statements that happen all or not at all, repeated together after a conflict. */
+  transaction<Value> (work: (query: Query) => Promise<Value>, options?: TransactionOptions): Promise<Value>
+}
+
+export interface SnapshotOptions {
+  /** The statement that begins the transaction. Default: one that may write. */
+  begin?: string
+  /** Ends it within a few seconds. */
+  signal?: AbortSignal
+}
+
+/** An executor on a pool, whoever owns that. */
+export interface PoolExecutor extends Executor {
+  /**
+   * Statements that all see the database as it is when they begin, without a time limit, and happen all or not at all.
+   * They are repeated after a conflict, and given up soon if another transaction locks what they need.
+   */
+  snapshot<Value> (work: (query: Query) => Promise<Value>, options?: SnapshotOptions): Promise<Value>
+}

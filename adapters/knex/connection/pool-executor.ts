@@ -1,0 +1,131 @@
+import type { Knex } from 'knex'
+import { dialectOf } from '../dialects/index.ts'
+import { discard, poolOf } from '../drivers/knex-internals.ts'
+import type { Names } from '../tables/names.ts'
+import { untilAborted } from './deadlines.ts'
+import { isConflict, isLost, toStorageError } from './driver-errors.ts'
+import type { Batching, Executor, PoolExecutor, Query } from './executor.ts'
+import { shareConnections } from './shared-connections.ts'
+import { queryOn, type StatementSettings } from './statements.ts'
+
+// Of two that conflict one succeeds, so a statement that fails this often has met that many others.
+const ATTEMPTS = 20
+
+/** Settings of an executor on a pool of our own. */
+export interface PoolSettings extends StatementSettings {
+  /** Milliseconds for the server's limit on statements, where none could be set on its session. */
+  localTimeout?: number | undefined
+  batching?: Batching | null | undefined
+}
+
+type Work<Value> = (query: Query, connection: unknown) => Promise<Value>
+
+interface Limits {
+  deadline: number | undefined
+  attempts?: number
+}
+
+/**
+ * Makes the executor of a Knex instance. It sends statements to the driver on Knex's connections, past its query
+ * builder and hooks: a host's identifier mappers and response processors do not reach our tables, and finished SQL
+ * text costs nothing to build.
+ */
+export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSettings = {}): PoolExecutor {
+  const { deadline, prepare, busyTimeout, localTimeout, batching = null } = settings
+  const pool = poolOf(knex)
+  const dialect = dialectOf(pool.driverName)
+  const { begin: beginDefault, beginSnapshotWrite, exclusiveLock, shareTable, statementTimeout } = dialect.transaction
+  const share = shareConnections(pool, dialect, batching?.connections ?? 0, discardIfLost)
+
+  /** A lost connection must not be lent again. */
+  function discardIfLost (connection: unknown, error: unknown): void {
+    if (isLost(toStorageError(error, names))) discard(connection)
+  }
+
+  async function withConnection<Value> (work: Work<Value>, deadline: number | undefined): Promise<Value> {
+    const connection = await pool.acquireConnection()
+    try {
+      const result = work(queryOn(dialect, connection, { prepare, busyTimeout, deadline }), connection)
+      // Before the connection is released.
+      result.catch((error) => discardIfLost(connection, error))
+      return await result
+    } finally {
+      await pool.releaseConnection(connection)
+    }
+  }
+
+  /** Work is atomic, so after a conflict it can simply be done again. */
+  async function repeat<Value> (work: Work<Value>, limits: Limits): Promise<Value> {
+    const { attempts = ATTEMPTS } = limits
+    try {
+      return await withConnection(work, limits.deadline)
+    } catch (error) {
+      if (attempts > 1 && isConflict(error)) return repeat(work, { ...limits, attempts: attempts - 1 })
+      throw toStorageError(error, names)
+    }
+  }
+
+  const inTransaction = <Value>(work: (query: Query) => Promise<Value>, begin = beginDefault): Work<Value> =>
+    async (query, connection) => {
+      try {
+        await query(begin)
+        const value = await work(query)
+        await query('COMMIT')
+        return value
+      } catch (error) {
+        // A connection that can't be rolled back must not be lent again. The first error is the one that matters.
+        await query('ROLLBACK').catch(() => discard(connection))
+        throw error
+      }
+    }
+
+  const liftTimeout = async (query: Query) => { if (statementTimeout !== null) await query(statementTimeout(0)) }
+
+  const query: Executor['query'] = (sql, params, { keepPlan = true, retry = true, bounded = false } = {}) => {
+    const limits = { deadline, attempts: retry ? ATTEMPTS : 1 }
+    const run = (on: Query) => on(sql, params, { keepPlan })
+    if (!bounded || localTimeout === undefined || statementTimeout === null) return repeat(run, limits)
+    return repeat(inTransaction(async (on) => {
+      await on(statementTimeout(localTimeout))
+      return run(on)
+    }), limits)
+  }
+
+  const readAlone: Executor['read'] = (sql, params, { keepPlan = true } = {}) => query(sql, params, { keepPlan })
+
+  const read: Executor['read'] = async (sql, params, options = {}) => {
+    const { long = false, keepPlan = true } = options
+    if (long && !dialect.sharesLongReads) return readAlone(sql, params, options)
+    const shared = share((connection) =>
+      queryOn(dialect, connection, { prepare, busyTimeout, deadline })(sql, params, { keepPlan }))
+    try {
+      return await (shared ?? readAlone(sql, params, options))
+    } catch (thrown) {
+      const error = toStorageError(thrown, names)
+      if (!isLost(error)) throw error
+      // A lost connection fails all reads that shared it. Reading again does no harm.
+      return readAlone(sql, params, options)
+    }
+  }
+
+  return {
+    dialect,
+    batching,
+    read,
+    query,
+    transaction: (work, { exclusive = false, noTimeout = false } = {}) => repeat(inTransaction(async (on) => {
+      if (noTimeout) await liftTimeout(on)
+      if (exclusive && exclusiveLock !== null) await on(exclusiveLock, [names.lock])
+      return work(on)
+    }), { deadline: noTimeout ? Infinity : deadline }),
+    snapshot (work, { begin = beginSnapshotWrite, signal } = {}) {
+      const all = inTransaction(async (on) => {
+        await liftTimeout(on)
+        for (const statement of shareTable(names.users)) await on(statement)
+        return work(on)
+      }, begin)
+      const limits = { deadline: Infinity }
+      return repeat((on, connection) => untilAborted(all(on, connection), dialect, connection, signal), limits)
+    }
+  }
+}

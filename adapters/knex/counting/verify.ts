@@ -1,0 +1,38 @@
+import type { PoolExecutor } from '../connection/executor.ts'
+import type { Names } from '../tables/names.ts'
+
+/** The counted numbers, compared with the users themselves. */
+export interface CountsReport {
+  /** Users in the table. */
+  users: number
+  /** Users as lists count them. */
+  counted: number
+  /** Wrong numbers in the counting tables; 0 if all are right. */
+  wrong: number
+}
+
+/** Makes the function that compares every number of the counting tables with a count, in one statement. */
+export function countsVerifier ({ dialect, snapshot }: PoolExecutor, names: Names): () => Promise<CountsReport> {
+  const { users, blocks, groups, changes, state } = names
+  const blockOfChange = `SELECT (SELECT max(b.first_id) FROM ${blocks} AS b WHERE b.first_id <= h.user_id) AS first_id,
+        h.change FROM ${changes} AS h, s WHERE h.user_id < s.boundary`
+  const usersIn = `SELECT count(*) FROM ${users} AS u WHERE u.id >= b.first_id AND u.id < b.next`
+  const sql = `WITH s AS (SELECT boundary, total FROM ${state}),
+    c AS (SELECT first_id, sum(change) AS change FROM (${blockOfChange}) AS r GROUP BY first_id),
+    b AS (SELECT first_id, users, sum(users) OVER (ORDER BY first_id) - users AS users_before,
+        coalesce(lead(first_id) OVER (ORDER BY first_id), (SELECT boundary FROM s)) AS next FROM ${blocks}),
+    k AS (SELECT b.first_id, b.users + coalesce(c.change, 0) AS counted, (${usersIn}) AS found
+        FROM b LEFT JOIN c ON c.first_id = b.first_id)
+    SELECT (SELECT count(*) FROM ${users}) AS users,
+      (SELECT total FROM s) + coalesce((SELECT sum(change) FROM c), 0) +
+        (SELECT count(*) FROM ${users} WHERE id >= (SELECT boundary FROM s)) AS counted,
+      (SELECT count(*) FROM k WHERE counted <> found) +
+        (SELECT count(*) FROM ${groups} AS g LEFT JOIN b ON b.first_id = g.first_id
+          WHERE b.users_before IS NULL OR b.users_before <> g.users_before) +
+        (SELECT count(*) FROM s WHERE total <> (SELECT coalesce(sum(users), 0) FROM ${blocks})) AS wrong`
+
+  return () => snapshot(async (query) => {
+    const [row] = await query(sql)
+    return { users: Number(row?.['users']), counted: Number(row?.['counted']), wrong: Number(row?.['wrong']) }
+  }, { begin: dialect.transaction.beginSnapshotRead })
+}

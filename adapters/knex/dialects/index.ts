@@ -1,0 +1,24 @@
+import { betterSqlite3Driver } from '../drivers/better-sqlite3.ts'
+import { nodeSqliteDriver } from '../drivers/node-sqlite.ts'
+import type { Dialect } from './dialect.ts'
+import { postgresDialect } from './postgres.ts'
+import { sqliteDialect } from './sqlite.ts'
+
+/** The dialects by the driver name of a Knex client. */
+const dialects = new Map<string, Dialect>([
+  ['pg', postgresDialect],
+  ['sqlite3', sqliteDialect],
+  ['better-sqlite3', { ...sqliteDialect, ...betterSqlite3Driver }],
+  ['node:sqlite', { ...sqliteDialect, ...nodeSqliteDriver }]
+])
+
+/**
+ * The dialect of a Knex client.
+ * @throws TypeError for a client of another database
+ */
+export function dialectOf (driverName: string): Dialect {
+  const dialect = dialects.get(driverName)
+  if (dialect !== undefined) return dialect
+  const known = [...dialects.keys()].join(', ')
+  throw new TypeError(`fastify-users: knexStorage() works with the Knex clients ${known}, not with ${driverName}`)
+}

@@ -1,0 +1,75 @@
+import { USER_COLUMNS } from '../tables/columns.ts'
+import { KEY_CHANGES_CHANNEL, type Names } from '../tables/names.ts'
+import type { SchemaSql } from './dialect.ts'
+import { PAGE_FUNCTION, PAGE_FUNCTION_TYPES, pageFunction } from './postgres-counted-page.ts'
+import { countingTriggers, TRIGGER_FUNCTIONS } from './postgres-counting-triggers.ts'
+import { dropFunction, withSchema } from './postgres-functions.ts'
+
+const KEY_CHANGES = 'api_keys_changed'
+
+/** A trigger that notifies other processes of every change of an API key, whoever makes it, but not of its uses. */
+function keyChangesTrigger ({ apiKeys, quoted }: Names): string[] {
+  const name = quoted(KEY_CHANGES)
+  return [
+    `CREATE FUNCTION @${name}() RETURNS trigger LANGUAGE plpgsql AS $body$
+      BEGIN
+        PERFORM pg_catalog.pg_notify('${KEY_CHANGES_CHANNEL}', TG_TABLE_SCHEMA);
+        RETURN NULL;
+      END
+      $body$`,
+    `CREATE TRIGGER ${name}
+      AFTER INSERT OR UPDATE OF id, start, digest, scopes, expires_at, revoked_at OR DELETE OR TRUNCATE
+      ON ${apiKeys} FOR EACH STATEMENT EXECUTE FUNCTION @${name}()`
+  ]
+}
+
+export const postgresSchema: SchemaSql = {
+  bytewise: 'text COLLATE "C"',
+  // Not jsonb, which reorders members.
+  json: 'json',
+  moment: 'timestamptz(3)',
+  now: 'now()',
+  isJsonObject: (column) => `json_typeof(${column}) = 'object'`,
+  fillFactor: ' WITH (fillfactor = 50)',
+  userReference: ({ users, quoted }) =>
+    ` CONSTRAINT ${quoted('idempotency_keys_user_fkey')} REFERENCES ${users} (id) ON DELETE CASCADE`,
+  // Bare IF NOT EXISTS requires the right to create schemas, even if there is nothing to create.
+  createSchema: ({ schema }) => schema === null
+    ? []
+    : [`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = '${schema}') THEN ` +
+        `CREATE SCHEMA "${schema}"; END IF; END $$`],
+  create (names) {
+    const { changes, state, watermark, quoted } = names
+    return [
+      // A publication of all tables requires something that identifies rows.
+      `ALTER TABLE ${changes} REPLICA IDENTITY FULL`,
+      `CREATE SEQUENCE ${watermark}`,
+      ...withSchema(names, [
+        ...countingTriggers(names),
+        pageFunction(names, USER_COLUMNS),
+        ...keyChangesTrigger(names)
+      ]),
+      // On a replica too: sequences are not replicated.
+      `ALTER TABLE ${state} ENABLE ALWAYS TRIGGER ${quoted('counting_watermark_move')}`
+    ]
+  },
+  drop: (names) => [
+    ...[...TRIGGER_FUNCTIONS, KEY_CHANGES].map((name) => dropFunction(names, name)),
+    dropFunction(names, PAGE_FUNCTION, PAGE_FUNCTION_TYPES),
+    `DROP SEQUENCE ${names.watermark}`
+  ],
+  // Reading pg_class, which locks it, makes PostgreSQL see what others just committed: to_regclass alone uses a cache.
+  migrationsExist: ({ migrations }) => ({
+    sql: 'SELECT 1 AS found FROM pg_catalog.pg_class WHERE oid = to_regclass($1)',
+    params: [migrations]
+  }),
+  objectsInForce ({ users, state, apiKeys }) {
+    const tables = [users, state, apiKeys].map((table) => `to_regclass('${table}')`).join(', ')
+    return `SELECT c.relname AS name FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
+        WHERE i.indisvalid
+          AND c.relnamespace = (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = to_regclass('${users}'))
+        UNION ALL SELECT tgname FROM pg_catalog.pg_trigger WHERE tgrelid IN (${tables})
+          AND (tgenabled = 'A' OR tgenabled = 'O' AND tgrelid IS DISTINCT FROM to_regclass('${state}'))`
+  },
+  seesConstraint: () => true
+}

@@ -1,0 +1,60 @@
+import { pgDriver } from '../drivers/pg.ts'
+import { BLOCKS_PER_GROUP } from '../tables/block-sizes.ts'
+import type { Dialect } from './dialect.ts'
+import { postgresCountedPage } from './postgres-counted-page.ts'
+import { postgresReading } from './postgres-reading.ts'
+import { postgresSchema } from './postgres-schema.ts'
+import { LOCK_WAIT_MS } from './waits.ts'
+
+const LOCK_TIMEOUT_MS = 2000
+
+export const postgresDialect: Dialect = {
+  ...pgDriver,
+  ...postgresReading,
+  name: 'postgres',
+  hasSchemas: true,
+  writesTwoTables: true,
+  sharesLongReads: false,
+  triesBoundedSearch: true,
+  p: (n) => `$${n}`,
+  limit: (n) => `$${n}`,
+  member: (column, name) => `(${column} -> '${name}')::text`,
+  isIn: (column, n, type) => `${column} = ANY($${n}::${type}[])`,
+  usersBy: (_column, { users }) => users,
+  least: (a, b) => `least(${a}, ${b})`,
+
+  batch: {
+    rows (columns) {
+      const lists = columns.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ')
+      return `unnest(${lists}) AS q (${columns.map(([name]) => `q_${name}`).join(', ')})`
+    },
+    values: (rows) => rows.slice(0, 1).flatMap((first) => first.map((_, i) => rows.map((row) => String(row[i])))),
+    idCondition: '',
+    keepsPlan: false,
+    // For this statement alone, which is a transaction. PostgreSQL always calls a volatile function.
+    lockTimeout: `(SELECT set_config('lock_timeout', '${LOCK_WAIT_MS}', true)) AS lock_timeout, `,
+    order: (column) => ` ORDER BY ${column}`
+  },
+
+  transaction: {
+    begin: 'BEGIN ISOLATION LEVEL READ COMMITTED',
+    beginSnapshotRead: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+    beginSnapshotWrite: 'BEGIN ISOLATION LEVEL REPEATABLE READ',
+    shareTable: (table) => [`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`, `LOCK TABLE ${table} IN ACCESS SHARE MODE`],
+    exclusiveLock: 'SELECT pg_advisory_xact_lock(hashtextextended(' +
+      "'fastify-users.' || coalesce(current_schema(), '') || '.' || $1, 0))",
+    statementTimeout: (ms) => `SET LOCAL statement_timeout = ${ms}`
+  },
+
+  schema: postgresSchema,
+
+  counting: {
+    blocksPerGroup: BLOCKS_PER_GROUP.postgres,
+    page: postgresCountedPage,
+    openWriters: 'SELECT virtualtransaction AS writer FROM pg_locks ' +
+      "WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted AND relation = to_regclass($1) " +
+      'AND database = (SELECT oid FROM pg_database WHERE datname = current_database())',
+    // A role that does not own the tables gets a notice, and nothing happens.
+    vacuum: (tables) => `VACUUM ${tables.join(', ')}`
+  }
+}

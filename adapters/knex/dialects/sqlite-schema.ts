@@ -1,0 +1,67 @@
+import type { Names } from '../tables/names.ts'
+import type { SchemaSql } from './dialect.ts'
+
+/** SQLite's name for the index of a constraint of the users' table: it numbers them as they are declared. */
+export function constraintIndex (bareUsers: string, column: 'id' | 'email_key'): string {
+  return `sqlite_autoindex_${bareUsers}_${column === 'id' ? 1 : 2}`
+}
+
+/** The constraints of the users' table: statements name their indexes. */
+function userConstraints ({ bare, emailUnique }: Names) {
+  return [
+    { constraint: bare('users_pkey'), column: 'id' },
+    { constraint: emailUnique, column: 'email_key' }
+  ] as const
+}
+
+/** Triggers that count users (`docs/exact-counting.md`). Plain SQL is counted too. */
+function countingTriggers ({ users, changes, state, quoted }: Names): string[] {
+  const boundary = `(SELECT next_boundary FROM ${state})`
+  return [
+    `CREATE TRIGGER ${quoted('counting_insert')} AFTER INSERT ON ${users} WHEN NEW.id < ${boundary} BEGIN
+        INSERT INTO ${changes} (user_id, change) VALUES (NEW.id, 1);
+      END`,
+    `CREATE TRIGGER ${quoted('counting_delete')} AFTER DELETE ON ${users} WHEN OLD.id < ${boundary} BEGIN
+        INSERT INTO ${changes} (user_id, change) VALUES (OLD.id, -1);
+      END`,
+    `CREATE TRIGGER ${quoted('counting_id_update')} AFTER UPDATE OF id ON ${users} WHEN OLD.id <> NEW.id BEGIN
+        INSERT INTO ${changes} (user_id, change) SELECT OLD.id, -1 WHERE OLD.id < ${boundary};
+        INSERT INTO ${changes} (user_id, change) SELECT NEW.id, 1 WHERE NEW.id < ${boundary};
+      END`
+  ]
+}
+
+export const sqliteSchema: SchemaSql = {
+  bytewise: 'text',
+  json: 'text',
+  moment: 'text',
+  now: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
+  isJsonObject: (column) => `CASE WHEN json_valid(${column}) THEN json_type(${column}) = 'object' ELSE 0 END`,
+  fillFactor: '',
+  // SQLite enforces foreign keys only if a connection asks for it, and a host's may not: a trigger does it.
+  userReference: () => '',
+  createSchema: () => [],
+  create (names) {
+    const { users, idempotencyKeys, groups, quoted } = names
+    return [
+      `CREATE INDEX ${quoted('counting_groups_before')} ON ${groups} (users_before, first_id)`,
+      `CREATE TRIGGER ${quoted('idempotency_keys_user_deleted')} AFTER DELETE ON ${users} BEGIN
+        DELETE FROM ${idempotencyKeys} WHERE user_id = OLD.id;
+      END`,
+      ...countingTriggers(names)
+    ]
+  },
+  // The tables take their indexes and triggers with them.
+  drop: () => [],
+  migrationsExist: ({ bareMigrations }) => ({
+    sql: "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = ?1",
+    params: [bareMigrations]
+  }),
+  objectsInForce (names) {
+    const columnsOf = (index: string) => `(SELECT group_concat(name) FROM pragma_index_info('${index}'))`
+    const constraints = userConstraints(names).map(({ constraint, column }) =>
+      ` UNION ALL SELECT '${constraint}' WHERE ${columnsOf(constraintIndex(names.bareUsers, column))} = '${column}'`)
+    return `SELECT name FROM sqlite_master WHERE type IN ('index', 'trigger')${constraints.join('')}`
+  },
+  seesConstraint: (names, constraint) => userConstraints(names).some((each) => each.constraint === constraint)
+}

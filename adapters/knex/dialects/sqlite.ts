@@ -1,0 +1,56 @@
+import { sqlite3Driver } from '../drivers/sqlite3.ts'
+import { BLOCKS_PER_GROUP } from '../tables/block-sizes.ts'
+import type { Dialect } from './dialect.ts'
+import { sqliteCountedPage } from './sqlite-counted-page.ts'
+import { sqliteReading } from './sqlite-reading.ts'
+import { constraintIndex, sqliteSchema } from './sqlite-schema.ts'
+
+/** SQLite with the driver `sqlite3`. */
+export const sqliteDialect: Dialect = {
+  ...sqlite3Driver,
+  ...sqliteReading,
+  name: 'sqlite',
+  hasSchemas: false,
+  writesTwoTables: false,
+  sharesLongReads: true,
+  // SQLite plans a prepared statement once, whatever its values are.
+  triesBoundedSearch: false,
+  p: (n) => `?${n}`,
+  member: (column, name) => `(${column} -> '${name}')`,
+  isIn: (column, n) => `${column} IN (SELECT value FROM json_each(?${n}))`,
+  // If ANALYZE has seen a small table, SQLite trusts that for ever, and would scan the table without the index's name.
+  usersBy: (column, { users, bareUsers }) => `${users} INDEXED BY "${constraintIndex(bareUsers, column)}"`,
+  least: (a, b) => `min(${a}, ${b})`,
+
+  batch: {
+    rows (columns) {
+      const values = columns.map(([name], i) => `json_extract(value, '$[${i}]') AS q_${name}`)
+      return `(SELECT ${values.join(', ')} FROM json_each(?1)) AS q`
+    },
+    values: (rows) => [rows],
+    idCondition: " AND id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))",
+    keepsPlan: true,
+    // There is only one writer.
+    lockTimeout: '',
+    order: () => ''
+  },
+
+  transaction: {
+    // A transaction that begins with a read could not become a writer after another one: SQLite would refuse it.
+    begin: 'BEGIN IMMEDIATE',
+    beginSnapshotRead: 'BEGIN',
+    beginSnapshotWrite: 'BEGIN IMMEDIATE',
+    shareTable: () => [],
+    exclusiveLock: null,
+    statementTimeout: null
+  },
+
+  schema: sqliteSchema,
+
+  counting: {
+    blocksPerGroup: BLOCKS_PER_GROUP.sqlite,
+    page: sqliteCountedPage,
+    openWriters: null,
+    vacuum: null
+  }
+}

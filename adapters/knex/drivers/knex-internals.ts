@@ -1,0 +1,57 @@
+/**
+ * Everything that is used of Knex beyond its documented interface. Read in knex 3.3.0.
+ * `test/adapters/knex-internals.test.ts` fails if any of it changes, and says what to do then.
+ */
+import type { Knex } from 'knex'
+
+/** The part of Knex's client that lends connections. */
+export interface Pool {
+  driverName: string
+  pool: {
+    max: number
+    numPendingAcquires (): number
+    on (event: 'destroyRequest', listener: (id: unknown, connection: unknown) => void): unknown
+  }
+  acquireConnection (): Promise<unknown>
+  releaseConnection (connection: unknown): Promise<void>
+}
+
+/** The pool of a Knex instance, or of a transaction, which lends its one connection. */
+export function poolOf (knex: Knex): Pool {
+  return knex.client
+}
+
+/**
+ * Has the pool destroy a connection instead of lending it again. Knex marks the connections that fail in the same way.
+ */
+export function discard (connection: unknown): void {
+  if (typeof connection === 'object' && connection !== null) {
+    Reflect.set(connection, '__knex__disposed', new Error('discarded'))
+  }
+}
+
+/** True if the pool will destroy the connection. */
+export function isDiscarded (connection: unknown): boolean {
+  return Object(connection).__knex__disposed !== undefined
+}
+
+/** True for a transaction of Knex. */
+export function isTransaction (value: unknown): value is Knex.Transaction {
+  return typeof value === 'function' && 'isTransaction' in value && value.isTransaction === true &&
+    'isCompleted' in value
+}
+
+/** The outermost of nested transactions. */
+export function outermostOf (transaction: Knex.Transaction): Knex.Transaction {
+  return transaction.parentTransaction === undefined ? transaction : outermostOf(transaction.parentTransaction)
+}
+
+/** Calls the listener with the text of each statement that Knex sends in a transaction. */
+export function onStatement (transaction: Knex.Transaction, listener: (sql: string) => void): void {
+  transaction.on('query', ({ sql }: { sql: string }) => listener(sql))
+}
+
+/** Knex's client for `sqlite3`, which its custom dialects extend. */
+export function sqlite3ClientOf (require: NodeJS.Require): typeof Knex.Client {
+  return require('knex/lib/dialects/sqlite3')
+}

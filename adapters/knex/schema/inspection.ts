@@ -1,0 +1,61 @@
+import type { SchemaRequirements } from '../../../lib/core/storage.ts'
+import type { Executor, Query } from '../connection/executor.ts'
+import type { Dialect } from '../dialects/dialect.ts'
+import type { Names } from '../tables/names.ts'
+import { fieldIndex } from './field-indexes.ts'
+import { LATEST, migrations, statementsBetween } from './migrations.ts'
+
+/** The schema in the database, compared with the one that this code makes. */
+export interface SchemaReport {
+  /** Version of the tables; 0: there are none. */
+  version: number
+  /** Version that this code works with. */
+  latest: number
+  /** Names of the migrations to apply, oldest first. */
+  pending: string[]
+  /** Indexes, unique constraints and triggers that are missing or not in force. */
+  missing: string[]
+  /** Filterable fields without an index. */
+  unindexed: string[]
+}
+
+const OBJECT = /CREATE (?:UNIQUE )?(?:INDEX|TRIGGER) "([^"]+)"/g
+const CONSTRAINT = /CONSTRAINT "([^"]+)" (?:PRIMARY KEY|UNIQUE)/g
+
+async function objectsInForce (query: Query, { schema }: Dialect, names: Names): Promise<Set<unknown>> {
+  return new Set((await query(schema.objectsInForce(names))).map(({ name }) => name))
+}
+
+/** The filterable fields that have no index, or a broken one. */
+export async function unindexedFields (
+  query: Query,
+  dialect: Dialect,
+  names: Names,
+  { filterable = [] }: SchemaRequirements
+): Promise<string[]> {
+  if (filterable.length === 0) return []
+  const inForce = await objectsInForce(query, dialect, names)
+  return filterable.filter((field) => !inForce.has(fieldIndex(names, field)))
+}
+
+/** Makes the function that inspects the schema. `versionOf`: reads its version. */
+export function createInspection (
+  { dialect, query }: Executor,
+  names: Names,
+  versionOf: () => Promise<number>
+): (requirements?: SchemaRequirements) => Promise<SchemaReport> {
+  return async (requirements = {}) => {
+    const version = await versionOf()
+    const statements = statementsBetween(dialect, names, 0, Math.min(version, LATEST)).join('\n')
+    const namesIn = (pattern: RegExp) => [...statements.matchAll(pattern)].map(([, name]) => String(name))
+    const constraints = namesIn(CONSTRAINT).filter((name) => dialect.schema.seesConstraint(names, name))
+    const inForce = await objectsInForce(query, dialect, names)
+    return {
+      version,
+      latest: LATEST,
+      pending: migrations.slice(version).map(({ name }) => name),
+      missing: [...namesIn(OBJECT), ...constraints].filter((name) => !inForce.has(name)),
+      unindexed: await unindexedFields(query, dialect, names, requirements)
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import type { Dialect } from '../dialects/dialect.ts'
+import type { Names } from '../tables/names.ts'
+import { createTables, dropTables } from './tables.ts'
+
+/** One migration. Its statements run in order, in one transaction with the row that records it. */
+interface Migration {
+  name: string
+  up (dialect: Dialect, names: Names): string[]
+  /** Reverts it, and loses the data that it made room for. */
+  down (dialect: Dialect, names: Names): string[]
+}
+
+/** Every migration, oldest first. Its position, from 1, is its version. A released migration is never changed. */
+export const migrations: readonly Migration[] = [
+  { name: 'initial schema', up: createTables, down: dropTables }
+]
+
+/** The version that this code works with. */
+export const LATEST = migrations.length
+
+function migrationsTable ({ schema: { moment } }: Dialect, { migrations: table, quoted }: Names): string {
+  return `CREATE TABLE IF NOT EXISTS ${table} (
+        version integer NOT NULL CONSTRAINT ${quoted('migrations_pkey')} PRIMARY KEY,
+        name text NOT NULL,
+        applied_at ${moment} NOT NULL
+      )`
+}
+
+/** The statements that migrate from one version to another, up or down. 0: no tables of ours. */
+export function statementsBetween (dialect: Dialect, names: Names, from: number, to: number): string[] {
+  const { migrations: table } = names
+  const steps = migrations.map(({ name, up, down }, i) => ({
+    up: () => [
+      ...up(dialect, names),
+      `INSERT INTO ${table} (version, name, applied_at) VALUES (${i + 1}, '${name}', ${dialect.schema.now})`
+    ],
+    down: () => [...down(dialect, names), `DELETE FROM ${table} WHERE version = ${i + 1}`]
+  }))
+  if (from < to) return [migrationsTable(dialect, names), ...steps.slice(from, to).flatMap(({ up }) => up())]
+  const reverted = steps.slice(to, from).reverse().flatMap(({ down }) => down())
+  return to === 0 && from > 0 ? [...reverted, `DROP TABLE ${table}`] : reverted
+}

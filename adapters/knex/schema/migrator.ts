@@ -1,0 +1,102 @@
+import { StorageError } from '../../../lib/core/storage-error.ts'
+import type { SchemaRequirements } from '../../../lib/core/storage.ts'
+import type { Executor, Query } from '../connection/executor.ts'
+import type { Names } from '../tables/names.ts'
+import { createFieldIndex } from './field-indexes.ts'
+import { createInspection, type SchemaReport, unindexedFields } from './inspection.ts'
+import { LATEST, statementsBetween } from './migrations.ts'
+
+/** Keeps the tables in step with the code. */
+export interface Migrator {
+  check (requirements?: SchemaRequirements): Promise<void>
+  migrate (requirements?: SchemaRequirements): Promise<void>
+  /**
+   * Reverts the schema to an earlier version, and loses what was stored with the later ones; 0 drops our tables. A
+   * schema at that version or an earlier one stays as it is.
+   * @throws TypeError for an unknown version
+   * @throws StorageError `schema_newer`, `unavailable`
+   */
+  rollback (version: number): Promise<void>
+  /** Compares the schema with the one that this code makes; changes nothing. @throws StorageError `unavailable` */
+  inspect (requirements?: SchemaRequirements): Promise<SchemaReport>
+}
+
+function refuseNewer (version: number): void {
+  if (version <= LATEST) return
+  const message = `the tables are at version ${version}, this code knows ${LATEST}: install a newer fastify-users`
+  throw new StorageError('schema_newer', message)
+}
+
+function schemaBehind (problem: string, call: string): StorageError {
+  return new StorageError('schema_behind', `${problem}: call storage.${call}, or register with migrate: true`)
+}
+
+/**
+ * Makes a migrator. It is not Knex's, which merges a host's migration settings into ours, leaves its lock behind when a
+ * process dies, and fails if several processes start on an empty database.
+ */
+export function createMigrator (executor: Executor, names: Names): Migrator {
+  const { dialect, query: onPool, transaction } = executor
+
+  async function exists (query: Query): Promise<boolean> {
+    const { sql, params } = dialect.schema.migrationsExist(names)
+    return (await query(sql, params)).length > 0
+  }
+
+  /** The version of the tables; 0: there are none. */
+  async function versionIn (query: Query): Promise<number> {
+    if (!await exists(query)) return 0
+    try {
+      const [row] = await query(`SELECT max(version) AS version FROM ${names.migrations}`)
+      return Number(row?.['version'] ?? 0)
+    } catch (error) {
+      // Another process may have dropped the table since.
+      if (!await exists(query)) return 0
+      throw error
+    }
+  }
+
+  /** Migrates to a version if that is in this direction. */
+  async function go (query: Query, to: number, direction: 'up' | 'down'): Promise<void> {
+    const version = await versionIn(query)
+    refuseNewer(version)
+    if (direction === 'up' ? version >= to : version <= to) return
+    if (direction === 'up') for (const statement of dialect.schema.createSchema(names)) await query(statement)
+    for (const statement of statementsBetween(dialect, names, version, to)) await query(statement)
+  }
+
+  const unindexed = (query: Query, requirements: SchemaRequirements): Promise<string[]> =>
+    unindexedFields(query, dialect, names, requirements)
+
+  return {
+    inspect: createInspection(executor, names, () => versionIn(onPool)),
+
+    async check (requirements = {}) {
+      const version = await versionIn(onPool)
+      refuseNewer(version)
+      if (version < LATEST) {
+        throw schemaBehind(`the tables are at version ${version}, this code needs ${LATEST}`, 'migrate()')
+      }
+      const fields = await unindexed(onPool, requirements)
+      if (fields.length > 0) {
+        throw schemaBehind(`there is no index for lists filtered by ${fields.join(', ')}`, 'migrate({ filterable })')
+      }
+    },
+
+    async migrate (requirements = {}) {
+      // On a current schema nothing is asked for that needs the right to change one.
+      if (await versionIn(onPool) === LATEST && (await unindexed(onPool, requirements)).length === 0) return
+      await transaction(async (query) => {
+        await go(query, LATEST, 'up')
+        for (const field of await unindexed(query, requirements)) await query(createFieldIndex(dialect, names, field))
+      }, { exclusive: true, noTimeout: true })
+    },
+
+    async rollback (to) {
+      if (!Number.isInteger(to) || to < 0 || to > LATEST) {
+        throw new TypeError(`fastify-users: rollback() goes to a version from 0 to ${LATEST}`)
+      }
+      await transaction((query) => go(query, to, 'down'), { exclusive: true, noTimeout: true })
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import type { Dialect } from '../dialects/dialect.ts'
+import type { Names } from '../tables/names.ts'
+
+function usersTable ({ schema: { bytewise, json, moment, isJsonObject } }: Dialect, names: Names): string[] {
+  const { users, quoted, emailUnique } = names
+  return [
+    `CREATE TABLE ${users} (
+        id ${bytewise} NOT NULL CONSTRAINT ${quoted('users_pkey')} PRIMARY KEY,
+        name text NOT NULL,
+        name_key ${bytewise} NOT NULL,
+        email text NOT NULL,
+        email_key ${bytewise} NOT NULL CONSTRAINT "${emailUnique}" UNIQUE,
+        version integer NOT NULL,
+        created_at ${moment} NOT NULL,
+        updated_at ${moment} NOT NULL,
+        fields ${json} NOT NULL DEFAULT '{}'
+          CONSTRAINT ${quoted('users_fields_object')} CHECK (${isJsonObject('fields')})
+      )`,
+    `CREATE INDEX ${quoted('users_name_key')} ON ${users} (name_key)`
+  ]
+}
+
+function apiKeysTable ({ schema: { bytewise, moment } }: Dialect, { apiKeys, quoted }: Names): string[] {
+  return [
+    `CREATE TABLE ${apiKeys} (
+        id ${bytewise} NOT NULL CONSTRAINT ${quoted('api_keys_pkey')} PRIMARY KEY,
+        name text NOT NULL,
+        scopes text NOT NULL,
+        start ${bytewise} NOT NULL CONSTRAINT ${quoted('api_keys_start_unique')} UNIQUE,
+        digest text NOT NULL,
+        created_at ${moment} NOT NULL,
+        expires_at ${moment},
+        revoked_at ${moment},
+        last_used_at ${moment},
+        rotated_from ${bytewise},
+        lifetime bigint
+      )`
+  ]
+}
+
+function idempotencyKeysTable ({ schema: { bytewise, moment, userReference } }: Dialect, names: Names): string[] {
+  const { idempotencyKeys, quoted } = names
+  return [
+    `CREATE TABLE ${idempotencyKeys} (
+        key ${bytewise} NOT NULL CONSTRAINT ${quoted('idempotency_keys_pkey')} PRIMARY KEY,
+        fingerprint text NOT NULL,
+        user_id ${bytewise} NOT NULL${userReference(names)},
+        created_user text NOT NULL,
+        expires_at ${moment} NOT NULL
+      )`,
+    `CREATE INDEX ${quoted('idempotency_keys_user_id')} ON ${idempotencyKeys} (user_id)`,
+    `CREATE INDEX ${quoted('idempotency_keys_expires_at')} ON ${idempotencyKeys} (expires_at)`
+  ]
+}
+
+/** The tables of exact counting (`docs/exact-counting.md`), and what counts no users. */
+function countingTables ({ schema: { bytewise, fillFactor } }: Dialect, names: Names): string[] {
+  const { blocks, groups, changes, state, quoted } = names
+  return [
+    `CREATE TABLE ${blocks} (
+        first_id ${bytewise} NOT NULL CONSTRAINT ${quoted('counting_blocks_pkey')} PRIMARY KEY,
+        users integer NOT NULL
+      )${fillFactor}`,
+    `CREATE TABLE ${groups} (
+        first_id ${bytewise} NOT NULL CONSTRAINT ${quoted('counting_groups_pkey')} PRIMARY KEY,
+        users_before bigint NOT NULL
+      )${fillFactor}`,
+    `CREATE TABLE ${changes} (
+        user_id ${bytewise} NOT NULL,
+        change integer NOT NULL
+      )`,
+    `CREATE TABLE ${state} (
+        singleton integer NOT NULL DEFAULT 1 CONSTRAINT ${quoted('counting_state_pkey')} PRIMARY KEY
+          CONSTRAINT ${quoted('counting_state_singleton')} CHECK (singleton = 1),
+        boundary ${bytewise} NOT NULL,
+        next_boundary ${bytewise} NOT NULL,
+        round text NOT NULL,
+        total bigint NOT NULL
+      )`,
+    `INSERT INTO ${blocks} (first_id, users) VALUES ('', 0)`,
+    `INSERT INTO ${groups} (first_id, users_before) VALUES ('', 0)`,
+    `INSERT INTO ${state} (boundary, next_boundary, round, total) VALUES ('', '', '', 0)`
+  ]
+}
+
+/** The statements that create everything. */
+export function createTables (dialect: Dialect, names: Names): string[] {
+  return [
+    ...usersTable(dialect, names),
+    ...apiKeysTable(dialect, names),
+    ...idempotencyKeysTable(dialect, names),
+    ...countingTables(dialect, names),
+    ...dialect.schema.create(names)
+  ]
+}
+
+/** The statements that drop everything, and all users with it. */
+export function dropTables (dialect: Dialect, names: Names): string[] {
+  const { users, apiKeys, idempotencyKeys, blocks, groups, changes, state } = names
+  const tables = [idempotencyKeys, users, apiKeys, state, changes, groups, blocks]
+  return [...tables.map((table) => `DROP TABLE ${table}`), ...dialect.schema.drop(names)]
+}

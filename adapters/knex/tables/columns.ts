@@ -1,0 +1,30 @@
+/** A column, and the member of a record that it is read as. */
+export interface Column {
+  name: string
+  column: string
+  kind: 'plain' | 'moment' | 'json'
+}
+
+const plain = (name: string, column = name): Column => ({ name, column, kind: 'plain' })
+const moment = (name: string, column: string): Column => ({ name, column, kind: 'moment' })
+
+/** What is read of a user. */
+export const USER_COLUMNS: readonly Column[] = [
+  plain('id'),
+  plain('name'),
+  plain('email'),
+  plain('version'),
+  moment('createdAt', 'created_at'),
+  moment('updatedAt', 'updated_at'),
+  { name: 'fields', column: 'fields', kind: 'json' }
+]
+
+/** What is read of an API key. */
+export const API_KEY_COLUMNS: readonly Column[] = [
+  ...['id', 'name', 'scopes', 'start', 'digest', 'lifetime'].map((name) => plain(name)),
+  plain('rotatedFrom', 'rotated_from'),
+  moment('createdAt', 'created_at'),
+  moment('expiresAt', 'expires_at'),
+  moment('revokedAt', 'revoked_at'),
+  moment('lastUsedAt', 'last_used_at')
+]

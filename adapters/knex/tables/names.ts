@@ -1,0 +1,92 @@
+import { optional, type OptionsOf, readOptions } from '../../../lib/core/option-table.ts'
+import { Type } from '../../../lib/core/typebox.ts'
+
+// Plain lower-case identifiers mean the same quoted and unquoted. PostgreSQL cuts names at 63 bytes; ours add at most
+// 27.
+const identifier = {
+  schema: Type.String({ pattern: '^[a-z_][a-z0-9_]{0,35}$' }),
+  message: 'must be 1 to 36 of a-z, 0-9 and _, and must not begin with a digit'
+}
+
+/** PostgreSQL's channel for changes of API keys. It is the database's, so a notification names the schema. */
+export const KEY_CHANGES_CHANNEL = 'fastify_users_api_keys'
+
+/** The option that every storage in SQL has. */
+export const prefixOption = {
+  /** Prefix of every table, constraint and index of ours. Default `fastify_users_`. */
+  tablePrefix: optional<string>(identifier)
+}
+
+/** The options that say where the tables are and what they are called. */
+export const namingTable = {
+  ...prefixOption,
+  /**
+   * PostgreSQL only: the schema of the tables, created by `migrate()`. By default the connection's search path
+   * decides.
+   */
+  schema: optional<string>(identifier)
+}
+
+/** Where the tables are, and what they are called. */
+export interface NamingOptions extends OptionsOf<typeof namingTable> {}
+
+/** Quoted, qualified names for SQL text, and bare ones for the catalog. */
+export interface Names {
+  schema: string | null
+  users: string
+  apiKeys: string
+  idempotencyKeys: string
+  migrations: string
+  /** Ranges of user ids, each with the number of users in it. */
+  blocks: string
+  /** Ranges of blocks, each with the number of users before it. */
+  groups: string
+  /** Changes of the number of users in blocks that are not added to them yet. */
+  changes: string
+  /** One row: how far the blocks reach. */
+  state: string
+  /** PostgreSQL: a sequence that says which new users need no row in `changes`. */
+  watermark: string
+  /** The bare name of the table of migrations. */
+  bareMigrations: string
+  /** The bare name of the users' table. */
+  bareUsers: string
+  /** The bare name of the unique constraint on e-mail keys. */
+  emailUnique: string
+  /** Identifies this installation among others in the database, beside the current schema. */
+  lock: string
+  /** A quoted name for a constraint, an index, a trigger or a function: these are never qualified. */
+  quoted (name: string): string
+  /** The same without quotes. */
+  bare (name: string): string
+}
+
+/**
+ * Checks the options and builds the names. `hasSchemas`: whether the database has schemas.
+ * @throws TypeError for an unknown option, or a prefix or schema that is no plain identifier
+ */
+export function namesOf (options: NamingOptions, hasSchemas: boolean): Names {
+  const { tablePrefix = 'fastify_users_', schema } = readOptions('fastify-users: knexStorage()', namingTable, options)
+  if (!hasSchemas && schema !== undefined) throw new TypeError('fastify-users: the option schema is for PostgreSQL')
+  const bare = (name: string) => `${tablePrefix}${name}`
+  const quoted = (name: string) => `"${bare(name)}"`
+  const table = (name: string) => schema === undefined ? quoted(name) : `"${schema}".${quoted(name)}`
+  return {
+    schema: schema ?? null,
+    users: table('users'),
+    apiKeys: table('api_keys'),
+    idempotencyKeys: table('idempotency_keys'),
+    migrations: table('migrations'),
+    blocks: table('counting_blocks'),
+    groups: table('counting_groups'),
+    changes: table('counting_changes'),
+    state: table('counting_state'),
+    watermark: table('counting_watermark'),
+    bareMigrations: bare('migrations'),
+    bareUsers: bare('users'),
+    emailUnique: bare('users_email_unique'),
+    lock: `${schema ?? ''}.${tablePrefix}`,
+    quoted,
+    bare
+  }
+}

@@ -1,0 +1,72 @@
+import { cloneFields } from '../../../lib/core/json.ts'
+import type { ApiKeyRecord, JsonObject, UserRecord } from '../../../lib/core/storage.ts'
+import type { Column } from './columns.ts'
+
+/** A row as a driver gives it. */
+export type Row = Record<string, unknown>
+
+/**
+ * A moment as ISO text. PostgreSQL writes `2026-01-31T09:30:00.5`, in quotes where it is read alone; SQLite keeps the
+ * ISO text itself.
+ */
+function iso (text: unknown): string {
+  const value = String(text)
+  if (value.endsWith('Z')) return value
+  const bare = value.startsWith('"') ? value.slice(1, -1) : value
+  return bare.length === 23 ? `${bare}Z` : `${bare.slice(0, 19)}.${bare.slice(20).padEnd(3, '0')}Z`
+}
+
+function isoOrNull (text: unknown): string | null {
+  return text === null ? null : iso(text)
+}
+
+/** The rows of a query that was read as one JSON text (`Dialect.packed`): a list of lists of values, or null. */
+export function unpacked (columns: readonly Column[], text: unknown): Row[] {
+  const lists: unknown[][] | null = JSON.parse(String(text))
+  return (lists ?? []).map((values) => {
+    const row: Row = {}
+    for (const [i, { name }] of columns.entries()) row[name] = values[i]
+    return row
+  })
+}
+
+/** Fields come as text from a row, and as a value from a packed page, which several callers may share. */
+function toFields (value: unknown): JsonObject {
+  // Most hosts declare none: nothing to parse.
+  if (value === null || value === '{}') return {}
+  return typeof value === 'string' ? JSON.parse(value) : cloneFields(Object(value))
+}
+
+export function toUser ({ id, name, email, fields, version, createdAt, updatedAt }: Row): UserRecord {
+  return {
+    id: String(id),
+    name: String(name),
+    email: String(email),
+    fields: toFields(fields),
+    version: Number(version),
+    createdAt: iso(createdAt),
+    updatedAt: iso(updatedAt)
+  }
+}
+
+/** The user that an idempotency key keeps as JSON text. */
+export function toCreatedUser (text: unknown): UserRecord {
+  const { id, name, email, fields, version, createdAt, updatedAt } = JSON.parse(String(text))
+  return { id, name, email, fields, version, createdAt, updatedAt }
+}
+
+export function toApiKeyRecord (row: Row): ApiKeyRecord {
+  return {
+    id: String(row['id']),
+    name: String(row['name']),
+    scopes: String(row['scopes']).split(' '),
+    start: String(row['start']),
+    digest: String(row['digest']),
+    createdAt: iso(row['createdAt']),
+    expiresAt: isoOrNull(row['expiresAt']),
+    revokedAt: isoOrNull(row['revokedAt']),
+    lastUsedAt: isoOrNull(row['lastUsedAt']),
+    rotatedFrom: row['rotatedFrom'] === null ? null : String(row['rotatedFrom']),
+    lifetime: row['lifetime'] === null ? null : Number(row['lifetime'])
+  }
+}

@@ -1,0 +1,40 @@
+import type { Dialect } from './dialects/dialect.ts'
+import type { Names } from './tables/names.ts'
+
+/** The columns of a new user, in the order of their values. */
+const COLUMNS = [
+  ['id', 'text'], ['name', 'text'], ['name_key', 'text'], ['email', 'text'], ['email_key', 'text'],
+  ['version', 'bigint'], ['created_at', 'timestamptz'], ['updated_at', 'timestamptz'], ['fields', 'json']
+] as const
+
+/** The statements that create users. */
+export function creationSql ({ p, batch }: Dialect, { users, idempotencyKeys }: Names) {
+  const columns = `(${COLUMNS.map(([name]) => name).join(', ')})`
+  const values = COLUMNS.map((_column, i) => p(i + 1)).join(', ')
+  const [userId, first] = [p(1), COLUMNS.length + 1]
+
+  /** Inserts a key, or renews an expired one. Its values from the nth: key, fingerprint, user as JSON, expiry, now. */
+  const claimKey = (n: number, id: string) =>
+    `INSERT INTO ${idempotencyKeys} AS k (key, fingerprint, user_id, created_user, expires_at) ` +
+    `VALUES (${p(n)}, ${p(n + 1)}, ${id}, ${p(n + 2)}, ${p(n + 3)}) ON CONFLICT (key) DO UPDATE SET ` +
+    'fingerprint = excluded.fingerprint, user_id = excluded.user_id, created_user = excluded.created_user, ' +
+    `expires_at = excluded.expires_at WHERE k.expires_at <= ${p(n + 4)} RETURNING 1 AS claimed`
+
+  return {
+    // A conflict is no error here, so that it aborts no transaction of a host's.
+    insert: `INSERT INTO ${users} ${columns} VALUES (${values}) ON CONFLICT DO NOTHING RETURNING id`,
+    insertAll: `INSERT INTO ${users} ${columns} SELECT ${COLUMNS.map(([name]) => `q_${name}`).join(', ')} ` +
+      `FROM ${batch.lockTimeout}${batch.rows(COLUMNS)} WHERE true${batch.order('q_email_key')} ` +
+      'ON CONFLICT DO NOTHING RETURNING id',
+    insertOrFail: `INSERT INTO ${users} ${columns} VALUES (${values})`,
+    /** Only where `writesTwoTables`. */
+    insertWithKey: `WITH claimed AS (${claimKey(first, userId)}) INSERT INTO ${users} ${columns} ` +
+      `SELECT ${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}::int, ${p(7)}::timestamptz, ` +
+      `${p(8)}::timestamptz, ${p(9)}::json FROM claimed RETURNING id`,
+    /** Its sixth value is the user's id. */
+    insertKey: claimKey(1, p(6)),
+    findKey: 'SELECT fingerprint, user_id AS "userId", created_user AS "createdUser" ' +
+      `FROM ${idempotencyKeys} WHERE key = ${p(1)} AND expires_at > ${p(2)}`,
+    pruneKeys: `DELETE FROM ${idempotencyKeys} WHERE expires_at <= ${p(1)}`
+  }
+}

@@ -1,0 +1,101 @@
+import { isStorageError, StorageError } from '../../lib/core/storage-error.ts'
+import { requireSameRequest } from '../../lib/core/storage-rules.ts'
+import type { Creation, Idempotency, Storage, UserKeys, UserRecord } from '../../lib/core/storage.ts'
+import { groupCommits } from './batching/group-commit.ts'
+import { isLost } from './connection/driver-errors.ts'
+import type { Executor } from './connection/executor.ts'
+import type { Compaction } from './counting/compaction.ts'
+import type { Names } from './tables/names.ts'
+import { toCreatedUser } from './tables/rows.ts'
+import { creationSql } from './user-creation-sql.ts'
+
+type CreationStore = Pick<Storage, 'createUser' | 'pruneIdempotency'>
+type FindUser = (id: string) => Promise<UserRecord | null>
+type Values = ReadonlyArray<string | number>
+
+// PostgreSQL ended the statement, or its wait for a lock: the creation that holds the key is still running.
+const WAITED_TOO_LONG = ['57014', '55P03']
+
+function isSame (a: UserRecord, b: UserRecord): boolean {
+  return a.name === b.name && a.email === b.email && a.createdAt === b.createdAt &&
+    JSON.stringify(a.fields) === JSON.stringify(b.fields)
+}
+
+function waitedTooLong (error: unknown): boolean {
+  return isStorageError(error) && error.driverCode !== undefined && WAITED_TOO_LONG.includes(error.driverCode)
+}
+
+/** Creation of users in SQL, alone or together with an idempotency key. */
+export function knexCreation (
+  executor: Executor,
+  names: Names,
+  findUser: FindUser,
+  { onCreate }: Pick<Compaction, 'onCreate'>
+): CreationStore {
+  const { dialect, batching, query, transaction } = executor
+  const sql = creationSql(dialect, names)
+  const grouped = batching === null
+    ? null
+    : groupCommits(batching.groups, (all) => query(sql.insertAll, dialect.batch.values(all), { retry: false }))
+
+  async function createWithoutKey (user: UserRecord, values: Values): Promise<Creation> {
+    const alone = async () => (await query(sql.insert, values))[0]
+    const row = await (grouped === null ? alone() : grouped(user.id, values, alone))
+    if (row !== undefined) return { user, replayed: false }
+    const holder = await findUser(user.id)
+    if (holder === null) throw new StorageError('email_taken', 'another user has the e-mail key')
+    // It is ours if the answer to the first attempt was lost: the id was made before that.
+    if (!isSame(user, holder)) throw new StorageError('fault', 'another user has the id')
+    return { user, replayed: false }
+  }
+
+  /** Writes user and key; false if the key is known. */
+  async function writeBoth (user: UserRecord, values: Values, idempotency: Idempotency): Promise<boolean> {
+    const { key, fingerprint, now, expiresAt } = idempotency
+    const keyValues = [key, fingerprint, JSON.stringify(user), expiresAt, now]
+    if (dialect.writesTwoTables) {
+      const options = { savepoint: true, bounded: true }
+      return (await query(sql.insertWithKey, [...values, ...keyValues], options)).length > 0
+    }
+    return transaction(async (on) => {
+      if ((await on(sql.findKey, [key, now])).length > 0) return false
+      // The user first: if the host ends its transaction between the two, no key is left without its user.
+      await on(sql.insertOrFail, values)
+      await on(sql.insertKey, [...keyValues, user.id])
+      return true
+    })
+  }
+
+  async function createWithKey (user: UserRecord, values: Values, idempotency: Idempotency): Promise<Creation> {
+    while (true) {
+      if (await writeBoth(user, values, idempotency)) return { user, replayed: false }
+      const [known] = await query(sql.findKey, [idempotency.key, idempotency.now])
+      // Deleted with its user, or expired, since: the key is free again.
+      if (known === undefined) continue
+      requireSameRequest(known['fingerprint'], idempotency)
+      return { user: toCreatedUser(known['createdUser']), replayed: known['userId'] !== user.id }
+    }
+  }
+
+  return {
+    async createUser (user: UserRecord, { nameKey, emailKey }: UserKeys, idempotency: Idempotency | null) {
+      const { id, name, email, fields, version, createdAt, updatedAt } = user
+      const values = [id, name, nameKey, email, emailKey, version, createdAt, updatedAt, JSON.stringify(fields)]
+      onCreate()
+      const create = () => idempotency === null
+        ? createWithoutKey(user, values)
+        : createWithKey(user, values, idempotency)
+      try {
+        // Again if the connection was lost: the second attempt finds what the first one did.
+        return await create().catch((error) => isLost(error) ? create() : Promise.reject(error))
+      } catch (error) {
+        if (idempotency === null || !waitedTooLong(error)) throw error
+        throw new StorageError('idempotency_in_progress', 'the first creation with the key is still running')
+      }
+    },
+
+    async pruneIdempotency (now) {
+      await query(sql.pruneKeys, [now])
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import type { UserFilter } from '../../lib/core/storage.ts'
+import type { FieldIndex } from './field-index.ts'
+import { type Positions, positionsOf } from './positions.ts'
+import type { PrefixIndex } from './prefix-index.ts'
+import { searchKeysOf, type UserEntry } from './user-entry.ts'
+
+/** The indexes that filters use. */
+export interface UserIndexes {
+  byEmailKey (emailKey: string): UserEntry | undefined
+  byPrefix: PrefixIndex<UserEntry>
+  byField: FieldIndex<UserEntry>
+}
+
+/** The matches of each condition of a filter. */
+function partsOf ({ emailKey, prefix, fields }: UserFilter, indexes: UserIndexes): Array<Positions<UserEntry>> {
+  const parts = Object.entries(fields).map(([name, value]) => indexes.byField.matching(name, value))
+  if (prefix !== null) parts.push(indexes.byPrefix.matching(prefix))
+  if (emailKey !== null) {
+    const entry = indexes.byEmailKey(emailKey)
+    parts.push(positionsOf(entry === undefined ? [] : [entry]))
+  }
+  return parts
+}
+
+function hasField ({ record: { fields } }: UserEntry, name: string, value: unknown): boolean {
+  return Object.hasOwn(fields, name) && fields[name] === value
+}
+
+function matches (entry: UserEntry, { emailKey, prefix, fields }: UserFilter): boolean {
+  return (emailKey === null || entry.emailKey === emailKey) &&
+    (prefix === null || searchKeysOf(entry).some((key) => key.startsWith(prefix))) &&
+    Object.entries(fields).every(([name, value]) => hasField(entry, name, value))
+}
+
+/**
+ * The users that a filter matches; null if it has no condition. Of several conditions, the rarest is searched through.
+ */
+export function matching (filter: UserFilter, indexes: UserIndexes): Positions<UserEntry> | null {
+  const [first, ...others] = partsOf(filter, indexes).sort((a, b) => a.size - b.size)
+  if (first === undefined) return null
+  if (others.length === 0) return first
+  return positionsOf(first.range(0, first.size).filter((entry) => matches(entry, filter)))
+}

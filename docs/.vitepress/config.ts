@@ -1,0 +1,72 @@
+import { defineConfig } from 'vitepress'
+import { checkAnchors } from './check-anchors.ts'
+import { githubSlug } from './github-slug.ts'
+import { configureMarkdown } from './markdown.ts'
+
+const REPOSITORY = 'https://github.com/fastify-users/fastify-users'
+/** The path that the site is served under, with a slash at either end. */
+const base = process.env['DOCS_BASE'] ?? '/'
+
+const groups = {
+  Start: {
+    'Getting started': 'getting-started',
+    'When not to use it': 'when-not-to-use',
+    Comparison: 'comparison'
+  },
+  Use: {
+    'HTTP API': 'http-api',
+    'In process': 'in-process',
+    'API keys': 'api-keys',
+    Authentication: 'authentication',
+    'Your own fields': 'your-own-fields',
+    Transactions: 'transactions',
+    'Several mounts': 'several-mounts'
+  },
+  Operate: {
+    Storages: 'storages',
+    Operations: 'operations',
+    'Command line': 'command-line',
+    Upgrading: 'upgrading'
+  },
+  Understand: {
+    Architecture: 'architecture',
+    'Exact counting': 'exact-counting',
+    Performance: 'performance'
+  },
+  Reference: {
+    Options: 'options',
+    Errors: 'errors',
+    'Writing an adapter': 'writing-an-adapter'
+  }
+}
+
+export default defineConfig({
+  base,
+  lang: 'en-GB',
+  title: 'fastify-users',
+  description: 'User management as a Fastify plugin: an authenticated REST API for your users, in your own database',
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${base}logo.svg` }]],
+  ignoreDeadLinks: false,
+  buildEnd: checkAnchors,
+  markdown: { config: configureMarkdown, anchor: { slugify: githubSlug } },
+  // Mermaid is large, and loaded by the pages alone that have a diagram.
+  vite: { build: { chunkSizeWarningLimit: 1000 } },
+  themeConfig: {
+    logo: '/logo.svg',
+    nav: [
+      { text: 'Getting started', link: '/getting-started' },
+      { text: 'HTTP API', link: '/http-api' },
+      { text: 'Options', link: '/options' },
+      { text: 'Errors', link: '/errors' }
+    ],
+    sidebar: Object.entries(groups).map(([text, pages]) => ({
+      text,
+      items: Object.entries(pages).map(([title, page]) => ({ text: title, link: `/${page}` }))
+    })),
+    outline: [2, 3],
+    search: { provider: 'local' },
+    editLink: { pattern: `${REPOSITORY}/edit/main/docs/:path`, text: 'Edit this page on GitHub' },
+    socialLinks: [{ icon: 'github', link: REPOSITORY }],
+    footer: { message: 'MIT licence' }
+  }
+})

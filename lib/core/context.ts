@@ -1,0 +1,31 @@
+import type { Fault } from './fault.ts'
+
+/** Who a request comes from. */
+export interface Principal {
+  type: 'api_key' | 'static' | 'host'
+  /** The API key record's id, the static key's name, or the id that the host's `authenticate` returned. */
+  id: string
+  scopes: readonly string[]
+}
+
+/** Who causes a change, and in which request. */
+export interface Context {
+  /** The caller over HTTP; null in process. */
+  actor: Pick<Principal, 'type' | 'id'> | null
+  /** Fastify's id of the request; null in process. */
+  requestId: string | null
+}
+
+/** The context of a change that the host makes in process. */
+export const IN_PROCESS: Context = Object.freeze({ actor: null, requestId: null })
+
+/**
+ * Where a call of a service comes from. `priorFaults` are those that the caller has found already: the service adds its
+ * own, so that one answer names them all.
+ */
+export interface Call {
+  context: Context
+  priorFaults: readonly Fault[]
+}
+
+export const FROM_PROCESS: Call = Object.freeze({ context: IN_PROCESS, priorFaults: [] })

@@ -1,0 +1,116 @@
+import { BODY_MAX } from './limits.ts'
+
+/**
+ * Every error that a client, or a caller in process, can get: its stable code, HTTP status, title and default detail.
+ * `docs/errors.md` lists the same codes, and a test compares the two. A code is never renamed and never reused.
+ */
+export const errorTable = Object.freeze({
+  validation_failed: {
+    status: 400,
+    title: 'Validation failed',
+    detail: 'The request has one or more faults; each is named in errors.'
+  },
+  malformed_json: {
+    status: 400,
+    title: 'Malformed JSON',
+    detail: 'The request body is not well-formed JSON in UTF-8.'
+  },
+  unauthorized: {
+    status: 401,
+    title: 'Authentication required',
+    detail: 'Send an API key: Authorization: Bearer <API_KEY>.'
+  },
+  invalid_api_key: {
+    status: 401,
+    title: 'Invalid API key',
+    detail: 'The API key is malformed, unknown, expired or revoked.'
+  },
+  insufficient_scope: {
+    status: 403,
+    title: 'Insufficient scope',
+    detail: 'The API key lacks the scope that this operation needs.'
+  },
+  not_found: {
+    status: 404,
+    title: 'Not found',
+    detail: 'There is nothing at this path.'
+  },
+  user_not_found: {
+    status: 404,
+    title: 'User not found',
+    detail: 'There is no user with this id.'
+  },
+  api_key_not_found: {
+    status: 404,
+    title: 'API key not found',
+    detail: 'There is no API key with this id.'
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method not allowed',
+    detail: 'The Allow header names the methods of this path.'
+  },
+  email_taken: {
+    status: 409,
+    title: 'E-mail address already in use',
+    detail: 'Another user has this e-mail address.'
+  },
+  idempotency_in_progress: {
+    status: 409,
+    title: 'Request in progress',
+    detail: 'The first request with this Idempotency-Key is still running.'
+  },
+  api_key_inactive: {
+    status: 409,
+    title: 'API key not active',
+    detail: 'The API key is expired or revoked.'
+  },
+  last_admin_key: {
+    status: 409,
+    title: 'Last administrative key',
+    detail: 'No other active key could manage keys after this.'
+  },
+  precondition_failed: {
+    status: 412,
+    title: 'Precondition failed',
+    detail: 'The user has another version than the request asks for.'
+  },
+  body_too_large: {
+    status: 413,
+    title: 'Body too large',
+    detail: `The request body is larger than ${BODY_MAX / 1024} KiB.`
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'Unsupported media type',
+    detail: 'The request body must be JSON in UTF-8, without a content coding.'
+  },
+  idempotency_key_reused: {
+    status: 422,
+    title: 'Idempotency key reused',
+    detail: 'This Idempotency-Key was sent with another request body before.'
+  },
+  precondition_required: {
+    status: 428,
+    title: 'Precondition required',
+    detail: 'This operation needs an If-Match header.'
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests',
+    detail: 'The rate limit is reached; Retry-After says when to try again.'
+  },
+  internal: {
+    status: 500,
+    title: 'Internal error',
+    detail: 'An unexpected error occurred. The log has it under the request id.'
+  },
+  storage_unavailable: {
+    status: 503,
+    title: 'Storage unavailable',
+    detail: 'The storage cannot be reached at the moment. Try again later.'
+  }
+} as const)
+
+/** The stable code of an error. */
+export type ErrorCode = keyof typeof errorTable

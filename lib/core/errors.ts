@@ -1,0 +1,56 @@
+import createError, { type FastifyErrorConstructor } from '@fastify/error'
+import { type ErrorCode, errorTable } from './error-table.ts'
+import type { Fault } from './fault.ts'
+
+/** What an error can carry beside its code. */
+export interface UsersErrorDetails {
+  detail?: string
+  errors?: readonly Fault[]
+  /** Response headers that belong to the error: WWW-Authenticate, Allow, Retry-After, ETag, … */
+  headers?: Readonly<Record<string, string>>
+  /** The underlying error, for the host's log. Never shown to a client. */
+  cause?: unknown
+}
+
+// The base class carries the family's name, so that instanceof works across copies of this package.
+const FAMILY: string = 'FASTIFY_USERS'
+// The annotation keeps the base package's namespace, which bundler resolution does not find, out of the published
+// types.
+const BaseError: FastifyErrorConstructor = createError(FAMILY, '%s')
+
+/**
+ * The one error class of this package. `app.users` throws it, and with `errorFormat: 'fastify'` the host's own error
+ * handler gets it. Match on `code`, which is stable; `message` is for people.
+ */
+export class UsersError extends BaseError {
+  declare readonly code: ErrorCode
+  declare readonly statusCode: number
+  declare readonly title: string
+  declare readonly errors?: readonly Fault[]
+  declare readonly headers?: Readonly<Record<string, string>>
+
+  constructor (code: ErrorCode, details: UsersErrorDetails = {}) {
+    const row = errorTable[code]
+    super(details.detail ?? row.detail)
+    this.name = 'UsersError'
+    this.code = code
+    this.statusCode = row.status
+    this.title = row.title
+    if (details.errors !== undefined) this.errors = details.errors
+    if (details.headers !== undefined) this.headers = details.headers
+    if (details.cause !== undefined) {
+      // Not enumerable, as in Error itself: a logger that copies properties must not print the underlying error.
+      Object.defineProperty(this, 'cause', {
+        value: details.cause,
+        enumerable: false,
+        configurable: true,
+        writable: true
+      })
+    }
+  }
+}
+
+/** A {@link UsersError} `validation_failed` with these faults. */
+export function validationFailed (errors: readonly Fault[]): UsersError {
+  return new UsersError('validation_failed', { errors })
+}

@@ -1,0 +1,28 @@
+/**
+ * Every limit on what a client sends. Checks, descriptions and the docs take them from here.
+ */
+
+/** Code points in the name of a user or an API key. */
+export const NAME_MAX = 200
+/** Characters in an e-mail address (RFC 5321 section 4.5.3.1). */
+export const EMAIL_MAX = 254
+/** Characters before the `@` (RFC 5321 section 4.5.3.1.1). */
+export const EMAIL_LOCAL_MAX = 64
+/** Characters in an `Idempotency-Key`. */
+export const IDEMPOTENCY_KEY_MAX = 255
+/** The shortest search, in characters. */
+export const SEARCH_MIN = 2
+/** The highest page number. */
+export const PAGE_MAX = 1_000_000_000
+/** The highest value of the option `pageSize.max`. */
+export const PAGE_SIZE_MAX = 10_000
+/** Bytes in a request body. */
+export const BODY_MAX = 16 * 1024
+/** Bytes of all own fields of a user, as JSON. */
+export const FIELDS_MAX = 16 * 1024
+/** Levels of nesting in own fields; the user itself is the first. */
+export const FIELDS_DEPTH_MAX = 8
+/** Members of one object in own fields, the user included. */
+export const FIELDS_MEMBERS_MAX = 64
+/** Seconds that a rotated API key may keep working: a week. */
+export const OVERLAP_MAX = 7 * 24 * 60 * 60

@@ -1,0 +1,107 @@
+import { type Fault, type FaultReason, unknownParameters } from './fault.ts'
+import { isStorable } from './text.ts'
+
+/** A JSON Schema, as descriptions have it. */
+export type ParameterSchema = Readonly<Record<string, unknown>> & {
+  readonly type: 'integer' | 'number' | 'boolean' | 'string'
+}
+
+/** The one declaration of a query parameter: parsing over HTTP, check and description follow from it. */
+export interface Parameter {
+  schema: ParameterSchema
+  /** What is wrong with a value; null: nothing. */
+  problem (value: unknown): FaultReason | null
+}
+
+export type Parameters = Readonly<Record<string, Parameter>>
+
+/** A whole number between two bounds. */
+export function integerParameter (minimum: number, maximum: number, usual: number, description: string): Parameter {
+  const fault = { code: 'range', detail: `must be a whole number from ${minimum} to ${maximum}` }
+  return {
+    schema: { type: 'integer', minimum, maximum, default: usual, description },
+    problem: (value) => Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum ? null : fault
+  }
+}
+
+/** One of several words; the first is the default. */
+export function choiceParameter (choices: readonly string[], description: string): Parameter {
+  const fault = { code: 'choice', detail: `must be ${choices.join(' or ')}` }
+  return {
+    schema: { type: 'string', enum: choices, default: choices[0], description },
+    problem: (value) => choices.some((choice) => choice === value) ? null : fault
+  }
+}
+
+/** `true` or `false`; false by default. */
+export function flagParameter (description: string): Parameter {
+  return {
+    schema: { type: 'boolean', default: false, description },
+    problem: (value) => typeof value === 'boolean' ? null : { code: 'choice', detail: 'must be true or false' }
+  }
+}
+
+/** An id of the list's records. */
+export function idParameter (pattern: RegExp, description: string): Parameter {
+  return {
+    schema: { type: 'string', pattern: pattern.source, description },
+    problem: (value) => typeof value === 'string' && pattern.test(value)
+      ? null
+      : { code: 'format', detail: 'must be an id of this list' }
+  }
+}
+
+/** What a filter by an own field compares. */
+export type FilterKind = 'string' | 'number' | 'boolean'
+
+const FILTERS: Record<FilterKind, { accepts: (value: unknown) => boolean, detail: string }> = {
+  string: {
+    accepts: (value) => typeof value === 'string' && isStorable(value),
+    detail: 'must be well-formed Unicode without NUL'
+  },
+  number: { accepts: (value) => typeof value === 'number' && Number.isFinite(value), detail: 'must be a number' },
+  boolean: { accepts: (value) => typeof value === 'boolean', detail: 'must be true or false' }
+}
+
+/** A filter by one of the host's own fields. */
+export function filterParameter (kind: FilterKind, field: string): Parameter {
+  const { accepts, detail } = FILTERS[kind]
+  return {
+    schema: { type: kind, description: `Only users whose \`${field}\` is this.` },
+    problem: (value) => accepts(value) ? null : { code: 'type', detail }
+  }
+}
+
+function isRight (declared: Parameters, name: string, value: unknown): boolean {
+  return Object.hasOwn(declared, name) && (value === undefined || declared[name]?.problem(value) === null)
+}
+
+/** Every fault of the given parameters: unknown names first, then wrong values in the order of declaration. */
+export function parameterFaults (declared: Parameters, query: Readonly<Record<string, unknown>>): Fault[] {
+  const names = Object.keys(query)
+  // The usual case first: it makes no list of the declared parameters.
+  if (names.every((name) => isRight(declared, name, query[name]))) return []
+  const faults = unknownParameters(names.filter((name) => !Object.hasOwn(declared, name)))
+  for (const [parameter, { problem }] of Object.entries(declared)) {
+    const value = Object.hasOwn(query, parameter) ? query[parameter] : undefined
+    const reason = value === undefined ? null : problem(value)
+    if (reason !== null) faults.push({ parameter, ...reason })
+  }
+  return faults
+}
+
+const DECIMAL = /^(?:0|[1-9]\d*)$/
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/**
+ * A parameter's text in its declared type: integers as decimal digits, numbers and booleans as JSON writes them. A text
+ * of another form stays as it is, except that an integer becomes NaN, and the check refuses both.
+ */
+export function parseParameter (text: string, parameter: Parameter | undefined): string | number | boolean {
+  switch (parameter?.schema.type) {
+    case 'integer': return DECIMAL.test(text) ? Number(text) : NaN
+    case 'number': return JSON_NUMBER.test(text) ? Number(text) : text
+    case 'boolean': return text === 'true' || text === 'false' ? text === 'true' : text
+    default: return text
+  }
+}

@@ -1,0 +1,122 @@
+/** The values that a storage takes and gives. `storage.ts` has the rules for them. */
+
+/** A value of JSON (RFC 8259). */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject
+
+/** An object of JSON. */
+export interface JsonObject { readonly [name: string]: Json }
+
+/** A user, as stored. */
+export interface UserRecord {
+  /** `usr_…`, made by the caller. Sorting ids byte by byte sorts users by creation. */
+  id: string
+  name: string
+  /** As sent, trimmed. */
+  email: string
+  /** The host's own fields. The store keeps the order of members, and reads them only for a filter. At most 16 KiB. */
+  fields: JsonObject
+  /** 1 for a new user, one more with every change. */
+  version: number
+  createdAt: string
+  updatedAt: string
+}
+
+/** The keys that a user is found by, computed by the caller: a store compares them byte by byte and folds no case. */
+export interface UserKeys {
+  /** Unique among all users. */
+  emailKey: string
+  /** For the search by prefix. */
+  nameKey: string
+}
+
+/** New values of a user; an absent member stays as it is. */
+export interface UserChanges {
+  name?: { value: string, key: string }
+  email?: { value: string, key: string }
+  /** All fields; they replace the ones before. */
+  fields?: JsonObject
+}
+
+/** Which versions of a record a write may change. */
+export interface VersionGuard {
+  /** The version must be one of these. `null`: any version; an empty list: none. */
+  ifVersion: readonly number[] | null
+  /** The version must be none of these. */
+  unlessVersion: readonly number[]
+}
+
+/** Which users a list has; `null` members do not filter. */
+export interface UserFilter {
+  /** Exactly this e-mail key. */
+  emailKey: string | null
+  /** The name's key or the e-mail's key begins with this text. Every character stands for itself. */
+  prefix: string | null
+  /** Each named field has this value, of this type; `{}` does not filter. */
+  fields: Readonly<Record<string, string | number | boolean>>
+}
+
+/** What a host needs of the schema beside the tables. */
+export interface SchemaRequirements {
+  /** Names of fields that lists are filtered by. Each needs an index. Letters, digits and `_`, at most 63. */
+  filterable?: readonly string[]
+}
+
+/** A part of a list, in the order of ids. */
+export interface PageRequest {
+  order: 'asc' | 'desc'
+  /** At most this many records: a positive integer. */
+  limit: number
+  /** Skip this many records, or start after this id (which need not exist), in the given order. */
+  from: { offset: number } | { after: string }
+}
+
+/** A part of a list, and the number of all records that match the filter, both from one snapshot. */
+export interface Page<Item> {
+  items: Item[]
+  total: number
+}
+
+/** The record of an API key. It holds no secret: `digest` can't be reversed. */
+export interface ApiKeyRecord {
+  /** `key_…`, made by the caller, sortable by creation. */
+  id: string
+  name: string
+  scopes: string[]
+  /** The public beginning of the key's text (`uk_` and 12 characters), unique. Keys are looked up by it. */
+  start: string
+  digest: string
+  createdAt: string
+  expiresAt: string | null
+  revokedAt: string | null
+  lastUsedAt: string | null
+  /** The id of the key that this one replaces. */
+  rotatedFrom: string | null
+  /** Lifetime in seconds that the key was created with; null: unlimited. Its successor gets the same. */
+  lifetime: number | null
+}
+
+/** Identifies repetitions of one creation. */
+export interface Idempotency {
+  /** Digest of the caller and its key: 43 characters of base64url. */
+  key: string
+  /** Digest of the request. The same key with another fingerprint is the caller's mistake. */
+  fingerprint: string
+  now: string
+  /**
+   * From this moment on the key is free again: a record counts while its `expiresAt` is later than the reader's `now`.
+   */
+  expiresAt: string
+}
+
+/** The outcome of a creation: the new user, or the user of the first creation, as it was then. */
+export interface Creation {
+  user: UserRecord
+  replayed: boolean
+}
+
+/** The outcome of an update. */
+export interface UserUpdate {
+  user: UserRecord
+  /** False if every value was stored already. */
+  changed: boolean
+}

@@ -1,0 +1,34 @@
+/**
+ * What a storage may throw on purpose:
+ * - `email_taken`: another user holds the e-mail key; the storage's unique index decides
+ * - `version_mismatch`: the version guard of a write did not hold
+ * - `idempotency_key_reused`: the idempotency key is known with another fingerprint
+ * - `idempotency_in_progress`: the first creation with the idempotency key is still running
+ * - `api_key_inactive`: the key to rotate is revoked or expired
+ * - `last_admin_key`: no other active key has the scope that one key must keep
+ * - `unavailable`: the storage is unreachable, busy, full or out of connections; a retry may succeed
+ * - `schema_behind`, `schema_newer`: the tables do not fit this version of the code
+ * - `fault`: any other failure, without SQL and values
+ */
+export type StorageErrorCode = 'email_taken' | 'version_mismatch' | 'idempotency_key_reused' |
+  'idempotency_in_progress' | 'api_key_inactive' | 'last_admin_key' | 'unavailable' |
+  'schema_behind' | 'schema_newer' | 'fault'
+
+/** Thrown by adapters. The message must hold neither values nor SQL, because it can reach a log. */
+export class StorageError extends Error {
+  readonly code: StorageErrorCode
+  /** The driver's own code, such as an SQLSTATE or `ECONNREFUSED`, if there is one. */
+  readonly driverCode: string | undefined
+
+  constructor (code: StorageErrorCode, message: string, driverCode?: string) {
+    super(message)
+    this.name = 'StorageError'
+    this.code = code
+    this.driverCode = driverCode
+  }
+}
+
+/** Adapters may come from another copy of this package, so the name decides, not the class. */
+export function isStorageError (error: unknown): error is StorageError {
+  return error instanceof Error && error.name === 'StorageError' && 'code' in error
+}

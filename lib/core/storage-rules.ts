@@ -1,0 +1,78 @@
+import { StorageError } from './storage-error.ts'
+import type { ApiKeyRecord, Idempotency, Storage, UserRecord, VersionGuard } from './storage.ts'
+
+/** Every method of the interface. */
+export const METHODS = [
+  'joinTransaction', 'check', 'migrate', 'close',
+  'createUser', 'pruneIdempotency', 'findUser', 'listUsers', 'updateUser', 'deleteUser',
+  'createApiKey', 'findApiKey', 'findApiKeyByStart', 'listApiKeys', 'rotateApiKey', 'revokeApiKey', 'touchApiKey'
+] as const satisfies ReadonlyArray<keyof Storage>
+
+/** The members of the interface that a value lacks: none, if it is a storage. */
+export function missingFrom (candidate: unknown): string[] {
+  const members: Record<string, unknown> = Object(candidate)
+  return [
+    ...typeof members['name'] === 'string' ? [] : ['name'],
+    ...typeof members['supports'] === 'object' && members['supports'] !== null ? [] : ['supports'],
+    ...METHODS.filter((name) => typeof members[name] !== 'function')
+  ]
+}
+
+/** The names that a filterable field may have: they become parts of SQL text and of index names. */
+export const FILTERABLE = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/
+
+/** True if lists can be filtered by a field of this name. */
+export function isFilterable (name: string): boolean {
+  return FILTERABLE.test(name)
+}
+
+/** The moment from which a key no longer works, in epoch milliseconds. The one place that decides how long it does. */
+export function endOf (key: { revokedAt?: string | null, expiresAt?: string | null }): number {
+  const { revokedAt = null, expiresAt = null } = key
+  if (revokedAt !== null) return -Infinity
+  return expiresAt === null ? Infinity : Date.parse(expiresAt)
+}
+
+// Rules that a store may decide in JavaScript. Adapters share them, so that each rule is written once.
+
+/** @throws StorageError `version_mismatch` if the guard does not accept the user's version */
+export function requireVersion ({ ifVersion, unlessVersion }: VersionGuard, { version }: UserRecord): void {
+  const holds = (ifVersion === null || ifVersion.includes(version)) && !unlessVersion.includes(version)
+  if (!holds) throw new StorageError('version_mismatch', 'the user has another version')
+}
+
+/** @throws StorageError `idempotency_key_reused` if the key is known from another request */
+export function requireSameRequest (fingerprint: unknown, idempotency: Idempotency): void {
+  if (fingerprint === idempotency.fingerprint) return
+  throw new StorageError('idempotency_key_reused', 'the key is known from another request')
+}
+
+function isActiveAt (key: ApiKeyRecord, now: string): boolean {
+  return Date.parse(now) < endOf(key)
+}
+
+/** @throws StorageError `api_key_inactive` if the key is revoked, or expired at `now` */
+export function requireActive (key: ApiKeyRecord, now: string): void {
+  if (!isActiveAt(key, now)) throw new StorageError('api_key_inactive', 'the key is not active')
+}
+
+function isActiveWith (key: ApiKeyRecord, scope: string, now: string): boolean {
+  return isActiveAt(key, now) && key.scopes.includes(scope)
+}
+
+/**
+ * Guards a revocation: of the active keys with `scope` one must stay. With `scope` null any key may go.
+ * @throws StorageError `last_admin_key` if the key is the last active one of `keys` with the scope
+ */
+export function requireAnotherKey (
+  key: ApiKeyRecord,
+  keys: Iterable<ApiKeyRecord>,
+  scope: string | null,
+  now: string
+): void {
+  if (scope === null || !isActiveWith(key, scope, now)) return
+  for (const other of keys) {
+    if (other.id !== key.id && isActiveWith(other, scope, now)) return
+  }
+  throw new StorageError('last_admin_key', 'no other active key has the scope')
+}

@@ -1,0 +1,158 @@
+/**
+ * The storage interface: what a store must do so that the HTTP contract holds on it.
+ *
+ * Rules for every method:
+ * - It is atomic: no step of another writer comes between its check and its write.
+ * - "Not found" is `null`. A refusal is a `StorageError` with a code that the method names. A store that is
+ *   unreachable, busy or full throws `unavailable`. Every other error is rethrown, never swallowed.
+ * - Records are plain values. Times are ISO 8601 text in UTC with milliseconds (`2026-01-31T09:30:00.000Z`) on every
+ *   store. The caller may change what is returned: it shares nothing with the store.
+ * - Values to write are checked already: names have 1 to 200 code points, e-mail addresses at most 254 characters,
+ *   times and ids are well-formed, fields are plain JSON without NUL and lone surrogates, and whole numbers are safe
+ *   integers. A look-up may be by any short text, and a prefix may be of any length; without a match the result is
+ *   `null`, or an empty page.
+ * - Text comes back exactly as it was given. A store that can't keep a text (NUL, a lone surrogate) throws `fault` and
+ *   never alters it.
+ * - `version` and `total` are JavaScript numbers.
+ */
+
+import type {
+  ApiKeyRecord, Creation, Idempotency, Page, PageRequest, SchemaRequirements, UserChanges, UserFilter, UserKeys,
+  UserRecord, UserUpdate, VersionGuard
+} from './records.ts'
+
+export type * from './records.ts'
+
+/** What a store may lack, as data: the conformance kit prints it. */
+export interface Supports {
+  /** `joinTransaction` works. */
+  transactions: boolean
+}
+
+/** A store inside a transaction of the host's. Closing it does nothing. */
+export interface StorageInTransaction extends Storage {
+  /** Calls back after the transaction, and every enclosing one, has committed; never after a rollback. */
+  afterCommit (callback: () => void): void
+}
+
+/** The interface that an adapter implements. Every method but `watchApiKeys` is required. */
+export interface Storage {
+  /** A short name for messages, such as `sqlite`. */
+  readonly name: string
+
+  readonly supports: Supports
+
+  /**
+   * The same store inside a transaction of the host's. It sees the transaction's own writes, and its writes commit or
+   * roll back with it. After a refusal (`email_taken`, `version_mismatch`) the transaction is still usable.
+   * @throws TypeError if `supports.transactions` is false, or for anything but an open transaction on this kind of
+   * store
+   */
+  joinTransaction (transaction: unknown): StorageInTransaction
+
+  /**
+   * Resolves if the store answers, its schema fits this code, and it has what is required. Called at start and by
+   * readiness checks, so it must be cheap.
+   * @throws StorageError `schema_behind`, `schema_newer`, `unavailable`
+   */
+  check (requirements?: SchemaRequirements): Promise<void>
+
+  /**
+   * Brings the schema up to date and makes what is required, for existing users too. What an earlier call required
+   * stays. Many processes may call it concurrently. On a current schema it does nothing.
+   */
+  migrate (requirements?: SchemaRequirements): Promise<void>
+
+  /**
+   * Releases what the store itself opened. May be called more than once. A call of another method after it works as
+   * before, or throws `unavailable`.
+   */
+  close (): Promise<void>
+
+  /**
+   * Adds a user. With `idempotency`, user and key are written in one step. If the key is known and not expired, nothing
+   * is added, and the result is the user of the first creation as it was then. A failed creation leaves no key behind.
+   * Deleting a user deletes its keys.
+   * @throws StorageError `email_taken` if another user has the e-mail key. Of many concurrent calls one succeeds.
+   * @throws StorageError `fault` if another user has the id
+   * @throws StorageError `idempotency_key_reused` if the key is known with another fingerprint
+   * @throws StorageError `idempotency_in_progress` if the first creation is still running and the wait for it has ended
+   */
+  createUser (user: UserRecord, keys: UserKeys, idempotency: Idempotency | null): Promise<Creation>
+
+  /** Deletes the idempotency keys that are expired at `now`. Called periodically, outside of requests. */
+  pruneIdempotency (now: string): Promise<void>
+
+  /** The user with this id, or `null`. */
+  findUser (id: string): Promise<UserRecord | null>
+
+  /** A page of the users that match the filter, ordered by id, with their exact number, both from one snapshot. */
+  listUsers (filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>>
+
+  /**
+   * Changes a user in one step, guard included: sets the given values, adds 1 to `version` and sets `updatedAt`. If
+   * every given value is stored already (fields: the same JSON text, so another order of members is another value),
+   * nothing is written and `changed` is false. The guard is checked before the values are compared. `null`: no such
+   * user.
+   * @throws StorageError `version_mismatch` if the guard does not hold. Of many updates with one `ifVersion` one
+   * succeeds.
+   * @throws StorageError `email_taken` if another user has the new e-mail key
+   */
+  updateUser (id: string, changes: UserChanges, updatedAt: string, guard: VersionGuard): Promise<UserUpdate | null>
+
+  /**
+   * Deletes a user for good and returns its last state; `null`: no such user. Its e-mail key is free immediately.
+   * @throws StorageError `version_mismatch` if the guard does not hold
+   */
+  deleteUser (id: string, guard: VersionGuard): Promise<UserRecord | null>
+
+  /**
+   * Adds an API key and resolves to true. With `onlyFirst` it is added only if the store has no key at all, else the
+   * result is false: of many concurrent processes one gets true. A revoked or expired key is a key.
+   * @throws StorageError `fault` if another key has the id or the start
+   */
+  createApiKey (key: ApiKeyRecord, options: { onlyFirst: boolean }): Promise<boolean>
+
+  /** The key record with this id, or `null`. */
+  findApiKey (id: string): Promise<ApiKeyRecord | null>
+
+  /** The key record with this `start`, or `null`. */
+  findApiKeyByStart (start: string): Promise<ApiKeyRecord | null>
+
+  /** A page of all key records, ordered by id, with their exact number. */
+  listApiKeys (page: PageRequest): Promise<Page<ApiKeyRecord>>
+
+  /**
+   * Adds the successor, and lets the old key expire at `expiresAt` or at its own earlier expiry, in one step. Returns
+   * the old key after it. `null`: no such key.
+   * @throws StorageError `api_key_inactive` if the old key is revoked, or expired at `now`
+   * @throws StorageError `fault` if another key has the successor's id or start; then the old key is unchanged
+   */
+  rotateApiKey (
+    id: string,
+    successor: ApiKeyRecord,
+    times: { now: string, expiresAt: string }
+  ): Promise<ApiKeyRecord | null>
+
+  /**
+   * Marks a key as revoked and returns its record. A key that was revoked before keeps its first `revokedAt`, and
+   * `changed` is false. `null`: no such key. With `keepOneWith`, a scope, an active key with that scope is revoked
+   * only if another active key has it: of many keys that are revoked concurrently, one stays.
+   * @throws StorageError `last_admin_key` if there is no other such key; then nothing changes
+   */
+  revokeApiKey (
+    id: string,
+    revokedAt: string,
+    options: { keepOneWith: string | null }
+  ): Promise<{ key: ApiKeyRecord, changed: boolean } | null>
+
+  /**
+   * Optional: calls the listener whenever API keys may have changed in another process, and whenever such a change may
+   * have been missed. Returns a function that removes the listener. It only makes revocations visible sooner: without
+   * it they are seen within the option `keyCache`.
+   */
+  watchApiKeys? (listener: () => void): () => void
+
+  /** Sets `lastUsedAt`, unless the key is unknown or has a `lastUsedAt` later than `ifBefore`. */
+  touchApiKey (id: string, usedAt: string, ifBefore: string): Promise<void>
+}

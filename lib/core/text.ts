@@ -1,0 +1,51 @@
+import type { FaultReason } from './fault.ts'
+import { EMAIL_LOCAL_MAX, EMAIL_MAX, NAME_MAX } from './limits.ts'
+
+const CONTROL = /\p{Cc}/u
+// The addr-spec of RFC 5321 without quoted strings and address literals, and with at least one dot in the domain.
+// No part can match in two ways, so matching takes linear time.
+const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
+const ADDRESS = new RegExp(`^${ATOM}(?:\\.${ATOM})*@${LABEL}(?:\\.${LABEL})+$`)
+const BAD_CHARACTERS = { code: 'characters', detail: 'must be well-formed Unicode without control characters' }
+
+/** A text that passed the check, and the key that it is compared by. */
+export interface CheckedText { value: string, key: string }
+
+/**
+ * True if every store can keep the text unchanged: no lone surrogate (UTF-8 has none), no NUL (PostgreSQL refuses it).
+ */
+export function isStorable (text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
+/** Unicode NFC in JavaScript's lower case: names, and searches for them, are compared by it. */
+export function searchKey (text: string): string {
+  return text.normalize('NFC').toLowerCase()
+}
+
+/** Checks a name. It is kept in NFC and trimmed. */
+export function checkName (text: string): CheckedText | FaultReason {
+  if (!isStorable(text)) return BAD_CHARACTERS
+  const value = text.normalize('NFC').trim()
+  if (CONTROL.test(value)) return BAD_CHARACTERS
+  if (value === '') return { code: 'too_short', detail: 'must not be empty' }
+  // A code point is one or two UTF-16 units, so only lengths between the two have to be counted.
+  if (value.length > NAME_MAX && (value.length > 2 * NAME_MAX || [...value].length > NAME_MAX)) {
+    return { code: 'too_long', detail: `must have at most ${NAME_MAX} characters` }
+  }
+  return { value, key: searchKey(value) }
+}
+
+/** Checks an e-mail address. It is kept as sent, trimmed; its key is its ASCII lower case, which is its identity. */
+export function checkEmail (text: string): CheckedText | FaultReason {
+  const value = text.trim()
+  if (value.length > EMAIL_MAX || value.indexOf('@') > EMAIL_LOCAL_MAX) {
+    return {
+      code: 'too_long',
+      detail: `must have at most ${EMAIL_MAX} characters, and at most ${EMAIL_LOCAL_MAX} before the @`
+    }
+  }
+  if (!ADDRESS.test(value)) return { code: 'format', detail: 'must be an e-mail address' }
+  return { value, key: value.toLowerCase() }
+}

@@ -1,5 +1,0 @@
-/** Whether ISO 8601 text names a day that its month has: Date would roll 30 February on into March. */
-export function isOnCalendar (text: string): boolean {
-  const day = new Date(`${text.slice(0, 10)}T00:00:00Z`)
-  return !Number.isNaN(day.getTime()) && day.toISOString().slice(8, 10) === text.slice(8, 10)
-}

@@ -1,0 +1,111 @@
+import { FIELDS_MEMBERS_MAX } from '../core/limits.ts'
+import type { FilterKind } from '../core/parameters.ts'
+import { isFilterable } from '../core/storage-rules.ts'
+import { isStorable } from '../core/text.ts'
+import { type JsonSchema, someSchema } from './json-schema.ts'
+import { strictSchema } from './strict-schema.ts'
+
+/**
+ * The option `fields`: a JSON Schema (draft 7 or 2019-09) of an object. `Type.Object()` of `typebox` 1 and of
+ * `@sinclair/typebox` 0.34 make one. A plain schema may declare the type that it describes,
+ * `FieldsJsonSchema<{ plan: string }>`; it must then have a schema for each member.
+ */
+export interface FieldsJsonSchema<Fields = Record<string, unknown>> {
+  readonly type: 'object'
+  readonly properties: { readonly [Name in keyof Fields]-?: object }
+  readonly required?: ReadonlyArray<keyof Fields & string> | undefined
+  readonly additionalProperties?: unknown
+  readonly $id?: string | undefined
+  readonly $schema?: string | undefined
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly examples?: unknown
+}
+
+/** The host's fields as JSON Schema. */
+export interface FieldsSchema {
+  properties: Readonly<Record<string, JsonSchema>>
+  required: readonly string[]
+  /** The filterable fields. */
+  filters: ReadonlyMap<string, FilterKind>
+}
+
+/** The schema of a host without own fields. */
+export const NO_FIELDS: FieldsSchema = Object.freeze({ properties: {}, required: [], filters: new Map() })
+
+/** Names that own fields can't have. */
+export interface ReservedNames {
+  /** The members of every user. */
+  members: readonly string[]
+  /** The parameters of every list: no filterable field has such a name. */
+  parameters: readonly string[]
+}
+
+/** Keywords that the outermost object may have beside its fields. */
+const ANNOTATIONS = ['type', '$id', '$schema', 'title', 'description', 'examples']
+const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef']
+/** TypeBox's functions beside a schema. JSON Schema can't express them; without them it would accept too much. */
+const FUNCTIONS = ['~refine', '~codec', Symbol.for('TypeBox.Transform')]
+
+const hasAny = (names: ReadonlyArray<string | symbol>) => (schema: JsonSchema): boolean =>
+  names.some((name) => Object.hasOwn(schema, name))
+
+function filterKindOf ({ type, enum: choices, const: only }: JsonSchema): FilterKind | null {
+  const types = Array.isArray(choices)
+    ? choices.map((each) => typeof each)
+    : [only === undefined ? (type === 'integer' ? 'number' : type) : typeof only]
+  const [first] = types
+  if (!types.every((each) => each === first)) return null
+  return first === 'string' || first === 'number' || first === 'boolean' ? first : null
+}
+
+/** What is wrong with a filterable field, or its kind. */
+function readFilter (name: string, schema: JsonSchema | undefined, reserved: readonly string[]): string | FilterKind[] {
+  if (schema === undefined) return `filterable names ${name}, which is no field`
+  if (reserved.includes(name)) return `${name} can not be filterable: lists have a parameter of this name`
+  if (!isFilterable(name)) return `${name} can not be filterable: its name must be 1 to 63 letters, digits and _`
+  const kind = filterKindOf(schema)
+  return kind === null
+    ? `${name} can not be filterable: its values must all be strings, or all numbers, or all booleans`
+    : [kind]
+}
+
+function nameProblems (names: readonly string[], members: readonly string[]): string[] {
+  const isKept = (name: string) => name !== '' && name !== '__proto__' && isStorable(name)
+  return [
+    ...names.filter((name) => members.includes(name)).map((name) => `${name} is a member that users have already`),
+    ...names.filter((name) => !isKept(name)).map(() => 'a field must have a name that every store can keep'),
+    ...(names.length > FIELDS_MEMBERS_MAX ? [`there are ${names.length} fields; at most ${FIELDS_MEMBERS_MAX}`] : [])
+  ]
+}
+
+/**
+ * Reads the options `fields` and `filterable`.
+ * @throws TypeError that names everything that is wrong with them
+ */
+export function readFields (given: object, filterable: readonly string[], reserved: ReservedNames): FieldsSchema {
+  const asGiven: Readonly<Record<string, JsonSchema>> = Object(given).properties
+  const plain: { properties: Record<string, JsonSchema>, required?: string[] } = JSON.parse(JSON.stringify(given))
+  const { properties, required = [], ...others } = plain
+  const names = Object.keys(properties)
+  const isAllowed = (keyword: string, value: unknown) =>
+    ANNOTATIONS.includes(keyword) || (keyword === 'additionalProperties' && value === false)
+  const problems = [
+    ...nameProblems(names, reserved.members),
+    ...names.filter((name) => someSchema(Object(properties[name]), hasAny(REFERENCES)))
+      .map((name) => `${name} refers to another schema: write that schema in its place`),
+    ...names.filter((name) => someSchema(Object(asGiven[name]), hasAny(FUNCTIONS)))
+      .map((name) => `${name} has a refinement or a transform, which JSON Schema can not express: check it in a hook`),
+    ...Object.entries(others).filter(([keyword, value]) => !isAllowed(keyword, value))
+      .map(([keyword]) => `the outermost object can not have ${keyword}: use it inside a field`)
+  ]
+  const strict = Object.fromEntries(names.map((name) => [name, strictSchema(Object(properties[name]))]))
+  const filters = new Map<string, FilterKind>()
+  for (const name of filterable) {
+    const result = readFilter(name, Object.hasOwn(strict, name) ? strict[name] : undefined, reserved.parameters)
+    if (typeof result === 'string') problems.push(result)
+    else for (const kind of result) filters.set(name, kind)
+  }
+  if (problems.length > 0) throw new TypeError(`fastify-users: wrong fields:\n- ${problems.join('\n- ')}`)
+  return { properties: strict, required, filters }
+}

@@ -1,0 +1,91 @@
+import type { Fault } from '../core/fault.ts'
+import { FIELDS_MAX } from '../core/limits.ts'
+import type { JsonObject } from '../core/storage.ts'
+import { boundedFaults, copyMembers } from './checked-json.ts'
+import { type FieldsSchema, readFields, type ReservedNames } from './fields-schema.ts'
+import { compileFields } from './fields-validator.ts'
+import { mergePatch } from './merge-patch.ts'
+
+/** Members of a body by name, unchecked. */
+export type Members = Readonly<Record<string, unknown>>
+export type CheckedFields = { fields: JsonObject } | { faults: Fault[] }
+
+/** The host's own fields: what they may be, and how they change. */
+export interface HostFields {
+  readonly schema: FieldsSchema
+  /** True if the host has declared a field of this name. */
+  has (name: string): boolean
+  /** The fields of a user that is created or replaced: checked, with defaults. */
+  whole (members: Members): CheckedFields
+  /** A merge patch, as far as it can be checked without the user. */
+  patch (members: Members): CheckedFields
+  /**
+   * A user's fields after a checked patch. Fields that it does not name stay, whatever schema they were stored under.
+   */
+  patched (before: JsonObject, patch: JsonObject): CheckedFields
+  /** True if stored fields match the schema. */
+  matches (fields: JsonObject): boolean
+}
+
+function outcome (fields: JsonObject, faults: Fault[]): CheckedFields {
+  if (faults.length === 0 && Buffer.byteLength(JSON.stringify(fields)) > FIELDS_MAX) {
+    const detail = `must have fields of at most ${FIELDS_MAX / 1024} KiB in all`
+    faults.push({ pointer: '', code: 'too_large', detail })
+  }
+  return faults.length === 0 ? { fields } : { faults: boundedFaults(faults) }
+}
+
+function copyGiven (members: Members, faults: Fault[]): JsonObject {
+  try {
+    return copyMembers(Object.entries(members).filter(([, value]) => value !== undefined), '', 1, faults)
+  } catch {
+    // A getter of the caller's threw.
+    faults.push({ pointer: '', code: 'type', detail: 'must be values of JSON' })
+    return {}
+  }
+}
+
+/**
+ * Makes the host's fields from the options `fields` and `filterable`.
+ * @throws TypeError that names what is wrong with them
+ */
+export async function createHostFields (
+  given: object,
+  filterable: readonly string[],
+  reserved: ReservedNames
+): Promise<HostFields> {
+  const schema = readFields(given, filterable, reserved)
+  const check = await compileFields(schema)
+
+  return Object.freeze({
+    schema,
+    has: (name: string) => Object.hasOwn(schema.properties, name),
+
+    whole (members: Members) {
+      const faults: Fault[] = []
+      const fields = copyGiven(members, faults)
+      if (faults.length === 0) faults.push(...check.whole(fields))
+      // Once more with the host's defaults.
+      if (faults.length === 0) copyGiven(fields, faults)
+      return outcome(fields, faults)
+    },
+
+    patch (members: Members) {
+      const faults: Fault[] = []
+      const patch = copyGiven(members, faults)
+      return outcome(patch, faults.length === 0 ? check.patch(patch) : faults)
+    },
+
+    patched (before: JsonObject, patch: JsonObject) {
+      const faults: Fault[] = []
+      const fields = mergePatch(before, patch)
+      const names = Object.keys(patch)
+      // The result may exceed limits that both parts keep.
+      const changed = names.filter((name) => Object.hasOwn(fields, name)).map((name) => [name, fields[name]] as const)
+      copyMembers(changed, '', 1, faults)
+      return outcome(fields, faults.length === 0 ? check.some(fields, names) : faults)
+    },
+
+    matches: (fields: JsonObject) => check.matches(fields)
+  })
+}

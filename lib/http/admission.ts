@@ -1,0 +1,94 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller, Identify } from '../api-keys/authenticator.ts'
+import type { Scope } from '../api-keys/scopes.ts'
+import { UsersError } from '../core/errors.ts'
+import { toUsersError } from '../core/storage-errors.ts'
+import { authenticateRequest, protect, requireScope } from './authentication.ts'
+import { checkMediaType } from './body.ts'
+import { CALLER, callerOf } from './caller.ts'
+import type { RateLimits } from './rate-limits.ts'
+import type { SecurityLog } from './security-log.ts'
+
+/**
+ * What a route requires before the body is read: a scope (null: any valid key) and media types; or how it refuses every
+ * caller.
+ */
+export type RouteAccess =
+  | { scope: Scope | null, accepts: readonly string[] }
+  | { refuse: () => never }
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    fastifyUsers?: RouteAccess
+  }
+}
+
+export interface AdmissionOptions {
+  identify: Identify<FastifyRequest>
+  rateLimits: RateLimits | null
+  securityLog: SecurityLog
+  /** Called with the authenticated caller of each request. */
+  onCaller: (caller: Caller, request: FastifyRequest) => void
+}
+
+export function notFound (): never {
+  throw new UsersError('not_found')
+}
+
+/** Makes the function that admits a request: authentication, rate limits, scope and media type, in this order. */
+function createAdmission ({ identify, rateLimits, securityLog, onCaller }: AdmissionOptions) {
+  async function authenticate (request: FastifyRequest): Promise<Caller> {
+    if (rateLimits === null) return authenticateRequest(request, identify, securityLog)
+    await rateLimits.refuseGuesser(request)
+    try {
+      return await authenticateRequest(request, identify, securityLog)
+    } catch (error) {
+      if (error instanceof UsersError && error.code === 'invalid_api_key') await rateLimits.countFailure(request)
+      throw error
+    }
+  }
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const access = request.routeOptions.config.fastifyUsers
+    const caller = await authenticate(request)
+    request[CALLER] = caller
+    onCaller(caller, request)
+    // A hook of the host's that replaced the route's config causes this: it must not open the route.
+    if (access === undefined) throw new Error('this route has lost its access rules')
+    // Whoever revokes a leaked key must not be told to come back later.
+    const endsOwnKey = 'scope' in access && access.scope === null
+    if (rateLimits !== null && !endsOwnKey) await rateLimits.countRequest(request, reply)
+    if ('refuse' in access) return access.refuse()
+    if (access.scope !== null) requireScope(request, caller, access.scope, securityLog)
+    if (rateLimits !== null && access.scope === 'users:delete') await rateLimits.countDeletion(request)
+    if (access.accepts.length > 0) checkMediaType(request, access.accepts)
+  }
+}
+
+/** Has the scope admit each request before its body is read, and check its key again after a body. */
+export function admitRequests (scope: FastifyInstance, options: AdmissionOptions): void {
+  const admit = createAdmission(options)
+  scope.decorateRequest(CALLER, null)
+
+  // In onRequest, so that a stranger can't make the server parse anything.
+  scope.addHook('onRequest', async (request, reply) => {
+    protect(reply)
+    if (request.is404) notFound()
+    try {
+      await admit(request, reply)
+    } catch (error) {
+      throw toUsersError(error)
+    }
+  })
+
+  // The body, even an empty one, may have taken long, and the key may have been revoked meanwhile.
+  scope.addHook('preHandler', async (request) => {
+    if (request.method === 'GET' || request.method === 'HEAD') return
+    try {
+      if (callerOf(request).record === null) return
+      request[CALLER] = await authenticateRequest(request, options.identify, options.securityLog)
+    } catch (error) {
+      throw toUsersError(error)
+    }
+  })
+}

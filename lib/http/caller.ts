@@ -1,0 +1,25 @@
+import type { FastifyRequest } from 'fastify'
+import type { Caller } from '../api-keys/authenticator.ts'
+import type { Context } from '../core/context.ts'
+
+/** Where a request of our scope keeps its caller. A symbol can't collide with a decorator of the host's. */
+export const CALLER: unique symbol = Symbol('fastify-users.caller')
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    [CALLER]?: Caller | null
+  }
+}
+
+/** The caller of a request that was authenticated. */
+export function callerOf (request: FastifyRequest): Caller {
+  const caller = request[CALLER]
+  if (caller === undefined || caller === null) throw new Error('this request has lost its caller')
+  return caller
+}
+
+/** The context of the changes that a request makes. */
+export function contextOf (request: FastifyRequest): Context {
+  const principal = request[CALLER]?.principal
+  return { actor: principal === undefined ? null : { type: principal.type, id: principal.id }, requestId: request.id }
+}

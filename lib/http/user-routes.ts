@@ -1,0 +1,111 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { validationFailed } from '../core/errors.ts'
+import type { UserRecord } from '../core/storage.ts'
+import type { FieldsSchema } from '../fields/fields-schema.ts'
+import { userOperations } from '../openapi/user-operations.ts'
+import { userListParameters } from '../users/list-query.ts'
+import type { Presenter } from '../users/presenter.ts'
+import type { UsersService } from '../users/service.ts'
+import { emptyShape, JSON_TYPE } from './body.ts'
+import { contextOf } from './caller.ts'
+import { entityTag, isNotModified, preconditions } from './conditional.ts'
+import { header } from './header-fields.ts'
+import { linksOf } from './links.ts'
+import {
+  collectionPaths, handlersUnder, parsedQuery, refuseOtherMethods, routeReads, type RouteSettings, strayParameters,
+  typedParameters, writeRoute
+} from './routing.ts'
+
+const MERGE_PATCH_TYPE = 'application/merge-patch+json'
+
+/** The handlers of users: from HTTP to the service and back. */
+function userHandlers (
+  scope: FastifyInstance,
+  users: UsersService,
+  { userJson, listJson }: Presenter,
+  settings: RouteSettings,
+  { filters }: FieldsSchema
+) {
+  const handler = handlersUnder(settings.limited)
+  const collectionPath = collectionPaths(scope, 'users', settings)
+  const parameters = userListParameters(settings.pageSize, filters)
+
+  const sendUser = (reply: FastifyReply, user: UserRecord): FastifyReply =>
+    reply.header('etag', entityTag(user.version)).type(JSON_TYPE).send(userJson(user))
+
+  const change = (whole: boolean) => handler(async (request, reply) => {
+    const priorFaults = strayParameters(parsedQuery(request, settings))
+    const conditions = preconditions(request, priorFaults)
+    const call = { context: contextOf(request), priorFaults }
+    return sendUser(reply, await users.change(request.params.id, request.body, conditions, whole, call))
+  })
+
+  return {
+    list: handler(async (request, reply) => {
+      const query = parsedQuery(request, settings)
+      const page = await users.list(typedParameters(query, parameters), query.faults)
+      const text = listJson(page)
+      const links = linksOf(collectionPath(request), query.pairs, page)
+      if (links !== '') reply.header('link', links)
+      return reply.type(JSON_TYPE).send(text)
+    }),
+
+    create: handler(async (request, reply) => {
+      const priorFaults = strayParameters(parsedQuery(request, settings))
+      // Two lines are joined by a comma and a space, which no valid key has.
+      const idempotencyKey = header(request, 'idempotency-key')
+      const options = idempotencyKey === undefined ? {} : { idempotencyKey }
+      const call = { context: contextOf(request), priorFaults }
+      const { user, replayed } = await users.create(request.body, options, call)
+      if (replayed) reply.header('idempotency-replayed', 'true')
+      reply.code(201).header('location', `${collectionPath(request)}/${user.id}`)
+      return sendUser(reply, user)
+    }),
+
+    get: handler(async (request, reply) => {
+      const faults = strayParameters(parsedQuery(request, settings))
+      const conditions = preconditions(request, faults)
+      if (faults.length > 0) throw validationFailed(faults)
+      const user = await users.get(request.params.id)
+      return isNotModified(conditions, user.version, reply) ? reply.code(304).send() : sendUser(reply, user)
+    }),
+
+    patch: change(false),
+
+    put: change(true),
+
+    remove: handler(async (request, reply) => {
+      const priorFaults = strayParameters(parsedQuery(request, settings))
+      const conditions = preconditions(request, priorFaults)
+      if (request.body !== undefined) priorFaults.push(...emptyShape(request.body))
+      await users.remove(request.params.id, conditions, { context: contextOf(request), priorFaults })
+      return reply.code(204).send()
+    })
+  }
+}
+
+/** Adds the routes of users. The scope has authenticated the caller and checked the media type. */
+export function userRoutes (
+  scope: FastifyInstance,
+  users: UsersService,
+  presenter: Presenter,
+  settings: RouteSettings,
+  fields: FieldsSchema
+): void {
+  const { describe, pageSize } = settings
+  const handlers = userHandlers(scope, users, presenter, settings, fields)
+  const operations = userOperations(pageSize, fields)
+  const writing = (operation: keyof typeof operations, accepts: readonly string[]) =>
+    writeRoute(describe, operations[operation], { scope: 'users:write', accepts })
+  const deleting = writeRoute(describe, operations.remove, { scope: 'users:delete', accepts: [JSON_TYPE] })
+
+  routeReads(scope, '/users', 'users:read', describe(operations.list), handlers.list)
+  scope.post('/users', writing('create', [JSON_TYPE]), handlers.create)
+  refuseOtherMethods(scope, '/users', ['GET', 'HEAD', 'POST'])
+
+  routeReads(scope, '/users/:id', 'users:read', describe(operations.get), handlers.get)
+  scope.patch('/users/:id', writing('patch', [MERGE_PATCH_TYPE, JSON_TYPE]), handlers.patch)
+  scope.put('/users/:id', writing('put', [JSON_TYPE]), handlers.put)
+  scope.delete('/users/:id', deleting, handlers.remove)
+  refuseOtherMethods(scope, '/users/:id', ['GET', 'HEAD', 'PATCH', 'PUT', 'DELETE'])
+}

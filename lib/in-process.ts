@@ -1,0 +1,151 @@
+import type { ApiKey } from './api-keys/record.ts'
+import type { ApiKeyInput, RotateOptions } from './api-keys/rules.ts'
+import type { ApiKeysService, NewApiKey } from './api-keys/service.ts'
+import { type ListMeta, listMeta, type PagingQuery } from './core/paging.ts'
+import type { Events } from './events.ts'
+import type { CreateOptions } from './users/idempotency.ts'
+import type { ListQuery } from './users/list-query.ts'
+import type { Presenter } from './users/presenter.ts'
+import type { UsersService } from './users/service.ts'
+import type { FieldFilter, User, UserFields, UserInput, UserPatch } from './users/types.ts'
+import type { WriteOptions } from './users/write-options.ts'
+
+/** Which users an iteration returns. */
+export type IterateQuery<Fields = UserFields> = Pick<ListQuery<{}>, 'sort' | 'email' | 'q'> & FieldFilter<Fields>
+
+/** The operations on users in process. Every method throws UsersError alone. `Fields`: the host's own. */
+export interface UserMethods<Fields = UserFields> extends AsyncIterable<User<Fields>> {
+  /**
+   * Creates a user.
+   * @throws `validation_failed`, `email_taken`, `idempotency_key_reused`, `idempotency_in_progress`,
+   * `storage_unavailable`
+   */
+  create (input: UserInput<Fields>, options?: CreateOptions): Promise<User<Fields>>
+  /** @throws `user_not_found`, `storage_unavailable` */
+  get (id: string): Promise<User<Fields>>
+  /** A page with the exact total. @throws `validation_failed`, `storage_unavailable` */
+  list (query?: ListQuery<Fields>): Promise<{ data: Array<User<Fields>>, meta: ListMeta }>
+  /**
+   * Changes the given members.
+   * @throws `validation_failed`, `user_not_found`, `precondition_failed`, `precondition_required`, `email_taken`,
+   * `storage_unavailable`
+   */
+  update (id: string, patch: UserPatch<Fields>, options?: WriteOptions): Promise<User<Fields>>
+  /** @throws `user_not_found`, `precondition_failed`, `precondition_required`, `storage_unavailable` */
+  delete (id: string, options?: WriteOptions): Promise<void>
+  /**
+   * Iterates over all users, or those of the query, reading a page at a time; each comes exactly once.
+   * @throws `validation_failed`, `storage_unavailable`
+   */
+  iterate (query?: IterateQuery<Fields>): AsyncGenerator<User<Fields>, void, undefined>
+}
+
+/** The operations on API keys in process. Every method throws UsersError alone. */
+export interface ApiKeyMethods {
+  /** Creates a key. Its text is in `key`, only in this result. @throws `validation_failed`, `storage_unavailable` */
+  create (input: ApiKeyInput): Promise<NewApiKey>
+  /**
+   * Creates the first key of a store; null if it has any key. Of many concurrent processes exactly one gets a key.
+   * @throws `validation_failed`, `storage_unavailable`
+   */
+  createFirst (input: ApiKeyInput): Promise<NewApiKey | null>
+  /** @throws `api_key_not_found`, `storage_unavailable` */
+  get (id: string): Promise<ApiKey>
+  /**
+   * A page of all keys, including revoked and expired ones, with the exact total.
+   * @throws `validation_failed`, `storage_unavailable`
+   */
+  list (query?: PagingQuery): Promise<{ data: ApiKey[], meta: ListMeta }>
+  /**
+   * Creates a successor with the same name, scopes and lifetime. The old key keeps working for `overlap` seconds, a day
+   * by default.
+   * @throws `validation_failed`, `api_key_not_found`, `api_key_inactive`, `storage_unavailable`
+   */
+  rotate (id: string, options?: RotateOptions): Promise<NewApiKey>
+  /**
+   * Revokes a key for good: immediately in this process, within `keyCache` seconds in others. A revoked key stays as it
+   * is.
+   * @throws `api_key_not_found`, `storage_unavailable`
+   */
+  revoke (id: string): Promise<ApiKey>
+}
+
+/**
+ * `app.users`: in process what the routes do over HTTP, with the same rules, errors and order of checks, but without
+ * authentication.
+ */
+export interface Users<Fields = UserFields> extends UserMethods<Fields> {
+  /** API keys, in process. */
+  readonly apiKeys: ApiKeyMethods
+  /** Changes, after they were committed. */
+  readonly events: Events<Fields>
+  /**
+   * The same methods inside a transaction of the host's Knex instance. They see its writes, their writes commit or roll
+   * back with it, and events follow the commit.
+   * @throws TypeError if the storage has no transactions, or for anything but an open one on the same kind of database
+   */
+  using (transaction: TransactionLike): UserMethods<Fields>
+}
+
+/** What identifies a Knex transaction. */
+export interface TransactionLike {
+  readonly executionPromise: Promise<unknown>
+  readonly isTransaction?: boolean | undefined
+  isCompleted (): boolean
+}
+
+// Options are copied: then `null` is no option, and anything but an object has members that are refused.
+function userMethods (users: UsersService, { user }: Presenter): UserMethods {
+  async function * iterate (query: IterateQuery = {}): AsyncGenerator<User, void, undefined> {
+    for await (const record of users.iterate({ ...query })) yield user(record)
+  }
+  return {
+    async create (input: UserInput, options: CreateOptions = {}) {
+      return user((await users.create(input, { ...options })).user)
+    },
+    get: async (id: string) => user(await users.get(id)),
+    async list (query: ListQuery = {}) {
+      const page = await users.list({ ...query })
+      return { data: page.items.map(user), meta: listMeta(page) }
+    },
+    async update (id: string, patch: UserPatch, options: WriteOptions = {}) {
+      return user(await users.change(id, patch, { ...options }, false))
+    },
+    delete: (id: string, options: WriteOptions = {}) => users.remove(id, { ...options }),
+    iterate,
+    [Symbol.asyncIterator]: () => iterate()
+  }
+}
+
+function keyMethods (apiKeys: ApiKeysService): ApiKeyMethods {
+  return {
+    create: (input: ApiKeyInput) => apiKeys.create(input),
+    createFirst: (input: ApiKeyInput) => apiKeys.createFirst(input),
+    get: (id: string) => apiKeys.get(id),
+    async list (query: PagingQuery = {}) {
+      const page = await apiKeys.list({ ...query })
+      return { data: page.items, meta: listMeta(page) }
+    },
+    rotate: (id: string, options: RotateOptions = {}) => apiKeys.rotate(id, options),
+    revoke: (id: string) => apiKeys.revoke(id)
+  }
+}
+
+export interface InProcessParts {
+  users: UsersService
+  presenter: Presenter
+  apiKeys: ApiKeysService
+  events: Events
+  /** Makes the users' service of a transaction. */
+  usersIn: (transaction: unknown) => UsersService
+}
+
+/** Makes `app.users`. */
+export function createInProcess ({ users, presenter, apiKeys, events, usersIn }: InProcessParts): Users {
+  return Object.freeze({
+    ...userMethods(users, presenter),
+    apiKeys: Object.freeze(keyMethods(apiKeys)),
+    events,
+    using: (transaction: TransactionLike) => Object.freeze(userMethods(usersIn(transaction), presenter))
+  })
+}

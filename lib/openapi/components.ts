@@ -1,0 +1,190 @@
+import { SCOPES } from '../api-keys/scopes.ts'
+import { errorTable } from '../core/error-table.ts'
+import { API_KEY_ID, USER_ID } from '../core/ids.ts'
+import { EMAIL_MAX, NAME_MAX, OVERLAP_MAX } from '../core/limits.ts'
+import type { PageSize } from '../core/paging.ts'
+import type { DescribedFields } from './described-fields.ts'
+import type { Schema } from './schema.ts'
+
+const USER = {
+  id: 'usr_01h455vb4pex5vsknk084sn02q',
+  name: 'Ada Lovelace',
+  email: 'ada@example.org',
+  createdAt: '2026-01-31T09:30:00.000Z',
+  updatedAt: '2026-01-31T09:30:00.000Z'
+}
+const KEY = {
+  id: 'key_01h455vb4pex5vsknk084sn02q',
+  name: 'reporting',
+  scopes: ['users:read'],
+  start: 'uk_4fK8sQ1zXb0T',
+  createdAt: '2026-01-31T09:30:00.000Z',
+  expiresAt: '2027-01-31T09:30:00.000Z'
+}
+
+const moment = (description: string): Schema => ({ type: 'string', format: 'date-time', description })
+
+export const userId: Schema = {
+  type: 'string',
+  pattern: USER_ID.source,
+  description: 'The user’s id: a TypeID, sortable by creation.'
+}
+export const keyId: Schema = {
+  type: 'string',
+  pattern: API_KEY_ID.source,
+  description: 'The id of the API key’s record: a TypeID, sortable by creation.'
+}
+
+const name: Schema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: NAME_MAX,
+  pattern: '\\S',
+  description: 'Kept in NFC and trimmed, and checked in that form; no control characters.'
+}
+const email: Schema = {
+  type: 'string',
+  format: 'email',
+  maxLength: EMAIL_MAX,
+  description: 'An ordinary address, kept as sent, trimmed, and checked in that form; unique in any case.'
+}
+
+interface ObjectOptions {
+  optional?: readonly string[]
+  example?: unknown
+}
+
+function object (properties: Readonly<Record<string, Schema>>, { optional = [], example }: ObjectOptions = {}): Schema {
+  return {
+    type: 'object',
+    properties,
+    required: Object.keys(properties).filter((each) => !optional.includes(each)),
+    additionalProperties: false,
+    ...(example !== undefined && { examples: [example] })
+  }
+}
+
+function list (item: string, { max }: PageSize): Schema {
+  return object({ data: { type: 'array', items: { $ref: item }, maxItems: max }, meta: { $ref: 'ListMeta' } })
+}
+
+const scopes: Schema = {
+  type: 'array',
+  items: { type: 'string', enum: SCOPES },
+  minItems: 1,
+  description: 'What the key may do.'
+}
+const keyMembers: Readonly<Record<string, Schema>> = {
+  id: keyId,
+  name,
+  scopes,
+  start: { type: 'string', description: 'The first characters of the key’s text, safe to show.' },
+  createdAt: moment('When the key was created.'),
+  expiresAt: moment('When the key expires; absent: never.'),
+  revokedAt: moment('When the key was revoked; absent: it was not.'),
+  lastUsedAt: moment('When the key was used last, to the minute; absent: never.'),
+  rotatedFrom: { ...keyId, description: 'The key that this one replaces.' }
+}
+const OPTIONAL_KEY_MEMBERS = ['expiresAt', 'revokedAt', 'lastUsedAt', 'rotatedFrom']
+
+/** Components of errors and lists. */
+const sharedComponents = ({ max }: PageSize): Readonly<Record<string, Schema>> => ({
+  /** Problem details (RFC 9457). */
+  Problem: object({
+    type: { type: 'string', format: 'uri' },
+    title: { type: 'string' },
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    code: { type: 'string', enum: Object.keys(errorTable), description: 'Stable: switch on it.' },
+    detail: { type: 'string', description: 'For people.' },
+    requestId: { type: 'string', description: 'The id of the request in the server’s log.' },
+    errors: { type: 'array', items: { $ref: 'Fault' }, minItems: 1, description: 'Every fault of the request.' }
+  }, {
+    optional: ['errors'],
+    example: {
+      type: 'urn:problem:fastify-users:user_not_found',
+      title: errorTable.user_not_found.title,
+      status: 404,
+      code: 'user_not_found',
+      detail: errorTable.user_not_found.detail,
+      requestId: 'req-1'
+    }
+  }),
+  Fault: object({
+    pointer: { type: 'string', description: 'JSON Pointer (RFC 6901) into the body.' },
+    parameter: { type: 'string', description: 'Name of the query parameter.' },
+    header: { type: 'string', description: 'Name of the request header, lower case.' },
+    code: { type: 'string', description: 'A stable word for the kind of fault.' },
+    detail: { type: 'string', description: 'One sentence for people.' }
+  }, {
+    optional: ['pointer', 'parameter', 'header'],
+    example: { pointer: '/email', code: 'format', detail: 'must be an e-mail address' }
+  }),
+  ListMeta: object({
+    page: { type: 'integer', minimum: 1, description: 'Absent in a walk by `after`.' },
+    limit: { type: 'integer', minimum: 1, maximum: max },
+    total: { type: 'integer', minimum: 0, description: 'The exact number of all matches, on all pages.' }
+  }, { optional: ['page'], example: { page: 1, limit: 20, total: 1 } })
+})
+
+/** Components of users. */
+function userComponents (pageSize: PageSize, fields: DescribedFields): Readonly<Record<string, Schema>> {
+  const { user, patch, optional, omissible, example } = fields
+  const input = example && { name: USER.name, email: USER.email, ...example }
+  const times = { createdAt: moment('When the user was created.'), updatedAt: moment('When the user last changed.') }
+  return {
+    User: object(
+      { id: userId, name, email, ...user, ...times },
+      { optional, example: example && { ...USER, ...example } }
+    ),
+    UserList: list('User', pageSize),
+    /** Body of POST. */
+    UserInput: object({ name, email, ...user }, { optional: omissible, example: input }),
+    /** Body of PATCH (RFC 7396). */
+    UserPatch: object({ id: userId, name, email, ...patch }, {
+      optional: ['id', 'name', 'email', ...Object.keys(patch)],
+      example: { name: 'Ada King' }
+    }),
+    /** Body of PUT. */
+    UserReplacement: object({ id: userId, name, email, ...user }, { optional: ['id', ...omissible], example: input })
+  }
+}
+
+/** Components of API keys. */
+const keyComponents = (pageSize: PageSize): Readonly<Record<string, Schema>> => ({
+  ApiKey: object(keyMembers, { optional: OPTIONAL_KEY_MEMBERS, example: KEY }),
+  ApiKeyList: list('ApiKey', pageSize),
+  NewApiKey: object(
+    { ...keyMembers, key: { type: 'string', description: 'The key’s text: shown only in this answer.' } },
+    { optional: OPTIONAL_KEY_MEMBERS, example: { ...KEY, key: 'uk_…' } }
+  ),
+  ApiKeyInput: object({
+    name,
+    scopes: {
+      ...scopes,
+      description: 'Only scopes that the caller has. Absent: those of the three of users that the caller has.'
+    },
+    expiresAt: {
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: 'Not later than the caller’s own expiry; null: never. Absent: in a year. ' +
+        'Not together with `expiresIn`.'
+    },
+    expiresIn: { type: 'integer', minimum: 1, description: 'Seconds from now, instead of `expiresAt`.' }
+  }, {
+    optional: ['scopes', 'expiresAt', 'expiresIn'],
+    example: { name: 'reporting', scopes: ['users:read'], expiresIn: 2_592_000 }
+  }),
+  Rotation: object({
+    overlap: {
+      type: 'integer',
+      minimum: 0,
+      maximum: OVERLAP_MAX,
+      description: 'Seconds that the old key keeps working. Absent: a day.'
+    }
+  }, { optional: ['overlap'], example: { overlap: 3600 } })
+})
+
+/** The components that descriptions refer to, by name. */
+export function componentsFor (pageSize: PageSize, fields: DescribedFields): Readonly<Record<string, Schema>> {
+  return { ...sharedComponents(pageSize), ...userComponents(pageSize, fields), ...keyComponents(pageSize) }
+}

@@ -1,0 +1,20 @@
+import type { FastifyInstance } from 'fastify'
+import { createDescribe, type Describe, hidden } from './describe.ts'
+import type { DescriptionSettings } from './operation.ts'
+
+const OMITTED = 'the description of @fastify/swagger omits the routes of fastify-users'
+
+/**
+ * Describes the routes of a mount, unless `openapi` is false. If a description can't have them, the host's log says
+ * why.
+ */
+export function describeMount (host: FastifyInstance, openapi: boolean, settings: DescriptionSettings): Describe {
+  if (!openapi) return () => hidden
+  // @fastify/swagger sees only the routes that are added after it.
+  const inTime = host.hasDecorator('swagger')
+  host.addHook('onReady', async () => {
+    if (!inTime && host.hasDecorator('swagger')) host.log.warn(`${OMITTED}: register it before them`)
+  })
+  const mend = "it is not OpenAPI 3.1; register it with { openapi: { openapi: '3.1.0' } }"
+  return createDescribe(settings, () => host.log.warn(`${OMITTED}: ${mend}`))
+}

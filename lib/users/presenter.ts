@@ -1,0 +1,64 @@
+import { type ListedPage, listMeta } from '../core/paging.ts'
+import type { JsonObject, UserRecord } from '../core/storage.ts'
+import type { HostFields } from '../fields/host-fields.ts'
+import type { User } from './types.ts'
+
+/** How users are shown: in process, and as JSON text over HTTP. */
+export interface Presenter {
+  user (record: UserRecord): User
+  userJson (record: UserRecord): string
+  /** A list with its `data` and `meta`. */
+  listJson (page: ListedPage<UserRecord>): string
+}
+
+/** The part of a logger that is used here. */
+interface Log {
+  warn (details: object, message: string): void
+}
+
+// Member by member, so that nothing else of a record can ever reach a response.
+function plainUser ({ id, name, email, version, createdAt, updatedAt }: UserRecord): User {
+  return { id, name, email, version, createdAt, updatedAt }
+}
+
+function plainView ({ id, name, email, createdAt, updatedAt }: UserRecord): object {
+  return { id, name, email, createdAt, updatedAt }
+}
+
+function presenterOf (user: (record: UserRecord) => User, view: (record: UserRecord) => object): Presenter {
+  return {
+    user,
+    userJson: (record) => JSON.stringify(view(record)),
+    listJson: (page) => JSON.stringify({ data: page.items.map(view), meta: listMeta(page) })
+  }
+}
+
+/**
+ * Shows users with the host's declared fields, as they are stored. The first user that does not match the schema is
+ * logged: it was stored under another one.
+ */
+export function createPresenter (fields: HostFields | null, log: Log): Presenter {
+  if (fields === null) return presenterOf(plainUser, plainView)
+  const { matches, has } = fields
+  let warned = false
+
+  function declared ({ id, fields: stored }: UserRecord): JsonObject {
+    if (!warned && !matches(stored)) {
+      warned = true
+      log.warn({ userId: id }, 'a stored user does not match the option fields, and is served as stored; ' +
+        'more users may not match, and are not logged')
+    }
+    return Object.fromEntries(Object.entries(stored).filter(([name]) => has(name)))
+  }
+
+  return presenterOf(
+    (record) => {
+      const { id, name, email, version, createdAt, updatedAt } = record
+      return { id, name, email, ...declared(record), version, createdAt, updatedAt }
+    },
+    (record) => {
+      const { id, name, email, createdAt, updatedAt } = record
+      return { id, name, email, ...declared(record), createdAt, updatedAt }
+    }
+  )
+}

@@ -1,0 +1,95 @@
+// The rooms of docs/architecture.md: imports run one way, by lint rules that name the right room, and in no circle.
+import { readdir, readFile } from 'node:fs/promises'
+import { join, normalize } from 'node:path'
+import { ESLint } from 'eslint'
+import { test } from 'tap'
+
+const ROOT = join(import.meta.dirname, '..')
+const FOLDERS = ['lib', 'adapters', 'cli']
+
+interface Source { path: string, text: string }
+
+async function sources (): Promise<Source[]> {
+  const found: Source[] = []
+  for (const folder of FOLDERS) {
+    for (const name of await readdir(join(ROOT, folder), { recursive: true })) {
+      if (!name.endsWith('.ts')) continue
+      found.push({ path: join(folder, name), text: await readFile(join(ROOT, folder, name), 'utf8') })
+    }
+  }
+  return found
+}
+
+/** The files of ours that a file imports. */
+function importsOf ({ path, text }: Source): string[] {
+  return [...text.matchAll(/(?:from|import\() ?'(\.[^']+)'/g)].map(([, name = '']) => normalize(join(path, '..', name)))
+}
+
+/** The first circle of imports, as a list of files; null if there is none. */
+function circleIn (graph: ReadonlyMap<string, readonly string[]>): string[] | null {
+  const done = new Set<string>()
+  function visit (file: string, path: readonly string[]): string[] | null {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
+    if (done.has(file)) return null
+    for (const next of graph.get(file) ?? []) {
+      const circle = visit(next, [...path, file])
+      if (circle !== null) return circle
+    }
+    done.add(file)
+    return null
+  }
+  for (const file of graph.keys()) {
+    const circle = visit(file, [])
+    if (circle !== null) return circle
+  }
+  return null
+}
+
+test('no file imports itself through others', async (t) => {
+  t.strictSame(circleIn(new Map([['a', ['b']], ['b', ['c']], ['c', ['b']]])), ['b', 'c', 'b'], 'a circle is found')
+  const graph = new Map((await sources()).map((source) => [source.path, importsOf(source)]))
+  t.ok([...graph.values()].flat().every((path) => graph.has(path)), 'every import is followed')
+  t.equal(circleIn(graph), null)
+})
+
+const WRONG = [
+  { file: 'lib/users/x.ts', from: '../http/body.ts', message: /What needs routes.* belongs in lib\/http/ },
+  { file: 'lib/users/x.ts', from: '../plugin.ts', message: /lib\/users may import lib\/core, lib\/fields\./ },
+  { file: 'lib/core/x.ts', from: '../users/rules.ts', message: /What needs the rules and the service of users/ },
+  { file: 'lib/api-keys/x.ts', from: 'fastify', message: /needs Fastify belongs in lib\/http/ },
+  { file: 'lib/openapi/x.ts', from: '../http/problem.ts', message: /belongs in lib\/http/ },
+  { file: 'lib/http/x.ts', from: 'knex', message: /Only adapters\/knex/ },
+  { file: 'adapters/memory/x.ts', from: '../../lib/users/rules.ts', message: /belongs in lib\/users/ },
+  { file: 'adapters/testing/x.ts', from: '../knex/storage.ts', message: /adapters\/testing may import lib\/core\./ },
+  { file: 'adapters/knex/drivers/x.ts', from: '../dialects/index.ts', message: /belongs in adapters\/knex\/dialects/ },
+  { file: 'adapters/knex/connection/x.ts', from: '../schema/tables.ts', message: /belongs in adapters\/knex\/schema/ },
+  { file: 'adapters/knex/counting/x.ts', from: '../batching/coalesce.ts', message: /adapters\/knex\/batching/ },
+  { file: 'adapters/knex/schema/x.ts', from: '../storage.ts', message: /adapters\/knex\/schema may import/ }
+]
+const RIGHT = [
+  { file: 'lib/users/x.ts', from: '../core/ids.ts' },
+  { file: 'lib/http/x.ts', from: '../users/service.ts' },
+  { file: 'lib/http/x.ts', from: 'fastify' },
+  { file: 'adapters/memory/x.ts', from: '../../lib/core/storage.ts' },
+  { file: 'adapters/knex/dialects/x.ts', from: '../tables/names.ts' },
+  { file: 'adapters/knex/counting/x.ts', from: '../../../lib/core/storage.ts' }
+]
+
+test('lint refuses an import against the direction, and names the right room', async (t) => {
+  const eslint = new ESLint({ cwd: ROOT })
+  async function messagesFor ({ file, from }: { file: string, from: string }): Promise<string> {
+    const [result] = await eslint.lintText(`import { x } from '${from}'\n\nx()\n`, { filePath: join(ROOT, file) })
+    const messages = result?.messages.filter(({ ruleId }) => ruleId === 'no-restricted-imports') ?? []
+    return messages.map(({ message }) => message).join('\n')
+  }
+  for (const each of WRONG) t.match(await messagesFor(each), each.message, `${each.file} imports ${each.from}`)
+  for (const each of RIGHT) t.equal(await messagesFor(each), '', `${each.file} imports ${each.from}`)
+})
+
+test('a file has one job that fits on 250 lines of 120 columns', async (t) => {
+  const eslint = new ESLint({ cwd: ROOT })
+  for (const file of ['lib/x.ts', 'test/x.test.ts', 'bench/x.mjs', 'scripts/x.mjs']) {
+    const rules = (await eslint.calculateConfigForFile(join(ROOT, file))).rules
+    t.match(rules, { 'max-lines': [2, 250], '@stylistic/max-len': [2, { code: 120 }] }, file)
+  }
+})

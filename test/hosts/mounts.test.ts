@@ -1,0 +1,79 @@
+// Several mounts in one host, and hosts that can not take one.
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import { test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import users, { type Users } from '../../lib/index.ts'
+import { inject } from '../helpers/app.ts'
+import { stores } from '../helpers/stores.ts'
+import '../helpers/watch-all.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance { customers: Users }
+}
+
+for (const store of stores) {
+  test(`two mounts on ${store.name}, one under nested prefixes, share neither users nor keys`, async (t) => {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    await app.register(users, { prefix: '/v1', storage: await store.create(t), migrate: true })
+    await app.register(async (child) => {
+      await child.register(users, {
+        prefix: '/customers/v1/',
+        storage: await store.create(t),
+        migrate: true,
+        decoratorName: 'customers',
+        keyPrefix: 'cu'
+      })
+      const made = await child.customers.apiKeys.create({ name: 'customers' })
+      t.match(made.key, /^cu_/)
+      child.get('/key', async () => made.key)
+    }, { prefix: '/api' })
+    const { key } = await app.users.apiKeys.create({ name: 'users' })
+    const customerKey = (await app.inject('/api/key')).body
+    const post = (url: string, token: string) => inject(app, 'POST', url, {
+      headers: { authorization: `Bearer ${token}` },
+      payload: { name: 'Ann', email: 'ann@example.org' }
+    })
+    t.match((await post('/v1/users', key)).headers.location, /^\/v1\/users\/usr_/)
+    t.match((await post('/api/customers/v1/users', customerKey)).headers.location, /^\/api\/customers\/v1\/users\/usr_/)
+    t.equal((await post('/v1/users', customerKey)).statusCode, 401, 'each mount refuses the keys of the other')
+    t.equal((await post('/api/customers/v1/users', key)).statusCode, 401)
+    t.equal((await app.users.list()).meta.total, 1)
+  })
+}
+
+test('a key revoked through one mount is revoked immediately in every mount on its storage', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const storage = memory()
+  await app.register(users, { prefix: '/v1', storage })
+  await app.register(users, { prefix: '/v2', storage, decoratorName: 'customers' })
+  const { id, key } = await app.users.apiKeys.create({ name: 'x' })
+  const statusOf = async (url: string) =>
+    (await inject(app, 'GET', url, { headers: { authorization: `Bearer ${key}` } })).statusCode
+  const statuses = () => Promise.all(['/v1/users', '/v2/users'].map(statusOf))
+  t.strictSame(await statuses(), [200, 200])
+  await app.customers.apiKeys.revoke(id)
+  t.strictSame(await statuses(), [401, 401])
+})
+
+test('refuses a decorator that exists, a prefix that is in use, and a router that cuts ids', async (t) => {
+  const attempt = async (prepare: (app: FastifyInstance) => Promise<unknown>, options: FastifyServerOptions = {}) => {
+    const app = Fastify(options)
+    t.teardown(() => app.close())
+    await prepare(app)
+  }
+  await t.rejects(attempt(async (app) => {
+    app.decorate('users', JSON.parse('{}'))
+    await app.register(users, { storage: memory() })
+  }), { message: 'fastify-users: app.users exists already: set another name with the option decoratorName' })
+  await t.rejects(attempt(async (app) => {
+    await app.register(users, { storage: memory() })
+    await app.register(users, { storage: memory(), decoratorName: 'customers' })
+  }), { code: 'FST_ERR_DUPLICATED_ROUTE' })
+  const register = (app: FastifyInstance) => Promise.resolve(app.register(users, { storage: memory() }))
+  await t.rejects(
+    attempt(register, { routerOptions: { maxParamLength: 29 } }),
+    { message: "fastify-users: the router's maxParamLength is 29, but ids have 30 characters" }
+  )
+})

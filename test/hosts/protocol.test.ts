@@ -1,0 +1,64 @@
+// What the host adds to HTTP: HTTP/2, CORS, and answers without a body.
+import { once } from 'node:events'
+import { connect, type OutgoingHttpHeaders } from 'node:http2'
+import { text } from 'node:stream/consumers'
+import cors from '@fastify/cors'
+import Fastify from 'fastify'
+import { test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import users from '../../lib/index.ts'
+import { inject } from '../helpers/app.ts'
+import { plainHost } from '../helpers/hosts.ts'
+
+test('the CORS plugin of the host answers preflights, and adds its headers to our answers', async (t) => {
+  const app = await plainHost(t, {}, (app) => { app.register(cors, { origin: 'https://app.example' }) })
+  const asked = { origin: 'https://app.example', 'access-control-request-method': 'POST' }
+  const preflight = await inject(app, 'OPTIONS', '/v1/users', { headers: asked })
+  t.equal(preflight.statusCode, 204)
+  t.equal(preflight.headers['access-control-allow-origin'], 'https://app.example')
+  const { key } = await app.users.apiKeys.create({ name: 'x' })
+  const headers = { origin: 'https://app.example', authorization: `Bearer ${key}` }
+  const actual = await inject(app, 'GET', '/v1/users', { headers })
+  t.equal(actual.headers['access-control-allow-origin'], 'https://app.example')
+})
+
+test('a 304 has no Content-Length, to GET and to HEAD', async (t) => {
+  const app = await plainHost(t)
+  const { key } = await app.users.apiKeys.create({ name: 'x' })
+  const { id } = await app.users.create({ name: 'A', email: 'a@b.co' })
+  const headers = { authorization: `Bearer ${key}`, 'if-none-match': '"1"' }
+  for (const method of ['GET', 'HEAD']) {
+    const response = await inject(app, method, `/v1/users/${id}`, { headers })
+    t.strictSame([response.statusCode, response.headers['content-length'], response.body], [304, undefined, ''])
+  }
+})
+
+test('an HTTP/2 server serves the routes', async (t) => {
+  const app = Fastify({ http2: true })
+  t.teardown(() => app.close())
+  await app.register(users, { storage: memory() })
+  const { key } = await app.users.apiKeys.create({ name: 'x' })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const address = app.server.address()
+  const client = connect(`http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`)
+  t.teardown(() => client.close())
+  const send = async (headers: OutgoingHttpHeaders, body = '') => {
+    const stream = client.request({ authorization: `Bearer ${key}`, ...headers })
+    if (body !== '') stream.end(body)
+    const [answer] = await once(stream, 'response')
+    return { status: answer[':status'], location: answer['location'], body: await text(stream) }
+  }
+  const payload = '{"name":"A","email":"a@b.co"}'
+  const post = { ':method': 'POST', ':path': '/v1/users' }
+  t.equal((await send({ ':path': '/v1/users', authorization: 'Bearer x' })).status, 401)
+  t.match(
+    await send({ ...post, 'content-type': 'application/json' }, payload),
+    { status: 201, location: /^\/v1\/users\/usr_/ }
+  )
+  t.equal((await send({ ...post, 'content-type': 'text/plain' }, payload)).status, 415)
+  t.equal((await send(post, payload)).status, 415, 'a body without a media type; HTTP/2 needs no length')
+  const { data: [user] } = JSON.parse((await send({ ':path': '/v1/users' })).body)
+  const remove = { ':method': 'DELETE', ':path': `/v1/users/${user.id}` }
+  t.equal((await send({ ...remove, 'content-type': 'text/plain' })).status, 415)
+  t.equal((await send(remove)).status, 204)
+})
