@@ -4,7 +4,7 @@ import { DEFAULT_KEY_PREFIX, KEY_PREFIX } from './api-keys/key-text.ts'
 import { SCOPES } from './api-keys/scopes.ts'
 import { PAGE_SIZE_MAX } from './core/limits.ts'
 import {
-  type CheckedOptionsOf, converted, defaulted, optional, type OptionsOf, readOptions, required
+  type CheckedOptionsOf, converted, defaulted, type Option, optional, type OptionsOf, readOptions, required
 } from './core/option-table.ts'
 import { METHODS, missingFrom } from './core/storage-rules.ts'
 import type { Storage } from './core/storage.ts'
@@ -12,7 +12,7 @@ import { Type } from './core/typebox.ts'
 import type { FieldsJsonSchema } from './fields/fields-schema.ts'
 import { type Deprecated, deprecationFaults } from './http/deprecation.ts'
 import type { ErrorFormat } from './http/problem.ts'
-import type { Quota, RateLimit } from './http/rate-limits.ts'
+import type { Quota, RateLimit } from './http/rate-limit-options.ts'
 
 /** The host's own check of a token. If it throws, the answer is 503, never 401. */
 export type Authenticate = AuthenticateOn<FastifyRequest>
@@ -34,6 +34,17 @@ const staticKeyObject = Type.Object({
   name: Type.Optional(Type.String({ minLength: 1 })),
   scopes: Type.Optional(Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), { minItems: 1 }))
 }, CLOSED)
+
+// Interfaces, since the compiler writes an alias as pino's own types, which a host cannot always resolve.
+type LogLevel = NonNullable<RegisterOptions['logLevel']>
+type LogSerializers = NonNullable<RegisterOptions['logSerializers']>
+interface LogLevelOption extends Option<LogLevel, LogLevel | undefined, false> {}
+interface LogSerializersOption extends Option<LogSerializers, LogSerializers | undefined, false> {}
+const logLevel: LogLevelOption = optional({ schema: Type.String(), message: 'must be the name of a log level' })
+const logSerializers: LogSerializersOption = optional({
+  schema: Type.Object({}),
+  message: 'must be an object of serialisers'
+})
 
 /** The options that decide what a key's text is and how it is stored. The command line has them too. */
 export const keyOptions = {
@@ -197,15 +208,9 @@ export const optionTable = {
     message: 'must be { since, sunset, link }, dates as Date or ISO 8601 text, link a URI'
   }),
   /** As in Fastify's `register`. */
-  logLevel: optional<NonNullable<RegisterOptions['logLevel']>>({
-    schema: Type.String(),
-    message: 'must be the name of a log level'
-  }),
+  logLevel,
   /** As in Fastify's `register`. */
-  logSerializers: optional<NonNullable<RegisterOptions['logSerializers']>>({
-    schema: Type.Object({}),
-    message: 'must be an object of serialisers'
-  })
+  logSerializers
 }
 
 /** The options of the plugin. Only `storage` is required. */

@@ -1,5 +1,7 @@
-// Makes dist/ of what tsc made in .build/package: each entry of package.json and what they share as few files, with TypeBox in one of them; types as they are.
-// Node.js takes longer to find and link a hundred modules than to run them: node scripts/bundle.mjs
+// Makes dist/ from the output of tsc in .build/package: node scripts/bundle.mjs
+//
+// Each entry of package.json becomes one file. Shared code becomes a few files, with TypeBox in one of them.
+// Declarations are copied. Node.js takes longer to resolve and link a hundred modules than to run them.
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build } from 'esbuild'
@@ -9,15 +11,16 @@ const TYPEBOX = join(MODULES, 'lib', 'core', 'typebox.js')
 
 const settings = { bundle: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'warning' }
 
-// First by itself: the comment keeps its licence beside it, wherever it goes.
+// TypeBox is bundled first, with its licence as a comment, which the second build keeps next to the code.
 const licence = await readFile('node_modules/@sinclair/typebox/license', 'utf8')
-await build({ ...settings, entryPoints: [TYPEBOX], outfile: TYPEBOX, allowOverwrite: true, banner: { js: `/*!\n${licence.trim()}\n*/` } })
+const banner = { js: `/*!\n${licence.trim()}\n*/` }
+await build({ ...settings, entryPoints: [TYPEBOX], outfile: TYPEBOX, allowOverwrite: true, banner })
 
 const { exports, bin } = JSON.parse(await readFile('package.json', 'utf8'))
-const entries = [...Object.values(exports).map((entry) => entry.default), ...Object.values(bin)].filter((path) => path !== undefined)
+const entries = [...Object.values(exports).map((entry) => entry.default), ...Object.values(bin)]
 await build({
   ...settings,
-  entryPoints: entries.map((path) => path.replace('./dist', MODULES)),
+  entryPoints: entries.filter((path) => path !== undefined).map((path) => path.replace('./dist', MODULES)),
   outbase: MODULES,
   outdir: 'dist',
   splitting: true,

@@ -76,7 +76,9 @@ function packagesFor (room) {
   const isService = /^lib\/(core|users|api-keys|fields)$/.test(room)
   return [
     ...names.map((name) => ({ name, message: `Only adapters/knex, postgres() and sqlite() use ${name}.` })),
-    ...isService ? [{ name: 'fastify', message: 'Code that needs Fastify belongs in lib/http, lib/openapi or lib/.' }] : []
+    ...isService
+      ? [{ name: 'fastify', message: 'Code that needs Fastify belongs in lib/http, lib/openapi or lib/.' }]
+      : []
   ]
 }
 

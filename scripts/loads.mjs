@@ -3,7 +3,10 @@ import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** Whether a package with an SQLite driver is there and opens a database, tried in a process of its own: one of another Node.js may end that. */
+/**
+ * True if a driver of SQLite is installed and opens a database. It is tried in a new process, which a binary for
+ * another version of Node.js may crash.
+ */
 export function loads (name) {
   const open = `const driver = require('${name}'); new (driver.Database ?? driver)(':memory:').close()`
   return spawnSync(process.execPath, ['-e', open], { cwd: ROOT, stdio: 'ignore' }).status === 0

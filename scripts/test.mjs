@@ -1,5 +1,5 @@
-// npm test                          lint, build, types, package checks, examples, and every test with its coverage
-// npm test -- test/list.test.ts     that file alone, in seconds; what it needs is built where it is older than the sources
+// npm test: lint, build, types, package checks, examples, and every test with its coverage.
+// npm test -- test/list.test.ts: that file alone, in seconds; what it needs is built if it is older than the sources.
 // Options go to tap: npm test -- --reporter=base
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,16 +13,27 @@ import { loads } from './loads.mjs'
 process.chdir(join(import.meta.dirname, '..'))
 
 /** What the coverage is not taken of, with the reason where it is this machine's. */
-const uncovered = () => [
-  ...['dist/**', '.build/examples/**', '.build/package/**', 'examples/**', 'test/**', 'scripts/**'].map((path) => ({ path })),
-  ...isBuiltin('node:sqlite')
-    ? []
-    : ['adapters/knex/drivers/node-sqlite-client.ts', 'adapters/knex/drivers/node-sqlite.ts'].map((path) => ({ path, reason: 'node:sqlite needs Node.js 22.13 or later' })),
-  ...['better-sqlite3', 'sqlite3'].filter((name) => !loads(name)).map((name) => ({ path: `adapters/knex/drivers/${name}.ts`, reason: `${name} is not installed: npm run drivers` }))
-]
+function uncovered () {
+  const built = ['dist/**', '.build/examples/**', '.build/package/**', 'examples/**', 'test/**', 'scripts/**']
+  const list = built.map((path) => ({ path }))
+  if (!isBuiltin('node:sqlite')) {
+    for (const name of ['node-sqlite-client', 'node-sqlite']) {
+      list.push({ path: `adapters/knex/drivers/${name}.ts`, reason: 'node:sqlite needs Node.js 22.13 or later' })
+    }
+  }
+  for (const name of ['better-sqlite3', 'sqlite3']) {
+    if (loads(name)) continue
+    list.push({ path: `adapters/knex/drivers/${name}.ts`, reason: `${name} is not installed: npm run drivers` })
+  }
+  return list
+}
 
 async function run (command, args, env) {
-  const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...env }, shell: process.platform === 'win32' })
+  const child = spawn(command, args, {
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+    shell: process.platform === 'win32'
+  })
   const [code] = await once(child, 'exit')
   return code ?? 1
 }
@@ -31,18 +42,28 @@ async function run (command, args, env) {
 async function scripts (...names) {
   for (const name of names) {
     const begun = performance.now()
-    const child = spawn('npm', ['run', '--silent', name], { stdio: ['ignore', 'pipe', 'pipe'], shell: process.platform === 'win32' })
+    const child = spawn('npm', ['run', '--silent', name], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      shell: process.platform === 'win32'
+    })
     let output = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => { output += String(chunk) })
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        output += String(chunk)
+      })
+    }
     const [code] = await once(child, 'close')
-    process.stderr.write(`${name}: ${code === 0 ? '' : 'failed after '}${((performance.now() - begun) / 1000).toFixed(1)} s\n`)
+    process.stderr.write(
+      `${name}: ${code === 0 ? '' : 'failed after '}${((performance.now() - begun) / 1000).toFixed(1)} s\n`
+    )
     if (code === 0) continue
     process.stderr.write(output)
     process.exit(1)
   }
 }
 
-const filesIn = (path) => statSync(path).isDirectory() ? readdirSync(path, { recursive: true }).map((name) => join(path, name)) : [path]
+const filesIn = (path) =>
+  statSync(path).isDirectory() ? readdirSync(path, { recursive: true }).map((name) => join(path, name)) : [path]
 
 /** Whether a file is not there, or older than one of its sources. */
 function isStale (file, sources) {
@@ -63,11 +84,17 @@ function tellResult (text) {
 /** Says what was not tested on this machine, why, and what brings it. */
 function tellSkipped (text, left) {
   const counts = new Map()
-  for (const [, reason] of text.matchAll(/^\s*ok .* # SKIP (.+)$/gm)) counts.set(reason, (counts.get(reason) ?? 0) + 1)
-  for (const { path, reason } of left) if (reason !== undefined) counts.set(`no coverage of ${path}, since ${reason}`, 0)
+  for (const [, reason] of text.matchAll(/^\s*ok .* # SKIP (.+)$/gm)) {
+    counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  }
+  for (const { path, reason } of left) {
+    if (reason !== undefined) counts.set(`no coverage of ${path}, since ${reason}`, 0)
+  }
   if (counts.size === 0) return
   process.stdout.write('\nNot tested here:\n')
-  for (const [reason, count] of counts) process.stdout.write(`  ${count === 0 ? '' : `${count} ${count === 1 ? 'test' : 'tests'}: `}${reason}\n`)
+  for (const [reason, count] of counts) {
+    process.stdout.write(`  ${count === 0 ? '' : `${count} ${count === 1 ? 'test' : 'tests'}: `}${reason}\n`)
+  }
 }
 
 const given = process.argv.slice(2)
@@ -80,8 +107,11 @@ if (all) {
   await Promise.all([scripts('lint'), scripts('build', 'build:examples')])
   await Promise.all([scripts('typecheck'), scripts('check:package')])
 } else {
-  if (isStale(join('dist', 'lib', 'index.js'), ['lib', 'adapters', 'cli', 'scripts/bundle.mjs', 'package.json', 'tsconfig.build.json'])) await scripts('build')
-  if (isStale(join('.build', 'examples', 'standalone', 'server.js'), ['examples', 'tsconfig.examples.json'])) await scripts('build:examples')
+  const sources = ['lib', 'adapters', 'cli', 'scripts/bundle.mjs', 'package.json', 'tsconfig.build.json']
+  if (isStale(join('dist', 'lib', 'index.js'), sources)) await scripts('build')
+  if (isStale(join('.build', 'examples', 'standalone', 'server.js'), ['examples', 'tsconfig.examples.json'])) {
+    await scripts('build:examples')
+  }
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'fastify-users-test-'))
@@ -92,9 +122,21 @@ const coverage = all ? left.map(({ path }) => `--coverage-exclude=${path}`) : ['
 // tap's own reports move the cursor about: what is read later is the failures and the sum.
 const isPlain = !process.stdout.isTTY && !options.some((option) => option.startsWith('--reporter'))
 const reporter = isPlain ? ['--reporter=silent'] : []
-const tap = [join('node_modules', '.bin', 'tap'), `--output-file=${report}`, ...coverage, ...reporter, ...options, ...files]
+const tap = [
+  join('node_modules', '.bin', 'tap'),
+  `--output-file=${report}`,
+  ...coverage,
+  ...reporter,
+  ...options,
+  ...files
+]
 // Node.js 22 and later strip types themselves.
-const loader = Number.parseInt(process.versions.node, 10) < 22 ? { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${pathToFileURL(join('scripts', 'strip-types.mjs'))}` } : {}
+const loader =
+  Number.parseInt(process.versions.node, 10) < 22
+    ? {
+        NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${pathToFileURL(join('scripts', 'strip-types.mjs'))}`
+      }
+    : {}
 const code = await run(process.execPath, [join('test', 'run.mjs'), ...tap], loader)
 // Where tap itself could not begin there is none.
 const text = existsSync(report) ? readFileSync(report, 'utf8') : ''

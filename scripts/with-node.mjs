@@ -1,4 +1,4 @@
-// Runs a command on another Node.js: node scripts/with-node.mjs 24 npm test
+// Runs a command with another version of Node.js: node scripts/with-node.mjs 24 npm test
 import { spawnSync } from 'node:child_process'
 import { delimiter } from 'node:path'
 import { installNode } from './nodes.mjs'

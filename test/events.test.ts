@@ -1,4 +1,4 @@
-// Contract §11: events come after the commit, once, with who and where; and no listener touches a request.
+// Contract §11: events are emitted once, after the commit, with actor and request id. No listener affects a request.
 import { mock } from 'node:test'
 import Fastify from 'fastify'
 import { test } from 'tap'
@@ -9,44 +9,64 @@ import { captureLog } from './helpers/log.ts'
 import { stores } from './helpers/stores.ts'
 import './helpers/watch-all.ts'
 
-const TYPES: EventType[] = ['user.created', 'user.updated', 'user.deleted', 'api_key.created', 'api_key.rotated', 'api_key.revoked']
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+const TYPES: EventType[] = [
+  'user.created',
+  'user.updated',
+  'user.deleted',
+  'api_key.created',
+  'api_key.rotated',
+  'api_key.revoked'
+]
+const nextTick = () => new Promise((resolve) => setImmediate(resolve))
 
 function collect ({ app }: TestApp): Array<UsersEvent<EventType>> {
   const seen: Array<UsersEvent<EventType>> = []
-  for (const type of TYPES) app.users.events.on(type, (event) => { seen.push(event) })
+  for (const type of TYPES) {
+    app.users.events.on(type, (event) => {
+      seen.push(event)
+    })
+  }
   return seen
 }
 
 for (const store of stores) {
-  test(`every change is told once on ${store.name}`, async (t) => {
+  test(`emits one event per change on ${store.name}`, async (t) => {
     const host = await testApp(t, { storage: await store.create(t), server: { genReqId: () => 'req-7' } })
     const { app, call } = host
     const [key] = (await app.users.apiKeys.list()).data
     const seen = collect(host)
-    const told = async () => {
-      await turn()
+    const newEvents = async () => {
+      await nextTick()
       return seen.splice(0)
     }
     const actor = { type: 'api_key', id: key?.id }
 
     const user = (await call('POST', '/users', { payload: { name: 'Ann', email: 'Ann@example.org' } })).json()
-    t.match(await told(), [{ id: /^evt_\w{26}$/, type: 'user.created', timestamp: /Z$/, data: { ...user, version: 1 }, actor, requestId: 'req-7' }])
+    t.match(await newEvents(), [
+      {
+        id: /^evt_\w{26}$/,
+        type: 'user.created',
+        timestamp: /Z$/,
+        data: { ...user, version: 1 },
+        actor,
+        requestId: 'req-7'
+      }
+    ])
     await call('PATCH', `/users/${user.id}`, { payload: { name: 'Anna' } })
-    t.match(await told(), [{ type: 'user.updated', data: { id: user.id, name: 'Anna', version: 2 }, actor }])
+    t.match(await newEvents(), [{ type: 'user.updated', data: { id: user.id, name: 'Anna', version: 2 }, actor }])
     await call('PATCH', `/users/${user.id}`, { payload: { name: 'Anna' } })
     await call('PATCH', `/users/${user.id}`, { payload: { name: 'X' }, headers: { 'if-match': '"1"' } })
     await call('POST', '/users', { payload: { name: 'B', email: 'ANN@example.org' } })
-    t.strictSame(await told(), [], 'what changes nothing, or is refused, is no event')
+    t.strictSame(await newEvents(), [], 'no event for a request that changes nothing or is refused')
     await call('DELETE', `/users/${user.id}`)
     await call('DELETE', `/users/${user.id}`)
-    t.match(await told(), [{ type: 'user.deleted', data: { id: user.id, name: 'Anna', version: 2 } }])
+    t.match(await newEvents(), [{ type: 'user.deleted', data: { id: user.id, name: 'Anna', version: 2 } }])
 
     const made = await app.users.apiKeys.create({ name: 'x' })
     const next = await app.users.apiKeys.rotate(made.id)
     await app.users.apiKeys.revoke(made.id)
     await app.users.apiKeys.revoke(made.id)
-    const events = await told()
+    const events = await newEvents()
     t.match(events, [
       { type: 'api_key.created', data: { id: made.id, start: made.start }, actor: null, requestId: null },
       { type: 'api_key.rotated', data: { id: next.id, rotatedFrom: made.id } },
@@ -56,35 +76,52 @@ for (const store of stores) {
   })
 }
 
-test('a listener that throws, rejects, hangs or changes what it gets touches nobody', async (t) => {
+test('a listener that throws, rejects, hangs or changes its event affects nobody else', async (t) => {
   const log = captureLog()
   const { app, call } = await testApp(t, { server: { logger: { stream: log.stream } } })
   mock.timers.enable({ apis: ['setTimeout'] })
   let released = () => {}
-  app.users.events.on('user.created', () => { throw new Error('thrown by the listener') })
-  app.users.events.on('user.created', async () => { throw new Error('rejected by the listener') })
-  app.users.events.on('user.created', () => new Promise((resolve) => { released = resolve }))
-  app.users.events.on('user.created', (event) => { Object.assign(event.data, { name: 'changed' }) })
+  app.users.events.on('user.created', () => {
+    throw new Error('thrown by the listener')
+  })
+  app.users.events.on('user.created', async () => {
+    throw new Error('rejected by the listener')
+  })
+  app.users.events.on(
+    'user.created',
+    () => new Promise((resolve) => { released = resolve })
+  )
+  app.users.events.on('user.created', (event) => {
+    Object.assign(event.data, { name: 'changed' })
+  })
   const seen: string[] = []
-  const stop = app.users.events.on('user.created', ({ data }) => { seen.push(data.name) })
+  const stop = app.users.events.on('user.created', ({ data }) => {
+    seen.push(data.name)
+  })
   const created = await call('POST', '/users', { payload: { name: 'Ann', email: 'a@b.co' } })
   t.equal(created.statusCode, 201)
-  await turn()
+  await nextTick()
   t.strictSame(seen, ['Ann'])
   mock.timers.tick(10_000)
   mock.timers.reset()
   released()
-  for (const words of ['thrown by the listener', 'rejected by the listener', 'a listener takes longer than 10 seconds', 'a listener failed', '"eventType":"user.created"']) t.match(log.text(), words)
+  for (const words of [
+    'thrown by the listener',
+    'rejected by the listener',
+    'a listener takes longer than 10 seconds',
+    'a listener failed',
+    '"eventType":"user.created"'
+  ]) { t.match(log.text(), words) }
   stop()
   const user = await app.users.create({ name: 'B', email: 'b@b.co' })
   user.name = 'the caller may change what it got'
-  await turn()
+  await nextTick()
   t.strictSame(seen, ['Ann'])
-  const unheard: EventType = JSON.parse('"user.made"')
-  t.throws(() => app.users.events.on(unheard, () => {}), /unknown event user\.made; there are user\.created/)
+  const unknown: EventType = JSON.parse('"user.made"')
+  t.throws(() => app.users.events.on(unknown, () => {}), /unknown event user\.made; there are user\.created/)
 })
 
-test('a request that nobody sent has no actor', async (t) => {
+test('a request outside our routes has no actor', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   app.get('/', async (request) => contextOf(request))

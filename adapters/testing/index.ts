@@ -1,24 +1,28 @@
 import assert from 'node:assert/strict'
-import type { PageRequest, Storage } from '../../lib/core/storage.ts'
+import type { Storage } from '../../lib/core/storage.ts'
 import { missingFrom } from '../../lib/core/storage-rules.ts'
 import { apiKeyCases } from './api-keys.ts'
-import type { Cases } from './cases.ts'
+import { userCreationCases } from './create-user.ts'
+import { userDeletionCases } from './delete-user.ts'
 import { fieldCases } from './fields.ts'
+import { filterCases } from './filter-users.ts'
 import { idempotencyCases } from './idempotency.ts'
-import { listCases } from './lists.ts'
+import { lifecycleCases } from './lifecycle.ts'
+import { listCases } from './list-users.ts'
+import { firstPage } from './list-values.ts'
+import { apiKeyEndCases } from './rotate-revoke-api-keys.ts'
 import { type HostTransaction, transactionCases } from './transactions.ts'
-import { userChangeCases } from './user-changes.ts'
-import { userCases } from './users.ts'
-import { addUsers, apiKeyOf, everyone, idOf } from './values.ts'
+import { userUpdateCases } from './update-user.ts'
+import { everyone } from './values.ts'
 
 export type { HostTransaction } from './transactions.ts'
 
-/** A store to test, with what else its test takes. */
+/** A store to test, with what its tests need beside it. */
 export interface Subject {
   storage: Storage
-  /** Needed where the store says that it supports transactions: begins one on the same database, as a host does. */
+  /** Required if the store supports transactions: begins one on the same database, as a host does. */
   begin?: () => Promise<HostTransaction>
-  /** Clears away what `create` made, once the case is over and the store is closed. */
+  /** Removes what `create` made. Called after each duty, when the store is closed. */
   destroy?: () => Promise<unknown>
 }
 
@@ -26,97 +30,86 @@ export interface TestStorageOptions {
   /** The test function of your runner: tap, node:test, vitest, or any that takes a name and an async function. */
   test: (name: string, run: () => Promise<void>) => unknown
   /**
-   * Makes a fresh store, empty and apart from all others. Called once for each case; the store is migrated and closed
-   * for you.
+   * Makes an empty store, apart from all others. Called once for each duty. The store is migrated and closed for you.
    */
   create: () => Storage | Subject | Promise<Storage | Subject>
-  /** Where the report goes: what was run, and what the store declares it cannot do. Default `console.log`. */
+  /** Gets the report: how many duties passed, and what the store declares unsupported. Default `console.log`. */
   report?: (line: string) => void
 }
 
-const page: PageRequest = { order: 'asc', limit: 10, from: { offset: 0 } }
+type Outcome = 'passed' | 'unsupported'
 
-const lifecycleCases: Cases = {
-  'migrate: may run again, and at once with itself, and loses nothing': async (storage) => {
-    const [user] = await addUsers(storage, 1)
-    await storage.createApiKey(apiKeyOf(1), { onlyFirst: false })
-    await Promise.all([storage.migrate(), storage.migrate(), storage.migrate()])
-    await storage.check()
-    assert.deepEqual(await storage.findUser(idOf('usr', 1)), user)
-    assert.deepEqual(await storage.findApiKey(idOf('key', 1)), apiKeyOf(1))
-  },
-
-  'close: may be called more than once, and a call after it is answered or unavailable': async (storage) => {
-    await storage.close()
-    await storage.close()
-    for (const call of [() => storage.findUser(idOf('usr', 1)), () => storage.listUsers(everyone, page), () => storage.createApiKey(apiKeyOf(1), { onlyFirst: true })]) {
-      await call().catch((error) => assert.equal(Object(error).code, 'unavailable'))
-    }
-  }
-}
+const storeCases = [
+  lifecycleCases, userCreationCases, userUpdateCases, userDeletionCases, idempotencyCases, listCases, filterCases,
+  fieldCases, apiKeyCases, apiKeyEndCases
+].flatMap(Object.entries<(storage: Storage) => Promise<void>>)
 
 function subjectOf (created: Storage | Subject): Subject {
   return 'storage' in created ? created : { storage: created }
 }
 
-/** Refuses a store that could only fail everywhere, in words that say why. */
-async function requireFresh (storage: Storage): Promise<void> {
-  const [users, keys] = [await storage.listUsers(everyone, page), await storage.listApiKeys(page)]
-  assert.equal(users.items.length + keys.items.length, 0, 'create() must give an empty store, apart from all others')
+/** Refuses a store that would fail every duty, and says why. */
+async function requireEmpty (storage: Storage): Promise<void> {
+  const { items: users } = await storage.listUsers(everyone, firstPage(10))
+  const { items: keys } = await storage.listApiKeys(firstPage(10))
+  assert.equal(users.length + keys.length, 0, 'create() must give an empty store, apart from all others')
+}
+
+/** Runs a duty, then closes and destroys its store. */
+async function runDuty (subject: Subject, run: (subject: Subject) => Promise<Outcome>): Promise<Outcome> {
+  const { storage, destroy = async () => {} } = subject
+  let outcome: Outcome
+  try {
+    assert.deepEqual(missingFrom(storage), [], 'the store lacks these members of the interface')
+    await storage.migrate()
+    await storage.check()
+    await requireEmpty(storage)
+    outcome = await run(subject)
+    await storage.close()
+  } catch (error) {
+    // The first error is reported. Closing and destroying may fail as a consequence of it.
+    await Promise.resolve().then(() => storage.close()).catch(() => {})
+    await Promise.resolve().then(destroy).catch(() => {})
+    throw error
+  }
+  await destroy()
+  return outcome
 }
 
 /**
- * Every duty of the storage interface as a named test, asserted with `node:assert/strict` alone, and a report of what
- * was run and what the store declares it cannot do (`supports`). A duty that is not declared away is tested.
+ * Registers every duty of the storage interface as a named test, and a last test that prints a report. A name begins
+ * with the methods that the duty is about. Failures are errors of `node:assert/strict`. Only duties of what the store
+ * declares unsupported (`supports`) are left out.
  */
 export function testStorage ({ test, create, report = console.log }: TestStorageOptions): void {
-  const counts = { cases: 0, begun: 0, ended: 0, passed: 0, unsupported: 0 }
+  const counts = { registered: 0, started: 0, ended: 0, passed: 0, unsupported: 0 }
   let name = 'the store'
-  let reported = false
+  let isReported = false
 
-  function tell (): void {
-    reported = true
-    const { begun, passed, unsupported } = counts
-    const declared = unsupported === 0 ? 'declares nothing unsupported' : `declares unsupported: transactions (${unsupported} duties)`
-    report(`fastify-users/testing: ${name}: ${passed} duties passed, ${begun - passed - unsupported} failed; the store ${declared}`)
+  function printReport (): void {
+    isReported = true
+    const { started, passed, unsupported } = counts
+    const declared = unsupported === 0 ? 'nothing unsupported' : `unsupported: transactions (${unsupported} duties)`
+    const failed = started - passed - unsupported
+    report(`fastify-users/testing: ${name}: ${passed} duties passed, ${failed} failed; the store declares ${declared}`)
   }
 
-  async function attempt (run: (subject: Subject) => Promise<'passed' | 'unsupported'>): Promise<void> {
-    const { destroy = async () => {}, ...subject } = subjectOf(await create())
-    const { storage } = subject
-    let outcome: 'passed' | 'unsupported'
-    try {
-      assert.deepEqual(missingFrom(storage), [], 'the store lacks these members of the interface')
-      name = storage.name
-      await storage.migrate()
-      await storage.check()
-      await requireFresh(storage)
-      outcome = await run(subject)
-      await storage.close()
-    } catch (error) {
-      // What went wrong first is what counts: clearing up may fail in its wake.
-      await Promise.resolve().then(() => storage.close()).catch(() => {})
-      await Promise.resolve().then(destroy).catch(() => {})
-      throw error
-    }
-    await destroy()
-    counts[outcome]++
-  }
-
-  function add (title: string, run: (subject: Subject) => Promise<'passed' | 'unsupported'>): void {
-    counts.cases++
+  function add (title: string, run: (subject: Subject) => Promise<Outcome>): void {
+    counts.registered++
     test(title, async () => {
-      counts.begun++
+      counts.started++
       try {
-        await attempt(run)
+        const subject = subjectOf(await create())
+        name = subject.storage.name ?? name
+        counts[await runDuty(subject, run)]++
       } finally {
-        // Runners may have many cases under way at once: the last one to end has the whole to tell.
-        if (++counts.ended === counts.cases) tell()
+        // Runners may run many duties concurrently: the last one to end knows all results.
+        if (++counts.ended === counts.registered) printReport()
       }
     })
   }
 
-  for (const [title, run] of Object.entries({ ...lifecycleCases, ...userCases, ...userChangeCases, ...idempotencyCases, ...listCases, ...fieldCases, ...apiKeyCases })) {
+  for (const [title, run] of storeCases) {
     add(title, async ({ storage }) => {
       await run(storage)
       return 'passed'
@@ -125,7 +118,7 @@ export function testStorage ({ test, create, report = console.log }: TestStorage
   for (const [title, run] of Object.entries(transactionCases)) {
     add(title, async ({ storage, begin }) => {
       if (!storage.supports.transactions) {
-        // What is declared is also what happens.
+        // The store must do what it declares.
         assert.throws(() => storage.joinTransaction({}), TypeError)
         return 'unsupported'
       }
@@ -135,7 +128,7 @@ export function testStorage ({ test, create, report = console.log }: TestStorage
     })
   }
   test('report', async () => {
-    // Only some cases were chosen: none is under way any more, and none will end.
-    if (!reported && counts.begun > 0 && counts.begun === counts.ended) tell()
+    // Only some duties were selected: none is running any more, and none will end.
+    if (!isReported && counts.started > 0 && counts.started === counts.ended) printReport()
   })
 }

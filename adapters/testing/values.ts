@@ -1,6 +1,6 @@
 import type { ApiKeyRecord, Storage, UserFilter, UserKeys, UserRecord, VersionGuard } from '../../lib/core/storage.ts'
 
-// Well-formed TypeIDs that sort by their number, since a store must not depend on how ids are made.
+// Ids of the form that the plugin makes, which sort by their number.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** The nth id of its kind: ids sort by n. */
@@ -10,14 +10,23 @@ export function idOf (prefix: 'usr' | 'key', n: number): string {
   return `${prefix}_01h455vb4pex5vsknk08${digits}`
 }
 
-/** The nth moment as a store is given it. */
+/** The nth millisecond, as a store gets it. */
 export function timeOf (n: number): string {
   return new Date(Date.UTC(2026, 0, 31, 9, 30, 0, n)).toISOString()
 }
 
-/** The nth user, all members fixed unless given. */
+/** The nth user, with the same members each time unless some are given. */
 export function userOf (n: number, members: Partial<UserRecord> = {}): UserRecord {
-  return { id: idOf('usr', n), name: `User ${n}`, email: `User${n}@Example.org`, fields: {}, version: 1, createdAt: timeOf(n), updatedAt: timeOf(n), ...members }
+  return {
+    id: idOf('usr', n),
+    name: `User ${n}`,
+    email: `User${n}@Example.org`,
+    fields: {},
+    version: 1,
+    createdAt: timeOf(n),
+    updatedAt: timeOf(n),
+    ...members
+  }
 }
 
 /** The keys of a user, as the callers of a store compute them. */
@@ -32,7 +41,7 @@ export async function addUsers (storage: Storage, ...numbers: number[]): Promise
   return users
 }
 
-/** The nth API key, all members fixed unless given. */
+/** The nth API key, with the same members each time unless some are given. */
 export function apiKeyOf (n: number, members: Partial<ApiKeyRecord> = {}): ApiKeyRecord {
   return {
     id: idOf('key', n),
@@ -50,32 +59,50 @@ export function apiKeyOf (n: number, members: Partial<ApiKeyRecord> = {}): ApiKe
   }
 }
 
-/** A guard that any version passes. */
+/** A guard that accepts any version. */
 export const anyVersion: VersionGuard = { ifVersion: null, unlessVersion: [] }
 
-/** A filter that every user passes. */
+/** A guard that accepts these versions only. */
+export const onlyVersion = (...versions: number[]): VersionGuard => ({ ifVersion: versions, unlessVersion: [] })
+
+/** A filter that matches every user. */
 export const everyone: UserFilter = { emailKey: null, prefix: null, fields: {} }
 
-/** How many calls come at once where a case is about a race. */
-export const AT_ONCE = 20
+/** How many concurrent calls a duty about a race makes. */
+export const CONCURRENT_CALLS = 20
 
-/** The settled results of so many calls at once: the values, and the codes of the errors. */
-export async function atOnce<Value> (call: (i: number) => Promise<Value>): Promise<{ values: Value[], codes: unknown[] }> {
-  const results = await Promise.allSettled(Array.from({ length: AT_ONCE }, (_, i) => call(i)))
+/** The results of that many concurrent calls: the values, and the codes of the errors. */
+export async function concurrently<Value> (
+  call: (i: number) => Promise<Value>
+): Promise<{ values: Value[], codes: unknown[] }> {
+  const results = await Promise.allSettled(Array.from({ length: CONCURRENT_CALLS }, (_, i) => call(i)))
   return {
-    values: results.flatMap((result) => result.status === 'fulfilled' ? [result.value] : []),
-    codes: results.flatMap((result) => result.status === 'rejected' ? [Object(result.reason).code] : [])
+    values: results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
+    codes: results.flatMap((result) => (result.status === 'rejected' ? [Object(result.reason).code] : []))
   }
 }
 
-/** Texts that a store may be tempted to change. */
-export const TEXTS = ['Zoë', '李雷 🦊', 'a\u0301 ﬁ Å', "O'Brien \"x\" \\ %_ ?", 'مريم', '\u{10ffff}', 'İ ı ſ K', ' inner  spaces ']
+/** Texts that a careless store changes. */
+export const TEXTS = [
+  'Zoë',
+  '李雷 🦊',
+  'a\u0301 ﬁ Å',
+  'O\'Brien "x" \\ %_ ?',
+  'مريم',
+  '\u{10ffff}',
+  'İ ı ſ K',
+  ' inner  spaces '
+]
 
-/**
- * Ids of nobody: unknown, too long by one, of another kind; and some that mean something to a store that takes text
- * for more than text.
- */
-export const ODD_IDS = [idOf('usr', 99), `${idOf('usr', 1)}0`, idOf('key', 1), 'x', "'; DROP TABLE users; --", 'usr_%']
+/** Ids that no user has: unknown, one character too long, of a key, and texts with a meaning in SQL. */
+export const UNKNOWN_IDS = [
+  idOf('usr', 99),
+  `${idOf('usr', 1)}0`,
+  idOf('key', 1),
+  'x',
+  "'; DROP TABLE users; --",
+  'usr_%'
+]
 
 /** The change to a new name. */
 export const rename = (value: string) => ({ name: { value, key: value.toLowerCase() } })

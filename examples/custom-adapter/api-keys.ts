@@ -1,57 +1,83 @@
 import { type ApiKeyRecord, requireActive, requireAnotherKey, type Storage, StorageError } from 'fastify-users'
 import { type LmdbDatabase, pageOf } from './database.ts'
 
-type ApiKeyStore = Pick<Storage, 'createApiKey' | 'findApiKey' | 'findApiKeyByStart' | 'listApiKeys' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'>
+type ApiKeyStore = Pick<
+  Storage,
+  | 'createApiKey'
+  | 'findApiKey'
+  | 'findApiKeyByStart'
+  | 'listApiKeys'
+  | 'rotateApiKey'
+  | 'revokeApiKey'
+  | 'touchApiKey'
+>
 
 /** API keys in LMDB. */
 export function lmdbApiKeys ({ apiKeys, starts, read, write }: LmdbDatabase): ApiKeyStore {
   const find = (id: string): ApiKeyRecord | null => apiKeys.get(id) ?? null
 
   function add (key: ApiKeyRecord): void {
-    if (apiKeys.doesExist(key.id) || starts.doesExist(key.start)) throw new StorageError('fault', 'the id or the start of the key is taken')
+    if (apiKeys.doesExist(key.id) || starts.doesExist(key.start)) {
+      throw new StorageError('fault', 'the id or the start of the key is taken')
+    }
     apiKeys.putSync(key.id, key)
     starts.putSync(key.start, key.id)
   }
 
   return {
-    createApiKey: (key, { onlyFirst }) => write(() => {
-      if (onlyFirst && apiKeys.getKeysCount({ limit: 1 }) > 0) return false
-      add(key)
-      return true
-    }),
+    createApiKey: (key, { onlyFirst }) =>
+      write(() => {
+        if (onlyFirst && apiKeys.getKeysCount({ limit: 1 }) > 0) return false
+        add(key)
+        return true
+      }),
 
     findApiKey: (id) => read(() => find(id)),
 
-    findApiKeyByStart: (start) => read(() => {
-      const id = starts.get(start)
-      return id === undefined ? null : find(id)
-    }),
+    findApiKeyByStart: (start) =>
+      read(() => {
+        const id = starts.get(start)
+        return id === undefined ? null : find(id)
+      }),
 
     listApiKeys: (page) => read(() => ({ items: pageOf(apiKeys, page), total: apiKeys.getKeysCount() })),
 
-    rotateApiKey: (id, successor, { now, expiresAt }) => write(() => {
-      const key = find(id)
-      if (key === null) return null
-      requireActive(key, now)
-      add(successor)
-      const old = { ...key, expiresAt: key.expiresAt === null || key.expiresAt > expiresAt ? expiresAt : key.expiresAt }
-      apiKeys.putSync(id, old)
-      return old
-    }),
+    rotateApiKey: (id, successor, { now, expiresAt }) =>
+      write(() => {
+        const key = find(id)
+        if (key === null) return null
+        requireActive(key, now)
+        add(successor)
+        const old = {
+          ...key,
+          expiresAt: key.expiresAt === null || key.expiresAt > expiresAt ? expiresAt : key.expiresAt
+        }
+        apiKeys.putSync(id, old)
+        return old
+      }),
 
-    revokeApiKey: (id, revokedAt, { keepOneWith }) => write(() => {
-      const key = find(id)
-      if (key === null) return null
-      requireAnotherKey(key, apiKeys.getRange().map(({ value }) => value), keepOneWith, revokedAt)
-      if (key.revokedAt !== null) return { key, changed: false }
-      const revoked = { ...key, revokedAt }
-      apiKeys.putSync(id, revoked)
-      return { key: revoked, changed: true }
-    }),
+    revokeApiKey: (id, revokedAt, { keepOneWith }) =>
+      write(() => {
+        const key = find(id)
+        if (key === null) return null
+        requireAnotherKey(
+          key,
+          apiKeys.getRange().map(({ value }) => value),
+          keepOneWith,
+          revokedAt
+        )
+        if (key.revokedAt !== null) return { key, changed: false }
+        const revoked = { ...key, revokedAt }
+        apiKeys.putSync(id, revoked)
+        return { key: revoked, changed: true }
+      }),
 
-    touchApiKey: (id, usedAt, ifBefore) => write(() => {
-      const key = find(id)
-      if (key !== null && (key.lastUsedAt === null || key.lastUsedAt <= ifBefore)) apiKeys.putSync(id, { ...key, lastUsedAt: usedAt })
-    })
+    touchApiKey: (id, usedAt, ifBefore) =>
+      write(() => {
+        const key = find(id)
+        if (key !== null && (key.lastUsedAt === null || key.lastUsedAt <= ifBefore)) {
+          apiKeys.putSync(id, { ...key, lastUsedAt: usedAt })
+        }
+      })
   }
 }

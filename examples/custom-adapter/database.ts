@@ -3,16 +3,28 @@ import { type Database, type Key, open } from 'lmdb'
 import { type ApiKeyRecord, type PageRequest, StorageError, type UserKeys, type UserRecord } from 'fastify-users'
 
 /** A user, the keys it is found by, and the creations that it answers for. */
-export interface UserEntry { user: UserRecord, keys: UserKeys, creations: string[] }
+export interface UserEntry {
+  user: UserRecord
+  keys: UserKeys
+  creations: string[]
+}
 
 /** What is remembered of a creation under an idempotency key. */
-export interface CreationEntry { fingerprint: string, expiresAt: string, user: UserRecord }
+export interface CreationEntry {
+  fingerprint: string
+  expiresAt: string
+  user: UserRecord
+}
 
-/** An LMDB environment with one database for each way in. JSON keeps any text as it is, lone surrogates and NUL too; records come back as copies. */
+/**
+ * An LMDB environment with one database for each way in. JSON keeps any text as it is, lone surrogates and NUL too;
+ * records come back as copies.
+ */
 export function openDatabase (path: string) {
   // Without overlapping, a write is answered when it is on the disk.
   const root = open({ path, encoding: 'json', overlappingSync: false })
-  const table = <Value, K extends Key = string>(name: string): Database<Value, K> => root.openDB<Value, K>({ name, encoding: 'json' })
+  const table = <Value, K extends Key = string>(name: string): Database<Value, K> =>
+    root.openDB<Value, K>({ name, encoding: 'json' })
   let closed: Promise<void> | undefined
 
   return {
@@ -28,15 +40,18 @@ export function openDatabase (path: string) {
     apiKeys: table<ApiKeyRecord>('api_keys'),
     starts: table<string>('starts'),
 
-    /** Reads one state of the database, the newest: without a reset a look soon after another process's write could miss it. */
-    async read<Result> (look: () => Result): Promise<Result> {
+    /**
+     * Reads one state of the database, the newest: without a reset a look soon after another process's write could
+     * miss it.
+     */
+    async read<Result>(look: () => Result): Promise<Result> {
       if (closed !== undefined) throw new StorageError('unavailable', 'the database is closed')
       root.resetReadTxn()
       return look()
     },
 
     /** Runs a piece of work that nothing comes between, in this process and in others; a throw takes back all of it. */
-    async write<Result> (work: () => Result): Promise<Result> {
+    async write<Result>(work: () => Result): Promise<Result> {
       if (closed !== undefined) throw new StorageError('unavailable', 'the database is closed')
       return root.childTransaction(work)
     },
@@ -63,7 +78,9 @@ export function requireKeys (...texts: string[]): void {
   if (!texts.every(isKey)) throw new StorageError('fault', 'a text can not be a key')
 }
 
-/** The records of a page, in the order of their ids. Reads of one turn of the event loop see one state of the database. */
+/**
+ * The records of a page, in the order of their ids. Reads of one turn of the event loop see one state of the database.
+ */
 export function pageOf<Value> (table: Database<Value, string>, { order, limit, from }: PageRequest): Value[] {
   const bounds = 'offset' in from ? { offset: from.offset } : { start: from.after, exclusiveStart: true }
   if ('offset' in from && from.offset >= table.getKeysCount()) return []

@@ -20,7 +20,12 @@ export async function buildApp (storage: Storage): Promise<FastifyInstance> {
 
 /** What they can do with it. */
 export async function tour (app: FastifyInstance): Promise<string[]> {
-  const ann = await app.users.create({ name: 'Ann', email: 'ann@example.org', plan: 'pro', address: { city: 'Oslo', zip: '0150' } })
+  const ann = await app.users.create({
+    name: 'Ann',
+    email: 'ann@example.org',
+    plan: 'pro',
+    address: { city: 'Oslo', zip: '0150' }
+  })
   const moved = await app.users.update(ann.id, { address: { city: 'Bergen', zip: null } })
   const { meta } = await app.users.list({ plan: 'pro' })
   return [ann.plan ?? '', JSON.stringify(moved.address), `${meta.total} on it`]

@@ -18,7 +18,13 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
   const staticKeys = config.API_KEYS === '' ? [] : config.API_KEYS.split(',')
 
   await app.register(swagger, { openapi: { openapi: '3.1.0', info: { title: 'Users', version: '1.0.0' } } })
-  await app.register(users, { prefix: config.PREFIX, storage, staticKeys, apiKeyRoutes: config.API_KEY_ROUTES, migrate: true })
+  await app.register(users, {
+    prefix: config.PREFIX,
+    storage,
+    staticKeys,
+    apiKeyRoutes: config.API_KEY_ROUTES,
+    migrate: true
+  })
 
   // A scope of its own: what its hooks add to answers is for the page alone.
   await app.register(docs)

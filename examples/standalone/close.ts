@@ -17,7 +17,9 @@ function watchConnections (server: Server): () => void {
   })
   server.on('request', ({ socket }, response) => {
     answering.set(socket, (answering.get(socket) ?? 0) + 1)
-    response.on('close', () => { if (answering.has(socket)) answering.set(socket, (answering.get(socket) ?? 1) - 1) })
+    response.on('close', () => {
+      if (answering.has(socket)) answering.set(socket, (answering.get(socket) ?? 1) - 1)
+    })
   })
   return () => {
     for (const [socket, requests] of answering) if (requests === 0) socket.destroy()
@@ -25,8 +27,9 @@ function watchConnections (server: Server): () => void {
 }
 
 /**
- * Ends the service on a signal: no new connections, an answer to everything in flight, then the storage. Connections that fall idle are ended at once; those
- * that have sent nothing, or half a request, after half a second; whatever is left after one and a half.
+ * Ends the service on a signal: no new connections, an answer to every request in flight, then the storage. Idle
+ * connections are closed immediately. Those that have sent nothing, or half a request, are closed after half a second,
+ * and all others after one and a half.
  */
 export function closeOnSignal (app: FastifyInstance): void {
   const endSilent = watchConnections(app.server)

@@ -4,16 +4,28 @@ import { envSchema } from 'env-schema'
 const schema = Type.Object({
   HOST: Type.String({ default: '127.0.0.1', minLength: 1 }),
   PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535 }),
-  DATABASE_URL: Type.String({ default: 'sqlite:./data/users.db', pattern: '^(?:memory:$|sqlite:.|lmdb:.|postgres(?:ql)?://)' }),
+  DATABASE_URL: Type.String({
+    default: 'sqlite:./data/users.db',
+    pattern: '^(?:memory:$|sqlite:.|lmdb:.|postgres(?:ql)?://)'
+  }),
   DATABASE_POOLER: Type.Boolean({ default: false }),
-  SQLITE_DRIVER: Type.Union([Type.Literal('auto'), Type.Literal('better-sqlite3'), Type.Literal('node:sqlite'), Type.Literal('sqlite3')], { default: 'auto' }),
+  SQLITE_DRIVER: Type.Union(
+    [Type.Literal('auto'), Type.Literal('better-sqlite3'), Type.Literal('node:sqlite'), Type.Literal('sqlite3')],
+    { default: 'auto' }
+  ),
   PREFIX: Type.String({ default: '/v1', pattern: '^/[A-Za-z0-9._~/-]*$' }),
-  API_KEYS: Type.String({ default: '', pattern: '^(?:[\\x21-\\x2b\\x2d-\\x7e]{32,}(?:,[\\x21-\\x2b\\x2d-\\x7e]{32,})*)?$' }),
+  API_KEYS: Type.String({
+    default: '',
+    pattern: '^(?:[\\x21-\\x2b\\x2d-\\x7e]{32,}(?:,[\\x21-\\x2b\\x2d-\\x7e]{32,})*)?$'
+  }),
   API_KEY_ROUTES: Type.Boolean({ default: false }),
-  LOG_LEVEL: Type.Union(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)), { default: 'info' })
+  LOG_LEVEL: Type.Union(
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)),
+    { default: 'info' }
+  )
 })
 
-/** What the service is told by its environment. */
+/** The service's settings, read from environment variables. */
 export type Config = Static<typeof schema>
 
 // What a variable must be, for the message. The value itself is never repeated: it may be a password.
@@ -32,7 +44,9 @@ const words: Record<keyof Config, string> = {
 /** The configuration is wrong; the message names every variable that is. */
 export class ConfigError extends Error {}
 
-interface AjvFault { instancePath: string }
+interface AjvFault {
+  instancePath: string
+}
 
 function faultsOf (error: unknown): readonly AjvFault[] {
   return error instanceof Error && 'errors' in error && Array.isArray(error.errors) ? error.errors : []
@@ -47,7 +61,9 @@ export function readConfig (env: NodeJS.ProcessEnv): Config {
     return envSchema<Config>({ schema, data: env, env: false })
   } catch (error) {
     const wrong = new Set(faultsOf(error).map(({ instancePath }) => instancePath.slice(1)))
-    const lines = Object.entries(words).filter(([name]) => wrong.has(name)).map(([name, must]) => `  ${name} must be ${must}`)
+    const lines = Object.entries(words)
+      .filter(([name]) => wrong.has(name))
+      .map(([name, must]) => `  ${name} must be ${must}`)
     if (lines.length === 0) throw error
     throw new ConfigError(`The configuration is wrong:\n${lines.join('\n')}`)
   }

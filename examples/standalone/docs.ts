@@ -26,5 +26,8 @@ export async function docs (app: FastifyInstance): Promise<void> {
     referrerPolicy: { policy: 'no-referrer' }
   })
   // No service of others is asked whether the description is valid.
-  await app.register(swaggerUi, { routePrefix: '/docs', uiConfig: { layout: 'BaseLayout', validatorUrl: null, deepLinking: true } })
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    uiConfig: { layout: 'BaseLayout', validatorUrl: null, deepLinking: true }
+  })
 }

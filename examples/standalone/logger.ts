@@ -1,14 +1,21 @@
 import type { FastifyRequest, FastifyServerOptions } from 'fastify'
 
 /**
- * The service's logger. It writes to standard error, so that standard output carries nothing but the first key: lines for people on a terminal, JSON
- * elsewhere. Query strings stay out of the log: `email` and `q` are personal data.
+ * The service's logger. It writes to standard error, so that standard output carries nothing but the first key: lines
+ * for people on a terminal, JSON elsewhere. Query strings stay out of the log: `email` and `q` are personal data.
  */
 export function loggerOptions (level: string, isTerminal: boolean): NonNullable<FastifyServerOptions['logger']> {
   const serializers = {
     req: ({ method, url, ip }: FastifyRequest) => ({ method, path: url.replace(/\?.*/, ''), remoteAddress: ip })
   }
   return isTerminal
-    ? { level, serializers, transport: { target: 'pino-pretty', options: { destination: 2, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' } } }
+    ? {
+        level,
+        serializers,
+        transport: {
+          target: 'pino-pretty',
+          options: { destination: 2, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' }
+        }
+      }
     : { level, serializers, stream: process.stderr }
 }

@@ -4,10 +4,14 @@ import { closeOnSignal } from './close.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { loggerOptions } from './logger.ts'
 
-/** Makes the first key of a new store and prints it at once: it can't be had again, whatever happens next. */
+/** Makes the first key of a new store and prints it immediately: it cannot be shown again, whatever happens next. */
 async function printFirstKey (app: FastifyInstance, config: Config): Promise<string | null> {
   if (config.API_KEYS !== '') return null
-  const first = await app.users.apiKeys.createFirst({ name: 'first key', scopes: ['users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write'], expiresAt: null })
+  const first = await app.users.apiKeys.createFirst({
+    name: 'first key',
+    scopes: ['users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write'],
+    expiresAt: null
+  })
   if (first === null) return null
   process.stdout.write(`The first API key of this store, shown this once:\n\n  ${first.key}\n\n`)
   return first.key
@@ -28,6 +32,10 @@ async function start (): Promise<void> {
 try {
   await start()
 } catch (error) {
-  process.stderr.write(error instanceof ConfigError ? `${error.message}\n` : `The service could not start: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(
+    error instanceof ConfigError
+      ? `${error.message}\n`
+      : `The service could not start: ${error instanceof Error ? error.message : String(error)}\n`
+  )
   process.exit(1)
 }

@@ -32,19 +32,26 @@ export function usersClient (baseUrl: string, key: string) {
 
   /** Makes a user once, however often it is called with the same key; null where the address is another user's. */
   async function create (body: UserInput, idempotencyKey: string): Promise<User | null> {
-    const { data, error, response } = await http.POST('/v1/users', { params: { header: { 'Idempotency-Key': idempotencyKey } }, body })
+    const { data, error, response } = await http.POST('/v1/users', {
+      params: { header: { 'Idempotency-Key': idempotencyKey } },
+      body
+    })
     if (error === undefined) return data
     switch (error.code) {
-      case 'email_taken': return null
+      case 'email_taken':
+        return null
       // The first one is still under way.
       case 'idempotency_in_progress':
         await setTimeout(1000 * Number(response.headers.get('retry-after')))
         return create(body, idempotencyKey)
-      default: throw new RefusedError(error)
+      default:
+        throw new RefusedError(error)
     }
   }
 
-  /** Changes a user from what it is, and not from what it was when somebody else changed it; null where there is none. */
+  /**
+   * Changes a user from what it is, and not from what it was when somebody else changed it; null where there is none.
+   */
   async function change (id: string, next: (user: User) => Partial<UserInput>): Promise<User | null> {
     const path = { id }
     const read = await http.GET('/v1/users/{id}', { params: { path } })
@@ -52,12 +59,18 @@ export function usersClient (baseUrl: string, key: string) {
       if (read.error.code === 'user_not_found') return null
       throw new RefusedError(read.error)
     }
-    const { data, error } = await http.PATCH('/v1/users/{id}', { params: { path, header: { 'If-Match': read.response.headers.get('etag') ?? '' } }, body: next(read.data) })
+    const { data, error } = await http.PATCH('/v1/users/{id}', {
+      params: { path, header: { 'If-Match': read.response.headers.get('etag') ?? '' } },
+      body: next(read.data)
+    })
     if (error === undefined) return data
     switch (error.code) {
-      case 'precondition_failed': return change(id, next)
-      case 'user_not_found': return null
-      default: throw new RefusedError(error)
+      case 'precondition_failed':
+        return change(id, next)
+      case 'user_not_found':
+        return null
+      default:
+        throw new RefusedError(error)
     }
   }
 

@@ -13,7 +13,7 @@ const SETTLE_LIMIT_MS = 2000
 const MAX_READS = 3
 const NO_DIGEST = ''.padStart(43, '-')
 
-// One storage can serve several mounts of a process: a key that is revoked through one is revoked at once in all.
+// One storage can serve several mounts of a process: a revocation through one of them clears the caches of all.
 const cachesOf = new WeakMap<Storage, Set<() => void>>()
 
 /** A cached look-up: the record, if there is one, and until when the key works. */

@@ -9,20 +9,22 @@ import type { FastifyBaseLogger } from 'fastify'
 /**
  * Fastify's logger for a host without one: the package abstract-logging, all of whose levels are one empty function.
  */
-function findSilentLogger (): { info?: unknown } {
+function findEmptyFunction (): unknown {
   try {
     const require = createRequire(import.meta.url)
-    return createRequire(require.resolve('fastify'))('abstract-logging')
+    return createRequire(require.resolve('fastify'))('abstract-logging').info
   } catch {
-    return {}
+    // Without a function to compare with, no logger is silent.
+    return null
   }
 }
 
-const silentLogger = findSilentLogger()
+const emptyFunction = findEmptyFunction()
+const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
 
 /** True if the host has no logger: then nothing has to be kept from it. */
-export function isSilent ({ info }: FastifyBaseLogger): boolean {
-  return info === silentLogger.info
+export function isSilent (logger: FastifyBaseLogger): boolean {
+  return LEVELS.every((level) => logger[level] === emptyFunction)
 }
 
 /** Where pino keeps the serialisers of a logger and its children. */

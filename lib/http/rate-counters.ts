@@ -2,33 +2,9 @@ import type { FastifyRequest } from 'fastify'
 import { UsersError } from '../core/errors.ts'
 import type { RateLimitPackage } from './fastify-internals.ts'
 import { MemoryCounters } from './memory-counters.ts'
+import type { CounterOptions } from './rate-limit-options.ts'
 
 const DEADLINE_MS = 2000
-
-type CounterCallback = (error: Error | null, result?: { current: number, ttl: number }) => void
-
-/** A host's own store of counters, as in @fastify/rate-limit. */
-export interface CounterStore {
-  incr (key: string, callback: CounterCallback, timeWindow: number, max: number): void
-  read? (key: string, callback: CounterCallback, timeWindow: number, max: number): void
-  child (options: object): CounterStore
-}
-
-/**
- * Where counters are kept: in the process by default. The options are those of @fastify/rate-limit, whose types are not
- * named here, since it need not be installed.
- */
-export interface CounterOptions {
-  /** A client of ioredis: all processes share their counters. */
-  redis?: unknown
-  store?: new (options: object) => CounterStore
-  /** Prefix of the keys in Redis. */
-  nameSpace?: string
-  /** Maximum number of callers that are counted in the process. */
-  cache?: number
-  /** Accept requests while the counters can't be reached, instead of answering 503. */
-  skipOnError?: boolean
-}
 
 /** The state of a counter. */
 export interface Counted { remaining: number, seconds: number, exceeded: boolean }

@@ -4,25 +4,10 @@ import { UsersError } from '../core/errors.ts'
 import { requireOptional } from '../core/optional-packages.ts'
 import { callerOf } from './caller.ts'
 import type { RateLimitPackage } from './fastify-internals.ts'
-import { type Count, type CounterOptions, createCounters } from './rate-counters.ts'
+import { type Count, createCounters } from './rate-counters.ts'
+import type { Quota, RateLimitOptions } from './rate-limit-options.ts'
 
 const HOUR_MS = 60 * 60 * 1000
-
-/** At most `max` in `window` seconds. */
-export interface Quota {
-  max: number
-  /** Seconds. */
-  window: number
-}
-
-/** How often a key may be used, and where that is counted. */
-export interface RateLimit extends Quota, CounterOptions {}
-
-export interface RateLimitOptions {
-  rateLimit: RateLimit | undefined
-  authFailures: Quota | undefined
-  maxDeletesPerHour: number | undefined
-}
 
 /**
  * The rate limits of a mount. Each method throws UsersError `rate_limited`, or `storage_unavailable` if the counters

@@ -1,5 +1,5 @@
 // The main job against the running service, over real HTTP, on SQLite and on PostgreSQL: npm run acceptance
-// USERS: how many; DRIVERS: those of SQLite, one after the other; SERVER: the program of the service.
+// USERS: their number; DRIVERS: the drivers of SQLite, one after the other; SERVER: the program of the service.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,10 +10,15 @@ import { setTimeout } from 'node:timers/promises'
 import { allLocales, Faker, en } from '@faker-js/faker'
 
 const USERS = Number(process.env.USERS ?? 10_000)
-const AT_ONCE = 32
+const CONCURRENT = 32
 const START_TIMEOUT_MS = 30_000
-const LOCALES = ['en', 'de', 'fr', 'es', 'pl', 'tr', 'vi', 'el', 'ru', 'uk', 'ar', 'he', 'fa', 'hy', 'ja', 'ko', 'zh_CN', 'th', 'ro', 'nb_NO', 'cs_CZ', 'ka_GE', 'ne', 'lv']
-const SERVER = process.env.SERVER ?? join(import.meta.dirname, '..', '..', '.build', 'examples', 'standalone', 'server.js')
+const STOP_TIMEOUT_MS = 15_000
+const LOCALES = [
+  'en', 'de', 'fr', 'es', 'pl', 'tr', 'vi', 'el', 'ru', 'uk', 'ar', 'he', 'fa', 'hy', 'ja', 'ko', 'zh_CN', 'th', 'ro',
+  'nb_NO', 'cs_CZ', 'ka_GE', 'ne', 'lv'
+]
+const SERVER =
+  process.env.SERVER ?? join(import.meta.dirname, '..', '..', '.build', 'examples', 'standalone', 'server.js')
 
 function people () {
   const fakers = LOCALES.map((locale, i) => {
@@ -24,35 +29,50 @@ function people () {
   return Array.from({ length: USERS }, (_, i) => {
     const faker = fakers[i % fakers.length]
     const name = faker.person.fullName().normalize('NFC').trim()
-    // The number keeps addresses apart; every third one is written with capitals.
-    const email = `${fakers[0].internet.username().replace(/[^A-Za-z0-9._-]|^[._-]+|[._-]+$|([._-])(?=[._-])/g, '') || 'user'}.${i}@${faker.internet.domainName().replace(/[^a-z0-9.-]/g, 'x')}`
+    // The number makes addresses unique. Every third one is in capitals.
+    const local = fakers[0].internet.username().replace(/[^A-Za-z0-9._-]|^[._-]+|[._-]+$|([._-])(?=[._-])/g, '')
+    const domain = faker.internet.domainName().replace(/[^a-z0-9.-]/g, 'x')
+    const email = `${local || 'user'}.${i}@${domain}`
     return { name, email: i % 3 === 0 ? email.toUpperCase() : email }
   })
 }
 
 async function startService (env) {
   const directory = await mkdtemp(join(tmpdir(), 'fastify-users-acceptance-'))
-  const child = spawn(process.execPath, [SERVER], { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'warn', ...env } })
-  const ended = once(child, 'exit').then(([code]) => { throw new Error(`the service ended with ${code}`) })
-  ended.catch(() => {})
-  const late = setTimeout(START_TIMEOUT_MS, undefined, { ref: false }).then(() => {
-    child.kill('SIGKILL')
-    throw new Error('the service has printed no first key: its store must be a new one')
+  const child = spawn(process.execPath, [SERVER], {
+    cwd: directory,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'warn', ...env }
   })
-  const line = await Promise.race([ended, late, new Promise((resolve) => {
-    let text = ''
-    child.stdout.on('data', (chunk) => {
-      text += String(chunk)
-      const found = /Bearer (\S+)' (\S+)\n/.exec(text)
-      if (found !== null) resolve(found)
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the service ended with ${code}`)
+  })
+  ended.catch(() => {})
+  const deadline = setTimeout(START_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+    child.kill('SIGKILL')
+    throw new Error(`the service printed no first key within ${START_TIMEOUT_MS} ms: it needs a new database`)
+  })
+  const line = await Promise.race([
+    ended,
+    deadline,
+    new Promise((resolve) => {
+      let text = ''
+      child.stdout.on('data', (chunk) => {
+        text += String(chunk)
+        const found = /Bearer (\S+)' (\S+)\n/.exec(text)
+        if (found !== null) resolve(found)
+      })
     })
-  })])
+  ])
   return {
     key: line[1],
     url: line[2],
     async stop () {
       child.kill('SIGTERM')
-      const [code] = await once(child, 'exit')
+      const [code] = await once(child, 'exit', { signal: AbortSignal.timeout(STOP_TIMEOUT_MS) }).catch(() => {
+        child.kill('SIGKILL')
+        throw new Error(`the service did not end within ${STOP_TIMEOUT_MS} ms`)
+      })
       assert.equal(code, 0)
       await rm(directory, { recursive: true })
     }
@@ -63,7 +83,13 @@ function client ({ key, url }) {
   const counts = {}
   const send = async (method, path, { body, headers = {}, expect }) => {
     const response = await fetch(new URL(path, url), {
-      method, headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers }, ...(body !== undefined && { body: JSON.stringify(body) })
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) })
     })
     const text = await response.text()
     counts[`${method} ${response.status}`] = (counts[`${method} ${response.status}`] ?? 0) + 1
@@ -73,17 +99,19 @@ function client ({ key, url }) {
   return { send, counts }
 }
 
-/** Runs a step for every item, several at once, and says how long it took. */
+/** Runs a step for every item, several concurrently, and prints how long it took. */
 async function each (name, items, step) {
   const begun = performance.now()
   const results = new Array(items.length)
   let next = 0
-  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-    while (next < items.length) {
-      const i = next++
-      results[i] = await step(items[i], i)
-    }
-  }))
+  await Promise.all(
+    Array.from({ length: CONCURRENT }, async () => {
+      while (next < items.length) {
+        const i = next++
+        results[i] = await step(items[i], i)
+      }
+    })
+  )
   const seconds = (performance.now() - begun) / 1000
   console.log(`  ${name}: ${items.length} in ${seconds.toFixed(1)} s (${Math.round(items.length / seconds)}/s)`)
   return results
@@ -93,7 +121,7 @@ function next (headers) {
   return /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
 }
 
-async function walk (name, send, start) {
+async function listAll (name, send, start) {
   const begun = performance.now()
   const met = []
   let pages = 0
@@ -104,7 +132,10 @@ async function walk (name, send, start) {
   }
   const ids = new Set(met.map(({ id }) => id))
   assert.equal(ids.size, met.length, 'nobody twice')
-  console.log(`  ${name}: ${met.length} users on ${pages} pages in ${((performance.now() - begun) / 1000).toFixed(1)} s, each exactly once`)
+  console.log(
+    `  ${name}: ${met.length} users on ${pages} pages in ` +
+      `${((performance.now() - begun) / 1000).toFixed(1)} s, each exactly once`
+  )
   return met
 }
 
@@ -114,16 +145,25 @@ async function mainJob (title, env) {
   const { send, counts } = client(service)
   const given = people()
   try {
-    const created = await each('created', given, async (person) => (await send('POST', '', { body: person, expect: 201 })).json)
+    const created = await each(
+      'created',
+      given,
+      async (person) => (await send('POST', '', { body: person, expect: 201 })).json
+    )
     for (const [i, user] of created.entries()) assert.deepEqual({ name: user.name, email: user.email }, given[i])
-    await each('refused as taken', given.slice(0, 500), ({ name, email }) => send('POST', '', { body: { name, email: email.toLowerCase() }, expect: 409 }))
+    await each('refused as taken', given.slice(0, 500), ({ name, email }) =>
+      send('POST', '', { body: { name, email: email.toLowerCase() }, expect: 409 })
+    )
 
-    const byPage = await walk('walked by pages', send, '?limit=100')
-    assert.deepEqual(byPage.map(({ id }) => id), created.map(({ id }) => id).sort())
+    const byPage = await listAll('listed by pages', send, '?limit=100')
+    assert.deepEqual(
+      byPage.map(({ id }) => id),
+      created.map(({ id }) => id).sort()
+    )
     const [first] = byPage
-    const byAfter = await walk('walked by after', send, `?limit=100&after=${first.id}`)
+    const byAfter = await listAll('listed by after', send, `?limit=100&after=${first.id}`)
     assert.deepEqual(byAfter, byPage.slice(1))
-    const back = await walk('walked backwards', send, '?limit=100&sort=-createdAt')
+    const back = await listAll('listed backwards', send, '?limit=100&sort=-createdAt')
     assert.deepEqual(back, byPage.toReversed())
 
     const key = (text) => text.normalize('NFC').toLowerCase()
@@ -132,31 +172,47 @@ async function mainJob (title, env) {
       const { json } = await send('GET', `?email=${encodeURIComponent(email.toLowerCase())}`, { expect: 200 })
       assert.deepEqual([json.data.map((user) => user.id), json.meta.total], [[id], 1])
     })
-    await each('found by the beginning of a name', wanted, async ({ name }) => {
+    await each('found by a prefix of the name', wanted, async ({ name }) => {
       const q = [...name].slice(0, 3).join('')
-      const { json } = await send('GET', `?limit=100&q=${encodeURIComponent(q.toUpperCase().normalize('NFC'))}`, { expect: 200 })
+      const { json } = await send('GET', `?limit=100&q=${encodeURIComponent(q.toUpperCase().normalize('NFC'))}`, {
+        expect: 200
+      })
       const prefix = key(q.toUpperCase())
-      const matches = byPage.filter((user) => key(user.name).startsWith(prefix) || key(user.email).startsWith(prefix))
+      const matches = byPage.filter(
+        (user) => key(user.name).startsWith(prefix) || key(user.email).startsWith(prefix)
+      )
       assert.deepEqual([json.data, json.meta.total], [matches.slice(0, 100), matches.length])
     })
 
     const changing = byPage.filter((_, i) => i % 4 === 0)
     await each('changed under If-Match', changing, async ({ id, name }) => {
-      const { headers, json } = await send('PATCH', `users/${id}`, { body: { name: `${name.slice(0, 100)} II` }, headers: { 'if-match': '"1"' }, expect: 200 })
+      const { headers, json } = await send('PATCH', `users/${id}`, {
+        body: { name: `${name.slice(0, 100)} II` },
+        headers: { 'if-match': '"1"' },
+        expect: 200
+      })
       assert.deepEqual([headers.get('etag'), json.name], ['"2"', `${name.slice(0, 100)} II`])
     })
-    await each('refused as stale', changing.slice(0, 500), ({ id }) => send('PATCH', `users/${id}`, { body: { name: 'X' }, headers: { 'if-match': '"1"' }, expect: 412 }))
+    await each('refused as outdated', changing.slice(0, 500), ({ id }) =>
+      send('PATCH', `users/${id}`, { body: { name: 'X' }, headers: { 'if-match': '"1"' }, expect: 412 })
+    )
     const leaving = byPage.filter((_, i) => i % 10 === 3)
     await each('deleted', leaving, ({ id }) => send('DELETE', `users/${id}`, { expect: 204 }))
-    await each('gone', leaving.slice(0, 500), ({ id }) => send('GET', `users/${id}`, { expect: 404 }))
-    const left = await walk('walked at the end', send, '?limit=100')
+    await each('not found after that', leaving.slice(0, 500), ({ id }) => send('GET', `users/${id}`, { expect: 404 }))
+    const left = await listAll('listed at the end', send, '?limit=100')
     assert.equal(left.length, USERS - leaving.length)
-    console.log(`  answers: ${Object.entries(counts).map(([answer, n]) => `${answer}: ${n}`).join(', ')}`)
+    console.log(
+      `  answers: ${Object.entries(counts)
+        .map(([answer, n]) => `${answer}: ${n}`)
+        .join(', ')}`
+    )
   } finally {
     await service.stop()
   }
 }
 
-for (const driver of (process.env.DRIVERS ?? 'auto').split(',')) await mainJob(`SQLite (${driver})`, { SQLITE_DRIVER: driver })
+for (const driver of (process.env.DRIVERS ?? 'auto').split(',')) {
+  await mainJob(`SQLite (${driver})`, { SQLITE_DRIVER: driver })
+}
 await mainJob('PostgreSQL', { DATABASE_URL: process.env.PG_URL })
-console.log('The main job is done on both.')
+console.log('The main job passed on both databases.')

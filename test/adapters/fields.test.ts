@@ -1,18 +1,21 @@
-// The column and the indexes of the host's own fields in SQL: made, found missing, taken back, and no trouble to neighbours.
+// The host's own fields in SQL: their column, and the indexes of those that lists are filtered by.
 import { join } from 'node:path'
-import knex from 'knex'
 import { test } from 'tap'
-import { knexStorage, migrationsSql } from '../../adapters/knex/index.ts'
-import { storageOnOwnKnex } from '../../adapters/knex/storage.ts'
+import { knexStorage } from '../../adapters/knex/index.ts'
+import { LATEST } from '../../adapters/knex/schema/migrations.ts'
+import { storageOnKnex } from '../../adapters/knex/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import { everyone, keysOf, userOf } from '../../adapters/testing/values.ts'
-import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { migrated } from '../helpers/migrated.ts'
+import { pgHost } from '../helpers/postgres.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
+import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
 const page = { order: 'asc', limit: 10, from: { offset: 0 } } as const
+const LONG_NAME = 'a_very_long_name_of_a_field_that_goes_on_and_on_to_63_characters'.slice(0, 63)
 
-test('indexes of fields come with migrate, go with a rollback, and leave neighbours alone', async (t) => {
+test('indexes of fields come with migrate(), go with a rollback, and leave neighbours alone', async (t) => {
   const filename = join(await temporaryDirectory(t), 'users.db')
   const [schemaA, schemaB] = [temporarySchema(t), temporarySchema(t)]
   const pairs = [
@@ -21,60 +24,48 @@ test('indexes of fields come with migrate, go with a rollback, and leave neighbo
   ] as const
   for (const [storage, neighbour] of pairs) {
     t.teardown(() => Promise.all([storage.close(), neighbour.close()]))
-    const needs = { filterable: ['plan', 'Plan', 'a_very_long_name_of_a_field_that_goes_on_and_on_to_63_characters'.slice(0, 63)] }
-    await neighbour.migrate(needs)
+    const requirements = { filterable: ['plan', 'Plan', LONG_NAME] }
+    await neighbour.migrate(requirements)
     await storage.migrate()
-    t.strictSame((await storage.inspect(needs)).unindexed, needs.filterable)
-    await t.rejects(storage.check(needs), { code: 'schema_behind' })
-    await Promise.all([storage.migrate({ filterable: ['plan'] }), storage.migrate(needs), storage.migrate(needs)])
-    await storage.check(needs)
-    t.strictSame((await storage.inspect(needs)).unindexed, [])
-    await storage.rollback(1)
-    await storage.check(needs)
+    t.strictSame((await storage.inspect(requirements)).unindexed, requirements.filterable)
+    await t.rejects(storage.check(requirements), { code: 'schema_behind' })
+    await Promise.all([{ filterable: ['plan'] }, requirements, requirements].map((each) => storage.migrate(each)))
+    await t.resolves(storage.check(requirements))
+    t.strictSame((await storage.inspect(requirements)).unindexed, [])
+    await storage.rollback(LATEST)
+    await t.resolves(storage.check(requirements))
     await storage.rollback(0)
-    t.strictSame((await neighbour.inspect(needs)), { version: 1, latest: 1, pending: [], missing: [], unindexed: [] })
+    const report = { version: LATEST, latest: LATEST, pending: [], missing: [], unindexed: [] }
+    t.strictSame(await neighbour.inspect(requirements), report)
     await storage.migrate()
-    t.strictSame((await storage.inspect(needs)).unindexed, needs.filterable, 'they are gone with the table')
-    for (const call of [async () => { await storage.listUsers({ ...everyone, fields: { "a'": 1 } }, page) }, () => storage.migrate({ filterable: ['a"; DROP'] }), () => storage.check({ filterable: ["a'"] })]) await t.rejects(call, { name: 'TypeError' })
+    t.strictSame((await storage.inspect(requirements)).unindexed, requirements.filterable, 'they went with the table')
+  }
+})
+
+test('a field whose name could change the SQL is refused', async (t) => {
+  const filename = join(await temporaryDirectory(t), 'users.db')
+  const storages = [sqlite({ filename }), postgres({ connection: pgUrl(), schema: temporarySchema(t) })]
+  for (const storage of storages) {
+    await migrated(t, storage)
+    const filtering = async () => { await storage.listUsers({ ...everyone, fields: { "a'": 1 } }, page) }
+    await t.rejects(filtering, { name: 'TypeError' })
+    await t.rejects(storage.migrate({ filterable: ['a"; DROP'] }), { name: 'TypeError' })
+    await t.rejects(storage.check({ filterable: ["a'"] }), { name: 'TypeError' })
   }
 })
 
 test('two installations on one search path have indexes of their own', async (t) => {
   const [first, second] = [temporarySchema(t), temporarySchema(t)]
-  await sql(`CREATE SCHEMA "${first}"`)
-  await sql(`CREATE SCHEMA "${second}"`)
-  const hostOn = (searchPath: string[]) => {
-    const host = knex({ client: 'pg', connection: pgUrl(), searchPath, pool: { min: 0, max: 2 } })
-    t.teardown(() => host.destroy())
-    return knexStorage(host)
-  }
-  const [behind, front] = [hostOn([second]), hostOn([first, second])]
-  const needs = { filterable: ['plan'] }
-  await behind.migrate(needs)
+  await sql(`CREATE SCHEMA "${first}"; CREATE SCHEMA "${second}"`)
+  const behind = knexStorage(pgHost(t, { searchPath: [second] }))
+  const front = knexStorage(pgHost(t, { searchPath: [first, second] }))
+  const requirements = { filterable: ['plan'] }
   await front.migrate()
-  await front.migrate(needs)
-  await Promise.all([behind.check(needs), front.check(needs)])
-})
-
-test('the printed SQL makes the indexes of fields, and takes them away', async (t) => {
-  const schema = temporarySchema(t)
-  const filterable = ['plan']
-  const file = sqliteHost(':memory:')
-  t.teardown(() => file.destroy())
-  const script = async (text: string) => { for (const statement of text.split(/;\n(?!\s)/)) if (statement.trim() !== '') await file.raw(statement.replaceAll('?', '\\?')) }
-  const onFile = knexStorage(file)
-  await script(migrationsSql('better-sqlite3', { filterable }))
-  await onFile.check({ filterable })
-  await script(migrationsSql('better-sqlite3', { from: 1, to: 0, filterable }))
-  t.equal((await onFile.inspect()).version, 0)
-  const storage = postgres({ connection: pgUrl(), schema })
-  t.teardown(() => storage.close())
-  await sql(migrationsSql('pg', { schema }))
-  await sql(migrationsSql('pg', { schema, from: 1, filterable }))
-  await storage.check({ filterable })
-  await sql(migrationsSql('pg', { schema, from: 1, to: 0, filterable }))
-  t.equal((await storage.inspect()).version, 0)
-  for (const from of [0, 1]) t.throws(() => migrationsSql('pg', { from, filterable: ['a"; DROP'] }), { name: 'TypeError' })
+  await behind.migrate(requirements)
+  t.strictSame((await front.inspect(requirements)).unindexed, ['plan'])
+  await front.migrate(requirements)
+  await t.resolves(behind.check(requirements))
+  await t.resolves(front.check(requirements))
 })
 
 test('plain SQL can put nothing but an object into the column', async (t) => {
@@ -82,30 +73,33 @@ test('plain SQL can put nothing but an object into the column', async (t) => {
   const filename = join(await temporaryDirectory(t), 'users.db')
   const file = sqliteHost(filename)
   t.teardown(() => file.destroy())
-  const both = [
-    { storage: sqlite({ filename }), plain: (text: string) => file.raw(text.replace('@', '')) },
-    { storage: postgres({ connection: pgUrl(), schema }), plain: (text: string) => sql(text.replace('@', `"${schema}".`)) }
+  const cases = [
+    { storage: sqlite({ filename }), run: (statement: string) => file.raw(statement.replace('@', '')) },
+    {
+      storage: postgres({ connection: pgUrl(), schema }),
+      run: (statement: string) => sql(statement.replace('@', `"${schema}".`))
+    }
   ]
-  for (const { storage, plain } of both) {
+  for (const { storage, run } of cases) {
     t.teardown(() => storage.close())
     await storage.migrate({ filterable: ['plan'] })
     await storage.createUser(userOf(1), keysOf(userOf(1)), null)
-    for (const wrong of ['"abc"', '[]', '5', 'null', '', '{']) await t.rejects(async () => { await plain(`UPDATE @fastify_users_users SET fields = '${wrong}'`) }, { name: /rror/ }, wrong)
-    await plain('UPDATE @fastify_users_users SET fields = \'{ "plan" : "pro" }\'')
-    t.strictSame((await storage.listUsers({ ...everyone, fields: { plan: 'pro' } }, page)).items.map(({ fields }) => fields), [{ plan: 'pro' }])
+    const set = async (text: string) => { await run(`UPDATE @fastify_users_users SET fields = '${text}'`) }
+    for (const wrong of ['"abc"', '[]', '5', 'null', '', '{']) await t.rejects(set(wrong), { name: /rror/ }, wrong)
+    await set('{ "plan" : "pro" }')
+    const { items } = await storage.listUsers({ ...everyone, fields: { plan: 'pro' } }, page)
+    t.strictSame(items.map(({ fields }) => fields), [{ plan: 'pro' }])
     t.strictSame((await storage.findUser(userOf(1).id))?.fields, { plan: 'pro' })
   }
 })
 
 test('lists of many different filters leave nothing behind on the connection', async (t) => {
-  const host = knex({ client: 'pg', connection: pgUrl(), pool: { min: 1, max: 1 } })
-  t.teardown(() => host.destroy())
-  const storage = storageOnOwnKnex(host, { schema: temporarySchema(t) }, { prepare: true })
-  await storage.migrate()
+  const host = pgHost(t, { pool: { min: 1, max: 1 } })
+  const storage = await migrated(t, storageOnKnex(host, { schema: temporarySchema(t) }, { prepare: true }))
   const prepared = async () => (await host.raw('SELECT name FROM pg_prepared_statements')).rows.length
   await storage.findUser(userOf(1).id)
   const before = await prepared()
-  t.ok(before > 0, 'others are kept')
+  t.ok(before > 0, 'other statements are kept')
   for (let n = 1; n < 64; n++) await storage.listUsers({ ...everyone, fields: { [`f${n}`]: n } }, page)
   t.equal(await prepared(), before)
 })

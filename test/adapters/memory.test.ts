@@ -6,7 +6,10 @@ import { endOfPrefix, PrefixIndex } from '../../adapters/memory/prefix-index.ts'
 import { SortedMap } from '../../adapters/memory/sorted-map.ts'
 import type { JsonObject } from '../../lib/core/storage.ts'
 
-type Step = { kind: 'add' | 'delete', key: string } | { kind: 'range', start: number, count: number } | { kind: 'rank', key: string }
+type Step =
+  | { kind: 'add' | 'delete'; key: string }
+  | { kind: 'range'; start: number; count: number }
+  | { kind: 'rank'; key: string }
 
 function check (set: SortedMap<string>, model: string[]): boolean {
   return set.size === model.length && JSON.stringify(set.range(0, model.length + 1)) === JSON.stringify(model)
@@ -19,19 +22,28 @@ test('a sorted map is a sorted array', (t) => {
     fc.record({ kind: fc.constant('range' as const), start: fc.nat(70), count: fc.nat(70) }),
     fc.record({ kind: fc.constant('rank' as const), key })
   )
-  fc.assert(fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
-    // Narrow leaves make many of few keys.
-    const set = new SortedMap<string>(4)
-    let model: string[] = []
-    return steps.every((step) => {
-      if (step.kind === 'range') return JSON.stringify(set.range(step.start, step.count)) === JSON.stringify(model.slice(step.start, step.start + step.count))
-      if (step.kind === 'rank') return set.rank(step.key) === model.filter((key) => key < step.key).length
-      if (step.kind === 'add') set.set(step.key, step.key)
-      else set.delete(step.key)
-      model = step.kind === 'add' ? [...new Set([...model, step.key])].sort() : model.filter((key) => key !== step.key)
-      return check(set, model)
-    })
-  }), { numRuns: 300 })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
+      // Narrow leaves make many of few keys.
+      const set = new SortedMap<string>(4)
+      let model: string[] = []
+      return steps.every((step) => {
+        if (step.kind === 'range') {
+          return (
+            JSON.stringify(set.range(step.start, step.count)) ===
+            JSON.stringify(model.slice(step.start, step.start + step.count))
+          )
+        }
+        if (step.kind === 'rank') return set.rank(step.key) === model.filter((key) => key < step.key).length
+        if (step.kind === 'add') set.set(step.key, step.key)
+        else set.delete(step.key)
+        model =
+          step.kind === 'add' ? [...new Set([...model, step.key])].sort() : model.filter((key) => key !== step.key)
+        return check(set, model)
+      })
+    }),
+    { numRuns: 300 }
+  )
   t.end()
 })
 
@@ -39,7 +51,11 @@ test('a large map, grown in every order and emptied in every order', (t) => {
   const keys = Array.from({ length: 100_000 }, (_, i) => String(i).padStart(6, '0'))
   // A fixed permutation: 7 and 100,000 have no common factor.
   const shuffled = keys.map((_, i) => keys[(i * 77_777 + 13) % keys.length] ?? '')
-  for (const [name, order] of [['ascending', keys], ['descending', keys.toReversed()], ['shuffled', shuffled]] as const) {
+  for (const [name, order] of [
+    ['ascending', keys],
+    ['descending', keys.toReversed()],
+    ['shuffled', shuffled]
+  ] as const) {
     const set = name === 'descending' ? new SortedMap<string>() : new SortedMap<string>(64)
     for (const key of order) set.set(key, key)
     for (const key of order.slice(0, 100)) set.set(key, `another ${key}`)
@@ -67,8 +83,18 @@ test('a large map, grown in every order and emptied in every order', (t) => {
 
 test('where the keys that begin with a text end', (t) => {
   const set = new SortedMap<string>()
-  for (const key of ['a', 'ab', 'abc', 'ac', 'a\uffff', 'a\uffffb', 'b', '\uffff', '\uffff\uffffx']) set.set(key, key)
-  for (const [prefix, begins] of [['a', 6], ['ab', 2], ['abc', 1], ['a\uffff', 2], ['\uffff', 2], ['\uffff\uffff', 1], ['c', 0]] as const) {
+  for (const key of ['a', 'ab', 'abc', 'ac', 'a\uffff', 'a\uffffb', 'b', '\uffff', '\uffff\uffffx']) {
+    set.set(key, key)
+  }
+  for (const [prefix, begins] of [
+    ['a', 6],
+    ['ab', 2],
+    ['abc', 1],
+    ['a\uffff', 2],
+    ['\uffff', 2],
+    ['\uffff\uffff', 1],
+    ['c', 0]
+  ] as const) {
     t.equal(endOfPrefix(set, prefix) - set.rank(prefix), begins, JSON.stringify(prefix))
   }
   t.end()
@@ -83,7 +109,9 @@ test('a prefix that becomes rare by one key of a user is rare by the other too',
   for (let n = 10; n < 30; n++) {
     index.move(itemOf(n), keysOf(n), [])
     for (const prefix of ['ann', 'ann.', 'ann ', 'ann.2']) {
-      const left = Array.from({ length: 29 - n }, (_, i) => n + 1 + i).filter((each) => keysOf(each).some((key) => key.startsWith(prefix)))
+      const left = Array.from({ length: 29 - n }, (_, i) => n + 1 + i).filter((each) =>
+        keysOf(each).some((key) => key.startsWith(prefix))
+      )
       t.strictSame(index.matching(prefix).range(0, 30), left.map(itemOf), `${prefix} without ${n}`)
     }
   }
@@ -93,29 +121,49 @@ test('a prefix that becomes rare by one key of a user is rare by the other too',
 test('a prefix index finds what a look at every key finds, while prefixes become common and rare again', (t) => {
   const key = fc.string({ unit: fc.constantFrom('a', 'b', '\uffff'), minLength: 1, maxLength: 4 })
   // Some keys go on where the other one ends, as a name and an address often do.
-  const keys = fc.oneof(fc.tuple(key, key), fc.tuple(key, key).map(([a, b]): [string, string] => [a, a + b]))
+  const keys = fc.oneof(
+    fc.tuple(key, key),
+    fc.tuple(key, key).map(([a, b]): [string, string] => [a, a + b])
+  )
   const step = fc.record({ id: fc.integer({ min: 10, max: 60 }).map(String), remove: fc.boolean(), keys })
   const items = new Map(Array.from({ length: 51 }, (_, i) => [String(10 + i), { id: String(10 + i) }]))
-  fc.assert(fc.property(fc.array(step, { minLength: 50, maxLength: 300, size: 'max' }), key, (steps, asked) => {
-    const index = new PrefixIndex<{ id: string }>(8)
-    const model = new Map<string, string[]>()
-    return steps.every(({ id, remove, keys }) => {
-      index.move(items.get(id) ?? { id: '' }, model.get(id) ?? [], remove ? [] : keys)
-      if (remove) model.delete(id)
-      else model.set(id, keys)
-      const expected = [...model].filter(([, keys]) => keys.some((each) => each.startsWith(asked))).map(([id]) => id).sort()
-      const found = index.matching(asked)
-      return found.size === expected.length && JSON.stringify(found.range(0, 100).map(({ id }) => id)) === JSON.stringify(expected) &&
-        found.rank('35') === expected.filter((id) => id < '35').length
-    })
-  }), { numRuns: 300 })
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 50, maxLength: 300, size: 'max' }), key, (steps, asked) => {
+      const index = new PrefixIndex<{ id: string }>(8)
+      const model = new Map<string, string[]>()
+      return steps.every(({ id, remove, keys }) => {
+        index.move(items.get(id) ?? { id: '' }, model.get(id) ?? [], remove ? [] : keys)
+        if (remove) model.delete(id)
+        else model.set(id, keys)
+        const expected = [...model]
+          .filter(([, keys]) => keys.some((each) => each.startsWith(asked)))
+          .map(([id]) => id)
+          .sort()
+        const found = index.matching(asked)
+        return (
+          found.size === expected.length &&
+          JSON.stringify(found.range(0, 100).map(({ id }) => id)) === JSON.stringify(expected) &&
+          found.rank('35') === expected.filter((id) => id < '35').length
+        )
+      })
+    }),
+    { numRuns: 300 }
+  )
   t.end()
 })
 
 test('the pages of a store of several thousand users, after changes and deletions', async (t) => {
   const store = memory()
   const anyVersion = { ifVersion: null, unlessVersion: [] }
-  const users = Array.from({ length: 6_000 }, (_, n) => ({ id: `usr_${String(n).padStart(4, '0')}`, name: `N ${n}`, email: `${n}@b.co`, fields: n % 3 === 0 ? { n } : {}, version: 1, createdAt: `c${n}`, updatedAt: `u${n}` }))
+  const users = Array.from({ length: 6_000 }, (_, n) => ({
+    id: `usr_${String(n).padStart(4, '0')}`,
+    name: `N ${n}`,
+    email: `${n}@b.co`,
+    fields: n % 3 === 0 ? { n } : {},
+    version: 1,
+    createdAt: `c${n}`,
+    updatedAt: `u${n}`
+  }))
   for (const user of users) await store.createUser(user, { emailKey: user.email, nameKey: user.name }, null)
   for (const user of users) {
     if (Number(user.name.slice(2)) % 11 !== 0) continue
@@ -126,9 +174,19 @@ test('the pages of a store of several thousand users, after changes and deletion
   for (const [n, { id }] of users.entries()) if (n % 7 === 0) await store.deleteUser(id, anyVersion)
   const nothing = { emailKey: null, prefix: null, fields: {} }
   for (let offset = 0; offset < left.length + 200; offset += 97) {
-    const [asc, desc] = await Promise.all((['asc', 'desc'] as const).map((order) => store.listUsers(nothing, { order, limit: 100, from: { offset } })))
-    t.equal(JSON.stringify(asc), JSON.stringify({ items: left.slice(offset, offset + 100), total: left.length }), `page at ${offset}`)
-    t.equal(JSON.stringify(desc), JSON.stringify({ items: left.toReversed().slice(offset, offset + 100), total: left.length }), `page at ${offset} from the end`)
+    const [asc, desc] = await Promise.all(
+      (['asc', 'desc'] as const).map((order) => store.listUsers(nothing, { order, limit: 100, from: { offset } }))
+    )
+    t.equal(
+      JSON.stringify(asc),
+      JSON.stringify({ items: left.slice(offset, offset + 100), total: left.length }),
+      `page at ${offset}`
+    )
+    t.equal(
+      JSON.stringify(desc),
+      JSON.stringify({ items: left.toReversed().slice(offset, offset + 100), total: left.length }),
+      `page at ${offset} from the end`
+    )
   }
 })
 
@@ -136,13 +194,22 @@ test('a creation that fails claims no address', async (t) => {
   const store = memory()
   let deep: JsonObject = {}
   for (let level = 0; level < 100_000; level++) deep = { deep }
-  const create = (id: string, fields: JsonObject): Promise<unknown> => store.createUser({ id, name: 'A', email: 'a@b.co', fields, version: 1, createdAt: '', updatedAt: '' }, { emailKey: 'a@b.co', nameKey: 'a' }, null)
+  const create = (id: string, fields: JsonObject): Promise<unknown> =>
+    store.createUser(
+      { id, name: 'A', email: 'a@b.co', fields, version: 1, createdAt: '', updatedAt: '' },
+      { emailKey: 'a@b.co', nameKey: 'a' },
+      null
+    )
   await t.rejects(create('usr_1', deep), RangeError)
   t.match(await create('usr_2', {}), { replayed: false })
 })
 
 test('two stores share nothing', async (t) => {
   const [a, b] = [memory(), memory()]
-  await a.createUser({ id: 'usr_1', name: 'A', email: 'a@b.co', fields: {}, version: 1, createdAt: '', updatedAt: '' }, { emailKey: 'a@b.co', nameKey: 'a' }, null)
+  await a.createUser(
+    { id: 'usr_1', name: 'A', email: 'a@b.co', fields: {}, version: 1, createdAt: '', updatedAt: '' },
+    { emailKey: 'a@b.co', nameKey: 'a' },
+    null
+  )
   t.equal(await b.findUser('usr_1'), null)
 })

@@ -6,18 +6,28 @@ import { isStorageError } from '../../lib/core/storage-error.ts'
 import type { Storage, UserFilter, UserRecord } from '../../lib/core/storage.ts'
 import { stores } from '../helpers/stores.ts'
 
-interface Known { user: UserRecord, nameKey: string, emailKey: string }
+interface Known {
+  user: UserRecord
+  nameKey: string
+  emailKey: string
+}
 
 type Step =
-  | { kind: 'create', n: number, name: string, email: string }
-  | { kind: 'update', n: number, name: string | null, email: string | null, version: number | null }
-  | { kind: 'delete', n: number, version: number | null }
-  | { kind: 'list', order: 'asc' | 'desc', limit: number, from: { offset: number } | { after: number }, filter: { email: string | null, prefix: string | null } }
+  | { kind: 'create'; n: number; name: string; email: string }
+  | { kind: 'update'; n: number; name: string | null; email: string | null; version: number | null }
+  | { kind: 'delete'; n: number; version: number | null }
+  | {
+    kind: 'list'
+    order: 'asc' | 'desc'
+    limit: number
+    from: { offset: number } | { after: number }
+    filter: { email: string | null; prefix: string | null }
+  }
 
 const AT = Date.UTC(2026, 0)
 const LATER = '2026-01-02T00:00:00.000Z'
 const idOf = (n: number) => `usr_${String(n).padStart(26, '0')}`
-const byId = (a: Known, b: Known) => a.user.id < b.user.id ? -1 : 1
+const byId = (a: Known, b: Known) => (a.user.id < b.user.id ? -1 : 1)
 
 // Few letters in both cases, so that keys meet and begin with each other.
 const text = fc.string({ unit: fc.constantFrom('a', 'A', 'b', '%', '_'), minLength: 1, maxLength: 4 })
@@ -32,7 +42,16 @@ const list: fc.Arbitrary<Step> = fc.record({
 })
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('create' as const), n: number, name: text, email: text }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('update' as const), n: number, name: fc.option(text), email: fc.option(text), version }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('update' as const),
+      n: number,
+      name: fc.option(text),
+      email: fc.option(text),
+      version
+    })
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), n: number, version }) },
   { weight: 3, arbitrary: list }
 )
@@ -42,14 +61,20 @@ const guardOf = (version: number | null) => ({ ifVersion: version === null ? nul
 
 /** What a plain list makes of a step. */
 function expected (known: Map<string, Known>, step: Step, at: string): unknown {
-  const holderOf = (email: string) => [...known.values()].find(({ emailKey }) => emailKey === email.toLowerCase())?.user.id
+  const holderOf = (email: string) =>
+    [...known.values()].find(({ emailKey }) => emailKey === email.toLowerCase())?.user.id
   if (step.kind === 'list') {
     const { email, prefix } = step.filter
-    const fits = ({ nameKey, emailKey }: Known) => (email === null || emailKey === email.toLowerCase()) && (prefix === null || [nameKey, emailKey].some((key) => key.startsWith(prefix.toLowerCase())))
+    const fits = ({ nameKey, emailKey }: Known) =>
+      (email === null || emailKey === email.toLowerCase()) &&
+      (prefix === null || [nameKey, emailKey].some((key) => key.startsWith(prefix.toLowerCase())))
     const found = [...known.values()].filter(fits).sort(byId)
     if (step.order === 'desc') found.reverse()
     const { from } = step
-    const rest = 'offset' in from ? found.slice(from.offset) : found.filter(({ user: { id } }) => step.order === 'asc' ? id > idOf(from.after) : id < idOf(from.after))
+    const rest =
+      'offset' in from
+        ? found.slice(from.offset)
+        : found.filter(({ user: { id } }) => (step.order === 'asc' ? id > idOf(from.after) : id < idOf(from.after)))
     return { items: rest.slice(0, step.limit).map(({ user }) => ({ ...user })), total: found.length }
   }
   const id = idOf(step.n)
@@ -70,7 +95,9 @@ function expected (known: Map<string, Known>, step: Step, at: string): unknown {
   }
   const { name = null, email = null } = step
   const next = { ...holder.user, ...(name !== null && { name }), ...(email !== null && { email }) }
-  if (next.name === holder.user.name && next.email === holder.user.email) return { user: { ...holder.user }, changed: false }
+  if (next.name === holder.user.name && next.email === holder.user.email) {
+    return { user: { ...holder.user }, changed: false }
+  }
   if (email !== null && ![undefined, id].includes(holderOf(email))) return 'email_taken'
   holder.user = { ...next, version: next.version + 1, updatedAt: LATER }
   holder.nameKey = next.name.toLowerCase()
@@ -83,16 +110,33 @@ async function actual (storage: Storage, step: Step, at: string): Promise<unknow
   try {
     if (step.kind === 'list') {
       const { email, prefix } = step.filter
-      const filter: UserFilter = { emailKey: email?.toLowerCase() ?? null, prefix: prefix?.toLowerCase() ?? null, fields: {} }
-      return await storage.listUsers(filter, { order: step.order, limit: step.limit, from: 'offset' in step.from ? step.from : { after: idOf(step.from.after) } })
+      const filter: UserFilter = {
+        emailKey: email?.toLowerCase() ?? null,
+        prefix: prefix?.toLowerCase() ?? null,
+        fields: {}
+      }
+      return await storage.listUsers(filter, {
+        order: step.order,
+        limit: step.limit,
+        from: 'offset' in step.from ? step.from : { after: idOf(step.from.after) }
+      })
     }
     const id = idOf(step.n)
     if (step.kind === 'create') {
-      return await storage.createUser({ id, name: step.name, email: step.email, fields: {}, version: 1, createdAt: at, updatedAt: at }, { nameKey: step.name.toLowerCase(), emailKey: step.email.toLowerCase() }, null)
+      return await storage.createUser(
+        { id, name: step.name, email: step.email, fields: {}, version: 1, createdAt: at, updatedAt: at },
+        { nameKey: step.name.toLowerCase(), emailKey: step.email.toLowerCase() },
+        null
+      )
     }
     if (step.kind === 'delete') return await storage.deleteUser(id, guardOf(step.version))
     const { name, email } = step
-    return await storage.updateUser(id, { ...(name !== null && { name: valueOf(name) }), ...(email !== null && { email: valueOf(email) }) }, LATER, guardOf(step.version))
+    return await storage.updateUser(
+      id,
+      { ...(name !== null && { name: valueOf(name) }), ...(email !== null && { email: valueOf(email) }) },
+      LATER,
+      guardOf(step.version)
+    )
   } catch (error) {
     if (isStorageError(error)) return error.code
     throw error
@@ -106,20 +150,23 @@ for (const { name, create: make } of stores) {
     const storage = await make(t)
     t.teardown(() => storage.close())
     await storage.migrate()
-    await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 120, size: 'max' }), async (steps) => {
-      const known = new Map<string, Known>()
-      try {
-        for (const [i, each] of steps.entries()) {
-          // No two creations are of one moment: the very same one again is taken for a try whose answer was lost.
-          const at = new Date(AT + i).toISOString()
-          const wanted = expected(known, each, at)
-          const found = await actual(storage, each, at)
-          if (wanted === 'fault or email_taken' && (found === 'fault' || found === 'email_taken')) continue
-          assert.deepEqual(found, wanted)
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 120, size: 'max' }), async (steps) => {
+        const known = new Map<string, Known>()
+        try {
+          for (const [i, each] of steps.entries()) {
+            // No two creations are of one moment: the very same one again is taken for a try whose answer was lost.
+            const at = new Date(AT + i).toISOString()
+            const wanted = expected(known, each, at)
+            const found = await actual(storage, each, at)
+            if (wanted === 'fault or email_taken' && (found === 'fault' || found === 'email_taken')) continue
+            assert.deepEqual(found, wanted)
+          }
+        } finally {
+          for (const id of known.keys()) await storage.deleteUser(id, guardOf(null))
         }
-      } finally {
-        for (const id of known.keys()) await storage.deleteUser(id, guardOf(null))
-      }
-    }), { numRuns: RUNS > 0 ? RUNS : name === 'memory' ? 500 : 40 })
+      }),
+      { numRuns: RUNS > 0 ? RUNS : name === 'memory' ? 500 : 40 }
+    )
   })
 }

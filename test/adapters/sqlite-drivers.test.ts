@@ -17,10 +17,16 @@ import Fastify from 'fastify'
 import users from '../../lib/index.ts'
 
 const WORKS = 'module.exports = class Database { close () {} }'
-const BROKEN = "module.exports = class Database { constructor () { throw new Error('compiled against a different Node.js version') } }"
+const BROKEN =
+  "module.exports = class Database { constructor () { throw new Error('compiled against a different " +
+    "Node.js version') } }"
 
 /** A project with these packages, each a version and a text. */
-async function projectWith (t: Test, packages: Record<string, readonly [version: string, text: string]>, nodeVersion = 'v22.13.0'): Promise<DriverSource> {
+async function projectWith (
+  t: Test,
+  packages: Record<string, readonly [version: string, text: string]>,
+  nodeVersion = 'v22.13.0'
+): Promise<DriverSource> {
   const directory = await temporaryDirectory(t)
   for (const [name, [version, text]] of Object.entries(packages)) {
     const path = join(directory, 'node_modules', name)
@@ -33,15 +39,30 @@ async function projectWith (t: Test, packages: Record<string, readonly [version:
 
 test('takes the first driver that loads', async (t) => {
   const both = await projectWith(t, { 'better-sqlite3': ['13.2.0', WORKS], sqlite3: ['6.0.1', WORKS] })
-  t.match(loadSqliteDriver(undefined, both), { name: 'better-sqlite3', version: '13.2.0', client: 'better-sqlite3' })
+  t.match(loadSqliteDriver(undefined, both), {
+    name: 'better-sqlite3',
+    version: '13.2.0',
+    client: 'better-sqlite3'
+  })
   t.match(loadSqliteDriver('sqlite3', both), { name: 'sqlite3', version: '6.0.1', client: 'sqlite3' })
-  const unasked = { ...both, nodeSqlite: () => { throw new Error('nobody asked for it') } }
+  const unasked = {
+    ...both,
+    nodeSqlite: () => {
+      throw new Error('nobody asked for it')
+    }
+  }
   t.equal(loadSqliteDriver('sqlite3', unasked).name, 'sqlite3')
   t.strictSame(loadSqliteDriver('sqlite3', both).lockTimeouts(5), { connection: 5, caller: undefined })
   t.strictSame(loadSqliteDriver('better-sqlite3', both).lockTimeouts(5), { connection: 0, caller: 5 })
   const broken = await projectWith(t, { 'better-sqlite3': ['12.0.0', BROKEN], sqlite3: ['6.0.1', WORKS] })
   t.equal(loadSqliteDriver(undefined, broken).name, 'sqlite3')
-  class DatabaseSync { prepare () { return { all: () => [], run: () => ({ changes: 0, lastInsertRowid: 0 }) } } close () {} }
+  class DatabaseSync {
+    prepare () {
+      return { all: () => [], run: () => ({ changes: 0, lastInsertRowid: 0 }) }
+    }
+
+    close () {}
+  }
   const builtIn = { ...broken, nodeSqlite: () => ({ DatabaseSync }) }
   const { name, client } = loadSqliteDriver(undefined, builtIn)
   t.strictSame([name, typeof client === 'function' && client.prototype.driverName], ['node:sqlite', 'node:sqlite'])
@@ -55,31 +76,57 @@ test('says of every driver why it does not load, and what mends it', async (t) =
 - node:sqlite needs Node.js 22.13 or later, and this is v20.19.0: npm install better-sqlite3@12
 - sqlite3 is not installed: npm install sqlite3`
   })
-  t.throws(() => loadSqliteDriver('better-sqlite3', { ...none, nodeVersion: 'v24.0.0' }), { message: 'fastify-users: sqlite(): better-sqlite3 is not installed: npm install better-sqlite3' })
-  const broken = await projectWith(t, { 'better-sqlite3': ['12.0.0', BROKEN], sqlite3: ['6.0.1', "throw new Error('no binary')"] })
-  t.throws(() => loadSqliteDriver('better-sqlite3', broken), {
-    message: 'fastify-users: sqlite(): better-sqlite3 12.0.0 is installed, but does not load on this Node.js (v22.13.0): npm rebuild better-sqlite3', cause: { message: /different Node\.js version/ }
+  t.throws(() => loadSqliteDriver('better-sqlite3', { ...none, nodeVersion: 'v24.0.0' }), {
+    message: 'fastify-users: sqlite(): better-sqlite3 is not installed: npm install better-sqlite3'
   })
-  t.throws(() => loadSqliteDriver('sqlite3', broken), { message: /^fastify-users: sqlite\(\): sqlite3 6\.0\.1 is installed, but does not load .*: npm rebuild sqlite3$/, cause: { message: 'no binary' } })
+  const broken = await projectWith(t, {
+    'better-sqlite3': ['12.0.0', BROKEN],
+    sqlite3: ['6.0.1', "throw new Error('no binary')"]
+  })
+  t.throws(() => loadSqliteDriver('better-sqlite3', broken), {
+    message:
+      'fastify-users: sqlite(): better-sqlite3 12.0.0 is installed, but does not load on this ' +
+        'Node.js (v22.13.0): npm rebuild better-sqlite3',
+    cause: { message: /different Node\.js version/ }
+  })
+  t.throws(() => loadSqliteDriver('sqlite3', broken), {
+    message: /^fastify-users: sqlite\(\): sqlite3 6\.0\.1 is installed, but does not load .*: npm rebuild sqlite3$/,
+    cause: { message: 'no binary' }
+  })
 })
 
 test('does not load a better-sqlite3 that would end an older Node.js', async (t) => {
   const source = await projectWith(t, { 'better-sqlite3': ['13.0.0', 'process.abort()'] }, 'v20.19.0')
-  t.throws(() => loadSqliteDriver('better-sqlite3', source), { message: 'fastify-users: sqlite(): better-sqlite3 13.0.0 needs Node.js 22 or later, and this is v20.19.0: npm install better-sqlite3@12' })
+  t.throws(() => loadSqliteDriver('better-sqlite3', source), {
+    message:
+      'fastify-users: sqlite(): better-sqlite3 13.0.0 needs Node.js 22 or later, and this is ' +
+        'v20.19.0: npm install better-sqlite3@12'
+  })
 })
 
 test('node:sqlite is there from Node.js 22.13 on', async (t) => {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   t.equal(nodeSqlite() !== undefined, major > 22 || (major === 22 && minor >= 13))
-  t.equal(nodeSqlite(() => { throw new Error('no such module') }), undefined)
+  t.equal(
+    nodeSqlite(() => {
+      throw new Error('no such module')
+    }),
+    undefined
+  )
   if (nodeSqlite() !== undefined) t.equal(nodeSqliteClient().prototype.driverName, 'node:sqlite')
-  t.throws(() => clientOn(undefined), { message: `fastify-users: node:sqlite needs Node.js 22.13 or later, and this is ${process.version}: npm install better-sqlite3@12` })
+  t.throws(() => clientOn(undefined), {
+    message: `fastify-users: node:sqlite needs Node.js 22.13 or later, and this is ${process.version}: npm ` +
+      'install better-sqlite3@12'
+  })
 })
 
 test('loading node:sqlite leaves the warnings of the process as they were', async (t) => {
   const { emitWarning } = process
   const warnings = t.capture(process, 'emitWarning')
-  nodeSqlite((): never => { process.emitWarning('SQLite is an experimental feature'); throw new Error('no such module') })
+  nodeSqlite((): never => {
+    process.emitWarning('SQLite is an experimental feature')
+    throw new Error('no such module')
+  })
   t.equal(warnings().length, 0)
   process.emitWarning('x')
   t.equal(warnings().length, 1)
@@ -108,7 +155,9 @@ for (const { driver, skip } of sqliteDrivers) {
     })
     const at = new Date('2026-01-01T00:00:00.000Z')
     t.strictSame(await host('orders').insert({ item: 'a', paid: true, at }), [1])
-    t.strictSame(await host('orders').insert([{ item: 'b', paid: false, at: null }], ['id', 'item']), [{ id: 2, item: 'b' }])
+    t.strictSame(await host('orders').insert([{ item: 'b', paid: false, at: null }], ['id', 'item']), [
+      { id: 2, item: 'b' }
+    ])
     const [first] = await host('orders').select()
     t.strictSame(first, { id: 1, item: 'a', paid: 1, at: at.valueOf() })
     t.equal(Object.getPrototypeOf(first), Object.prototype, 'rows are plain objects')
@@ -119,10 +168,13 @@ for (const { driver, skip } of sqliteDrivers) {
     t.strictSame(await host('orders').pluck('item'), ['a'])
     t.match(await host.raw('select count(*) as n from orders where item = ?', ['a']), [{ n: 1 }])
     await t.rejects(host('orders').insert({ item: 'a' }), /UNIQUE constraint failed: orders\.item/)
-    await t.rejects(host.transaction(async (trx) => {
-      await trx('orders').insert({ item: 'd' })
-      throw new Error('undone')
-    }), { message: 'undone' })
+    await t.rejects(
+      host.transaction(async (trx) => {
+        await trx('orders').insert({ item: 'd' })
+        throw new Error('undone')
+      }),
+      { message: 'undone' }
+    )
     const streamed = []
     for await (const row of host('orders').select('item').stream()) streamed.push(row)
     t.match(streamed, [{ item: 'a' }])
@@ -132,21 +184,38 @@ for (const { driver, skip } of sqliteDrivers) {
 test('waits for the lock of another connection, and for no other error', async (t) => {
   const failing = (times: number, error: object) => {
     let calls = 0
-    return () => calls++ < times ? Promise.reject(error) : Promise.resolve(calls)
+    return () => (calls++ < times ? Promise.reject(error) : Promise.resolve(calls))
   }
   const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' })
   t.equal(await retryWhileBusy(failing(3, busy), 5000), 4)
-  t.equal(await retryWhileBusy(failing(1, Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 5 })), 5000), 2)
-  t.equal(await retryWhileBusy(failing(1, Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 261 })), 5000), 2, 'while another connection recovers the log too')
+  t.equal(
+    await retryWhileBusy(failing(1, Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 5 })), 5000),
+    2
+  )
+  t.equal(
+    await retryWhileBusy(
+      failing(1, Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 261 })),
+      5000
+    ),
+    2,
+    'while another connection recovers the log too'
+  )
   await t.rejects(retryWhileBusy(failing(Infinity, busy), 20), busy)
-  for (const error of [new Error('x'), Object.assign(new Error('x'), { code: 'SQLITE_BUSY_SNAPSHOT' }), Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 517 })]) {
+  for (const error of [
+    new Error('x'),
+    Object.assign(new Error('x'), { code: 'SQLITE_BUSY_SNAPSHOT' }),
+    Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 517 })
+  ]) {
     await t.rejects(retryWhileBusy(failing(1, error), 5000), error)
   }
 })
 
 test('errors of node:sqlite have the codes of SQLite', async (t) => {
   const codeOf = (errcode: number, message = 'x') => {
-    const { code, driverCode } = toStorageError(Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode }), namesOf({}, false))
+    const { code, driverCode } = toStorageError(
+      Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode }),
+      namesOf({}, false)
+    )
     return [code, driverCode]
   }
   t.strictSame(codeOf(5), ['unavailable', 'SQLITE_BUSY'])

@@ -1,4 +1,4 @@
-// The service's reference page in a real browser: a key is entered, a user is made and listed by clicking, and nothing is complained of.
+// The service's reference page in a real browser.
 import { join } from 'node:path'
 import { chromium, type Locator, type Page } from 'playwright-core'
 import { test } from 'tap'
@@ -9,7 +9,9 @@ import { programPath } from '../servers/program.mjs'
 
 const CHROMIUM = programPath('chromium') ?? programPath('google-chrome')
 const present = CHROMIUM !== undefined
-if (!present && process.env['REQUIRE_CHROMIUM'] !== undefined) throw new Error('Chromium is required, and the machine has none')
+if (!present && process.env['REQUIRE_CHROMIUM'] !== undefined) {
+  throw new Error('Chromium is required, but this machine has none')
+}
 
 async function service () {
   const app = await buildApp(readConfig({ DATABASE_URL: 'memory:', API_KEY_ROUTES: 'true' }), false)
@@ -17,57 +19,81 @@ async function service () {
   return { app, key, origin: await app.listen({ host: '127.0.0.1', port: 0 }) }
 }
 
-test('the page and what it is made of come from the service alone, under a strict policy', async (t) => {
+test('the page and its parts come only from the service, under a strict policy', async (t) => {
   const { app, origin } = await service()
   t.teardown(() => app.close())
   const page = await fetch(`${origin}/docs`)
   t.equal(page.status, 200)
-  t.equal(page.headers.get('content-security-policy'), "default-src 'none';script-src 'self';style-src 'self';img-src 'self' data:;connect-src 'self';base-uri 'none';form-action 'none';frame-ancestors 'none'")
+  t.equal(
+    page.headers.get('content-security-policy'),
+    "default-src 'none';script-src 'self';style-src 'self';img-src 'self' data:;connect-src " +
+      "'self';base-uri 'none';form-action 'none';frame-ancestors 'none'"
+  )
   const text = await page.text()
   t.notMatch(text, /(?:src|href)="(?!\/docs\/)/)
   t.notMatch(text, /<style|<script>|style=/)
   const api = await fetch(`${origin}/v1/users`)
-  t.equal(api.headers.get('content-security-policy'), null, 'the headers of the page are not those of the API')
-  t.strictSame(Object.keys(Object(await (await fetch(`${origin}/openapi.json`)).json()).paths).filter((path) => path.includes('docs')), [], 'the page does not describe itself')
+  t.equal(api.headers.get('content-security-policy'), null, 'the API does not have the headers of the page')
+  t.strictSame(
+    Object.keys(Object(await (await fetch(`${origin}/openapi.json`)).json()).paths).filter((path) =>
+      path.includes('docs')
+    ),
+    [],
+    'the page does not describe itself'
+  )
 })
 
 /** Opens an operation, fills its body in, sends it, and gives the status and text of the answer. */
-async function send (page: Page, operation: string, body?: object): Promise<{ status: string, text: string }> {
+async function send (page: Page, operation: string, body?: object): Promise<{ status: string; text: string }> {
   const block: Locator = page.locator(`#operations-users-${operation}`)
   await block.locator('.opblock-summary-control').click()
   await block.locator('.try-out__btn').click()
   if (body !== undefined) await block.locator('.body-param__text').fill(JSON.stringify(body))
   await block.locator('.execute').click()
   const answer = block.locator('.live-responses-table tbody')
-  return { status: await answer.locator('.response-col_status').innerText(), text: await answer.locator('.microlight').first().innerText() }
+  return {
+    status: await answer.locator('.response-col_status').innerText(),
+    text: await answer.locator('.microlight').first().innerText()
+  }
 }
 
-test('a key is entered, a user made and listed by clicking', { skip: !present && 'this machine has no Chromium: apt-get install chromium' }, async (t) => {
-  const { app, key, origin } = await service()
-  t.teardown(() => app.close())
-  const browser = await chromium.launch({ executablePath: String(CHROMIUM), args: ['--no-sandbox'] })
-  t.teardown(() => browser.close())
-  const page = await browser.newPage({ viewport: { width: 1100, height: 900 } })
-  const complaints: string[] = []
-  const asked = new Set<string>()
-  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) complaints.push(message.text()) })
-  page.on('pageerror', (error) => complaints.push(error.message))
-  page.on('requestfailed', (request) => complaints.push(request.url()))
-  page.on('request', (request) => asked.add(new URL(request.url()).origin))
+test(
+  'a user is created and listed by clicking, without an error in the browser',
+  { skip: !present && 'this machine has no Chromium: apt-get install chromium' },
+  async (t) => {
+    const { app, key, origin } = await service()
+    t.teardown(() => app.close())
+    const browser = await chromium.launch({ executablePath: String(CHROMIUM), args: ['--no-sandbox'] })
+    t.teardown(() => browser.close())
+    const page = await browser.newPage({ viewport: { width: 1100, height: 900 } })
+    const browserErrors: string[] = []
+    const origins = new Set<string>()
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) browserErrors.push(message.text())
+    })
+    page.on('pageerror', (error) => browserErrors.push(error.message))
+    page.on('requestfailed', (request) => browserErrors.push(request.url()))
+    page.on('request', (request) => origins.add(new URL(request.url()).origin))
 
-  await page.goto(`${origin}/docs`)
-  await page.locator('.btn.authorize').click()
-  await page.locator('.auth-container input').fill(key)
-  await page.locator('.auth-btn-wrapper .authorize').click()
-  await page.locator('.auth-btn-wrapper .btn-done').click()
-  if (process.env['UPDATE'] === '1') await page.screenshot({ path: join(import.meta.dirname, '..', '..', 'examples', 'standalone', 'docs.png') })
+    await page.goto(`${origin}/docs`)
+    await page.locator('.btn.authorize').click()
+    await page.locator('.auth-container input').fill(key)
+    await page.locator('.auth-btn-wrapper .authorize').click()
+    await page.locator('.auth-btn-wrapper .btn-done').click()
+    if (process.env['UPDATE'] === '1') {
+      await page.screenshot({ path: join(import.meta.dirname, '..', '..', 'examples', 'standalone', 'docs.png') })
+    }
 
-  const created = await send(page, 'createUser', { name: 'Ann', email: 'ann@example.org' })
-  t.match(created, { status: '201', text: 'ann@example.org' })
-  const listed = await send(page, 'listUsers')
-  t.match(listed, { status: '200', text: 'ann@example.org' })
-  t.match(listed.text, /"total": 1/)
-  t.strictSame((await app.users.list()).data.map(({ email }) => email), ['ann@example.org'])
-  t.strictSame(complaints, [])
-  t.strictSame([...asked], [origin], 'nobody else was asked for anything')
-})
+    const created = await send(page, 'createUser', { name: 'Ann', email: 'ann@example.org' })
+    t.match(created, { status: '201', text: 'ann@example.org' })
+    const listed = await send(page, 'listUsers')
+    t.match(listed, { status: '200', text: 'ann@example.org' })
+    t.match(listed.text, /"total": 1/)
+    t.strictSame(
+      (await app.users.list()).data.map(({ email }) => email),
+      ['ann@example.org']
+    )
+    t.strictSame(browserErrors, [])
+    t.strictSame([...origins], [origin], 'no other server was asked')
+  }
+)

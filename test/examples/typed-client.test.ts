@@ -1,4 +1,4 @@
-// A client that knows the service by its description alone does the whole main job, over HTTP.
+// A client whose types come from the description of the service does the main job over HTTP.
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,16 +12,25 @@ import { plainNode } from '../helpers/plain-node.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-test('the types are those that the description gives', async (t) => {
-  const { stdout } = await promisify(execFile)(...plainNode(join('node_modules', 'openapi-typescript', 'bin', 'cli.js'), 'openapi.json'), { cwd: ROOT, maxBuffer: 2 ** 24 })
-  t.equal(await readFile(join(ROOT, 'examples', 'typed-client', 'api.d.ts'), 'utf8'), stdout, 'npm run generate:client makes them anew')
+test('the types of the client are those of the description', async (t) => {
+  const { stdout } = await promisify(execFile)(
+    ...plainNode(join('node_modules', 'openapi-typescript', 'bin', 'cli.js'), 'openapi.json'),
+    { cwd: ROOT, maxBuffer: 2 ** 24 }
+  )
+  t.equal(
+    await readFile(join(ROOT, 'examples', 'typed-client', 'api.d.ts'), 'utf8'),
+    stdout,
+    'npm run generate:client writes them'
+  )
 })
 
-test('the main job by the typed client', async (t) => {
+test('the typed client creates, changes, lists and deletes users', async (t) => {
   const storage = memory()
   let busy = 1
   const createUser: typeof storage.createUser = async (user, keys, idempotency) => {
-    if (idempotency !== null && busy-- === 1) throw new StorageError('idempotency_in_progress', 'the first is still running')
+    if (idempotency !== null && busy-- === 1) {
+      throw new StorageError('idempotency_in_progress', 'the first is still running')
+    }
     return storage.createUser(user, keys, idempotency)
   }
   const { app, key } = await testApp(t, { storage: { ...storage, createUser } })
@@ -30,7 +39,11 @@ test('the main job by the typed client', async (t) => {
 
   const ann = await create({ name: 'Ann', email: 'ann@example.org' }, 'first')
   t.match(ann, { name: 'Ann', email: 'ann@example.org' })
-  t.strictSame(await create({ name: 'Ann', email: 'ann@example.org' }, 'first'), ann, 'a creation that is repeated makes nobody new')
+  t.strictSame(
+    await create({ name: 'Ann', email: 'ann@example.org' }, 'first'),
+    ann,
+    'a repeated creation returns the first user'
+  )
   t.equal(await create({ name: 'Bob', email: 'ANN@example.org' }, 'second'), null, 'the address is taken')
   for (let n = 1; n < 5; n++) await create({ name: `User ${n}`, email: `user${n}@example.org` }, `user-${n}`)
 
@@ -47,20 +60,31 @@ test('the main job by the typed client', async (t) => {
   t.match(changed, { name: 'Ann!' })
   const raced = await Promise.all(Array.from({ length: 5 }, () => change(id, ({ name }) => ({ name: `${name}!` }))))
   t.ok(raced.every((user) => user !== null))
-  t.match(await app.users.get(id), { name: 'Ann!!!!!!', version: 7 }, 'each change was made of what the one before had left')
+  t.match(
+    await app.users.get(id),
+    { name: 'Ann!!!!!!', version: 7 },
+    'each change was made on the result of the one before'
+  )
 
   t.equal(await remove(id), true)
   t.equal(await remove(id), false)
   t.equal(await change(id, () => ({ name: 'x' })), null)
   const [other] = (await app.users.list()).data
-  const stranger = usersClient(origin, 'uk_nobody')
+  const withoutKey = usersClient(origin, 'uk_nobody')
   const refused: Array<[string, () => Promise<unknown>]> = [
     ['validation_failed', () => create({ name: '', email: 'x@example.org' }, 'third')],
     ['validation_failed', () => change(other?.id ?? '', () => ({ name: '' }))],
-    ['invalid_api_key', () => stranger.create({ name: 'x', email: 'x@example.org' }, 'x')],
-    ['invalid_api_key', () => stranger.change(id, () => ({}))],
-    ['invalid_api_key', () => stranger.remove(id)],
-    ['invalid_api_key', () => stranger.everyone().next()]
+    ['invalid_api_key', () => withoutKey.create({ name: 'x', email: 'x@example.org' }, 'x')],
+    ['invalid_api_key', () => withoutKey.change(id, () => ({}))],
+    ['invalid_api_key', () => withoutKey.remove(id)],
+    ['invalid_api_key', () => withoutKey.everyone().next()]
   ]
-  for (const [code, call] of refused) await t.rejects(async () => { await call() }, { name: 'Error', problem: { code } })
+  for (const [code, call] of refused) {
+    await t.rejects(
+      async () => {
+        await call()
+      },
+      { name: 'Error', problem: { code } }
+    )
+  }
 })

@@ -9,15 +9,19 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const FIXTURES = join(ROOT, 'test', 'acceptance', 'fixtures')
 const run = promisify(execFile)
 
-// What npm and tap have set for this process is not the blank project's. tap puts its own into NODE_OPTIONS of every child, so that goes on the way.
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:npm_(?:package|lifecycle|command)|_?TAP)/.test(name)))
-const command = (cwd: string, ...args: readonly string[]) => run('env', ['-u', 'NODE_OPTIONS', ...args], { cwd, env })
+// Without what npm and tap have set for this process. tap adds its own NODE_OPTIONS to every child, so `env -u` removes
+// them.
+const env = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(?:npm_(?:package|lifecycle|command)|_?TAP)/.test(name))
+)
+const command = (cwd: string, ...args: readonly string[]) =>
+  run('env', ['-u', 'NODE_OPTIONS', ...args], { cwd, env })
 
 async function versionOf (name: string): Promise<string> {
   return JSON.parse(await readFile(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')).version
 }
 
-/** Runs a program in a project, and gives what it printed; it is shown where it fails. */
+/** Runs a program in a project: what it printed. If it fails, the error shows that. */
 export async function node (cwd: string, ...args: string[]): Promise<string> {
   try {
     const { stdout } = await command(cwd, process.execPath, ...args)
@@ -28,32 +32,71 @@ export async function node (cwd: string, ...args: string[]): Promise<string> {
   }
 }
 
-/** The compilers that users have, by the names that a blank project knows them by, and as npm installs them. */
-export const compilers = { typescript: 'typescript', 'typescript-5': 'typescript-5@npm:typescript@5.9.3', 'typescript-7': 'typescript-7@npm:typescript@7.0.2' }
+/** The compilers that users have: their names in a blank project, and what npm installs. */
+export const compilers = {
+  typescript: 'typescript',
+  'typescript-5': 'typescript-5@npm:typescript@5.9.3',
+  'typescript-7': 'typescript-7@npm:typescript@7.0.2'
+}
 
-/** Packs the package. The build is that of the suite: making it anew would take it from under other tests. */
-export async function pack (directory: string): Promise<{ path: string, files: string[] }> {
-  const { stdout } = await command(ROOT, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', directory)
+/** Packs the package from the existing build, because a new build would remove files that other tests use. */
+export async function pack (directory: string): Promise<{ path: string; files: string[] }> {
+  const { stdout } = await command(
+    ROOT,
+    'npm',
+    'pack',
+    '--json',
+    '--ignore-scripts',
+    '--pack-destination',
+    directory
+  )
   const [{ filename, files }] = JSON.parse(stdout)
   return { path: join(directory, filename), files: files.map(({ path }: { path: string }) => path) }
 }
 
-/** A blank project with the tarball and these packages, in the versions that the suite itself has. It goes with the test. `links`: packages that are there as the suite has them. */
-export async function blankProject (t: Test, packages: readonly string[], { links = [], args = [] }: { links?: readonly string[], args?: readonly string[] } = {}): Promise<string> {
+/**
+ * A blank project with the tarball and these packages, in the versions of the suite. It is removed with the test.
+ * `links`: packages that are linked from the suite.
+ */
+export async function blankProject (
+  t: Test,
+  packages: readonly string[],
+  { links = [], args = [] }: { links?: readonly string[]; args?: readonly string[] } = {}
+): Promise<string> {
   const directory = await temporaryDirectory(t)
   const { path } = await pack(directory)
   const cwd = join(directory, 'blank')
   await mkdir(cwd)
   await writeFile(join(cwd, 'package.json'), JSON.stringify({ name: 'blank', private: true }))
-  const pinned = await Promise.all(packages.map(async (each) => each.includes('@npm:') ? each : `${each}@${await versionOf(each)}`))
-  await command(cwd, 'npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', ...args, path, ...pinned)
+  const pinned = await Promise.all(
+    packages.map(async (each) => (each.includes('@npm:') ? each : `${each}@${await versionOf(each)}`))
+  )
+  await command(
+    cwd,
+    'npm',
+    'install',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--prefer-offline',
+    ...args,
+    path,
+    ...pinned
+  )
   // A driver is compiled once, for the suite.
-  for (const name of links) await symlink(await realpath(join(ROOT, 'node_modules', name)), join(cwd, 'node_modules', name))
+  for (const name of links) {
+    await symlink(await realpath(join(ROOT, 'node_modules', name)), join(cwd, 'node_modules', name))
+  }
   return cwd
 }
 
 /** Adds the files of a fixture to a project, in a folder of its own. */
-export async function addFixture (cwd: string, fixture: string, type: 'module' | 'commonjs', folder = fixture): Promise<string> {
+export async function addFixture (
+  cwd: string,
+  fixture: string,
+  type: 'module' | 'commonjs',
+  folder = fixture
+): Promise<string> {
   const target = join(cwd, folder)
   await cp(join(FIXTURES, fixture), target, { recursive: true })
   await writeFile(join(target, 'package.json'), JSON.stringify({ private: true, type }))
@@ -61,13 +104,29 @@ export async function addFixture (cwd: string, fixture: string, type: 'module' |
 }
 
 /** Compiles files of a folder of a project with one of its compilers; the packages' own types are checked too. */
-export async function compile (cwd: string, folder: string, compiler: string, files: readonly string[], options: object): Promise<void> {
-  const compilerOptions = { target: 'es2023', module: 'nodenext', types: ['node'], strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true, resolveJsonModule: true, ...options }
+export async function compile (
+  cwd: string,
+  folder: string,
+  compiler: string,
+  files: readonly string[],
+  options: object
+): Promise<void> {
+  const compilerOptions = {
+    target: 'es2023',
+    module: 'nodenext',
+    types: ['node'],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    noEmit: true,
+    resolveJsonModule: true,
+    ...options
+  }
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
   await node(folder, join(cwd, 'node_modules', compiler, 'bin', 'tsc'), '-p', '.')
 }
 
-/** Fails unless this is the report of node:test with so many cases, all of them passed. */
+/** Checks that node:test reported so many tests, and that all of them passed. */
 export function passes (t: Test, output: string, cases: number): void {
   t.match(output, new RegExp(`^# pass ${cases}$`, 'm'))
   t.match(output, /^# fail 0$/m)

@@ -2,11 +2,15 @@ import { Writable } from 'node:stream'
 
 const texts = new WeakMap<object, () => string>()
 
-/** What a stream of `captureLog` has been told; nothing of any other. */
+/** The text that was logged to a stream of `captureLog`. Empty for any other stream. */
 export const textOf = (stream: object): string => texts.get(stream)?.() ?? ''
 
-/** A pino stream that keeps what is logged. */
-export function captureLog (): { stream: Writable, text: () => string, entries: () => Array<Record<string, unknown>> } {
+/** A stream for pino that records what is logged. */
+export function captureLog (): {
+  stream: Writable
+  text: () => string
+  entries: () => Array<Record<string, unknown>>
+} {
   let text = ''
   const stream = new Writable({
     write (chunk, _encoding, done) {
@@ -15,5 +19,13 @@ export function captureLog (): { stream: Writable, text: () => string, entries: 
     }
   })
   texts.set(stream, () => text)
-  return { stream, text: () => text, entries: () => text.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line)) }
+  return {
+    stream,
+    text: () => text,
+    entries: () =>
+      text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line))
+  }
 }

@@ -1,10 +1,14 @@
-// Serves the built package on a database of PostgreSQL, as a process of its own, and says where: node serve.mjs <url> <schema> <keyCache> [listen]
+// Serves the built package on PostgreSQL in a process of its own, and prints its address:
+// node serve.mjs <url> <schema> <keyCache> [listen]
 import Fastify from 'fastify'
 import users from 'fastify-users'
 import { postgres } from 'fastify-users/adapters/postgres'
 
 const [connection, schema, keyCache, listen] = process.argv.slice(2)
 const app = Fastify()
-await app.register(users, { storage: postgres({ connection, schema, listen: listen === 'listen' }), keyCache: Number(keyCache) })
+await app.register(users, {
+  storage: postgres({ connection, schema, listen: listen === 'listen' }),
+  keyCache: Number(keyCache)
+})
 process.stdout.write(`${await app.listen({ port: 0 })}\n`)
 process.on('SIGTERM', () => app.close())

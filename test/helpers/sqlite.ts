@@ -1,8 +1,8 @@
 import knex, { type Knex } from 'knex'
 import { loadSqliteDriver, SQLITE_DRIVERS, type SqliteDriver } from '../../adapters/knex/drivers/sqlite-drivers.ts'
 
-/** What a test of a driver is skipped for, with the command that brings that; false where the machine has it. */
-function lackOf (driver: SqliteDriver): string | false {
+/** Why tests of a driver are skipped, with the command that installs it; false if the driver loads. */
+function skipReason (driver: SqliteDriver): string | false {
   try {
     loadSqliteDriver(driver)
     return false
@@ -13,20 +13,30 @@ function lackOf (driver: SqliteDriver): string | false {
   }
 }
 
-/** Every driver of SQLite, with the reason where this machine has it not. */
-export const sqliteDrivers: ReadonlyArray<{ driver: SqliteDriver, skip: string | false }> = SQLITE_DRIVERS.map((driver) => ({ driver, skip: lackOf(driver) }))
+/** Every driver of SQLite, with a reason to skip its tests if it does not load on this machine. */
+export const sqliteDrivers: ReadonlyArray<{ driver: SqliteDriver; skip: string | false }> = SQLITE_DRIVERS.map(
+  (driver) => ({ driver, skip: skipReason(driver) })
+)
 
 const chosen = SQLITE_DRIVERS.find((driver) => driver === process.env['SQLITE_DRIVER'])
 
-/** The driver of tests that are about something else: SQLITE_DRIVER, or what `sqlite()` itself takes. */
+/** The driver for tests of other things: SQLITE_DRIVER, or the one that `sqlite()` selects. */
 export const sqliteDriver: SqliteDriver = loadSqliteDriver(chosen).name
 
-/** Knex instance of a host's on an SQLite file. */
-export function sqliteHost (filename: string, { driver = sqliteDriver, ...config }: Omit<Knex.Config, 'client' | 'connection'> & { driver?: SqliteDriver } = {}): Knex {
-  return knex({ client: loadSqliteDriver(driver).client, connection: { filename }, useNullAsDefault: true, ...config })
+/** A host's Knex instance on an SQLite file. */
+export function sqliteHost (
+  filename: string,
+  { driver = sqliteDriver, ...config }: Omit<Knex.Config, 'client' | 'connection'> & { driver?: SqliteDriver } = {}
+): Knex {
+  return knex({
+    client: loadSqliteDriver(driver).client,
+    connection: { filename },
+    useNullAsDefault: true,
+    ...config
+  })
 }
 
-/** Runs a script of several statements as its owner would: by the driver, in one go. */
+/** Runs a script of several statements through the driver. */
 export async function runScript (filename: string, script: string): Promise<void> {
   const host = sqliteHost(filename)
   try {

@@ -10,21 +10,23 @@ import { sqlite } from '../../adapters/sqlite.ts'
 import type { Storage } from '../../lib/core/storage.ts'
 import { sqliteDriver } from './sqlite.ts'
 
-/** Where the suite's PostgreSQL listens: `node test/run.mjs` starts it. */
+/** The URL of the suite's PostgreSQL, which `node test/run.mjs` starts. */
 export function pgUrl (): string {
   const url = process.env['PG_URL']
   if (url === undefined) throw new Error('PG_URL is not set: run the tests with npm test -- <file>')
   return url
 }
 
-/** Where the suite's PgBouncer listens; undefined on a machine that has none. */
+/** The URL of the suite's PgBouncer; undefined on a machine without one. */
 export function pgBouncerUrl (): string | undefined {
   const url = process.env['PGBOUNCER_URL']
-  if (url === undefined && process.env['REQUIRE_PGBOUNCER'] !== undefined) throw new Error('PgBouncer is required, and the machine has none')
+  if (url === undefined && process.env['REQUIRE_PGBOUNCER'] !== undefined) {
+    throw new Error('PgBouncer is required, but this machine has none')
+  }
   return url
 }
 
-/** A new directory that goes with the test. */
+/** A new directory, removed with the test. */
 export async function temporaryDirectory (t: Test): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'fastify-users-'))
   t.teardown(() => rm(directory, { recursive: true, force: true }))
@@ -42,7 +44,7 @@ export async function sql (text: string, values: unknown[] = []): Promise<Array<
   }
 }
 
-/** The name of a schema of the test's own, dropped with it. */
+/** The name of a schema for this test, dropped with it. */
 export function temporarySchema (t: Test): string {
   const schema = `t_${randomBytes(6).toString('hex')}`
   t.teardown(() => sql(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`))
@@ -51,20 +53,28 @@ export function temporarySchema (t: Test): string {
 
 export interface StoreKind {
   name: string
-  /** A new store, empty and apart from every other; its schema is not made yet. */
-  create (t: Test): Promise<Storage>
+  /** A new store, empty and apart from all others. Its schema does not exist yet. */
+  create(t: Test): Promise<Storage>
 }
 
-/** PostgreSQL behind PgBouncer; no test on a machine that has none. */
+/** PostgreSQL behind PgBouncer; `skip` on a machine without PgBouncer. */
 export const pooled: StoreKind & { skip: string | false } = {
   name: 'postgres through PgBouncer',
   skip: pgBouncerUrl() === undefined && 'this machine has no PgBouncer: apt-get install pgbouncer',
-  create: async (t) => postgres({ connection: String(pgBouncerUrl()), schema: temporarySchema(t), pool: { max: 8 }, pooler: true })
+  create: async (t) =>
+    postgres({ connection: String(pgBouncerUrl()), schema: temporarySchema(t), pool: { max: 8 }, pooler: true })
 }
 
-/** Every storage of the package, on the real thing. */
+/** Every storage of the package, on a real database. */
 export const stores: readonly StoreKind[] = [
   { name: 'memory', create: async () => memory() },
-  { name: 'sqlite', create: async (t) => sqlite({ filename: join(await temporaryDirectory(t), 'deep', 'users.db'), driver: sqliteDriver }) },
-  { name: 'postgres', create: async (t) => postgres({ connection: pgUrl(), schema: temporarySchema(t), pool: { max: 8 } }) }
+  {
+    name: 'sqlite',
+    create: async (t) =>
+      sqlite({ filename: join(await temporaryDirectory(t), 'deep', 'users.db'), driver: sqliteDriver })
+  },
+  {
+    name: 'postgres',
+    create: async (t) => postgres({ connection: pgUrl(), schema: temporarySchema(t), pool: { max: 8 } })
+  }
 ]

@@ -1,41 +1,54 @@
-// Imported for its effect, by tests that make servers of their own: has every answer of our routes held against what the route says of itself, whatever the host is
-// like, and ends the process as failed where one is not as described.
+// Imported for its effect by tests that create their own servers. It compares every answer of our routes with the
+// description of the route. A difference makes the process fail.
 import { subscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type DescribedAnswer, faultsOf, isWatched } from './described.ts'
+import { answerOf, type DescribedAnswer, faultsOf, isWatched, noteBodies } from './described.ts'
 
 const faults: string[] = []
-const bodies = new WeakMap<FastifyRequest, string>()
 
-/** The answers that a route describes, in the form that descriptions have. */
-function responsesOf (response: Record<string, { headers: Record<string, object>, content?: object }>): Record<string, DescribedAnswer> {
-  return Object.fromEntries(Object.entries(response).map(([status, { headers, content }]) => [status, {
-    headers: Object.fromEntries(Object.entries(headers).map(([name, schema]) => [name, { schema }])),
-    ...(content !== undefined && { content: Object(content) })
-  }]))
+/** The responses that a route describes, in the form of an OpenAPI operation. */
+function responsesOf (
+  response: Record<string, { headers: Record<string, object>; content?: object }>
+): Record<string, DescribedAnswer> {
+  return Object.fromEntries(
+    Object.entries(response).map(([status, { headers, content }]) => [
+      status,
+      {
+        headers: Object.fromEntries(Object.entries(headers).map(([name, schema]) => [name, { schema }])),
+        ...(content !== undefined && { content: Object(content) })
+      }
+    ])
+  )
 }
 
-/** What hosts of tests answer by themselves where a route of ours was meant. */
-const THEIRS = 418
+/** The status with which a test's host answers instead of our route. */
+const ANSWERED_BY_HOST = 418
 
-function judge (openapiObject: object, request: FastifyRequest, reply: FastifyReply): void {
+function compare (openapiObject: object, request: FastifyRequest, reply: FastifyReply, body: string): void {
   const { url, config } = request.routeOptions
   const transform: unknown = Object(config).swaggerTransform
-  if (config.fastifyUsers === undefined || 'refuse' in config.fastifyUsers || typeof transform !== 'function' || reply.statusCode === THEIRS) return
-  const described = request.method === 'HEAD' ? null : Reflect.apply(transform, null, [{ url, openapiObject }]).schema
-  // Who hides us describes nothing; HEAD is told of in words.
+  if (
+    config.fastifyUsers === undefined ||
+    'refuse' in config.fastifyUsers ||
+    typeof transform !== 'function' ||
+    reply.statusCode === ANSWERED_BY_HOST
+  ) { return }
+  const described =
+    request.method === 'HEAD' ? null : Reflect.apply(transform, null, [{ url, openapiObject }]).schema
+  // Hidden routes describe nothing. The description mentions HEAD only in its text.
   if (described === null || described.hide === true) return
-  const headers = reply.getHeaders()
-  const [type = ''] = String(headers['content-type'] ?? '').split(';')
-  const answer = { status: reply.statusCode, headers, type, body: bodies.get(request) ?? '', head: false }
-  faults.push(...faultsOf(Object(openapiObject), { ...described, responses: responsesOf(described.response) }, answer).map((fault) => `${request.method} ${url}: ${fault}`))
+  const operation = { ...described, responses: responsesOf(described.response) }
+  const differences = faultsOf(Object(openapiObject), operation, answerOf(request, reply, body))
+  faults.push(...differences.map((fault) => `${request.method} ${url}: ${fault}`))
 }
 
 subscribe('fastify.initialization', (message) => {
   const { fastify }: { fastify: FastifyInstance } = Object(message)
   const openapiObject = { openapi: '3.1.0' }
-  fastify.addHook('onSend', async (request, _reply, payload) => { bodies.set(request, typeof payload === 'string' ? payload : '') })
-  fastify.addHook('onResponse', async (request, reply) => { if (!isWatched(fastify)) judge(openapiObject, request, reply) })
+  const bodyOf = noteBodies(fastify)
+  fastify.addHook('onResponse', async (request, reply) => {
+    if (!isWatched(fastify)) compare(openapiObject, request, reply, bodyOf(request))
+  })
 })
 
 process.on('exit', () => {

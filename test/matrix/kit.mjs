@@ -1,4 +1,4 @@
-// The conformance kit on every store and driver of the packed package, under node:test, in a project that has installed it.
+// The conformance kit of the installed package on every store and driver, under node:test.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,9 +12,9 @@ import { testStorage } from 'fastify-users/testing'
 
 const directory = mkdtempSync(join(tmpdir(), 'fastify-users-matrix-'))
 let count = 0
-const filename = () => join(directory, `${++count}.db`)
-const schema = () => `matrix_${process.pid}_${++count}`
 const schemas = []
+
+const temporaryFile = () => join(directory, `${++count}.db`)
 
 after(async () => {
   rmSync(directory, { recursive: true })
@@ -23,7 +23,7 @@ after(async () => {
   await client.destroy()
 })
 
-/** A store on a Knex of the host's, which begins its transactions. */
+/** A store on a host's Knex, which begins transactions. */
 function onHost (make, options = () => ({})) {
   return async () => {
     const host = make()
@@ -36,21 +36,33 @@ function onHost (make, options = () => ({})) {
 }
 
 function temporarySchema () {
-  const name = schema()
+  const name = `matrix_${process.pid}_${++count}`
   schemas.push(name)
   return name
 }
 
-const unhosted = (make) => () => ({ ...make(), supports: { transactions: false }, joinTransaction: () => { throw new TypeError('not here') } })
+/** A store that opens its own connections: no host begins transactions on them. */
+function withoutTransactions (make) {
+  const joinTransaction = () => { throw new TypeError('no host begins transactions here') }
+  return () => ({ ...make(), supports: { transactions: false }, joinTransaction })
+}
+
 const stores = {
   memory: () => memory(),
-  postgres: unhosted(() => postgres({ connection: process.env.PG_URL, schema: temporarySchema(), pool: { max: 4 } })),
-  'knex on pg': onHost(() => knex({ client: 'pg', connection: process.env.PG_URL, pool: { min: 0, max: 4 } }), () => ({ schema: temporarySchema() }))
+  postgres: withoutTransactions(() =>
+    postgres({ connection: process.env.PG_URL, schema: temporarySchema(), pool: { max: 4 } })
+  ),
+  'knex on pg': onHost(
+    () => knex({ client: 'pg', connection: process.env.PG_URL, pool: { min: 0, max: 4 } }),
+    () => ({ schema: temporarySchema() })
+  )
 }
 for (const driver of process.env.DRIVERS.split(',')) {
-  const client = () => driver === 'node:sqlite' ? nodeSqliteClient() : driver
-  stores[`sqlite on ${driver}`] = unhosted(() => sqlite({ filename: filename(), driver }))
-  stores[`knex on ${driver}`] = onHost(() => knex({ client: client(), connection: { filename: filename() }, useNullAsDefault: true }))
+  const client = () => (driver === 'node:sqlite' ? nodeSqliteClient() : driver)
+  stores[`sqlite on ${driver}`] = withoutTransactions(() => sqlite({ filename: temporaryFile(), driver }))
+  stores[`knex on ${driver}`] = onHost(() =>
+    knex({ client: client(), connection: { filename: temporaryFile() }, useNullAsDefault: true })
+  )
 }
 
 for (const [name, create] of Object.entries(stores)) {

@@ -3,17 +3,23 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { freePort } from './free-port.mjs'
 import { programPath } from './program.mjs'
 
-/** PgBouncer refuses to run as root, as PostgreSQL does: whose server it is may run it. */
+const START_TIMEOUT_MS = 30_000
+
+/** PgBouncer refuses to run as root, so it runs as the user `postgres`. */
 function owner () {
   if (process.getuid?.() !== 0) return {}
   const id = (option) => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }))
   return { uid: id('-u'), gid: id('-g') }
 }
 
-/** Starts a PgBouncer in transaction mode before a server, with fewer connections than clients: its URL, and what ends it. `undefined` where there is none. */
+/**
+ * Starts a PgBouncer in transaction mode before a server, with fewer connections than clients: its URL and a function
+ * that stops it. `undefined` if the machine has none.
+ */
 export async function startPgBouncer (serverUrl) {
   const path = programPath('pgbouncer')
   if (path === undefined) return undefined
@@ -22,7 +28,9 @@ export async function startPgBouncer (serverUrl) {
   await chmod(directory, 0o755)
   const port = await freePort()
   const settings = join(directory, 'pgbouncer.ini')
-  await writeFile(settings, `[databases]
+  await writeFile(
+    settings,
+    `[databases]
 * = host=${hostname} port=${serverPort} user=${username} password=${password}
 [pgbouncer]
 listen_addr = 127.0.0.1
@@ -32,14 +40,21 @@ auth_type = any
 pool_mode = transaction
 default_pool_size = 10
 max_client_conn = 500
-`)
+`
+  )
   const child = spawn(path, [settings], { stdio: ['ignore', 'ignore', 'pipe'], ...owner() })
   let log = ''
+  child.stderr.on('data', (chunk) => { log += String(chunk) })
+  const deadline = performance.now() + START_TIMEOUT_MS
   while (!log.includes('process up')) {
-    const [chunk] = await Promise.race([once(child.stderr, 'data'), once(child, 'exit').then(([code]) => { throw new Error(`PgBouncer ended with ${code}: ${log}`) })])
-    log += String(chunk)
+    const hasEnded = child.exitCode !== null || child.signalCode !== null
+    if (hasEnded || performance.now() > deadline) {
+      child.kill('SIGKILL')
+      await rm(directory, { recursive: true, force: true })
+      throw new Error(`PgBouncer did not start within ${START_TIMEOUT_MS} ms: ${log}`)
+    }
+    await setTimeout(10)
   }
-  child.stderr.resume()
   return {
     url: `postgres://${username}:${password}@127.0.0.1:${port}/postgres`,
     async stop () {

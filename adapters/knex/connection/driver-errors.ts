@@ -86,7 +86,7 @@ export function isRefused (error: unknown): boolean {
     (REFUSED_SQLSTATE.test(error.driverCode) || REFUSED_SQLITE.test(error.driverCode))
 }
 
-/** True if the statement conflicted with another transaction, and may succeed when it is run again at once. */
+/** True if the statement conflicted with another transaction, and may succeed when it is repeated immediately. */
 export function isConflict (error: unknown): boolean {
   return ['40001', '40P01'].includes(property(error, 'code') ?? '')
 }

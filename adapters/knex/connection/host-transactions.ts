@@ -78,7 +78,10 @@ export class HostTransaction {
   }
 }
 
-/** Calls back once the slot's part of the transaction is committed: at once if it is by now, never if it was undone. */
+/**
+ * Calls back once the slot's part of the transaction is committed: immediately if it is already, never if it was rolled
+ * back.
+ */
 export function afterCommit (slot: Slot, callback: Callback): void {
   if (slot.fate === 'committed') callback()
   else slot.callbacks.push(callback)

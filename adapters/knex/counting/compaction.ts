@@ -85,7 +85,7 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
 
   /**
    * Adds the changes below the boundary to their blocks, and moves the boundary if every writer below the next one has
-   * been waited for. True if there is more to do at once.
+   * been waited for. True if there is more to do now.
    */
   const compact = (round: string, move: boolean) => snapshot(async (on: Query) => {
     const [state] = await on(sql.lockRound, [round])
@@ -104,7 +104,7 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
     return large.length === SPLITS_PER_ROUND
   }, { signal: closing.signal })
 
-  /** Does one round. True if another is due at once. */
+  /** Does one round. True if another is due now. */
   async function round (): Promise<boolean> {
     const state = await readState()
     const more = state.changes >= CHANGES_MAX && await compact(state.round, false)

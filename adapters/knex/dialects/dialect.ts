@@ -77,7 +77,7 @@ export interface CountingSql {
   page (names: Names, columns: readonly Column[]): (page: PageRequest) => Statement
   /** Returns the open transactions that have written a table, its one value; null if there is only one writer. */
   openWriters: string | null
-  /** Frees the space of deleted rows; null if the database does that at once. */
+  /** Frees the space of deleted rows; null if the database does that immediately. */
   vacuum: ((tables: readonly string[]) => string) | null
 }
 

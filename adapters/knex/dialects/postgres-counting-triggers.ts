@@ -80,7 +80,7 @@ export function countingTriggers ({ users, state, quoted }: Names): string[] {
       `IF OLD.id OPERATOR(pg_catalog.<>) NEW.id THEN
           ${record('(VALUES (OLD.id, -1), (NEW.id, 1))')}
         END IF;`),
-    // Emptied like the users' table, for every snapshot at once; the state first, in the order in which all lock.
+    // Emptied like the users' table, for every snapshot; the state first, in the order in which all lock.
     ...trigger('counting_truncate', users, 'TRUNCATE ON FOR EACH STATEMENT',
       `TRUNCATE ${counts}, ${changes}, ${blocks}, ${groups};
         INSERT INTO ${blocks} (first_id, users) VALUES ('', 0);

@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..')
 /** The row of a documentation table for each option that a source file declares, by name. */
 type Rows = ReadonlyMap<string, string>
 
-const DECLARATION = /^ {2}\/\*\*\s(.*?)\s?\*\/\n {2}(\w+): (required|optional|defaulted|converted)/gms
+const DECLARATION = /^ {2}\/\*\*\s(.*?)\s?\*\/\n {2}(\w+)(?:: (?:required|optional|defaulted|converted)|,?$)/gms
 
 /** The text of a docstring in one line. */
 function textOf (docstring: string): string {

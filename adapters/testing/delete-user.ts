@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import type { Cases } from './cases.ts'
+import {
+  addUsers, anyVersion, CONCURRENT_CALLS, concurrently, everyone, idOf, keysOf, onlyVersion, rename, timeOf,
+  UNKNOWN_IDS, userOf
+} from './values.ts'
+
+/** Duties of `deleteUser`. */
+export const userDeletionCases: Cases = {
+  'deleteUser: returns the last state, and no method finds the user afterwards': async (storage) => {
+    const [user] = await addUsers(storage, 1, 2)
+    assert.deepEqual(await storage.deleteUser(idOf('usr', 1), anyVersion), user)
+    assert.equal(await storage.findUser(idOf('usr', 1)), null)
+    assert.equal(await storage.deleteUser(idOf('usr', 1), anyVersion), null)
+    assert.equal(await storage.updateUser(idOf('usr', 1), rename('X'), timeOf(50), anyVersion), null)
+    for (const filter of [everyone, { emailKey: null, prefix: 'user', fields: {} }]) {
+      assert.deepEqual(await storage.listUsers(filter, { order: 'asc', limit: 9, from: { offset: 0 } }), {
+        items: [userOf(2)],
+        total: 1
+      })
+    }
+    assert.equal(
+      (
+        await storage.listUsers(
+          { emailKey: 'user1@example.org', prefix: null, fields: {} },
+          { order: 'asc', limit: 9, from: { offset: 0 } }
+        )
+      ).total,
+      0
+    )
+  },
+
+  'deleteUser: the address is free again': async (storage) => {
+    await addUsers(storage, 1)
+    await storage.deleteUser(idOf('usr', 1), anyVersion)
+    const next = userOf(2, { email: 'user1@example.org' })
+    await storage.createUser(next, keysOf(next), null)
+    assert.deepEqual(await storage.findUser(next.id), next)
+  },
+
+  'deleteUser: a guard accepts exactly its versions': async (storage) => {
+    await addUsers(storage, 1)
+    for (const guard of [onlyVersion(2), onlyVersion(), { ifVersion: null, unlessVersion: [1] }]) {
+      await assert.rejects(storage.deleteUser(idOf('usr', 1), guard), { code: 'version_mismatch' })
+      assert.equal(await storage.deleteUser(idOf('usr', 2), guard), null)
+    }
+    for (const id of UNKNOWN_IDS) assert.equal(await storage.deleteUser(id, onlyVersion(1)), null)
+    assert.deepEqual(await storage.deleteUser(idOf('usr', 1), { ifVersion: [3, 1], unlessVersion: [3] }), userOf(1))
+  },
+
+  'deleteUser: of many concurrent calls, exactly one returns the user': async (storage) => {
+    await addUsers(storage, 1)
+    const { values } = await concurrently(() => storage.deleteUser(idOf('usr', 1), anyVersion))
+    assert.deepEqual(
+      values.filter((value) => value !== null),
+      [userOf(1)]
+    )
+    assert.equal(values.length, CONCURRENT_CALLS)
+  },
+
+  'deleteUser, updateUser: a concurrent update is in the deleted user, or returns null': async (storage) => {
+    await addUsers(storage, 1)
+    const { values, codes } = await concurrently(async (i) =>
+      i === CONCURRENT_CALLS / 2
+        ? { deleted: await storage.deleteUser(idOf('usr', 1), anyVersion), updated: null }
+        : {
+            deleted: null,
+            updated: await storage.updateUser(idOf('usr', 1), rename(`Name ${i}`), timeOf(50), anyVersion)
+          }
+    )
+    assert.deepEqual(codes, [])
+    const updates = values.filter(({ updated }) => updated !== null).length
+    const last = values.find(({ deleted }) => deleted !== null)?.deleted
+    assert.equal(last?.version, updates + 1, 'the deleted user had every update that was answered')
+    assert.equal(await storage.findUser(idOf('usr', 1)), null)
+  }
+}

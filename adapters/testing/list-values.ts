@@ -1,0 +1,19 @@
+import type { PageRequest, Storage, UserFilter } from '../../lib/core/storage.ts'
+import { idOf } from './values.ts'
+
+/** The numbers from 1 to n. */
+export const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1)
+
+/** The ids of the users with these numbers. */
+export const idsOf = (numbers: readonly number[]): string[] => numbers.map((n) => idOf('usr', n))
+
+/** The filter of users whose name or address begins with a text. */
+export const withPrefix = (prefix: string): UserFilter => ({ emailKey: null, prefix, fields: {} })
+
+/** The first page of a list. */
+export const firstPage = (limit: number): PageRequest => ({ order: 'asc', limit, from: { offset: 0 } })
+
+/** The ids on a page. */
+export async function listedIds (storage: Storage, filter: UserFilter, page: PageRequest): Promise<string[]> {
+  return (await storage.listUsers(filter, page)).items.map(({ id }) => id)
+}

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import type { Cases } from './cases.ts'
+import {
+  addUsers, anyVersion, CONCURRENT_CALLS, concurrently, count, everyone, idOf, keysOf, onlyVersion, rename, TEXTS,
+  timeOf, UNKNOWN_IDS, userOf
+} from './values.ts'
+
+const readdress = (value: string) => ({ email: { value, key: value.toLowerCase() } })
+
+/** Duties of `updateUser`. */
+export const userUpdateCases: Cases = {
+  'updateUser: sets the given values, adds 1 to the version, keeps the rest': async (storage) => {
+    const [user] = await addUsers(storage, 1, 2)
+    const expected = { ...user, name: 'New', version: 2, updatedAt: timeOf(50) }
+    assert.deepEqual(await storage.updateUser(idOf('usr', 1), rename('New'), timeOf(50), anyVersion), {
+      user: expected,
+      changed: true
+    })
+    assert.deepEqual(await storage.findUser(idOf('usr', 1)), expected)
+    const again = { ...expected, email: 'new@example.org', version: 3, updatedAt: timeOf(60) }
+    assert.deepEqual(
+      await storage.updateUser(idOf('usr', 1), readdress('new@example.org'), timeOf(60), anyVersion),
+      { user: again, changed: true }
+    )
+    assert.deepEqual(await storage.findUser(idOf('usr', 1)), again)
+    assert.equal(
+      (await storage.updateUser(idOf('usr', 1), rename('NEW'), timeOf(70), anyVersion))?.user.name,
+      'NEW',
+      'another case is another value, even with the same key'
+    )
+    assert.deepEqual(await storage.findUser(idOf('usr', 2)), userOf(2))
+  },
+
+  'updateUser: name and address change together, and are stored unchanged': async (storage) => {
+    await addUsers(storage, 1)
+    for (const [i, name] of TEXTS.entries()) {
+      const email = `New${i}@Example.org`
+      const expected = { ...userOf(1), name, email, version: i + 2, updatedAt: timeOf(i) }
+      assert.deepEqual(
+        await storage.updateUser(idOf('usr', 1), { ...rename(name), ...readdress(email) }, timeOf(i), anyVersion),
+        { user: expected, changed: true }
+      )
+      assert.deepEqual(await storage.findUser(idOf('usr', 1)), expected)
+      for (const filter of [
+        everyone,
+        { emailKey: email.toLowerCase(), prefix: null, fields: {} },
+        { emailKey: null, prefix: name.toLowerCase(), fields: {} }
+      ]) {
+        assert.deepEqual(
+          await storage.listUsers(filter, { order: 'asc', limit: 9, from: { offset: 0 } }),
+          { items: [expected], total: 1 },
+          'lists return the current user'
+        )
+      }
+    }
+  },
+
+  'updateUser: values that are stored already change nothing': async (storage) => {
+    const [user] = await addUsers(storage, 1)
+    for (const changes of [
+      {},
+      rename('User 1'),
+      { ...rename('User 1'), email: { value: 'User1@Example.org', key: 'user1@example.org' } }
+    ]) {
+      assert.deepEqual(await storage.updateUser(idOf('usr', 1), changes, timeOf(50), anyVersion), {
+        user,
+        changed: false
+      })
+    }
+    assert.deepEqual(await storage.findUser(idOf('usr', 1)), user)
+  },
+
+  'updateUser: the returned user shares no objects with the store': async (storage) => {
+    await addUsers(storage, 1)
+    for (const name of ['New', 'New']) {
+      const result = await storage.updateUser(idOf('usr', 1), rename(name), timeOf(50), anyVersion)
+      if (result !== null) result.user.name = 'changed by the caller'
+    }
+    assert.equal((await storage.findUser(idOf('usr', 1)))?.name, 'New')
+  },
+
+  'updateUser: an unknown id returns null, also with a guard': async (storage) => {
+    await addUsers(storage, 1)
+    for (const id of [idOf('usr', 2), ...UNKNOWN_IDS]) {
+      assert.equal(await storage.updateUser(id, rename('X'), timeOf(50), anyVersion), null)
+      assert.equal(await storage.updateUser(id, rename('X'), timeOf(50), onlyVersion(1)), null)
+    }
+  },
+
+  'updateUser: an address that another user has is refused, and nothing changes': async (storage) => {
+    await addUsers(storage, 1, 2)
+    await assert.rejects(
+      storage.updateUser(
+        idOf('usr', 2),
+        { ...rename('X'), ...readdress('USER1@example.org') },
+        timeOf(50),
+        anyVersion
+      ),
+      { code: 'email_taken' }
+    )
+    assert.deepEqual(await storage.findUser(idOf('usr', 2)), userOf(2))
+  },
+
+  'updateUser: an address may change its case, and a former address is free': async (storage) => {
+    await addUsers(storage, 1)
+    assert.equal(
+      (await storage.updateUser(idOf('usr', 1), readdress('USER1@example.ORG'), timeOf(50), anyVersion))?.user
+        .email,
+      'USER1@example.ORG'
+    )
+    await storage.updateUser(idOf('usr', 1), readdress('else@example.org'), timeOf(51), anyVersion)
+    const next = userOf(3, { email: 'user1@example.org' })
+    await storage.createUser(next, keysOf(next), null)
+    assert.equal(await count(storage), 2)
+  },
+
+  'updateUser: a guard accepts exactly its versions': async (storage) => {
+    await addUsers(storage, 1)
+    const id = idOf('usr', 1)
+    for (const guard of [
+      onlyVersion(2),
+      onlyVersion(),
+      onlyVersion(0, 10),
+      { ifVersion: null, unlessVersion: [1] },
+      { ifVersion: [1], unlessVersion: [2, 1] }
+    ]) {
+      await assert.rejects(storage.updateUser(id, rename('X'), timeOf(50), guard), { code: 'version_mismatch' })
+    }
+    assert.deepEqual(await storage.findUser(id), userOf(1))
+    assert.equal((await storage.updateUser(id, rename('A'), timeOf(50), onlyVersion(7, 1)))?.user.version, 2)
+    assert.equal(
+      (await storage.updateUser(id, rename('B'), timeOf(50), { ifVersion: null, unlessVersion: [1, 3, 2 ** 40] }))
+        ?.user.version,
+      3
+    )
+  },
+
+  'updateUser: the guard is checked before the values and the address': async (storage) => {
+    await addUsers(storage, 1, 2)
+    await assert.rejects(storage.updateUser(idOf('usr', 1), rename('User 1'), timeOf(50), onlyVersion(9)), {
+      code: 'version_mismatch'
+    })
+    await assert.rejects(storage.updateUser(idOf('usr', 1), {}, timeOf(50), onlyVersion(9)), {
+      code: 'version_mismatch'
+    })
+    await assert.rejects(
+      storage.updateUser(idOf('usr', 1), readdress('user2@example.org'), timeOf(50), onlyVersion(9)),
+      { code: 'version_mismatch' }
+    )
+  },
+
+  'updateUser: of many concurrent calls with one version, exactly one succeeds': async (storage) => {
+    await addUsers(storage, 1)
+    const { values, codes } = await concurrently((i) =>
+      storage.updateUser(idOf('usr', 1), rename(`Winner ${i}`), timeOf(50), onlyVersion(1))
+    )
+    assert.equal(values.length, 1)
+    assert.deepEqual(
+      codes,
+      Array.from({ length: CONCURRENT_CALLS - 1 }, () => 'version_mismatch')
+    )
+    assert.deepEqual(await storage.findUser(idOf('usr', 1)), values[0]?.user)
+  },
+
+  'updateUser: of many concurrent calls without a guard, none is lost': async (storage) => {
+    await addUsers(storage, 1)
+    const { values } = await concurrently((i) =>
+      storage.updateUser(idOf('usr', 1), rename(`Name ${i}`), timeOf(50), anyVersion)
+    )
+    const versions = values.map((value) => value?.user.version).sort((a = 0, b = 0) => a - b)
+    assert.deepEqual(
+      versions,
+      Array.from({ length: CONCURRENT_CALLS }, (_, i) => i + 2)
+    )
+  },
+
+  'updateUser: of many concurrent changes to one address, exactly one succeeds': async (storage) => {
+    await addUsers(storage, ...Array.from({ length: CONCURRENT_CALLS }, (_, i) => i))
+    const { values, codes } = await concurrently((i) =>
+      storage.updateUser(idOf('usr', i), readdress('one@example.org'), timeOf(50), anyVersion)
+    )
+    assert.equal(values.length, 1)
+    assert.deepEqual(
+      codes,
+      Array.from({ length: CONCURRENT_CALLS - 1 }, () => 'email_taken')
+    )
+  }
+}

@@ -1,0 +1,146 @@
+// Rounds of compaction, while other transactions and other processes come between.
+import { EventEmitter, once } from 'node:events'
+import knex from 'knex'
+import { test, type Test } from 'tap'
+import type { PoolExecutor } from '../../adapters/knex/connection/executor.ts'
+import { createPoolExecutor } from '../../adapters/knex/connection/pool-executor.ts'
+import { createCompaction } from '../../adapters/knex/counting/compaction.ts'
+import { knexStorage } from '../../adapters/knex/index.ts'
+import { namesOf } from '../../adapters/knex/tables/names.ts'
+import { count } from '../../adapters/testing/values.ts'
+import { migrated } from '../helpers/migrated.ts'
+import { insertUsers } from '../helpers/plain-users.ts'
+import { connectPg, pgHost } from '../helpers/postgres.ts'
+import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
+
+const A_ROUND_MS = 30_000
+
+/** A storage, and compactions beside its own. */
+async function withCompactions (t: Test) {
+  const schema = temporarySchema(t)
+  const host = pgHost(t)
+  const storage = await migrated(t, knexStorage(host, { schema }))
+  const names = namesOf({ schema }, true)
+  const executor = createPoolExecutor(host, names)
+  const state = async () => (await sql(`SELECT boundary, next_boundary FROM ${names.state}`))[0]
+  return {
+    storage,
+    names,
+    executor,
+    /** A compaction on an executor of which some methods are replaced. */
+    compaction: (replaced: Partial<PoolExecutor> = {}) => createCompaction({ ...executor, ...replaced }, names),
+    state,
+    isAnnounced: async () => {
+      const row = await state()
+      return row?.['boundary'] !== row?.['next_boundary']
+    }
+  }
+}
+
+test('an open transaction that has written users delays the boundary, and nobody else', async (t) => {
+  const { storage, names, compaction, state, isAnnounced } = await withCompactions(t)
+  const writer = await connectPg(t)
+  const [first, second] = [compaction(), compaction()]
+
+  await sql(insertUsers(names.users, 1001, 3000))
+  await writer.query('BEGIN')
+  await writer.query(insertUsers(names.users, 1, 10))
+  const running = first.run()
+  t.equal(first.run(), running, 'concurrent calls share the work')
+  await until('the announcement of the next boundary', isAnnounced)
+  await second.run()
+  t.equal((await state())?.['boundary'], '', 'the second leaves the round to the first')
+  await running
+  t.equal((await state())?.['boundary'], '', 'the first has given up for now')
+  t.equal(await count(storage), 2000)
+  await writer.query('COMMIT')
+  t.equal(await count(storage), 2010)
+  await until('a new boundary', async () => {
+    await second.run()
+    return (await state())?.['boundary'] !== ''
+  }, A_ROUND_MS)
+  t.equal(await count(storage), 2010)
+  t.strictSame(await storage.verifyCounts(), { users: 2010, counted: 2010, wrong: 0 })
+
+  await sql(insertUsers(names.users, 5001, 7000))
+  await writer.query('BEGIN')
+  await writer.query(insertUsers(names.users, 11, 11))
+  const aborted = first.run()
+  await until('the announcement of another boundary', isAnnounced)
+  await first.close()
+  await t.resolves(aborted, 'a closed storage waits for nobody')
+  await t.resolves(first.close())
+  await writer.query('ROLLBACK')
+})
+
+test('a failure in the background harms nobody, and the work is not retried immediately', async (t) => {
+  const own = knex({ client: 'pg', connection: pgUrl() })
+  const names = namesOf({ schema: temporarySchema(t) }, true)
+  const executor = createPoolExecutor(own, names)
+  let queries = 0
+  const compaction = createCompaction({
+    ...executor,
+    query (...args) {
+      queries++
+      return executor.query(...args)
+    }
+  }, names)
+  await own.destroy()
+  compaction.onPage(5000, 0)
+  await t.rejects(compaction.run(), { name: 'StorageError' })
+  t.equal(queries, 1)
+  compaction.onPage(5000, 0)
+  t.equal(queries, 1, 'it rests after a failure')
+  await compaction.close()
+  compaction.onPage(0, 5000)
+  await t.resolves(compaction.run(), 'after the end it does nothing')
+  t.equal(queries, 1)
+})
+
+test('a round that another process has taken over moves nothing back', async (t) => {
+  const { storage, names, executor, compaction } = await withCompactions(t)
+  const signals = new EventEmitter()
+  const [announced, takenOver] = [once(signals, 'announced'), once(signals, 'taken over')]
+  await sql(insertUsers(names.users, 1001, 3000))
+  const first = compaction({
+    async snapshot (work, options) {
+      signals.emit('announced')
+      await takenOver
+      return executor.snapshot(work, options)
+    }
+  })
+  const done = first.run()
+  await announced
+  // Now the same number of blocks ends at a lower id.
+  await sql(`DELETE FROM ${names.users} WHERE id <= 'u000001400'`)
+  let isTakenOver = false
+  const second = compaction({
+    async query (text, params) {
+      if (/^UPDATE .* next_boundary =/.test(text)) {
+        isTakenOver = true
+        signals.emit('taken over')
+        await done
+      }
+      return executor.query(text, params)
+    }
+  })
+  await until('a round of the second', async () => {
+    await second.run()
+    return isTakenOver
+  }, A_ROUND_MS)
+  t.strictSame(await storage.verifyCounts(), { users: 1600, counted: 1600, wrong: 0 })
+})
+
+test('a tail that is deleted while it is read does not become blocks', async (t) => {
+  const { storage, names, executor, compaction, state } = await withCompactions(t)
+  await sql(insertUsers(names.users, 1, 2000))
+  await compaction({
+    async query (text, params) {
+      if (/OFFSET/.test(text)) await sql(`DELETE FROM ${names.users}`)
+      return executor.query(text, params)
+    }
+  }).run()
+  t.strictSame(await state(), { boundary: '', next_boundary: '' })
+  t.strictSame(await storage.verifyCounts(), { users: 0, counted: 0, wrong: 0 })
+})

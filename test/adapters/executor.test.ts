@@ -1,0 +1,190 @@
+// The four ways to run SQL, each with its guarantee, on PostgreSQL.
+import { test, type Test } from 'tap'
+import { createPoolExecutor, type PoolSettings } from '../../adapters/knex/connection/pool-executor.ts'
+import { joinTransaction } from '../../adapters/knex/connection/transaction-executor.ts'
+import { namesOf } from '../../adapters/knex/tables/names.ts'
+import { pgHost, pgUrlWith, terminate, waitingForLock } from '../helpers/postgres.ts'
+import { pgBouncerUrl, pooled, sql, temporarySchema } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
+
+interface Options {
+  settings?: PoolSettings
+  /** PostgreSQL's settings of each session. */
+  session?: string
+  connection?: string
+  max?: number
+  schema?: string
+}
+
+/** An executor on a pool, whose connections the server knows by the name of the schema. */
+function executorOn (t: Test, { settings = {}, session = '', max = 2, schema = temporarySchema(t), ...more }: Options) {
+  const { connection = pgUrlWith({ application_name: schema, options: session }) } = more
+  const host = pgHost(t, { connection, pool: { min: 0, max } })
+  const names = namesOf({ schema }, true)
+  return { host, names, schema, executor: createPoolExecutor(host, names, settings) }
+}
+
+/** Creates a function that always conflicts, and counts its calls. Returns its call, and the number of calls. */
+async function conflicting (schema: string) {
+  await sql(`CREATE SCHEMA "${schema}"; CREATE SEQUENCE "${schema}".calls`)
+  await sql(`CREATE FUNCTION "${schema}".conflict() RETURNS int LANGUAGE plpgsql AS $$
+    BEGIN PERFORM nextval('"${schema}".calls'); RAISE EXCEPTION 'conflict' USING ERRCODE = '40001'; END $$`)
+  const calls = async () => Number((await sql(`SELECT last_value FROM "${schema}".calls`))[0]?.['last_value'])
+  return { call: `SELECT "${schema}".conflict()`, calls }
+}
+
+const TIMEOUT = "SELECT current_setting('statement_timeout') AS timeout"
+const conflict = { name: 'StorageError', code: 'unavailable', driverCode: '40001' }
+
+for (const batching of [null, { connections: 1, groups: 1 }]) {
+  test(`a read is repeated if its connection is lost, batching ${batching === null ? 'off' : 'on'}`, async (t) => {
+    const { executor, schema } = executorOn(t, { settings: { batching } })
+    const locker = await pgHost(t).transaction()
+    const wait = 'SELECT pg_advisory_xact_lock_shared(hashtext($1)), 1 AS one'
+    await locker.raw('SELECT pg_advisory_xact_lock(hashtext(?))', [schema])
+    const lost = executor.read(wait, [schema])
+    await until('a read that waits', async () => (await waitingForLock(schema)).length === 1)
+    const [first] = await waitingForLock(schema)
+    await terminate(schema)
+    const waitsAgain = async () => (await waitingForLock(schema)).some((pid) => pid !== first)
+    await Promise.race([until('a second attempt', waitsAgain), lost])
+    await locker.commit()
+    t.match(await lost, [{ one: '1' }])
+  })
+}
+
+test('a query is repeated after a conflict, unless it asks for one attempt', async (t) => {
+  const { executor, schema } = executorOn(t, {})
+  const { call, calls } = await conflicting(schema)
+  await t.rejects(executor.query(call), conflict)
+  t.equal(await calls(), 20)
+  await t.rejects(executor.query(call, [], { retry: false }), conflict)
+  t.equal(await calls(), 21)
+  await t.rejects(executor.transaction((on) => on(call)), conflict)
+  t.equal(await calls(), 41, 'a transaction is repeated as a whole')
+  await sql(`CREATE TABLE "${schema}".fastify_users_users (id text)`)
+  await t.rejects(executor.snapshot((on) => on(call)), conflict)
+  t.equal(await calls(), 61)
+})
+
+test('a statement with values stays prepared, unless its plan is not worth keeping', async (t) => {
+  const { executor } = executorOn(t, { settings: { prepare: true }, max: 1 })
+  const prepared = async () => (await executor.query('SELECT name FROM pg_prepared_statements')).length
+  await executor.query('SELECT $1::int AS n', [1])
+  await executor.query('SELECT $1::int AS n', [2])
+  t.equal(await prepared(), 1)
+  await executor.query('SELECT $1::int + 1 AS n', [1], { keepPlan: false })
+  await executor.read('SELECT $1::int + 2 AS n', [1], { keepPlan: false })
+  t.equal(await prepared(), 1)
+  await executor.read('SELECT $1::int + 3 AS n', [1])
+  t.equal(await prepared(), 2)
+})
+
+const urls = [{ name: 'PostgreSQL', skip: false, connection: undefined }, {
+  name: 'PgBouncer', skip: pooled.skip, connection: pgBouncerUrl()
+}]
+for (const { name, skip, connection } of urls) {
+  test(`${name}: a bounded query has a local limit in a transaction of its own`, { skip }, async (t) => {
+    const settings = { localTimeout: 100 }
+    const { executor } = executorOn(t, { settings, max: 1, ...(connection !== undefined && { connection }) })
+    t.strictSame(await executor.query(TIMEOUT, [], { bounded: true }), [{ timeout: '100ms' }])
+    const slow = executor.query('SELECT pg_sleep(10)', [], { bounded: true })
+    await t.rejects(slow, { name: 'StorageError', code: 'unavailable', driverCode: '57014' })
+    t.strictSame(await executor.query(TIMEOUT), [{ timeout: '0' }], 'the session keeps its own')
+    const { executor: unlimited } = executorOn(t, { ...(connection !== undefined && { connection }) })
+    t.strictSame(await unlimited.query(TIMEOUT, [], { bounded: true }), [{ timeout: '0' }])
+  })
+}
+
+test('a transaction happens all or not at all', async (t) => {
+  const { executor, schema } = executorOn(t, {})
+  await sql(`CREATE SCHEMA "${schema}"; CREATE TABLE "${schema}".rows (n int PRIMARY KEY)`)
+  const insert = `INSERT INTO "${schema}".rows VALUES ($1)`
+  await t.rejects(executor.transaction(async (on) => {
+    await on(insert, [1])
+    await on(insert, [1])
+  }), { code: 'fault', driverCode: '23505' })
+  t.strictSame(await executor.query(`SELECT n FROM "${schema}".rows`), [])
+  t.equal(await executor.transaction(async (on) => {
+    await on(insert, [1])
+    return 'done'
+  }), 'done')
+  t.strictSame(await executor.query(`SELECT n FROM "${schema}".rows`), [{ n: '1' }])
+})
+
+test('exclusive transactions of one installation run one after the other, and no others wait', async (t) => {
+  const { executor, schema } = executorOn(t, {})
+  const { executor: second } = executorOn(t, { schema })
+  const { executor: other } = executorOn(t, {})
+  const order: string[] = []
+  let end = () => {}
+  const first = executor.transaction(async () => {
+    order.push('first began')
+    await new Promise<void>((resolve) => { end = resolve })
+    order.push('first ended')
+  }, { exclusive: true })
+  await until('the first transaction', () => order.length === 1)
+  const waiting = second.transaction(async () => { order.push('second') }, { exclusive: true })
+  await until('a second that waits', async () => (await waitingForLock(schema)).length === 1)
+  await second.transaction(async () => { order.push('not exclusive') })
+  await other.transaction(async () => { order.push('another installation') }, { exclusive: true })
+  end()
+  await Promise.all([first, waiting])
+  t.strictSame(order, ['first began', 'not exclusive', 'another installation', 'first ended', 'second'])
+})
+
+test('noTimeout lifts the limits on statements for one transaction', async (t) => {
+  const session = '-c statement_timeout=100'
+  const { executor } = executorOn(t, { session, settings: { deadline: 150 }, max: 1 })
+  const slow = 'SELECT pg_sleep(0.3)'
+  await t.rejects(executor.transaction((on) => on(slow)), { code: 'unavailable', driverCode: '57014' })
+  t.equal((await executor.transaction((on) => on(slow), { noTimeout: true })).length, 1)
+  t.strictSame(await executor.query(TIMEOUT), [{ timeout: '100ms' }])
+})
+
+test('a snapshot sees the database as it was when it began, without a time limit', async (t) => {
+  const { executor, schema } = executorOn(t, { session: '-c statement_timeout=100', settings: { deadline: 150 } })
+  await sql(`CREATE SCHEMA "${schema}"; CREATE TABLE "${schema}".fastify_users_users (id text)`)
+  const count = `SELECT count(*) AS n FROM "${schema}".fastify_users_users`
+  const counts = await executor.snapshot(async (on) => {
+    const before = await on(count)
+    await sql(`INSERT INTO "${schema}".fastify_users_users VALUES ('x')`)
+    await on('SELECT pg_sleep(0.3)')
+    return [before, await on(count)]
+  })
+  t.strictSame(counts, [[{ n: '0' }], [{ n: '0' }]])
+  t.strictSame(await executor.query(count), [{ n: '1' }])
+})
+
+test('a snapshot is given up soon if another transaction locks the users, and when it is told to stop', async (t) => {
+  const { executor, schema } = executorOn(t, {})
+  await sql(`CREATE SCHEMA "${schema}"; CREATE TABLE "${schema}".fastify_users_users (id text)`)
+  await pgHost(t).transaction(async (trx) => {
+    await trx.raw(`LOCK TABLE "${schema}".fastify_users_users`)
+    await t.rejects(executor.snapshot(async () => {}), { code: 'unavailable', driverCode: '55P03' })
+  })
+  const stopping = new AbortController()
+  const endless = executor.snapshot(async (on) => {
+    stopping.abort()
+    return on('SELECT pg_sleep(60)')
+  }, { signal: stopping.signal })
+  await t.rejects(endless, { code: 'unavailable', driverCode: 'ECONNRESET' })
+  // The server would sleep on.
+  await terminate(schema)
+})
+
+test('in a host\'s transaction only work behind a savepoint may be refused', async (t) => {
+  const { executor: pool, host, names } = executorOn(t, {})
+  const trx = await host.transaction()
+  const { executor } = joinTransaction(trx, pool, names)
+  const refused = 'SELECT 1 / 0'
+  const usable = () => executor.read('SELECT 1 AS one')
+  const refusal = { code: 'fault', driverCode: '22012' }
+  await t.rejects(executor.query(refused, [], { savepoint: true }), refusal)
+  t.strictSame(await usable(), [{ one: '1' }])
+  await t.rejects(executor.transaction((on) => on(refused), { exclusive: true }), refusal)
+  t.strictSame(await usable(), [{ one: '1' }])
+  await t.rejects(executor.query(refused), refusal)
+  await t.rejects(usable(), { code: 'fault', driverCode: '25P02' })
+  await trx.rollback()
+})

@@ -1,0 +1,97 @@
+// Concurrent requests are few statements, each of which looks its rows up by an index.
+import type { Knex } from 'knex'
+import { test, type Test } from 'tap'
+import { dialectOf } from '../../adapters/knex/dialects/index.ts'
+import { storageOnKnex } from '../../adapters/knex/storage.ts'
+import { anyVersion, everyone, idOf, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
+import type { PageRequest, UserChanges } from '../../lib/core/storage.ts'
+import { pgHost } from '../helpers/postgres.ts'
+import { sqliteHost } from '../helpers/sqlite.ts'
+import { temporarySchema } from '../helpers/stores.ts'
+
+const LATER = '2026-02-02T00:00:00.000Z'
+const PAGE: PageRequest = { order: 'asc', limit: 20, from: { offset: 0 } }
+const numbers = (length: number) => Array.from({ length }, (_, n) => n)
+
+interface SqliteConnection {
+  prepare (sql: string, ...others: unknown[]): unknown
+}
+
+/**
+ * Notes every statement that the only connection of an SQLite prepares from now on. Returns a function that returns
+ * how many steps their plans have, and which of these scan the table of users.
+ */
+async function plansOf (host: Knex): Promise<() => Promise<{ steps: number, scans: string[] }>> {
+  const connection: SqliteConnection = await host.client.acquireConnection()
+  await host.client.releaseConnection(connection)
+  const prepared: string[] = []
+  const { prepare } = connection
+  connection.prepare = (sql, ...others) => {
+    prepared.push(sql)
+    return prepare.call(connection, sql, ...others)
+  }
+  const { run } = dialectOf(host.client.driverName)
+  const planOf = async (sql: string) => {
+    const values = Array.from(new Set(sql.match(/\?\d+/g)), () => null)
+    return (await run(connection, `EXPLAIN QUERY PLAN ${sql}`, values)).map(({ detail }) => String(detail))
+  }
+  return async () => {
+    const steps = (await Promise.all(prepared.filter((sql) => /^(?:UPDATE|SELECT)/.test(sql)).map(planOf))).flat()
+    return { steps: steps.length, scans: steps.filter((step) => /SCAN (?:fastify_users_)?users/.test(step)) }
+  }
+}
+
+/** A Knex instance, and the options of a storage on it. */
+function hostOf (t: Test, kind: 'sqlite' | 'postgres') {
+  if (kind === 'postgres') return { host: pgHost(t), options: { schema: temporarySchema(t) } }
+  const host = sqliteHost(':memory:')
+  t.teardown(() => host.destroy())
+  return { host, options: {} }
+}
+
+for (const kind of ['sqlite', 'postgres'] as const) {
+  test(`${kind}: concurrent requests are few statements, however small the table was`, async (t) => {
+    const { host, options } = hostOf(t, kind)
+    const storage = storageOnKnex(host, options, { prepare: true, batching: { connections: 1, groups: 1 } })
+    t.teardown(() => storage.close())
+    await storage.migrate()
+    await storage.createUser(userOf(999), keysOf(userOf(999)), null)
+    // From now on SQLite takes the table for a small one.
+    if (kind === 'sqlite') await host.raw('ANALYZE')
+    const plans = kind === 'sqlite' ? await plansOf(host) : null
+    let acquired = 0
+    const acquire = host.client.acquireConnection
+    host.client.acquireConnection = function () {
+      acquired++
+      return acquire.call(this)
+    }
+    /** How often 200 concurrent calls acquire a connection. */
+    async function cost (call: (n: number) => Promise<unknown>): Promise<number> {
+      const before = acquired
+      await Promise.all(numbers(200).map(call))
+      return acquired - before
+    }
+    const update = (changes: UserChanges, ifVersion: number[] | null) => async (n: number) => {
+      const guard = { ifVersion, unlessVersion: [] }
+      t.equal((await storage.updateUser(idOf('usr', n), changes, LATER, guard))?.changed, true)
+    }
+    t.equal(await cost((n) => storage.createUser(userOf(n), keysOf(userOf(n)), null)), 4)
+    t.equal(await cost(update(rename('new'), null)), 4)
+    t.equal(await cost(update({ fields: { n: 1 } }, [2])), 4)
+    t.equal(await cost(update({ ...rename('both'), fields: {} }, [3])), 4)
+    const unchanging = await cost((n) => storage.updateUser(idOf('usr', n), rename('both'), LATER, anyVersion))
+    t.ok(unchanging < 20, 'updates that change nothing are combined too')
+    const finding = await cost(async (n) => { t.equal((await storage.findUser(idOf('usr', n)))?.version, 4) })
+    t.ok(finding <= 4)
+    const listing = await cost(async (n) => {
+      const { emailKey } = keysOf(userOf(n))
+      const { items } = await storage.listUsers({ ...everyone, emailKey }, PAGE)
+      t.strictSame(items.map(({ id }) => id), [idOf('usr', n)])
+    })
+    t.ok(listing <= 4)
+    if (plans === null) return
+    const { steps, scans } = await plans()
+    t.ok(steps > 5)
+    t.strictSame(scans, [], 'each row is looked up by an index')
+  })
+}

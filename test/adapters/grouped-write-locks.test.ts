@@ -1,0 +1,84 @@
+// Writes that are combined on PostgreSQL, while another transaction holds what some of them need.
+import { test, type Test } from 'tap'
+import { postgres } from '../../adapters/postgres.ts'
+import { anyVersion, count, idOf, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
+import type { Storage, UserRecord } from '../../lib/core/storage.ts'
+import { migrated } from '../helpers/migrated.ts'
+import { USER_COLUMN_LIST } from '../helpers/plain-users.ts'
+import { connectPg, pgUrlWith, waitingForLock } from '../helpers/postgres.ts'
+import { pgUrl, temporarySchema } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
+
+const LATER = '2026-02-02T00:00:00.000Z'
+const numbers = (length: number) => Array.from({ length }, (_, n) => n)
+
+/** A storage with 60 users, and a transaction of another connection on its tables. */
+async function besideTransaction (t: Test) {
+  const schema = temporarySchema(t)
+  const storage = await migrated(t, postgres({ connection: pgUrlWith({ application_name: schema }), schema }))
+  await Promise.all(numbers(60).map((n) => storage.createUser(userOf(n), keysOf(userOf(n)), null)))
+  const other = await connectPg(t)
+  await other.query(`SET search_path = "${schema}"; BEGIN`)
+  const waiting = (statements: number) => until(`${statements} statements that wait for a lock`,
+    async () => (await waitingForLock(schema)).length >= statements)
+  return { schema, storage, other, waiting }
+}
+
+test('a user that another transaction has locked keeps no other update waiting', async (t) => {
+  const { storage, other, waiting } = await besideTransaction(t)
+  const ids = [3, 20].map((n) => idOf('usr', n))
+  await other.query('SELECT 1 FROM fastify_users_users WHERE id = ANY($1) FOR UPDATE', [ids])
+  const update = (n: number, name: string) => storage.updateUser(idOf('usr', n), rename(name), LATER, anyVersion)
+  // Two single updates take both places of groups, and give them back.
+  const locked = [update(3, 'new 3')]
+  await waiting(1)
+  locked.push(update(20, 'new 20'))
+  await waiting(2)
+  const free = numbers(60).filter((n) => n !== 3 && n !== 20)
+  const answers = await Promise.all(free.map((n) => update(n, `new ${n}`)))
+  t.strictSame(answers.map((each) => each?.user.name), free.map((n) => `new ${n}`))
+  // Now the locked ones are in a group with others.
+  const again = [0, 3, 1, 20, 2].map((n) => update(n, 'again'))
+  await Promise.all([0, 2, 4].map((n) => again[n]))
+  await waiting(4)
+  const users = await Promise.all([0, 1, 2].map((n) => storage.findUser(idOf('usr', n))))
+  t.strictSame(users.map((user) => user?.name), ['again', 'again', 'again'])
+  await other.query('COMMIT')
+  t.strictSame((await Promise.all(locked)).map((each) => each?.changed), [true, true])
+  t.strictSame((await Promise.all(again)).map((each) => each?.user.name), numbers(5).map(() => 'again'))
+})
+
+for (const end of ['COMMIT', 'ROLLBACK']) {
+  test(`an address that another transaction has inserted keeps no other creation waiting: ${end}`, async (t) => {
+    const { storage, other, waiting } = await besideTransaction(t)
+    await other.query(`INSERT INTO fastify_users_users ${USER_COLUMN_LIST}
+      VALUES ('usr_x', 'x', 'x', 'x', 'user130@example.org', 1, now(), now())`)
+    const create = (n: number) => storage.createUser(userOf(n), keysOf(userOf(n)), null)
+    // In the middle of the others.
+    const before = numbers(30).map((n) => create(100 + n))
+    const wanted = create(130).then(() => 'ok', ({ code }) => code)
+    const after = numbers(29).map((n) => create(131 + n))
+    const users = (await Promise.all([...before, ...after])).map(({ user }) => user)
+    t.strictSame(users, numbers(60).filter((n) => n !== 30).map((n) => userOf(100 + n)))
+    await waiting(1)
+    await other.query(end)
+    t.equal(await wanted, end === 'COMMIT' ? 'email_taken' : 'ok')
+  })
+}
+
+test('two processes that create users with the same addresses each get their answers', async (t) => {
+  const { schema, storage, other } = await besideTransaction(t)
+  await other.query('COMMIT')
+  const second = postgres({ connection: pgUrl(), schema })
+  t.teardown(() => second.close())
+  const wanted = numbers(300).map((n) => userOf(1000 + n))
+  const createAll = (on: Storage, users: UserRecord[], start: string) => users.map((user) =>
+    on.createUser({ ...user, id: user.id.replace('usr_', start) }, keysOf(user), null))
+  const answers = await Promise.allSettled([
+    ...createAll(storage, wanted, 'usr_6'), ...createAll(second, wanted.toReversed(), 'usr_7')
+  ])
+  t.equal(answers.filter(({ status }) => status === 'fulfilled').length, 300)
+  const codes = answers.map((answer) => answer.status === 'fulfilled' ? 'ok' : answer.reason.code)
+  t.strictSame([...new Set(codes)].sort(), ['email_taken', 'ok'])
+  t.equal(await count(storage), 360)
+})

@@ -1,0 +1,91 @@
+// A host's own Knex instance and its settings, and a pool of our own.
+import { join } from 'node:path'
+import knex from 'knex'
+import { test } from 'tap'
+import { knexStorage } from '../../adapters/knex/index.ts'
+import { loadSqliteDriver } from '../../adapters/knex/drivers/sqlite-drivers.ts'
+import { postgres } from '../../adapters/postgres.ts'
+import { apiKeyOf, keysOf, userOf } from '../../adapters/testing/values.ts'
+import { intercept, type Step } from '../helpers/intercept.ts'
+import { migrated } from '../helpers/migrated.ts'
+import { pgHost, pgUrlWith } from '../helpers/postgres.ts'
+import { sqliteDriver } from '../helpers/sqlite.ts'
+import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
+
+test('a host that debugs its Knex sees its own statements, and nothing of its users', async (t) => {
+  const schema = temporarySchema(t)
+  const filename = join(await temporaryDirectory(t), 'host.db')
+  const { client } = loadSqliteDriver(sqliteDriver)
+  const hosts = [
+    { client, connection: { filename }, useNullAsDefault: true, options: {} },
+    { client: 'pg', connection: pgUrl(), pool: { min: 0, max: 2 }, options: { schema } }
+  ]
+  for (const { options, ...config } of hosts) {
+    const logged: unknown[] = []
+    const keep = (...entries: unknown[]) => { logged.push(...entries) }
+    const log = { debug: keep, warn: keep, error: keep }
+    const host = knex({ ...config, debug: true, asyncStackTraces: true, log })
+    t.teardown(() => host.destroy())
+    const queries: string[] = []
+    host.on('query', ({ sql }) => queries.push(sql))
+    const storage = await migrated(t, knexStorage(host, options))
+    const user = userOf(1, { name: 'canary', email: 'canary@example.org' })
+    await host.transaction(async (trx) => {
+      await storage.joinTransaction(trx).createUser(user, keysOf(user), null)
+      await trx.raw('select 1 as mine')
+    })
+    t.equal((await storage.findUser(user.id))?.name, 'canary')
+    t.match(JSON.stringify(logged), 'select 1 as mine')
+    t.notMatch(JSON.stringify([logged, queries]), 'canary')
+    t.match(queries, ['BEGIN;', 'select 1 as mine', 'COMMIT;'])
+  }
+})
+
+test('without a schema the search path decides, for notifications too', async (t) => {
+  const schema = temporarySchema(t)
+  await sql(`create schema "${schema}"`)
+  const connection = pgUrlWith({ options: `-c search_path=${schema}` })
+  const storage = await migrated(t, postgres({ connection, pool: { max: 2 } }))
+  let changes = 0
+  const stop = storage.watchApiKeys?.(() => { changes++ })
+  await storage.createApiKey(apiKeyOf(1), { onlyFirst: true })
+  await until('a notification of the new key', () => changes > 0)
+  stop?.()
+  t.equal((await storage.findApiKey(apiKeyOf(1).id))?.name, 'Key 1')
+})
+
+test('a schema that is dropped while it is checked is behind, and any other error is a fault', async (t) => {
+  const schema = temporarySchema(t)
+  const other = await migrated(t, postgres({ connection: pgUrl(), schema }))
+  const storageWith = (step: Step) => {
+    const host = pgHost(t)
+    intercept(host, step)
+    return knexStorage(host, { schema })
+  }
+  const broken = storageWith(async (statement, send) =>
+    send(statement.includes('max(version)') ? 'select nonsense' : undefined))
+  await t.rejects(broken.check(), { code: 'fault', driverCode: '42703' })
+  const late = storageWith(async (statement, send) => {
+    if (statement.includes('max(version)')) await other.rollback(0)
+    return send()
+  })
+  await t.rejects(late.check(), { code: 'schema_behind', message: /at version 0/ })
+})
+
+test('postgres() takes options of pg, and closes all of its connections', async (t) => {
+  const schema = temporarySchema(t)
+  const { hostname: host, port, username: user, password, pathname } = new URL(pgUrl())
+  const database = pathname.slice(1)
+  const connection = { host, port: Number(port), user, password, database, application_name: schema }
+  const storage = postgres({ connection, schema, statementTimeout: 0 })
+  await storage.migrate()
+  await Promise.all(Array.from({ length: 30 }, () => storage.check()))
+  const connections = async () =>
+    (await sql('select 1 from pg_stat_activity where application_name = $1', [schema])).length
+  t.ok(await connections() > 0)
+  await storage.close()
+  await until('the end of all connections', async () => await connections() === 0)
+  await t.rejects(storage.check(), { code: 'unavailable' }, 'it stays closed')
+  await t.resolves(storage.close(), 'a second time too')
+})

@@ -1,0 +1,108 @@
+// Connections that are lost, statements that conflict again and again, and work that is told to stop.
+import { test, type Test } from 'tap'
+import { untilAborted } from '../../adapters/knex/connection/deadlines.ts'
+import { isDiscarded } from '../../adapters/knex/drivers/knex-internals.ts'
+import { destroySocket } from '../../adapters/knex/drivers/pg-internals.ts'
+import { knexStorage } from '../../adapters/knex/index.ts'
+import { postgres } from '../../adapters/postgres.ts'
+import { apiKeyOf, count, keysOf, timeOf, userOf } from '../../adapters/testing/values.ts'
+import { intercept } from '../helpers/intercept.ts'
+import { migrated } from '../helpers/migrated.ts'
+import { pgHost, pgUrlWith, terminate } from '../helpers/postgres.ts'
+import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
+
+const idempotency = { key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: '2027-01-01T00:00:00.000Z' }
+
+/** A storage on a host's only connection, which the server knows by the name of the schema. */
+async function onOneConnection (t: Test) {
+  const schema = temporarySchema(t)
+  const host = pgHost(t, { connection: pgUrlWith({ application_name: schema }), pool: { min: 0, max: 1 } })
+  return { schema, host, storage: await migrated(t, knexStorage(host, { schema })) }
+}
+
+test('work that does not end after it was told to stop loses its connection', async (t) => {
+  const stopping = new AbortController()
+  const connection = { connection: { stream: { destroy () {} } } }
+  const result = new Promise((_resolve, reject) => {
+    connection.connection.stream.destroy = () => reject(new Error('destroyed'))
+  })
+  const aborted = untilAborted(result, { destroySocket }, connection, stopping.signal)
+  const stopped = t.rejects(aborted, { message: 'destroyed' })
+  t.notOk(isDiscarded(connection))
+  stopping.abort()
+  await stopped
+  t.ok(isDiscarded(connection))
+})
+
+test('a transaction whose connection is lost fails as unavailable, and does nothing', async (t) => {
+  const { schema, host, storage } = await onOneConnection(t)
+  const restore = intercept(host, async (statement, send) => {
+    if (statement.includes('LIMIT 1')) await terminate(schema)
+    return send()
+  })
+  const created = storage.createApiKey(apiKeyOf(1), { onlyFirst: true })
+  await t.rejects(created, { name: 'StorageError', code: 'unavailable' })
+  restore()
+  t.equal(await storage.findApiKey(apiKeyOf(1).id), null)
+})
+
+test('a transaction that gets no lock leaves its connection usable', async (t) => {
+  const schema = temporarySchema(t)
+  const host = pgHost(t, { connection: pgUrlWith({ options: '-c lock_timeout=100' }), pool: { min: 0, max: 1 } })
+  const storage = await migrated(t, knexStorage(host, { schema }))
+  await pgHost(t).transaction(async (trx) => {
+    await trx.raw('select pg_advisory_xact_lock(hashtextextended(' +
+      "'fastify-users.' || coalesce(current_schema(), '') || '.' || ?, 0))", [`${schema}.fastify_users_`])
+    const first = storage.createApiKey(apiKeyOf(1), { onlyFirst: true })
+    await t.rejects(first, { code: 'unavailable', driverCode: '55P03' })
+    t.equal(await storage.createApiKey(apiKeyOf(1), { onlyFirst: false }), true, 'other work needs no lock')
+    const rotation = { now: timeOf(1), expiresAt: '2026-02-01T00:00:00.000Z' }
+    await t.resolves(storage.rotateApiKey(apiKeyOf(1).id, apiKeyOf(2), rotation))
+  })
+  t.match(await host.raw('select 1 as one'), { rows: [{ one: 1 }] })
+})
+
+test('a creation whose answer was lost finds its own user, with and without an idempotency key', async (t) => {
+  const { schema, host, storage } = await onOneConnection(t)
+  let lose = true
+  intercept(host, async (statement, send) => {
+    const answer = await send()
+    if (!lose || !statement.includes('INSERT INTO')) return answer
+    // The statement was carried out; now the connection is lost, and the answer with it.
+    lose = false
+    await terminate(schema)
+    return send('select 1')
+  })
+  for (const [n, key] of [[1, null], [2, idempotency]] as const) {
+    lose = true
+    const user = userOf(n)
+    t.strictSame(await storage.createUser(user, keysOf(user), key), { user, replayed: false })
+    t.equal(lose, false, 'the answer was lost')
+    const other = userOf(n, { name: 'B', email: 'other@example.org' })
+    await t.rejects(storage.createUser(other, keysOf(other), null), { code: 'fault' }, 'another user has the id')
+  }
+  t.equal(await count(storage), 2)
+})
+
+test('a creation that gets no connection waits for one only once', async (t) => {
+  const schema = temporarySchema(t)
+  const host = pgHost(t, { pool: { min: 0, max: 1 }, acquireConnectionTimeout: 100 })
+  const storage = await migrated(t, knexStorage(host, { schema }))
+  await host.transaction(async () => {
+    const pool: { acquireConnection: () => Promise<unknown> } = host.client
+    const calls = t.capture(pool, 'acquireConnection', pool.acquireConnection)
+    await t.rejects(storage.createUser(userOf(1), keysOf(userOf(1)), null), { code: 'unavailable' })
+    t.equal(calls().length, 1)
+  })
+})
+
+test('a statement that conflicts every time is given up as unavailable', async (t) => {
+  const schema = temporarySchema(t)
+  const storage = await migrated(t, postgres({ connection: pgUrl(), schema }))
+  await sql(`create function "${schema}".conflict() returns trigger language plpgsql
+    as $$ begin raise exception 'conflict' using errcode = '40001'; end $$`)
+  await sql(`create trigger conflict before insert on "${schema}".fastify_users_users
+    execute function "${schema}".conflict()`)
+  const created = storage.createUser(userOf(1), keysOf(userOf(1)), null)
+  await t.rejects(created, { code: 'unavailable', driverCode: '40001' })
+})

@@ -1,0 +1,99 @@
+// migrationsSql(): the SQL of the migrations, for a team that runs its DDL itself.
+import { join } from 'node:path'
+import { test } from 'tap'
+import { knexStorage, migrationsSql } from '../../adapters/knex/index.ts'
+import { LATEST, migrations } from '../../adapters/knex/schema/migrations.ts'
+import { postgres } from '../../adapters/postgres.ts'
+import { sqlite } from '../../adapters/sqlite.ts'
+import { inFile, shapeOfFile, shapeOfSchema } from '../helpers/database-shape.ts'
+import { migrated } from '../helpers/migrated.ts'
+import { runScript, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
+import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const clients = ['sqlite3', 'better-sqlite3', 'node:sqlite'] as const
+
+test('on SQLite the SQL makes what migrate() makes with any driver, and reverts it', async (t) => {
+  const directory = await temporaryDirectory(t)
+  const printed = join(directory, 'printed.db')
+  for (const client of clients) t.equal(migrationsSql(client), migrationsSql('sqlite3'))
+  await runScript(printed, migrationsSql('sqlite3'))
+  await runScript(printed, migrationsSql('sqlite3', { from: LATEST }))
+  const applied = await inFile(printed, 'select version, name, applied_at from fastify_users_migrations')
+  t.match(applied, migrations.map(({ name }, i) => ({ version: i + 1, name, applied_at: ISO })))
+  const storage = sqlite({ filename: printed })
+  t.teardown(() => storage.close())
+  await t.resolves(storage.check())
+  await t.resolves(storage.migrate())
+  for (const { driver } of sqliteDrivers.filter(({ skip }) => skip === false)) {
+    const filename = join(directory, `${driver.replace(':', '-')}.db`)
+    await migrated(t, sqlite({ filename, driver }))
+    t.strictSame(await shapeOfFile(printed), await shapeOfFile(filename), driver)
+  }
+  await runScript(printed, migrationsSql('sqlite3', { from: LATEST, to: 0 }))
+  t.strictSame(await shapeOfFile(printed), [])
+  await t.rejects(storage.check(), { code: 'schema_behind' })
+})
+
+test('on PostgreSQL the SQL makes what migrate() makes, and reverts it', async (t) => {
+  const [schema, printed] = [temporarySchema(t), temporarySchema(t)]
+  await migrated(t, postgres({ connection: pgUrl(), schema }))
+  await sql(migrationsSql('pg', { schema: printed, to: 1 }))
+  await sql(migrationsSql('pg', { schema: printed, from: 1, to: LATEST }))
+  const applied = await sql(`select version, name, applied_at from "${printed}".fastify_users_migrations`)
+  t.match(applied, migrations.map(({ name }, i) => ({ version: i + 1, name, applied_at: Date })))
+  const storage = postgres({ connection: pgUrl(), schema: printed })
+  t.teardown(() => storage.close())
+  await t.resolves(storage.check())
+  await t.resolves(storage.migrate())
+  t.strictSame(await shapeOfSchema(printed), await shapeOfSchema(schema))
+  await sql(migrationsSql('pg', { schema: printed, from: LATEST, to: 0 }))
+  t.strictSame(await shapeOfSchema(printed), [[], [], [], [], [], []])
+  await t.rejects(storage.check(), { code: 'schema_behind' })
+})
+
+test('the SQL makes the indexes of fields, and takes them away', async (t) => {
+  const schema = temporarySchema(t)
+  const filterable = ['plan']
+  const host = sqliteHost(':memory:')
+  t.teardown(() => host.destroy())
+  const run = async (script: string) => {
+    const statements = script.split(/;\n(?!\s)/).filter((statement) => statement.trim() !== '')
+    for (const statement of statements) await host.raw(statement.replaceAll('?', '\\?'))
+  }
+  const onFile = knexStorage(host)
+  await run(migrationsSql('better-sqlite3', { filterable }))
+  await t.resolves(onFile.check({ filterable }))
+  await run(migrationsSql('better-sqlite3', { from: LATEST, to: 0, filterable }))
+  t.equal((await onFile.inspect()).version, 0)
+
+  const storage = postgres({ connection: pgUrl(), schema })
+  t.teardown(() => storage.close())
+  await sql(migrationsSql('pg', { schema }))
+  t.strictSame((await storage.inspect({ filterable })).unindexed, ['plan'])
+  await sql(migrationsSql('pg', { schema, from: LATEST, filterable }))
+  await t.resolves(storage.check({ filterable }))
+  await sql(migrationsSql('pg', { schema, from: LATEST, to: 0, filterable }))
+  t.equal((await storage.inspect()).version, 0)
+  for (const to of [0, 1]) {
+    t.throws(() => migrationsSql('pg', { to, filterable: ['a"; DROP'] }), { name: 'TypeError' })
+  }
+})
+
+test('without a migration to do the SQL is an empty transaction', async (t) => {
+  t.equal(migrationsSql('pg', { from: 0, to: 0 }), 'BEGIN ISOLATION LEVEL READ COMMITTED;\nCOMMIT;\n')
+  t.equal(migrationsSql('sqlite3', { from: LATEST }), 'BEGIN IMMEDIATE;\nCOMMIT;\n')
+})
+
+test('refuses wrong options and other databases', async (t) => {
+  const untyped = (value: unknown) => JSON.parse(JSON.stringify(value))
+  t.throws(() => migrationsSql('pg', untyped({ from: -1, to: 99, version: 1 })), {
+    name: 'TypeError',
+    message: /3 wrong options/
+  })
+  t.throws(() => migrationsSql('sqlite3', { schema: 'x' }), {
+    name: 'TypeError',
+    message: 'fastify-users: the option schema is for PostgreSQL'
+  })
+  t.throws(() => migrationsSql(untyped('mysql')), TypeError)
+})

@@ -1,0 +1,74 @@
+// postgres({ pooler: true }): nothing depends on a session, since a pooler lends another one each time.
+import { test } from 'tap'
+import { knexStorage } from '../../adapters/knex/index.ts'
+import { postgres } from '../../adapters/postgres.ts'
+import { keysOf, timeOf, userOf } from '../../adapters/testing/values.ts'
+import type { Storage } from '../../lib/core/storage.ts'
+import { migrated } from '../helpers/migrated.ts'
+import { pgHost, pgUrlWith } from '../helpers/postgres.ts'
+import { pgBouncerUrl, pgUrl, pooled, sql, temporarySchema } from '../helpers/stores.ts'
+
+const idempotency = { key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: '2027-01-01T00:00:00.000Z' }
+
+const create = (storage: Pick<Storage, 'createUser'>, n: number) =>
+  storage.createUser(userOf(n), keysOf(userOf(n)), idempotency)
+
+test('nothing is set on a session, and the tables are in public whatever the search path is', async (t) => {
+  const tablePrefix = `${temporarySchema(t)}_`
+  const connection = pgUrlWith({ options: '-c search_path=pg_temp -c statement_timeout=0' })
+  const storage = await migrated(t, postgres({ connection, pooler: true, tablePrefix, pool: { max: 2 } }))
+  const schemas = await sql('select schemaname from pg_tables where tablename = $1', [`${tablePrefix}users`])
+  t.strictSame(schemas, [{ schemaname: 'public' }])
+  t.equal((await create(storage, 1)).replayed, false)
+  t.equal((await create(storage, 1)).user.id, userOf(1).id)
+  await storage.rollback(0)
+  t.strictSame(await sql("select tablename from pg_tables where tablename like $1 || '%'", [tablePrefix]), [])
+  const unlimited = postgres({ connection, pooler: true, statementTimeout: 0, schema: 'public', tablePrefix })
+  t.teardown(() => unlimited.close())
+  await t.rejects(unlimited.check(), { code: 'schema_behind' })
+})
+
+test('every table is in public unless a schema is named', async (t) => {
+  const bystander = temporarySchema(t)
+  await sql(`create schema "${bystander}"`)
+  const tablePrefix = `${bystander}_`
+  const connection = pgUrlWith({ options: `-c search_path=${bystander}` })
+  const storage = await migrated(t, postgres({ connection, pooler: true, tablePrefix }))
+  const schemas = await sql('select distinct schemaname from pg_tables where tablename like $1', [`${tablePrefix}%`])
+  t.strictSame(schemas, [{ schemaname: 'public' }])
+  await storage.rollback(0)
+})
+
+test('without the option, the error of PgBouncer names it', { skip: pooled.skip }, async (t) => {
+  const storage = postgres({ connection: String(pgBouncerUrl()) })
+  t.teardown(() => storage.close())
+  await t.rejects(storage.check(), {
+    code: 'unavailable',
+    message: 'the server or a pooler refuses the connection; a pooler that refuses session settings needs the ' +
+      'option pooler of postgres() (08P01)'
+  })
+})
+
+test('a statement that is not answered is given up on this side', async (t) => {
+  const schema = temporarySchema(t)
+  const connection = pgBouncerUrl() ?? pgUrl()
+  const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeout: 200 }))
+  await pgHost(t).transaction(async (trx) => {
+    await trx.raw(`lock table "${schema}".fastify_users_users`)
+    const expected = { code: 'unavailable', driverCode: 'ETIMEDOUT' }
+    await t.rejects(storage.findUser('usr_1'), expected, 'the server has no limit')
+  })
+  t.equal(await storage.findUser('usr_1'), null)
+})
+
+test('a creation that waits for one with the same key fails as in progress', async (t) => {
+  const schema = temporarySchema(t)
+  const connection = pgBouncerUrl() ?? pgUrl()
+  const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeout: 100 }))
+  const host = pgHost(t)
+  await host.transaction(async (trx) => {
+    await create(knexStorage(host, { schema }).joinTransaction(trx), 1)
+    await t.rejects(create(storage, 2), { code: 'idempotency_in_progress' })
+  })
+  t.match(await create(storage, 3), { user: { id: userOf(1).id }, replayed: true })
+})

@@ -1,0 +1,95 @@
+// Look-ups and searches read few rows, whatever the size of the table.
+import { join } from 'node:path'
+import { test, type Test } from 'tap'
+import type { Dialect } from '../../adapters/knex/dialects/dialect.ts'
+import { postgresDialect } from '../../adapters/knex/dialects/postgres.ts'
+import { sqliteDialect } from '../../adapters/knex/dialects/sqlite.ts'
+import { afterPrefix, beginsWith, pageStatement } from '../../adapters/knex/pages.ts'
+import { type Condition, fieldIs } from '../../adapters/knex/schema/field-indexes.ts'
+import { USER_COLUMNS } from '../../adapters/knex/tables/columns.ts'
+import { postgres } from '../../adapters/postgres.ts'
+import { sqlite } from '../../adapters/sqlite.ts'
+import { migrated } from '../helpers/migrated.ts'
+import { USER_COLUMN_LIST } from '../helpers/plain-users.ts'
+import { sqliteHost } from '../helpers/sqlite.ts'
+import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+
+type GivenCondition = Condition | null | ((dialect: Dialect) => Condition)
+type From = { offset: number } | { after: string }
+
+const literal = (value: unknown) => typeof value === 'string' ? `'${value}'` : String(value)
+
+/** The statement of a page, with values in place of its placeholders, as EXPLAIN needs it. */
+function explained (dialect: Dialect, table: string, given: GivenCondition, from: From): string {
+  const condition = typeof given === 'function' ? given(dialect) : given
+  const page = { order: 'asc', limit: 20, from } as const
+  const { sql: text, params } = pageStatement(dialect, table, USER_COLUMNS, condition, page)
+  return text.replaceAll(/[$?](\d+)/g, (_, n) => literal(params[Number(n) - 1]))
+}
+
+/** Makes the function that returns the plans of a page in PostgreSQL, with many users, and in SQLite. */
+async function planner (t: Test) {
+  const schema = temporarySchema(t)
+  const table = `"${schema}".fastify_users_users`
+  const storage = await migrated(t, postgres({ connection: pgUrl(), schema }))
+  await storage.migrate({ filterable: ['plan'] })
+  await sql(`insert into ${table} ${USER_COLUMN_LIST} select 'usr_' || lpad(i::text, 26, '0'), 'Name ' || i,
+    'name ' || i, i || '@example.org', i || '@example.org', 1, now(), now() from generate_series(1, 20000) i`)
+  await sql(`update ${table} set fields = '{"plan":"pro"}' where email like '%7@example.org'`)
+  await sql(`analyze ${table}`)
+  const filename = join(await temporaryDirectory(t), 'users.db')
+  const fileStore = sqlite({ filename })
+  await fileStore.migrate({ filterable: ['plan'] })
+  await fileStore.close()
+  const file = sqliteHost(filename)
+  t.teardown(() => file.destroy())
+
+  return async (given: GivenCondition, from: From) => {
+    const onPg = await sql(`explain ${explained(postgresDialect, table, given, from)}`)
+    const onFile: Array<{ detail: string }> =
+      await file.raw(`explain query plan ${explained(sqliteDialect, 'fastify_users_users', given, from)}`)
+    return {
+      onPg: onPg.map((row) => row['QUERY PLAN']).join('\n'),
+      onFile: onFile.map(({ detail }) => detail).join('\n')
+    }
+  }
+}
+
+test('every look-up and every search uses an index', async (t) => {
+  const plan = await planner(t)
+  const email = await plan({ sql: 'email_key = ?', values: ['5@example.org'] }, { offset: 0 })
+  t.match(email.onPg, 'fastify_users_users_email_unique')
+  t.notMatch(email.onPg, 'Seq Scan')
+  t.match(email.onFile, /SEARCH fastify_users_users USING (COVERING )?INDEX sqlite_autoindex_fastify_users_users_2/)
+
+  const [name, address] = [beginsWith('name_key', 'name 199'), beginsWith('email_key', 'name 199')]
+  const either = { sql: `(${name.sql} OR ${address.sql})`, values: [...name.values, ...address.values] }
+  const q = await plan(either, { offset: 0 })
+  for (const index of ['fastify_users_users_name_key', 'fastify_users_users_email_unique']) t.match(q.onPg, index)
+  t.notMatch(q.onPg, 'Seq Scan')
+  t.match(q.onFile, /MULTI-INDEX OR/)
+
+  const field = await plan((dialect) => fieldIs(dialect, 'plan', 'pro'), { offset: 0 })
+  t.match(field.onPg, 'fastify_users_field_plan_')
+  t.notMatch(field.onPg, 'Seq Scan')
+  const search = (kind: string) =>
+    `SEARCH fastify_users_users USING ${kind}INDEX fastify_users_field_plan_\\w{8} \\(<expr>=\\?\\)`
+  t.match(field.onFile, new RegExp(`${search('COVERING ')}\\n[^]*${search('')}`))
+  t.notMatch(field.onFile, 'TEMP B-TREE', 'the index has them in the order of ids')
+  t.comment(field.onPg, field.onFile)
+
+  const after = await plan(null, { after: 'usr_00000000000000000000010000' })
+  t.match(after.onPg, /Index (Only )?Scan using fastify_users_users_pkey/)
+  t.match(after.onFile, /SEARCH fastify_users_users USING INDEX sqlite_autoindex_fastify_users_users_1 \(id>\?\)/)
+})
+
+test('a range of texts with one prefix ends before the next text in code points', async (t) => {
+  for (const [prefix, end] of [
+    ['ab', 'ac'],
+    ['z\ud7ff', 'z\ue000'],
+    ['z\uffff', 'z\u{10000}'],
+    ['a\u{10ffff}\u{10ffff}', 'b'],
+    ['\u{10ffff}', null],
+    ['', null]
+  ] as const) t.equal(afterPrefix(prefix), end)
+})

@@ -1,0 +1,87 @@
+// What the SQL storages say of wrong options and of missing packages.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { dialectOf } from '../../adapters/knex/dialects/index.ts'
+import { postgresDialect } from '../../adapters/knex/dialects/postgres.ts'
+import { sqliteDialect } from '../../adapters/knex/dialects/sqlite.ts'
+import { knexStorage } from '../../adapters/knex/index.ts'
+import { namesOf } from '../../adapters/knex/tables/names.ts'
+import { postgres } from '../../adapters/postgres.ts'
+import { sqlite } from '../../adapters/sqlite.ts'
+import { requireOptional } from '../../lib/core/optional-packages.ts'
+import { sqliteHost } from '../helpers/sqlite.ts'
+import { pgUrl, temporaryDirectory } from '../helpers/stores.ts'
+
+/** A value as JavaScript without types may pass it. */
+const untyped = (value: unknown) => JSON.parse(JSON.stringify(value))
+
+test('prefix and schema are plain identifiers', async (t) => {
+  for (const tablePrefix of ['', 'Users_', '1x', 'a-b', 'a"b', 'x'.repeat(37)]) {
+    const naming = () => namesOf({ tablePrefix }, sqliteDialect.hasSchemas)
+    t.throws(naming, { name: 'TypeError', message: /tablePrefix must be/ })
+  }
+  const dotted = () => namesOf({ schema: 'a.b' }, postgresDialect.hasSchemas)
+  t.throws(dotted, { name: 'TypeError', message: /schema must be/ })
+  t.equal(namesOf({ schema: 's', tablePrefix: 't_' }, postgresDialect.hasSchemas).users, '"s"."t_users"')
+})
+
+test('sqlite() throws one error for all wrong options', async (t) => {
+  t.throws(() => sqlite(untyped({ filename: '', busyTimeout: -1, file: 'x' })), {
+    name: 'TypeError',
+    message: `fastify-users: sqlite(): 3 wrong options:
+- file is not a known option
+- filename must be the path of a file, no URI, or :memory:
+- busyTimeout must be a whole number of milliseconds, 0 or more`
+  })
+  for (const filename of ['sqlite:users.db', 'file:users.db', 'https://example.org/x']) {
+    t.throws(() => sqlite({ filename }), { message: /- filename must be/ })
+  }
+  t.throws(() => sqlite(untyped({})), { message: /- filename must be/ })
+  t.throws(() => sqlite(Object(undefined)[0]), { message: /- filename must be/ })
+})
+
+test('postgres() throws one error for all wrong options', async (t) => {
+  const wrong = { statementTimeout: '5s', pool: { max: 0 }, schema: 'X', tableprefix: 'x_' }
+  const faults = ['tableprefix is not a known option', 'connection must be .*', 'pool must be .*',
+    'statementTimeout must be .*', 'schema must be ']
+  t.throws(() => postgres(untyped(wrong)), {
+    name: 'TypeError',
+    message: new RegExp(`^fastify-users: postgres\\(\\): 5 wrong options:\\n- ${faults.join('\\n- ')}`)
+  })
+  for (const connection of ['', null, 5]) t.throws(() => postgres(untyped({ connection })), TypeError)
+  for (const statementTimeout of [-1, 1.5]) {
+    t.throws(() => postgres({ connection: pgUrl(), statementTimeout }), TypeError)
+  }
+})
+
+test('knexStorage() refuses wrong options and other databases', async (t) => {
+  const host = sqliteHost(':memory:')
+  t.teardown(() => host.destroy())
+  t.throws(() => knexStorage(host, { schema: 'x' }), {
+    name: 'TypeError',
+    message: 'fastify-users: the option schema is for PostgreSQL'
+  })
+  t.throws(() => knexStorage(host, untyped({ prefix: 'x' })), {
+    name: 'TypeError',
+    message: /prefix is not a known option/
+  })
+  t.throws(() => dialectOf('mysql2'), {
+    name: 'TypeError',
+    message: 'fastify-users: knexStorage() works with the Knex clients pg, sqlite3, better-sqlite3, node:sqlite, ' +
+      'not with mysql2'
+  })
+})
+
+test('a missing package is named with its install command, an unbuilt one with that of its build', async (t) => {
+  t.throws(() => requireOptional('sqlite()', ['knex', 'sqlite9', 'knexx']), {
+    message: 'fastify-users: sqlite() needs sqlite9 and knexx: npm install sqlite9 knexx'
+  })
+  t.type(requireOptional('sqlite()', ['knex']), 'function')
+  const unbuilt = join(await temporaryDirectory(t), 'unbuilt.cjs')
+  await writeFile(unbuilt, "throw new Error('no binary')")
+  t.throws(() => requireOptional('sqlite()', ['knex', unbuilt]), {
+    message: `fastify-users: sqlite() needs ${unbuilt}, which is installed but does not load: npm rebuild ${unbuilt}`,
+    cause: { message: 'no binary' }
+  })
+})

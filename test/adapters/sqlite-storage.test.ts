@@ -1,0 +1,86 @@
+// sqlite(): how it sets up its file, and what it does while another connection holds the lock.
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { dialectOf } from '../../adapters/knex/dialects/index.ts'
+import { betterSqlite3Driver } from '../../adapters/knex/drivers/better-sqlite3.ts'
+import { nodeSqliteDriver } from '../../adapters/knex/drivers/node-sqlite.ts'
+import { sqlite3Driver } from '../../adapters/knex/drivers/sqlite3.ts'
+import { sqlite } from '../../adapters/sqlite.ts'
+import { apiKeyOf, everyone, keysOf, userOf } from '../../adapters/testing/values.ts'
+import { migrated } from '../helpers/migrated.ts'
+import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
+import { temporaryDirectory } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
+
+const PRAGMAS = ['synchronous', 'busy_timeout', 'foreign_keys', 'journal_mode']
+const firstOne = { order: 'asc', limit: 1, from: { offset: 0 } } as const
+const drivers = {
+  'better-sqlite3': betterSqlite3Driver,
+  'node:sqlite': nodeSqliteDriver,
+  sqlite3: sqlite3Driver
+}
+
+for (const { driver, skip } of sqliteDrivers) {
+  test(`${driver}: creates the file with its directory, and sets it up for safety`, { skip }, async (t) => {
+    const filename = join(await temporaryDirectory(t), 'a', 'b', 'users.db')
+    const dialect = dialectOf(driver)
+    const { run } = dialect
+    const used = t.capture(dialect, 'run', run)
+    const storage = await migrated(t, sqlite({ filename, driver, busyTimeout: 4321 }))
+    t.match(storage.name, new RegExp(`^sqlite \\(${driver} \\d+\\.\\d+\\.\\d+\\)$`))
+    t.ok((await stat(`${filename}-wal`)).isFile(), 'the write-ahead log is on')
+    const connection: unknown = used()[0]?.args[0]
+    const setting = async (name: string) => (await run(connection, `pragma ${name}`, []))[0]
+    const settings = await Promise.all(PRAGMAS.map(setting))
+    // 2 is FULL: every commit is on the disk before it is answered. A synchronous driver never waits for a lock: its
+    // caller tries again.
+    t.strictSame(JSON.parse(JSON.stringify(settings)), [
+      { synchronous: 2 }, { timeout: driver === 'sqlite3' ? 4321 : 0 }, { foreign_keys: 1 }, { journal_mode: 'wal' }
+    ])
+    await storage.close()
+    const other = sqliteHost(filename, { driver })
+    t.teardown(() => other.destroy())
+    t.match(await other.raw('pragma journal_mode'), [{ journal_mode: 'wal' }])
+  })
+
+  test(`${driver}: waits for a file that others have locked, and then fails as unavailable`, { skip }, async (t) => {
+    const filename = join(await temporaryDirectory(t), 'users.db')
+    const other = sqliteHost(filename, { driver })
+    t.teardown(() => other.destroy())
+    await other.raw('create table mine (x)')
+    const reading = await other.transaction()
+    await reading.raw('select * from mine')
+    // The other's lock prevents that the write-ahead log is turned on.
+    const calls = t.capture(drivers[driver], 'execute', drivers[driver].execute)
+    const storage = sqlite({ filename, driver, busyTimeout: 5 })
+    t.teardown(() => storage.close())
+    const migration = storage.migrate()
+    let attempts = 0
+    await until('a second attempt to turn the log on', () => (attempts += calls().length) >= 2)
+    await reading.rollback()
+    await migration
+    const writing = await other.transaction()
+    await writing.raw('insert into mine values (1)')
+    const created = storage.createApiKey(apiKeyOf(1), { onlyFirst: true })
+    await t.rejects(created, { code: 'unavailable', driverCode: 'SQLITE_BUSY' })
+    await writing.rollback()
+    t.strictSame((await storage.listApiKeys(firstOne)).total, 0)
+  })
+
+  test(`${driver}: two connections of sqlite() on one file write concurrently`, { skip }, async (t) => {
+    const filename = join(await temporaryDirectory(t), 'users.db')
+    const [a, b] = [sqlite({ filename, driver }), sqlite({ filename, driver })]
+    for (const each of [a, b]) t.teardown(() => each.close())
+    await a.migrate()
+    const insert = (storage: typeof a, n: number) => storage.createUser(userOf(n), keysOf(userOf(n)), null)
+    await Promise.all(Array.from({ length: 100 }, (_, n) => insert(n % 2 === 0 ? a : b, n)))
+    t.equal((await b.listUsers(everyone, firstOne)).total, 100, 'neither is refused')
+  })
+
+  test(`${driver}: a missing table is a fault`, { skip }, async (t) => {
+    const storage = sqlite({ filename: ':memory:', driver })
+    t.teardown(() => storage.close())
+    await t.rejects(storage.findUser('usr_x'), { name: 'StorageError', code: 'fault' })
+  })
+}

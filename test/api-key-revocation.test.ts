@@ -1,0 +1,61 @@
+// Revoking keys over HTTP: every holder can revoke its key, but the last key that can manage keys stays.
+import { test } from 'tap'
+import type { HostPrincipal } from '../lib/index.ts'
+import { ALL_SCOPES } from './helpers/app.ts'
+import { keyApp } from './helpers/key-app.ts'
+import { stores } from './helpers/stores.ts'
+
+const guest: HostPrincipal = { id: 'guest', scopes: ['keys:write'] }
+
+test('refuses to revoke the last key that can manage keys, unless forced', async (t) => {
+  const { app, call, as } = await keyApp(t)
+  const [admin] = (await app.users.apiKeys.list()).data
+  for (const path of [`/api-keys/${admin?.id}`, '/api-keys/current', `/api-keys/${admin?.id}?force=false`]) {
+    const response = await call('DELETE', path)
+    t.strictSame([response.statusCode, response.json().code], [409, 'last_admin_key'], path)
+  }
+  const other = await app.users.apiKeys.create({ name: 'other', scopes: ['keys:write'] })
+  t.equal((await as(other.key)('DELETE', '/api-keys/current')).statusCode, 204, 'there is another such key')
+  t.equal((await call('DELETE', '/api-keys/current?force=true')).statusCode, 204)
+  t.equal((await call('GET', '/api-keys')).statusCode, 401)
+
+  const fixed = await keyApp(t, { staticKeys: [{ key: 's'.repeat(32), scopes: ['keys:write'] }] })
+  t.equal((await fixed.call('DELETE', '/api-keys/current')).statusCode, 204, 'a static key can manage keys too')
+  const lesser = await keyApp(t, { staticKeys: ['s'.repeat(32)] })
+  t.equal((await lesser.call('DELETE', '/api-keys/current')).statusCode, 409, 'but not one with other scopes')
+})
+
+for (const store of stores) {
+  test(`${store.name}: of keys that are revoked concurrently the last one that can manage keys stays`, async (t) => {
+    const { app, as, call } = await keyApp(t, { storage: await store.create(t), keyCache: 60 })
+    const keys = await Promise.all(
+      Array.from({ length: 12 }, () => app.users.apiKeys.create({ name: 'admin', scopes: ['keys:write'] }))
+    )
+    await call('DELETE', '/api-keys/current')
+    const answers = await Promise.all(keys.map(({ key }) => as(key)('DELETE', '/api-keys/current')))
+    t.strictSame(answers.map(({ statusCode }) => statusCode).sort(), [
+      ...Array.from({ length: 11 }, () => 204),
+      409
+    ])
+    t.equal((await app.users.apiKeys.list()).data.filter(({ revokedAt }) => revokedAt === undefined).length, 1)
+  })
+}
+
+test('a holder of a key can revoke it, whatever its scopes', async (t) => {
+  const { app, as } = await keyApp(t, {
+    staticKeys: ['s'.repeat(32)],
+    authenticate: (token) => token === 'guest' ? guest : null
+  })
+  for (const scopes of ALL_SCOPES) {
+    const { key } = await app.users.apiKeys.create({ name: 'leaked', scopes: [scopes] })
+    t.equal((await as(key)('DELETE', '/api-keys/current')).statusCode, 204, scopes)
+    t.equal((await as(key)('DELETE', '/api-keys/current')).statusCode, 401)
+  }
+  for (const token of ['s'.repeat(32), 'guest']) {
+    const response = await as(token)('DELETE', '/api-keys/current')
+    t.strictSame(
+      [response.statusCode, response.json().code, response.json().detail],
+      [404, 'api_key_not_found', 'The key of this request is not kept here.']
+    )
+  }
+})

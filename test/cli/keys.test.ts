@@ -1,0 +1,64 @@
+// fastify-users keys: the built program, a process for each call, beside a server on the same database.
+import Fastify from 'fastify'
+import { test } from 'tap'
+import users from '../../lib/index.ts'
+import { databases, run } from '../helpers/cli.ts'
+import '../helpers/watch-all.ts'
+
+const PEPPER = 'a pepper of more than 32 characters'
+
+for (const { name, create } of databases) {
+  test(`creates, lists, rotates and revokes keys that a server on ${name} honours`, async (t) => {
+    const { url, args, open } = await create(t)
+    const cli = (...given: string[]) =>
+      run([...given, ...args], { DATABASE_URL: url, FASTIFY_USERS_PEPPER: PEPPER })
+    t.match(await cli('keys', 'list'), { code: name === 'sqlite' ? 2 : 1, out: '' }, 'there are no tables yet')
+    t.match(await cli('migrate'), { code: 0, err: '' })
+
+    const made = await cli('keys', 'create', '--name', 'ci', '--scopes', 'users:read', '--expires-in', '90d')
+    t.equal(made.code, 0)
+    t.match(made.out, /^uk_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}\n$/, 'the key alone on standard output')
+    t.match(made.err, /^key_\w{26} {2}users:read {2}expires \d{4}-.*\nThe key, shown only now:\n$/)
+
+    const app = Fastify()
+    t.teardown(() => app.close())
+    await app.register(users, { prefix: '/v1', storage: open(), pepper: PEPPER, keyCache: 0 })
+    const statusOf = async (key: string) => {
+      const headers = { authorization: `Bearer ${key.trim()}` }
+      return (await app.inject({ url: '/v1/users', headers })).statusCode
+    }
+    t.equal(await statusOf(made.out), 200)
+
+    const listed = await cli('keys', 'list', '--json')
+    const [record, ...others] = JSON.parse(listed.out)
+    t.match(record, { name: 'ci', scopes: ['users:read'], start: made.out.slice(0, 15) })
+    t.strictSame([others, listed.err], [[], ''])
+    const members = ['createdAt', 'expiresAt', 'id', 'lastUsedAt', 'name', 'scopes', 'start']
+    t.strictSame(Object.keys(record).sort(), members)
+
+    const rotated = await cli('keys', 'rotate', record.id, '--overlap', '1h', '--json')
+    const successor = JSON.parse(rotated.out)
+    t.match(successor, { name: 'ci', scopes: ['users:read'], rotatedFrom: record.id })
+    t.strictSame(await Promise.all([made.out, successor.key].map(statusOf)), [200, 200])
+    t.strictSame(await cli('keys', 'revoke', successor.id), {
+      code: 0,
+      out: `${successor.id} is revoked. Servers that cached it refuse it within keyCache, 5 seconds by default.\n`,
+      err: ''
+    })
+    t.equal(await statusOf(successor.key), 401)
+
+    const unlimited = await cli('keys', 'create', '-n', 'for ever', '--no-expires', '--json', '--key-prefix', 'acme')
+    const forever = JSON.parse(unlimited.out)
+    t.strictSame([forever.expiresAt, forever.key.slice(0, 5)], [undefined, 'acme_'])
+    const table = await cli('keys', 'list')
+    t.match(table.out, new RegExp([
+      '^ID +NAME +STATE +SCOPES +START +CREATED +EXPIRES +LAST USED',
+      `${record.id}  ci        active   users:read .*`,
+      `${successor.id}  ci        revoked  .*`,
+      `${forever.id}  for ever  active   .*never +-\n$`
+    ].join('\n')))
+    for (const text of [table.out, table.err, listed.out]) {
+      for (const key of [made.out.trim(), successor.key, forever.key]) t.notMatch(text, key)
+    }
+  })
+}

@@ -1,0 +1,49 @@
+// The standalone service ends on a signal: soon, and without cutting off a request.
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import autocannon from 'autocannon'
+import { test } from 'tap'
+import { get, KEY, startService } from '../helpers/service.ts'
+import { temporaryDirectory } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
+import '../helpers/watch-fetch.ts'
+
+test('SIGTERM under load: answers every request and ends within 2 seconds', async (t) => {
+  const service = startService(t, await temporaryDirectory(t), { LOG_LEVEL: 'info' })
+  const url = await service.printed(/curl .* (\S+)\n/)
+  const key = KEY.exec(service.stdout())?.[0] ?? ''
+  const load = autocannon(
+    { url, connections: 20, duration: 20, timeout: 5, headers: { authorization: `Bearer ${key}` } },
+    () => {}
+  )
+  const statuses = new Map<number, number>()
+  load.on('response', (_client, status) => statuses.set(status, (statuses.get(status) ?? 0) + 1))
+  await until('500 answers', () => (statuses.get(200) ?? 0) >= 500, 30_000)
+  const start = performance.now()
+  service.process.kill('SIGTERM')
+  const code = await service.exitCode()
+  const took = performance.now() - start
+  load.stop()
+  t.equal(code, 0)
+  t.ok(took < 2000, `${took} ms`)
+  t.strictSame([...statuses.keys()], [200])
+  t.match(service.stderr(), '"msg":"closing"')
+})
+
+test('SIGTERM ends the service within 2 seconds despite silent sockets and half requests', async (t) => {
+  for (const text of ['', 'GET /v1/us', 'POST /v1/users HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n{']) {
+    const service = startService(t, await temporaryDirectory(t), { DATABASE_URL: 'memory:' })
+    const url = new URL(await service.printed(/curl .* (\S+)\n/))
+    const socket = connect(Number(url.port), url.hostname)
+    socket.on('error', () => {})
+    await once(socket, 'connect')
+    if (text !== '') socket.write(text)
+    // A later request was answered, so the service has read this one.
+    await get(`${url.origin}/health`)
+    const start = performance.now()
+    service.process.kill('SIGTERM')
+    t.equal(await service.exitCode(), 0)
+    t.ok(performance.now() - start < 2000)
+    socket.destroy()
+  }
+})

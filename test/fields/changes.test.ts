@@ -1,0 +1,111 @@
+// Changes of own fields: merge patches, replacements, preconditions and concurrent patches, on every store.
+import { test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import { testApp } from '../helpers/app.ts'
+import { ann, fields, fieldsApp, withoutType } from '../helpers/fields.ts'
+import { stores } from '../helpers/stores.ts'
+
+for (const { name, create } of stores) {
+  test(`changes of own fields on ${name}`, async (t) => {
+    const { call, send, add, faultsOf } = await fieldsApp(t, await create(t))
+
+    t.test('a merge patch changes the named members, inside objects too, and null removes', async (t) => {
+      const id = await add('patch@example.org', { seats: 3, note: 'x', address: { city: 'Oslo', zip: '1' } })
+      const patch = async (body: object) => {
+        const { status, json } = await send('PATCH', `/users/${id}`, body)
+        const { id: _id, name, email, createdAt, updatedAt, ...own } = json
+        return [status, JSON.stringify(own)]
+      }
+      const steps: Array<[body: object, result: string]> = [
+        [
+          { address: { zip: null, tags: ['a'] } },
+          '{"seats":3,"note":"x","address":{"city":"Oslo","tags":["a"]},"plan":"free"}'
+        ],
+        [{ seats: null, note: null, plan: 'pro' }, '{"address":{"city":"Oslo","tags":["a"]},"plan":"pro"}'],
+        [{ address: null, anything: { a: null, b: { c: null } } }, '{"plan":"pro","anything":{"b":{}}}'],
+        [
+          { anything: [null], address: { city: 'Rome' } },
+          '{"plan":"pro","anything":[null],"address":{"city":"Rome"}}'
+        ]
+      ]
+      for (const [body, result] of steps) t.strictSame(await patch(body), [200, result])
+      const { etag, json } = await send('GET', `/users/${id}`)
+      const unchanged = [
+        {}, { seats: null }, { plan: 'pro' }, { address: { city: 'Rome', zip: null } }, { address: {} }
+      ]
+      for (const same of unchanged) {
+        const again = await send('PATCH', `/users/${id}`, same)
+        t.strictSame([again.etag, again.json.updatedAt], [etag, json.updatedAt], `${JSON.stringify(same)} is no change`)
+      }
+      const faults = (body: object) => faultsOf('PATCH', `/users/${id}`, body)
+      t.strictSame(await faults({ plan: null }), [400, '/plan type'], 'a required field stays')
+      t.strictSame(await faults({ address: { city: null } }), [400, '/address/city type'])
+      t.strictSame(
+        await faults({ address: { unheardOf: 1 }, seats: 'x', name: '' }),
+        [400, '/name too_short', '/seats type', '/address/unheardOf unknown']
+      )
+      await patch({ address: null })
+      t.strictSame(await faults({ address: { zip: '1' } }), [400, '/address/city required'], 'the result is checked')
+      t.strictSame(await faultsOf('PATCH', '/users/usr_01h455vb4pex5vsknk084sn02q', { plan: 'pro' }), [404])
+      t.strictSame(await faultsOf('PATCH', '/users/x', { plan: 'gold' }), [400, '/plan choice'])
+    })
+
+    t.test('preconditions apply to fields, and are checked before the result of a patch', async (t) => {
+      const id = await add('match@example.org', {})
+      const patch = (payload: object, headers: Record<string, string> = {}) =>
+        call('PATCH', `/users/${id}`, { payload, headers })
+      t.equal((await patch({ plan: 'pro' }, { 'if-match': '"2"' })).statusCode, 412)
+      t.equal((await patch({ address: { zip: '1' } }, { 'if-match': '"2"' })).statusCode, 412)
+      await add('taken@example.org', {})
+      t.equal((await patch({ plan: 'pro', email: 'taken@example.org' })).statusCode, 409)
+      t.equal((await patch({ plan: 'pro' }, { 'if-match': '*', 'if-none-match': '"7"' })).headers.etag, '"2"')
+      t.equal((await patch({ plan: 'free', name: 'New' }, { 'if-match': '"2"' })).headers.etag, '"3"')
+      t.match((await send('GET', `/users/${id}`)).json, { name: 'New', plan: 'free' })
+    })
+
+    t.test('concurrent patches are all kept; of those under one If-Match one succeeds', async (t) => {
+      const id = await add('race@example.org', { anything: {} })
+      const numbers = Array.from({ length: 20 }, (_, i) => i)
+      const patched = await Promise.all(numbers.map((i) =>
+        send('PATCH', `/users/${id}`, { anything: { [`m${i}`]: i } })))
+      for (const { status } of patched) t.equal(status, 200)
+      const { json, etag } = await send('GET', `/users/${id}`)
+      t.strictSame(Object.keys(json.anything).sort(), numbers.map((i) => `m${i}`).sort())
+      t.equal(etag, '"21"')
+      const headers = { 'if-match': '"21"' }
+      const conditional = await Promise.all(numbers.map((i) =>
+        call('PATCH', `/users/${id}`, { payload: { seats: i + 1 }, headers })))
+      const statuses = conditional.map(({ statusCode }) => statusCode)
+      t.strictSame(statuses.sort(), [200, ...Array.from({ length: 19 }, () => 412)])
+    })
+
+    t.test('PUT replaces all fields, and fills in defaults', async (t) => {
+      const email = 'put@example.org'
+      const id = await add(email, { plan: 'pro', seats: 3 })
+      const put = await send('PUT', `/users/${id}`, { name: 'N', email, active: false })
+      t.match(put, { status: 200, json: { plan: 'free', active: false } })
+      t.notOk('seats' in put.json)
+      const wrong = { name: 'N', email, plan: 'gold' }
+      t.strictSame(await faultsOf('PUT', `/users/${id}`, wrong), [400, '/plan choice'])
+      const again = await send('PUT', `/users/${id}`, { name: 'N', email, active: false })
+      t.equal(again.etag, put.etag, 'the same again is no change')
+    })
+  })
+}
+
+test('a patch of fields gives up with 503 after 100 conflicts', async (t) => {
+  const storage = memory()
+  let tries = 0
+  const findUser: typeof storage.findUser = async (id) => {
+    const user = await storage.findUser(id)
+    tries++
+    const change = { name: { value: `n${tries}`, key: `n${tries}` } }
+    const anyVersion = { ifVersion: null, unlessVersion: [] }
+    if (user !== null) await storage.updateUser(id, change, user.updatedAt, anyVersion)
+    return user
+  }
+  const { app, call } = await testApp(t, { storage: { ...storage, findUser }, fields })
+  const { id } = await app.users.create(withoutType(ann))
+  const { statusCode, headers } = await call('PATCH', `/users/${id}`, { payload: { seats: 3 } })
+  t.strictSame([statusCode, headers['retry-after'], tries], [503, '5', 100])
+})

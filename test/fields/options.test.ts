@@ -1,0 +1,75 @@
+// The options `fields` and `filterable` are checked at registration.
+import { type TSchema, Type } from '@sinclair/typebox'
+import Fastify from 'fastify'
+import { test } from 'tap'
+import Type1 from 'typebox'
+import { memory } from '../../adapters/memory/index.ts'
+import users, { type UsersOptions } from '../../lib/index.ts'
+import { fields, withoutType } from '../helpers/fields.ts'
+
+type Row = [options: Partial<UsersOptions>, message: RegExp]
+
+const transformed = (schema: TSchema) => Type.Transform(schema).Decode((text) => text).Encode((text) => text)
+const codec = Type1.Codec(Type1.String()).Decode((text) => text).Encode((text) => text)
+const tooMany = Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`f${i}`, Type.String()]))
+const mixed = Type.Union([Type.Literal('a'), Type.Literal(1)])
+const wrongDefaultInside = Type.Object({ deep: Type.Array(Type.Object({ n: Type.String({ default: 5 }) })) })
+
+const FORM = /fields must be a JSON Schema of an object/
+const KIND = /can not be filterable: its values must all be strings, or all numbers, or all booleans/
+const FUNCTION = /code has a refinement or a transform, which JSON Schema can not express/
+const DEFAULT = /a default of plan does not match its schema/
+
+const rows: Row[] = [
+  [{ fields: withoutType({ type: 'string' }) }, FORM],
+  [{ fields: withoutType([]) }, FORM],
+  [{ filterable: ['plan'] }, /filterable names fields, and there is no option fields/],
+  [{ fields, filterable: ['plan', 'plan'] }, /filterable must be a list of names of fields, each once/],
+  [{ fields, filterable: ['city'] }, /filterable names city, which is no field/],
+  [{ fields, filterable: ['address'] }, new RegExp(`address ${KIND.source}`)],
+  [{ fields, filterable: ['note'] }, new RegExp(`note ${KIND.source}`)],
+  [{ fields: Type.Object({ mixed }), filterable: ['mixed'] }, new RegExp(`mixed ${KIND.source}`)],
+  [
+    { fields: Type.Object({ page: Type.Integer() }), filterable: ['page'] },
+    /page can not be filterable: lists have a parameter of this name/
+  ],
+  [{ fields: Type.Object({ 'a-b': Type.Integer() }), filterable: ['a-b'] }, /a-b can not be filterable: its name/],
+  ...['id', 'name', 'email', 'version', 'createdAt', 'updatedAt'].map((name): Row => [
+    { fields: Type.Object({ [name]: Type.String() }) },
+    new RegExp(`${name} is a member that users have already`)
+  ]),
+  [{ fields: Type.Object({ '': Type.String() }) }, /a field must have a name/],
+  [{ fields: Type.Object({ team: Type.Ref('Team') }) }, /team refers to another schema/],
+  [
+    { fields: Type.Object({ team: Type.Object({ lead: Type.Array(Type.Ref('Team')) }) }) },
+    /team refers to another schema/
+  ],
+  [{ fields: Type.Object(tooMany) }, /there are 65 fields; at most 64/],
+  [{ fields: Type.Object({ code: transformed(Type.String()) }) }, FUNCTION],
+  [{ fields: Type.Object({ code: Type.Array(transformed(Type.String())) }) }, FUNCTION],
+  [{ fields: Type1.Object({ code: Type1.Refine(Type1.String(), (text) => text.length > 2) }) }, FUNCTION],
+  [{ fields: Type1.Object({ code: Type1.Object({ deep: codec }) }) }, FUNCTION],
+  [{ fields: Type1.Object({ at: Type1.BigInt() }) }, /wrong fields:\n- .*type/],
+  [{ fields: Type.Object({ at: Type.Date() }) }, /wrong fields:\n- .*type/],
+  [{ fields: Type.Object({ at: Type.String({ format: 'unheard-of' }) }) }, /unknown format "unheard-of"/],
+  [{ fields: Type.Object({ at: Type.String(withoutType({ maxLenght: 5 })) }) }, /unknown keyword: "maxLenght"/],
+  [{ fields: Type.Object({ plan: Type.Integer({ default: 'x' }) }) }, DEFAULT],
+  [{ fields: Type.Object({ plan: Type.String({ default: 'a\0b' }) }) }, DEFAULT],
+  [{ fields: Type.Object({ plan: wrongDefaultInside }) }, DEFAULT],
+  [
+    { fields: Type.Object({ plan: Type.String() }, { additionalProperties: true }) },
+    /the outermost object can not have additionalProperties: use it inside a field/
+  ],
+  [
+    { fields: Type.Object({ plan: Type.String() }, { minProperties: 1 }) },
+    /the outermost object can not have minProperties/
+  ]
+]
+
+test('refuses wrong schemas of fields, and filters that can not work, with the reason', async (t) => {
+  for (const [options, message] of rows) {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    await t.rejects(async () => app.register(users, { storage: memory(), ...options }), { message })
+  }
+})

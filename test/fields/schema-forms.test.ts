@@ -1,0 +1,88 @@
+// The three forms of the option `fields`: typebox 1, @sinclair/typebox 0.34, and plain JSON Schema.
+import { Type } from '@sinclair/typebox'
+import { test } from 'tap'
+import Type1 from 'typebox'
+import { readFields } from '../../lib/fields/fields-schema.ts'
+import type { FieldsJsonSchema } from '../../lib/index.ts'
+import { testApp } from '../helpers/app.ts'
+import { ann, codesOf } from '../helpers/fields.ts'
+
+interface Given {
+  plan: 'free' | 'pro'
+  seats?: number
+  address?: { city: string, zip?: string }
+  tags?: string[]
+  quotas?: Record<string, number>
+  note?: string | null
+}
+
+const plain: FieldsJsonSchema<Given> = {
+  type: 'object',
+  required: ['plan'],
+  properties: {
+    plan: { enum: ['free', 'pro'], default: 'free', type: 'string' },
+    seats: { type: 'integer', minimum: 1 },
+    address: {
+      type: 'object',
+      required: ['city'],
+      properties: { city: { type: 'string' }, zip: { type: 'string' } }
+    },
+    tags: { type: 'array', items: { type: 'string' } },
+    quotas: { type: 'object', patternProperties: { '^.*$': { type: 'number' } } },
+    note: { anyOf: [{ type: 'string' }, { type: 'null' }] }
+  }
+}
+
+const sinclair = Type.Object({
+  plan: Type.Union([Type.Literal('free'), Type.Literal('pro')], { default: 'free' }),
+  seats: Type.Optional(Type.Integer({ minimum: 1 })),
+  address: Type.Optional(Type.Object({ city: Type.String(), zip: Type.Optional(Type.String()) })),
+  tags: Type.Optional(Type.Array(Type.String())),
+  quotas: Type.Optional(Type.Record(Type.String(), Type.Number())),
+  note: Type.Optional(Type.Union([Type.String(), Type.Null()]))
+})
+
+const typebox = Type1.Object({
+  plan: Type1.Union([Type1.Literal('free'), Type1.Literal('pro')], { default: 'free' }),
+  seats: Type1.Optional(Type1.Integer({ minimum: 1 })),
+  address: Type1.Optional(Type1.Object({ city: Type1.String(), zip: Type1.Optional(Type1.String()) })),
+  tags: Type1.Optional(Type1.Array(Type1.String())),
+  quotas: Type1.Optional(Type1.Record(Type1.String(), Type1.Number())),
+  note: Type1.Optional(Type1.Union([Type1.String(), Type1.Null()]))
+})
+
+const forms = [['JSON Schema', plain], ['@sinclair/typebox', sinclair], ['typebox 1', typebox]] as const
+
+for (const [name, fields] of forms) {
+  test(`a schema in ${name} accepts, refuses and filters as in the other forms`, async (t) => {
+    const { filters } = readFields(fields, ['plan', 'seats'], { members: [], parameters: [] })
+    t.same(filters, new Map([['plan', 'string'], ['seats', 'number']]))
+    const { call } = await testApp(t, { fields, filterable: ['plan', 'seats'] })
+    const sent = { seats: 2, address: { city: 'Oslo' }, tags: ['a'], quotas: { a: 1 }, note: null }
+    const created = await call('POST', '/users', { payload: { ...ann, ...sent } })
+    t.match([created.statusCode, created.json()], [201, { plan: 'free', ...sent }])
+    const wrong = {
+      name: 'B',
+      email: 'b@example.org',
+      plan: 'gold',
+      seats: 0,
+      address: { zip: 1, street: 'x' },
+      tags: 'a',
+      quotas: { a: 'b' },
+      note: 5
+    }
+    const refused = await call('POST', '/users', { payload: wrong })
+    t.equal(refused.statusCode, 400)
+    t.strictSame(codesOf(refused.json().errors).sort(), [
+      '/address/city required',
+      '/address/street unknown',
+      '/address/zip type',
+      '/note choice',
+      '/plan choice',
+      '/quotas/a type',
+      '/seats range',
+      '/tags type'
+    ])
+    t.equal((await call('GET', '/users?plan=free&seats=2')).json().meta.total, 1)
+  })
+}

@@ -1,0 +1,25 @@
+import type { Knex } from 'knex'
+
+type Query = (...args: unknown[]) => Promise<unknown>
+
+/** Called in place of a statement. `send` sends it, or another one. */
+export type Step = (statement: string, send: (other?: string) => Promise<unknown>) => Promise<unknown>
+
+/**
+ * Comes between a Knex instance on PostgreSQL and its driver, for connections that are lent from now on. Returns a
+ * function that ends this.
+ */
+export function intercept (host: Knex, step: Step): () => void {
+  const pool: { acquireConnection: () => Promise<{ query: Query }> } = host.client
+  const acquire = pool.acquireConnection.bind(pool)
+  pool.acquireConnection = async () => {
+    const connection = await acquire()
+    const query = connection.query.bind(connection)
+    connection.query = (...args) => {
+      const send = (other?: string) => other === undefined ? query(...args) : query(other)
+      return step(JSON.stringify(args), send)
+    }
+    return connection
+  }
+  return () => { pool.acquireConnection = acquire }
+}

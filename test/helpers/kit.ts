@@ -1,0 +1,64 @@
+// What tests of the conformance kit, and of stores by it, share. The number of duties is derived from the kit itself.
+import type { Knex } from 'knex'
+import type { Test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import { type HostTransaction, testStorage, type TestStorageOptions } from '../../adapters/testing/index.ts'
+import type { Storage } from '../../lib/core/storage.ts'
+
+type Create = TestStorageOptions['create']
+
+/** The tests that the kit registers for the stores that `create` makes, in order, and the lines that it reports. */
+export function registered (create: Create): {
+  tests: Array<{ name: string, run: () => Promise<void> }>
+  lines: string[]
+} {
+  const tests: Array<{ name: string, run: () => Promise<void> }> = []
+  const lines: string[] = []
+  testStorage({ test: (name, run) => tests.push({ name, run }), create, report: (line) => lines.push(line) })
+  return { tests, lines }
+}
+
+/** The name of the last test, which checks nothing and prints the report. */
+export const REPORT_TEST = 'report'
+
+/** The names of all tests that the kit registers. */
+export const KIT_TESTS: readonly string[] = registered(memory).tests.map(({ name }) => name)
+
+/** The names of all duties. */
+export const DUTIES = KIT_TESTS.filter((name) => name !== REPORT_TEST)
+
+const transactionDuties = DUTIES.filter((name) => name.startsWith('joinTransaction:')).length
+
+/** The report of a store that passes every duty that it supports. */
+export function passedReport (store: string, { transactions }: { transactions: boolean }): string {
+  const passed = DUTIES.length - (transactions ? 0 : transactionDuties)
+  const declared = transactions ? 'nothing unsupported' : `unsupported: transactions (${transactionDuties} duties)`
+  return `fastify-users/testing: ${store}: ${passed} duties passed, 0 failed; the store declares ${declared}`
+}
+
+/** Runs the kit as subtests, and checks that every duty passed which the store supports. */
+export function runKit (t: Test, create: Create, supports: { transactions: boolean }): void {
+  const lines: string[] = []
+  let store = ''
+  const make = async () => {
+    const created = await create()
+    store = 'storage' in created ? created.storage.name : created.name
+    return created
+  }
+  testStorage({ test: (name, run) => t.test(name, run), create: make, report: (line) => lines.push(line) })
+  t.test('the report', async (t) => t.strictSame(lines, [passedReport(store, supports)]))
+}
+
+/** The store without transactions, for stores that are on no database of a host that could begin one. */
+export function withoutTransactions (storage: Storage): Storage {
+  const joinTransaction = () => { throw new TypeError('no host begins transactions here') }
+  return { ...storage, supports: { transactions: false }, joinTransaction }
+}
+
+/** Begins transactions on a Knex instance, as a host does. */
+export function transactionsOf (host: Knex): () => Promise<HostTransaction> {
+  return async () => {
+    const transaction = await host.transaction()
+    return { transaction, commit: async () => transaction.commit(), rollback: async () => transaction.rollback() }
+  }
+}

@@ -1,0 +1,57 @@
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { once } from 'node:events'
+
+export interface Proxy {
+  port: number
+  /** Ends every connection and accepts no more. */
+  close: () => void
+  /** Accepts connections again. */
+  open: () => Promise<void>
+  /** Drops everything that is sent from now on, in both directions. */
+  freeze: () => void
+  thaw: () => void
+}
+
+/** Starts a proxy to a port of this machine that a test can close and freeze. */
+export async function startProxy (port: number): Promise<Proxy> {
+  const sockets = new Set<Socket>()
+  let frozen = false
+  const server: Server = createServer((client) => {
+    const upstream = connect(port, '127.0.0.1')
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => {}).on('close', () => sockets.delete(socket))
+    }
+    client
+      .on('data', (chunk) => {
+        if (!frozen) upstream.write(chunk)
+      })
+      .on('end', () => upstream.end())
+    upstream
+      .on('data', (chunk) => {
+        if (!frozen) client.write(chunk)
+      })
+      .on('end', () => client.end())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const own = typeof address === 'object' && address !== null ? address.port : 0
+  return {
+    port: own,
+    close () {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+    freeze () {
+      frozen = true
+    },
+    thaw () {
+      frozen = false
+    },
+    async open () {
+      server.listen(own, '127.0.0.1')
+      await once(server, 'listening')
+    }
+  }
+}

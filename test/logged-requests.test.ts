@@ -1,0 +1,97 @@
+// The log of our routes shows no credentials and no query, with pino and any serialiser of the host.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import pino from 'pino'
+import { test } from 'tap'
+import { testApp } from './helpers/app.ts'
+import { captureLog } from './helpers/log.ts'
+import './helpers/watch-all.ts'
+
+test('logs no credentials, whatever the serialiser of the host shows', async (t) => {
+  const rows: Array<[name: string, serialize: (request: FastifyRequest) => unknown, shown: object]> = [
+    [
+      'headers',
+      ({ url, headers }) => ({ url, headers }),
+      {
+        url: '/v1/users',
+        headers: { authorization: '[redacted]', 'proxy-authorization': '[redacted]', 'x-other': 'shown' }
+      }
+    ],
+    [
+      'of pino',
+      (request) => pino.stdSerializers.req(Object(request)),
+      { method: 'GET', url: '/v1/users', headers: { authorization: '[redacted]' } }
+    ],
+    [
+      'nested, as in ECS',
+      ({ headers, originalUrl }) => ({
+        http: { request: { headers }, url: { original: originalUrl, full: `https://example.org${originalUrl}` } }
+      }),
+      {
+        http: {
+          request: { headers: { authorization: '[redacted]' } },
+          url: { original: '/v1/users', full: 'https://example.org/v1/users' }
+        }
+      }
+    ],
+    [
+      'raw lines',
+      ({ raw }) => ({ lines: raw.rawHeaders, age: 5, none: null, at: new Date(0) }),
+      { age: 5, none: null, at: '1970-01-01T00:00:00.000Z' }
+    ],
+    ['a text', ({ method, url }) => `${method} ${url}`, Object('GET /v1/users')],
+    [
+      'too deep',
+      ({ headers }) => ({ a: { b: { c: { d: { e: { f: { headers } } } } } } }),
+      { a: { b: { c: { d: { e: { f: '[redacted]' } } } } } }
+    ]
+  ]
+  for (const [name, serialize, shown] of rows) {
+    for (const place of ['server', 'plugin']) {
+      const log = captureLog()
+      const serializers = { req: (request: FastifyRequest) => Object(serialize(request)).valueOf() }
+      const { call, key } = await testApp(t, {
+        ...(place === 'plugin' && { logSerializers: serializers }),
+        server: { logger: Object({ stream: log.stream, ...(place === 'server' && { serializers }) }) }
+      })
+      await call('GET', '/users?q=canary', {
+        headers: { 'x-other': 'shown', 'proxy-authorization': 'Basic canary' }
+      })
+      t.notMatch(log.text(), key.slice(16), name)
+      if (name !== 'raw lines') t.notMatch(log.text(), 'canary', name)
+      const logged = log.entries().find(({ req }) => req !== undefined)?.['req']
+      t.match(
+        typeof logged === 'string' ? { logged } : logged,
+        typeof logged === 'string' ? { logged: 'GET /v1/users' } : shown,
+        name
+      )
+    }
+  }
+})
+
+test('logs no credentials if a childLoggerFactory of the host drops the serialisers', async (t) => {
+  for (const [name, serializers] of [
+    [
+      'of the host',
+      {
+        req: ({ headers, url }: FastifyRequest) => Object({ headers, url }),
+        res: ({ request }: FastifyReply) => Object({ headers: request.headers, url: request.url })
+      }
+    ],
+    ['of Fastify', {}]
+  ] as const) {
+    const log = captureLog()
+    const { call, key } = await testApp(t, {
+      server: {
+        logger: Object({ stream: log.stream, serializers }),
+        childLoggerFactory: (logger, bindings) => logger.child({ ...bindings, traced: 'yes' })
+      }
+    })
+    await call('GET', '/users?q=canary')
+    t.notMatch(log.text(), key.slice(16), name)
+    t.notMatch(log.text(), 'canary', name)
+    t.match(
+      log.entries().filter(({ req, res }) => (req ?? res) !== undefined),
+      [{ traced: 'yes', req: { url: '/v1/users' } }, { traced: 'yes' }]
+    )
+  }
+})

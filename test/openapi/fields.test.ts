@@ -1,0 +1,76 @@
+// The host's own fields in the description: the schemas that bodies are checked by.
+import { Type } from '@sinclair/typebox'
+import { test } from 'tap'
+import { describe, lint } from '../helpers/description.ts'
+
+const fields = Type.Object({
+  plan: Type.Union([Type.Literal('free'), Type.Literal('pro')], { default: 'free', description: 'What is paid for.' }),
+  seats: Type.Integer({ exclusiveMinimum: 0, examples: [5] }),
+  note: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  only: Type.Optional(Type.Literal('x')),
+  pair: Type.Optional(Type.Tuple([Type.String(), Type.Number({ exclusiveMaximum: 9 })])),
+  map: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z]+$' }), Type.Integer())),
+  // Members that have the names of keywords.
+  type: Type.Optional(Type.Object({
+    $ref: Type.Optional(Type.String()),
+    examples: Type.Optional(Type.Array(Type.String())),
+    default: Type.Optional(Type.Boolean())
+  }, { default: { $ref: 'x' } })),
+  multi: Type.Optional(Type.Unsafe<string | number>({ type: ['string', 'integer'] })),
+  multi2: Type.Optional(Type.Unsafe<string | number>({
+    type: ['string', 'integer', 'null'],
+    anyOf: [{ minLength: 1 }, { minimum: 1 }]
+  })),
+  none: Type.Optional(Type.Null()),
+  mixed: Type.Optional(Type.Intersect([
+    Type.Object({ a: Type.String() }),
+    Type.Object({ b: Type.Optional(Type.Array(Type.Null())) })
+  ])),
+  anything: Type.Optional(Type.Unknown())
+})
+const required = Type.Object({ team: Type.String(), any: Type.Unknown(), noText: Type.Not(Type.String()) })
+
+test('describes the host’s own fields as they are checked', async (t) => {
+  const { description, text } = await describe(t, { mounts: [{ fields, filterable: ['plan', 'seats'] }] })
+  t.strictSame(await lint(text), [])
+  const ours = Object.entries(description.components.schemas).map(([name, schema]) =>
+    [name.replace('users.', ''), schema] as const)
+  const { User = {}, UserInput = {}, UserPatch = {}, UserReplacement = {} } = Object.fromEntries(ours)
+  t.strictSame(User.required, ['id', 'name', 'email', 'plan', 'seats', 'createdAt', 'updatedAt'])
+  t.strictSame(UserInput.required, ['name', 'email', 'seats'], 'a member with a default may be left out')
+  t.strictSame(UserReplacement.required, ['name', 'email', 'seats'])
+  t.strictSame(UserPatch.required, [])
+  const plan = { type: 'string', enum: ['free', 'pro'], description: 'What is paid for.' }
+  t.strictSame(UserInput.properties?.['plan'], { ...plan, default: 'free' })
+  t.strictSame(UserPatch.properties?.['plan'], plan, 'a patch has no defaults')
+  t.match(UserPatch.properties, {
+    note: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+    only: { type: ['string', 'null'], enum: ['x', null] },
+    seats: { type: 'integer' }
+  })
+  t.match(User.properties, {
+    pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }], items: false }
+  })
+  const example = { name: 'Ada Lovelace', email: 'ada@example.org', plan: 'free', seats: 5 }
+  t.match(UserInput, { examples: [example] })
+  const parameters = description.paths['/v1/users']?.['get']?.parameters ?? []
+  const query = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]))
+  t.match(query, { plan: { type: 'string' }, seats: { type: 'number' } })
+  t.notOk('note' in query)
+})
+
+test('has no example that the schema would refuse', async (t) => {
+  const { description } = await describe(t, { mounts: [{ fields: required }] })
+  const input = Object(description.components.schemas['users.UserInput'])
+  t.ok('team' in input.properties)
+  t.notOk('examples' in input)
+})
+
+test('describes the fields of each mount apart from those of others', async (t) => {
+  const { description } = await describe(t, {
+    mounts: [{ fields: required }, { prefix: '/v2', decoratorName: 'others' }]
+  })
+  const { schemas } = description.components
+  t.ok('team' in Object(schemas['users.User']?.properties))
+  t.notOk('team' in Object(schemas['others.User']?.properties))
+})

@@ -1,0 +1,29 @@
+// Descriptions that can not have our routes: they are left out, and the log says why.
+import { test } from 'tap'
+import { describe } from '../helpers/description.ts'
+
+const OMITTED = 'the description of @fastify/swagger omits the routes of fastify-users'
+
+for (const [name, openapi] of [['OpenAPI 3.0', { openapi: '3.0.3' }], ['Swagger 2.0', null]] as const) {
+  test(`${name} leaves the routes out, and the log says once that it is not OpenAPI 3.1`, async (t) => {
+    const { description, log } = await describe(t, { openapi, mounts: [{ apiKeyRoutes: true }] })
+    t.strictSame(description.paths, {})
+    t.strictSame(Object.keys(Object(description.components).schemas ?? {}), [])
+    t.notMatch(JSON.stringify(description), /usersApiKey/)
+    const warnings = log.split(OMITTED).slice(1)
+    t.equal(warnings.length, 1, 'once, though it has twelve routes')
+    t.match(warnings[0], ": it is not OpenAPI 3.1; register it with { openapi: { openapi: '3.1.0' } }")
+  })
+}
+
+test('the log says that @fastify/swagger was registered too late', async (t) => {
+  const { description, log } = await describe(t, { last: true })
+  t.strictSame(description.paths, {})
+  t.match(log, `${OMITTED}: register it before them`)
+})
+
+test('the log says nothing if the routes are described, or hidden by openapi: false', async (t) => {
+  t.notMatch((await describe(t)).log, OMITTED)
+  t.notMatch((await describe(t, { last: true, mounts: [{ openapi: false }] })).log, OMITTED)
+  t.notMatch((await describe(t, { openapi: null, mounts: [{ openapi: false }] })).log, OMITTED)
+})

@@ -1,0 +1,74 @@
+// Transactions that PostgreSQL, or SQL of the host, ends: events say what was committed, and nothing else.
+import type { Knex } from 'knex'
+import { test, type Test } from 'tap'
+import { knexStorage } from '../../adapters/knex/index.ts'
+import { testApp } from '../helpers/app.ts'
+import { postgresKnex, recordEvents } from '../helpers/knex-hosts.ts'
+import { temporarySchema } from '../helpers/stores.ts'
+
+async function hostOn (t: Test, connections = 4) {
+  const host = postgresKnex(t, connections)
+  const { app: { users } } = await testApp(t, { storage: knexStorage(host, { schema: temporarySchema(t) }) })
+  return { host, users, events: recordEvents(users) }
+}
+
+test('a transaction that PostgreSQL aborted has no events, though its COMMIT is answered', async (t) => {
+  const { host, users, events } = await hostOn(t)
+  const trx = await host.transaction()
+  await users.using(trx).create({ name: 'Ann', email: 'ann@example.org' })
+  await t.rejects(Promise.resolve(trx.raw('select nonsense')))
+  await trx.commit()
+  t.strictSame(await events(), [])
+  t.equal((await users.list()).meta.total, 0)
+})
+
+test('a transaction that the host rolls back by its own SQL has no events', async (t) => {
+  const { host, users, events } = await hostOn(t)
+  for (const statement of ['rollback', 'ROLLBACK WORK', 'abort']) {
+    const trx = await host.transaction()
+    await users.using(trx).create({ name: 'Ann', email: 'ann@example.org' })
+    await trx.raw(statement)
+    await trx.commit()
+    t.strictSame(await events(), [], statement)
+  }
+  const trx = await host.transaction()
+  await trx.raw('/* the host */ savepoint early')
+  await users.using(trx).create({ name: 'Bob', email: 'bob@example.org' })
+  await trx.raw('rollback transaction to early')
+  await trx.raw('release early')
+  await trx.commit()
+  t.strictSame(await events(), [])
+  t.equal((await users.list()).meta.total, 0)
+})
+
+test('events match what is stored if PostgreSQL aborts the transaction around the COMMIT', async (t) => {
+  const { host, users, events } = await hostOn(t)
+  const failures = [
+    // The error is known before the COMMIT is sent.
+    async (trx: Knex.Transaction) => { await trx.raw('select 1/0').catch(() => {}) },
+    // The error is not known yet.
+    async (trx: Knex.Transaction) => { trx.raw('select 1/0').catch(() => {}) }
+  ]
+  for (const fail of failures) {
+    const trx = await host.transaction()
+    users.using(trx)
+    await users.using(trx).create({ name: 'Cid', email: 'cid@example.org' })
+    await fail(trx)
+    await trx.commit()
+    const created = await events()
+    t.equal(created.length, (await users.list()).meta.total)
+    for await (const { id } of users) await users.delete(id)
+    await events()
+  }
+})
+
+test('a transaction whose connection dies rejects, and has no events', async (t) => {
+  const { host, users, events } = await hostOn(t, 1)
+  await t.rejects(host.transaction(async (trx) => {
+    await users.using(trx).create({ name: 'Ann', email: 'ann@example.org' })
+    await trx.raw('select pg_terminate_backend(pg_backend_pid())').catch(() => {})
+    await users.using(trx).create({ name: 'Bob', email: 'bob@example.org' })
+  }))
+  t.strictSame(await events(), [])
+  t.equal((await users.list()).meta.total, 0)
+})

@@ -1,0 +1,93 @@
+// A database that is away, silent, locked or busy: requests get 503 in time, and the service recovers.
+import { rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import pg from 'pg'
+import { test } from 'tap'
+import { postgres } from '../adapters/postgres.ts'
+import { sqlite } from '../adapters/sqlite.ts'
+import type { Storage } from '../lib/index.ts'
+import { testApp } from './helpers/app.ts'
+import { captureLog } from './helpers/log.ts'
+import { sqliteDrivers } from './helpers/sqlite.ts'
+import { pgUrl, temporaryDirectory, temporarySchema } from './helpers/stores.ts'
+import { startProxy } from './helpers/tcp-proxy.ts'
+
+test('a PostgreSQL that goes away is 503, and the service recovers by itself', async (t) => {
+  const url = new URL(pgUrl())
+  const proxy = await startProxy(Number(url.port))
+  t.teardown(() => proxy.close())
+  url.port = String(proxy.port)
+  const log = captureLog()
+  const { call, app } = await testApp(t, {
+    storage: postgres({ connection: url.href, schema: temporarySchema(t) }),
+    keyCache: 0,
+    server: { logger: { stream: log.stream } }
+  })
+  t.equal((await call('GET', '/users')).statusCode, 200)
+  proxy.close()
+  for (let i = 0; i < 3; i++) {
+    const response = await call('GET', '/users')
+    t.strictSame(
+      [response.statusCode, response.headers['retry-after'], response.json().code],
+      [503, '5', 'storage_unavailable']
+    )
+  }
+  t.match(log.text(), /the storage is unavailable/)
+  await proxy.open()
+  t.equal((await call('POST', '/users', { payload: { name: 'A', email: 'a@b.co' } })).statusCode, 201)
+  t.equal((await app.users.list()).meta.total, 1)
+})
+
+test('a database that stops answering is 503 after statementTimeout, and closing does not wait for it', async (t) => {
+  const url = new URL(pgUrl())
+  const proxy = await startProxy(Number(url.port))
+  t.teardown(() => proxy.close())
+  url.port = String(proxy.port)
+  const { call, app } = await testApp(t, {
+    storage: postgres({ connection: url.href, schema: temporarySchema(t), statementTimeout: 100 })
+  })
+  // Not over HTTP: storing the last use of the key would still be opening a connection, and later calls would wait.
+  t.equal((await app.users.list()).meta.total, 0)
+  proxy.freeze()
+  t.match(await Promise.all([call('GET', '/users'), call('GET', '/users')]), [
+    { statusCode: 503 },
+    { statusCode: 503 }
+  ])
+  proxy.thaw()
+  t.equal((await call('GET', '/users')).statusCode, 200, 'the silent connections were discarded')
+  proxy.freeze()
+  const hanging = call('GET', '/users')
+  await app.close()
+  t.equal((await hanging).statusCode, 503)
+})
+
+test('a lock that is held for too long and an exhausted pool are 503', async (t) => {
+  const schema = temporarySchema(t)
+  const { call, app } = await testApp(t, {
+    storage: postgres({ connection: pgUrl(), schema, pool: { max: 1 }, statementTimeout: 200 })
+  })
+  const blocker = new pg.Client({ connectionString: pgUrl() })
+  await blocker.connect()
+  t.teardown(() => blocker.end())
+  const { id } = await app.users.create({ name: 'A', email: 'a@b.co' })
+  const rename = () => call('PATCH', `/users/${id}`, { payload: { name: 'B' } })
+  await blocker.query('begin')
+  await blocker.query(`select 1 from "${schema}".fastify_users_users for update`)
+  t.strictSame(
+    (await Promise.all([rename(), rename(), rename()])).map(({ statusCode }) => statusCode),
+    [503, 503, 503],
+    'the server cancels a statement that waits too long'
+  )
+  await blocker.query('rollback')
+  t.equal((await rename()).statusCode, 200)
+})
+
+for (const { driver, skip } of sqliteDrivers) {
+  test(`${driver}: an SQLite file whose directory was removed is SQLITE_CANTOPEN`, { skip }, async (t) => {
+    const filename = join(await temporaryDirectory(t), 'sub', 'users.db')
+    const storage: Storage = sqlite({ filename, driver })
+    t.teardown(() => storage.close())
+    await rm(dirname(filename), { recursive: true })
+    await t.rejects(storage.check(), { name: 'StorageError', code: 'unavailable', driverCode: 'SQLITE_CANTOPEN' })
+  })
+}

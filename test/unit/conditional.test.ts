@@ -1,0 +1,94 @@
+import type { FastifyReply } from 'fastify'
+import { test } from 'tap'
+import type { Fault } from '../../lib/core/fault.ts'
+import { entityTag, isNotModified, preconditions } from '../../lib/http/conditional.ts'
+
+/** Reads the preconditions of a request with these raw header lines. */
+function read (...rawHeaders: string[]) {
+  const faults: Fault[] = []
+  return { conditions: preconditions(Object({ raw: { rawHeaders } }), faults), faults }
+}
+
+function fakeReply () {
+  const headers: Record<string, unknown> = {}
+  const reply: FastifyReply = Object({ header: (name: string, value: unknown) => { headers[name] = value } })
+  return { reply, headers }
+}
+
+test('the entity tag of a version is strong', async (t) => {
+  t.equal(entityTag(7), '"7"')
+})
+
+test('without the headers there is no precondition', async (t) => {
+  t.strictSame(read('host', 'x'), { conditions: {}, faults: [] })
+})
+
+test('If-Match is compared strongly: weak tags match nothing (RFC 9110 section 13.1.1)', async (t) => {
+  const rows: Array<[text: string, ifMatch: '*' | number[]]> = [
+    ['*', '*'],
+    ['"1"', [1]],
+    ['"1", "22"', [1, 22]],
+    ['"1","2"', [1, 2]],
+    [' , "1" ,, "2" , ', [1, 2]],
+    ['W/"1", "2"', [2]],
+    ['W/"1"', []],
+    // Tags that are not ours are well-formed and match nothing.
+    ['"abc"', []],
+    ['""', []],
+    ['"0"', []],
+    ['"01"', []],
+    ['"1.0"', []],
+    ['"-1"', []],
+    ['"1e3"', []],
+    ['"a,b", "3"', [3]],
+    [`"${'9'.repeat(15)}"`, [999_999_999_999_999]],
+    [`"${'9'.repeat(16)}"`, []]
+  ]
+  for (const [text, ifMatch] of rows) {
+    t.strictSame(read('If-Match', text), { conditions: { ifMatch }, faults: [] }, text)
+  }
+})
+
+test('If-None-Match is compared weakly (RFC 9110 section 13.1.2)', async (t) => {
+  t.strictSame(read('if-none-match', 'W/"1", "2"').conditions, { ifNoneMatch: [1, 2] })
+  t.strictSame(read('if-none-match', '*').conditions, { ifNoneMatch: '*' })
+})
+
+test('the lines of a header are one list (RFC 9110 section 5.3)', async (t) => {
+  t.strictSame(read('if-match', '"1"', 'host', 'x', 'IF-MATCH', '"2"').conditions, { ifMatch: [1, 2] })
+  t.equal(read('if-match', '*', 'if-match', '"2"').faults.length, 1, '* stands alone')
+})
+
+test('a malformed header is a fault and never an absent precondition', async (t) => {
+  const malformed = [
+    '', ',', '1', '"1', '"1""2"', '"1" "2"', '"1"x', '"a b"', '*, "1"', '"1", *', 'w/"1"', 'W/ "1"', "'1'"
+  ]
+  for (const text of malformed) {
+    const fault = { code: 'format', detail: 'must be * or a list of entity tags' }
+    t.strictSame(read('if-match', text), { conditions: {}, faults: [{ header: 'if-match', ...fault }] }, text)
+    t.strictSame(read('if-none-match', text).faults, [{ header: 'if-none-match', ...fault }], text)
+  }
+})
+
+test('a read is answered with 304, 412 or the ETag, and If-Match comes first (RFC 9110 section 13.2.2)', async (t) => {
+  const holds: Array<[conditions: Parameters<typeof isNotModified>[0], notModified: boolean]> = [
+    [{}, false],
+    [{ ifNoneMatch: [1, 3] }, true],
+    [{ ifNoneMatch: '*' }, true],
+    [{ ifNoneMatch: [2] }, false],
+    [{ ifNoneMatch: [] }, false],
+    [{ ifMatch: [3] }, false],
+    [{ ifMatch: '*' }, false],
+    [{ ifMatch: 3, ifNoneMatch: 3 }, true]
+  ]
+  for (const [conditions, notModified] of holds) {
+    const { reply, headers } = fakeReply()
+    t.equal(isNotModified(conditions, 3, reply), notModified, JSON.stringify(conditions))
+    t.strictSame(headers, { etag: '"3"' })
+  }
+  for (const conditions of [{ ifMatch: [2] }, { ifMatch: [] }, { ifMatch: [2], ifNoneMatch: [3] }]) {
+    const { reply, headers } = fakeReply()
+    t.throws(() => isNotModified(conditions, 3, reply), { code: 'precondition_failed' })
+    t.strictSame(headers, {}, 'a client without the version does not get to know it')
+  }
+})
