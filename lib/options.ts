@@ -1,10 +1,10 @@
-import type { FastifyRequest, RegisterOptions } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { Authenticate as AuthenticateOn, StaticKey } from './api-keys/authenticator.ts'
 import { DEFAULT_KEY_PREFIX, KEY_PREFIX } from './api-keys/key-text.ts'
 import { SCOPES } from './api-keys/scopes.ts'
 import { PAGE_SIZE_MAX } from './core/limits.ts'
 import {
-  type CheckedOptionsOf, converted, defaulted, type Option, optional, type OptionsOf, readOptions, required
+  type CheckedOptionsOf, converted, defaulted, optional, type OptionsOf, readOptions, required
 } from './core/option-table.ts'
 import { METHODS, missingFrom } from './core/storage-rules.ts'
 import type { Storage } from './core/storage.ts'
@@ -13,38 +13,13 @@ import type { FieldsJsonSchema } from './fields/fields-schema.ts'
 import { type Deprecated, deprecationFaults } from './http/deprecation.ts'
 import type { ErrorFormat } from './http/problem.ts'
 import type { Quota, RateLimit } from './http/rate-limit-options.ts'
+import {
+  CLOSED, flag, logLevel, logSerializers, method, moment, pageSize, pepper, positive, quota, quotaMessage, staticKey,
+  staticKeyObject
+} from './option-schemas.ts'
 
 /** The host's own check of a token. If it throws, the answer is 503, never 401. */
 export type Authenticate = AuthenticateOn<FastifyRequest>
-
-const CLOSED = { additionalProperties: false }
-const method = Type.Function([], Type.Unknown())
-const flag = { schema: Type.Boolean(), message: 'must be true or false' }
-const positive = { schema: Type.Integer({ minimum: 1 }), message: 'must be a whole number, 1 or more' }
-const pageSize = Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX }))
-const quota = { max: Type.Integer({ minimum: 1 }), window: Type.Integer({ minimum: 1, maximum: 86_400 }) }
-const quotaMessage = 'must be { max, window } with whole numbers, window in seconds up to 86400'
-const DATE = '\\d{4}-\\d{2}-\\d{2}'
-const TIME = '\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?(?:Z|[+-]\\d{2}:\\d{2})'
-const moment = Type.Union([Type.Date(), Type.String({ pattern: `^${DATE}(?:T${TIME})?$` })])
-const pepper = Type.String({ minLength: 32 })
-const staticKey = Type.String({ pattern: '^[\\x21-\\x7e]{32,}$' })
-const staticKeyObject = Type.Object({
-  key: staticKey,
-  name: Type.Optional(Type.String({ minLength: 1 })),
-  scopes: Type.Optional(Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), { minItems: 1 }))
-}, CLOSED)
-
-// Interfaces, since the compiler writes an alias as pino's own types, which a host cannot always resolve.
-type LogLevel = NonNullable<RegisterOptions['logLevel']>
-type LogSerializers = NonNullable<RegisterOptions['logSerializers']>
-interface LogLevelOption extends Option<LogLevel, LogLevel | undefined, false> {}
-interface LogSerializersOption extends Option<LogSerializers, LogSerializers | undefined, false> {}
-const logLevel: LogLevelOption = optional({ schema: Type.String(), message: 'must be the name of a log level' })
-const logSerializers: LogSerializersOption = optional({
-  schema: Type.Object({}),
-  message: 'must be an object of serialisers'
-})
 
 /** The options that decide what a key's text is and how it is stored. The command line has them too. */
 export const keyOptions = {

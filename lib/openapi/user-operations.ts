@@ -15,7 +15,10 @@ const changed = [
   'validation_failed', 'malformed_json', 'user_not_found', 'email_taken', 'precondition_failed', 'body_too_large',
   'unsupported_media_type', 'precondition_required'
 ] as const
-const deleted = changed.filter((code) => code !== 'email_taken')
+const deleted = [
+  'validation_failed', 'malformed_json', 'user_not_found', 'precondition_failed', 'body_too_large',
+  'unsupported_media_type', 'precondition_required'
+] as const
 
 type Name = 'list' | 'create' | 'get' | 'patch' | 'put' | 'remove'
 

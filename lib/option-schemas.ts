@@ -1,0 +1,36 @@
+import type { RegisterOptions } from 'fastify'
+import { SCOPES } from './api-keys/scopes.ts'
+import { PAGE_SIZE_MAX } from './core/limits.ts'
+import { type Option, optional } from './core/option-table.ts'
+import { Type } from './core/typebox.ts'
+
+// Parts of the schemas of options, apart from the table that names every option.
+
+export const CLOSED = { additionalProperties: false }
+export const method = Type.Function([], Type.Unknown())
+export const flag = { schema: Type.Boolean(), message: 'must be true or false' }
+export const positive = { schema: Type.Integer({ minimum: 1 }), message: 'must be a whole number, 1 or more' }
+export const pageSize = Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX }))
+export const quota = { max: Type.Integer({ minimum: 1 }), window: Type.Integer({ minimum: 1, maximum: 86_400 }) }
+export const quotaMessage = 'must be { max, window } with whole numbers, window in seconds up to 86400'
+const DATE = '\\d{4}-\\d{2}-\\d{2}'
+const TIME = '\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?(?:Z|[+-]\\d{2}:\\d{2})'
+export const moment = Type.Union([Type.Date(), Type.String({ pattern: `^${DATE}(?:T${TIME})?$` })])
+export const pepper = Type.String({ minLength: 32 })
+export const staticKey = Type.String({ pattern: '^[\\x21-\\x7e]{32,}$' })
+export const staticKeyObject = Type.Object({
+  key: staticKey,
+  name: Type.Optional(Type.String({ minLength: 1 })),
+  scopes: Type.Optional(Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), { minItems: 1 }))
+}, CLOSED)
+
+// Interfaces, since the compiler writes an alias as pino's own types, which a host cannot always resolve.
+type LogLevel = NonNullable<RegisterOptions['logLevel']>
+type LogSerializers = NonNullable<RegisterOptions['logSerializers']>
+export interface LogLevelOption extends Option<LogLevel, LogLevel | undefined, false> {}
+export interface LogSerializersOption extends Option<LogSerializers, LogSerializers | undefined, false> {}
+export const logLevel: LogLevelOption = optional({ schema: Type.String(), message: 'must be the name of a log level' })
+export const logSerializers: LogSerializersOption = optional({
+  schema: Type.Object({}),
+  message: 'must be an object of serialisers'
+})
