@@ -1,6 +1,7 @@
 import { StorageError } from '../../lib/core/storage-error.ts'
 import { requireAnotherKey } from '../../lib/core/storage-rules.ts'
 import type { ApiKeyRecord, PageRequest, Storage } from '../../lib/core/storage.ts'
+import { isStorable } from '../../lib/core/text.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { pageStatement, toPage } from './pages.ts'
@@ -17,7 +18,7 @@ const INSERTED = [
 ]
 
 /** The statements of API keys. */
-function apiKeySql ({ p, select, least }: Dialect, { apiKeys }: Names) {
+function apiKeySql ({ p, select, least, contains }: Dialect, { apiKeys }: Names) {
   const columns = select(API_KEY_COLUMNS)
   const isActiveAt = (n: number) => `revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${p(n)})`
   return {
@@ -30,9 +31,9 @@ function apiKeySql ({ p, select, least }: Dialect, { apiKeys }: Names) {
       `WHERE id = ${p(1)} AND ${isActiveAt(3)} RETURNING ${columns}`,
     /** 1: id, 2: now. */
     revoke: `UPDATE ${apiKeys} SET revoked_at = ${p(2)} WHERE id = ${p(1)} AND revoked_at IS NULL RETURNING ${columns}`,
-    /** Another active key with a scope. 1: id, 2: now, 3: pattern of the scope. */
+    /** Another active key with a scope. 1: id, 2: now, 3: the scope between spaces. */
     another: `SELECT ${columns} FROM ${apiKeys} WHERE id <> ${p(1)} AND ${isActiveAt(2)} ` +
-      `AND ' ' || scopes || ' ' LIKE ${p(3)} LIMIT 1`,
+      `AND ${contains("' ' || scopes || ' '", p(3))} LIMIT 1`,
     /** 1: id, 2: time of use, 3: latest time that it replaces. */
     touch: `UPDATE ${apiKeys} SET last_used_at = ${p(2)} ` +
       `WHERE id = ${p(1)} AND (last_used_at IS NULL OR last_used_at <= ${p(3)})`
@@ -40,6 +41,8 @@ function apiKeySql ({ p, select, least }: Dialect, { apiKeys }: Names) {
 }
 
 async function find (query: Query, select: string, value: string): Promise<ApiKeyRecord | null> {
+  // A text that can't be stored is no key's.
+  if (!isStorable(value)) return null
   const [row] = await query(select, [value])
   return row === undefined ? null : toApiKeyRecord(row)
 }
@@ -85,7 +88,7 @@ export function knexApiKeys ({ query, read, transaction, dialect }: Executor, na
     },
 
     rotateApiKey: (id, successor, { now, expiresAt }) => transaction(async (on) => {
-      const [row] = await on(sql.expire, [id, expiresAt, now])
+      const [row] = isStorable(id) ? await on(sql.expire, [id, expiresAt, now]) : []
       if (row === undefined) {
         if (await find(on, sql.findById, id) === null) return null
         throw new StorageError('api_key_inactive', 'the key is not active')
@@ -95,19 +98,20 @@ export function knexApiKeys ({ query, read, transaction, dialect }: Executor, na
     }),
 
     async revokeApiKey (id, revokedAt, { keepOneWith }) {
+      if (!isStorable(id)) return null
       if (keepOneWith === null) return revoke(query, id, revokedAt)
       // Exclusive: otherwise two that revoke each other's key would both see another one.
       return transaction(async (on) => {
         const key = await find(on, sql.findById, id)
         if (key === null) return null
-        const others = await on(sql.another, [id, revokedAt, `% ${keepOneWith} %`])
+        const others = await on(sql.another, [id, revokedAt, ` ${keepOneWith} `])
         requireAnotherKey(key, others.map(toApiKeyRecord), keepOneWith, revokedAt)
         return revoke(on, id, revokedAt)
       }, { exclusive: true })
     },
 
     async touchApiKey (id, usedAt, ifBefore) {
-      await query(sql.touch, [id, usedAt, ifBefore])
+      if (isStorable(id)) await query(sql.touch, [id, usedAt, ifBefore])
     }
   }
 }

@@ -2,6 +2,7 @@ import { requireVersion } from '../../lib/core/storage-rules.ts'
 import type {
   Page, PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard
 } from '../../lib/core/storage.ts'
+import { isStorable } from '../../lib/core/text.ts'
 import { createCoalescer } from './batching/coalesce.ts'
 import type { Executor } from './connection/executor.ts'
 import type { Compaction } from './counting/compaction.ts'
@@ -31,6 +32,11 @@ function conditionOf (dialect: Dialect, { emailKey, prefix, fields }: UserFilter
   }
   if (parts.length === 0) return null
   return { sql: parts.map(({ sql }) => sql).join(' AND '), values: parts.flatMap(({ values }) => values) }
+}
+
+/** False if no text that is stored can match: a database has no NUL and no lone surrogate, and refuses both. */
+function canMatch ({ emailKey, prefix, fields }: UserFilter): boolean {
+  return [emailKey, prefix, ...Object.values(fields)].every((text) => typeof text !== 'string' || isStorable(text))
 }
 
 function changesAny ({ name, email, fields }: UserChanges, user: UserRecord): boolean {
@@ -80,6 +86,7 @@ function userLists (executor: Executor, names: Names, { onPage }: Compaction): S
   }
 
   return async (filter, page) => {
+    if (!canMatch(filter)) return { items: [], total: 0 }
     const { emailKey, prefix, fields } = filter
     const byFields = Object.keys(fields).length > 0
     if (!byFields && prefix === null && emailKey !== null) return pageOfEmail(emailKey, page)
@@ -120,6 +127,7 @@ export function knexUsers (executor: Executor, names: Names, compaction: Compact
     listUsers: userLists(executor, names, compaction),
 
     async updateUser (id, changes, updatedAt, guard) {
+      if (!isStorable(id)) return null
       while (true) {
         const row = await update(id, changes, updatedAt, guard)
         if (row !== undefined) return { user: toUser(row), changed: true }
@@ -131,6 +139,7 @@ export function knexUsers (executor: Executor, names: Names, compaction: Compact
     },
 
     async deleteUser (id, guard) {
+      if (!isStorable(id)) return null
       const params: Param[] = [id]
       const conditions = [`id = ${dialect.p(1)}`, ...guardConditions(dialect, guard, (value) => params.push(value))]
       while (true) {

@@ -41,8 +41,9 @@ export class PrefixIndex<Item extends { readonly id: string }> {
     this.#enter(item, before, after)
   }
 
-  /** The items with a key that begins with this text, which is not empty. */
+  /** The items with a key that begins with this text. None has a NUL, which would match what stands behind a key. */
   matching (prefix: string): Positions<Item> {
+    if (prefix.includes('\0')) return positionsOf([])
     return this.#common.get(prefix) ?? positionsOf(this.#search(prefix))
   }
 

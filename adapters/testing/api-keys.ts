@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { addKey, ANY_KEY, countKeys, readBothWays } from './api-key-values.ts'
 import type { Cases } from './cases.ts'
-import { apiKeyOf, concurrently, idOf, TEXTS, timeOf } from './values.ts'
+import { apiKeyOf, CONCURRENT_CALLS, concurrently, idOf, TEXTS, timeOf } from './values.ts'
+import { whileWriting } from './while-writing.ts'
 
 /** Duties of the methods that create, find, list and touch API keys. */
 export const apiKeyCases: Cases = {
@@ -92,6 +93,26 @@ export const apiKeyCases: Cases = {
       items: [],
       total: 3
     })
+  },
+
+  'listApiKeys: items and total are from one snapshot during concurrent creations': async (storage) => {
+    await whileWriting((n) => addKey(storage, n), async () => {
+      for (let i = 0; i < 40; i++) {
+        await new Promise((resolve) => setImmediate(resolve))
+        const { items, total } = await storage.listApiKeys({ order: 'asc', limit: 10_000, from: { offset: 0 } })
+        assert.equal(items.length, total, 'items and total must come from one snapshot')
+      }
+    })
+  },
+
+  'createApiKey: of many concurrent calls with one id or one start, exactly one succeeds': async (storage) => {
+    const [{ id }, { start }] = [apiKeyOf(1), apiKeyOf(2)]
+    for (const [n, members] of [{ id }, { start }].entries()) {
+      const { values, codes } = await concurrently((i) => addKey(storage, 100 * (n + 1) + i, members))
+      assert.equal(values.length, 1)
+      assert.deepEqual(codes, Array.from({ length: CONCURRENT_CALLS - 1 }, () => 'fault'))
+      assert.equal(await countKeys(storage), n + 1)
+    }
   },
 
   'touchApiKey: stores the time of use, unless a later one is stored': async (storage) => {

@@ -98,6 +98,17 @@ export const userCreationCases: Cases = {
     assert.equal(await count(storage), 1)
   },
 
+  'createUser: of many concurrent calls with one id, exactly one succeeds': async (storage) => {
+    const { values, codes } = await concurrently((i) => {
+      const user = { ...userOf(i), id: idOf('usr', 1) }
+      return storage.createUser(user, keysOf(user), null)
+    })
+    assert.equal(values.length, 1)
+    assert.deepEqual(codes, Array.from({ length: CONCURRENT_CALLS - 1 }, () => 'fault'))
+    const page = { order: 'asc', limit: 9, from: { offset: 0 } } as const
+    assert.deepEqual(await storage.listUsers(everyone, page), { items: [values[0]?.user], total: 1 })
+  },
+
   'createUser: the longest name and address are stored, and lists find them': async (storage) => {
     const longest = userOf(1, {
       name: '🦊'.repeat(200),

@@ -89,7 +89,8 @@ export const filterCases: Cases = {
   },
 
   'listUsers: a prefix has no wildcards': async (storage) => {
-    await addNamed(storage, ['100% x', '100 x', 'a_b', 'axb', 'a\\b', '[a]', 'a*b', 'x.y', 'xzy', "a'b", 'a"b'])
+    const odd = ['100% x', '100 x', 'a_b', 'axb', 'a\\b', '[a]', 'a*b', 'x.y', 'xzy', "a'b", 'a"b', 'a?b', 'a@b']
+    await addNamed(storage, odd)
     for (const [prefix, n] of [
       ['100%', 0],
       ['a_', 2],
@@ -98,7 +99,9 @@ export const filterCases: Cases = {
       ['a*', 6],
       ['x.', 7],
       ["a'", 9],
-      ['a"', 10]
+      ['a"', 10],
+      ['a?', 11],
+      ['a@', 12]
     ] as const) {
       assert.deepEqual(await listedIds(storage, withPrefix(prefix), firstPage(20)), idsOf([n]), prefix)
     }
@@ -137,6 +140,12 @@ export const filterCases: Cases = {
       { items: [], total: 0 },
       'a prefix of any length'
     )
+    const user = userOf(50, { name: 'x\ufffdy' })
+    await storage.createUser(user, keysOf(user), null)
+    for (const prefix of ['x\ud800', 'x\udc00', 'x\0', 'x\ufffd\0', '\0x']) {
+      const found = await storage.listUsers(withPrefix(prefix), firstPage(20))
+      assert.deepEqual(found, { items: [], total: 0 }, `no text has ${JSON.stringify(prefix)}`)
+    }
   },
 
   'listUsers: a common prefix stays exact while its users are deleted': async (storage) => {

@@ -1,107 +1,120 @@
 import assert from 'node:assert/strict'
-import type { Storage } from '../../lib/core/storage.ts'
-import { missingFrom } from '../../lib/core/storage-rules.ts'
+import { createRequire } from 'node:module'
 import { apiKeyCases } from './api-keys.ts'
+import type { Cases, Context } from './cases.ts'
 import { userCreationCases } from './create-user.ts'
 import { userDeletionCases } from './delete-user.ts'
 import { fieldCases } from './fields.ts'
+import { fieldNameCases } from './field-names.ts'
 import { filterCases } from './filter-users.ts'
+import { type Create, type Subject, withSubject } from './harness.ts'
+import { historyCases } from './histories.ts'
+import { endingTransactions } from './host-transaction.ts'
+import { hostileKeyCases } from './hostile-keys.ts'
+import { hostileUserCases } from './hostile-users.ts'
 import { idempotencyCases } from './idempotency.ts'
+import { insideTransactionCases } from './inside-transactions.ts'
+import { keyRaceCases } from './key-races.ts'
+import { largeListCases } from './large-lists.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './list-users.ts'
-import { firstPage } from './list-values.ts'
+import { nearValueCases } from './near-values.ts'
+import { type Counts, reportOf } from './report.ts'
 import { apiKeyEndCases } from './rotate-revoke-api-keys.ts'
-import { type HostTransaction, transactionCases } from './transactions.ts'
+import { keyChangeCases, userChangeCases } from './seen-everywhere.ts'
+import { transactionEndCases } from './transaction-ends.ts'
+import { transactionCases } from './transactions.ts'
 import { userUpdateCases } from './update-user.ts'
-import { everyone } from './values.ts'
+import { userRaceCases } from './user-races.ts'
+import { NotWritten } from './watched-storage.ts'
 
-export type { HostTransaction } from './transactions.ts'
-
-/** A store to test, with what its tests need beside it. */
-export interface Subject {
-  storage: Storage
-  /** Required if the store supports transactions: begins one on the same database, as a host does. */
-  begin?: () => Promise<HostTransaction>
-  /** Removes what `create` made. Called after each duty, when the store is closed. */
-  destroy?: () => Promise<unknown>
-}
+export { testStorageInProcesses, type TestStorageInProcessesOptions } from './processes.ts'
+export type { Subject } from './harness.ts'
+export type { HostTransaction } from './host-transaction.ts'
+/** For the processes of `testStorageInProcesses`, which load this module. */
+export { serveStorage } from './storage-process.ts'
 
 export interface TestStorageOptions {
   /** The test function of your runner: tap, node:test, vitest, or any that takes a name and an async function. */
   test: (name: string, run: () => Promise<void>) => unknown
   /**
-   * Makes an empty store, apart from all others. Called once for each duty. The store is migrated and closed for you.
+   * Makes an empty store, apart from all others. Called once or more for each duty. The store is migrated and closed
+   * for you. It may lack methods that you have not written yet: their duties are reported as not reached.
    */
-  create: () => Storage | Subject | Promise<Storage | Subject>
-  /** Gets the report: how many duties passed, and what the store declares unsupported. Default `console.log`. */
+  create: Create
+  /** Gets the lines of the report. Default `console.log`. */
   report?: (line: string) => void
+  /** Milliseconds that a duty may take. Default 60,000. */
+  timeout?: number
+  /** Seed of the random histories; the report has it. Default: another one each time. */
+  seed?: number
+  /** How many users and keys the longest lists have. Default 1,001. */
+  records?: number
 }
 
-type Outcome = 'passed' | 'unsupported'
-
-const storeCases = [
-  lifecycleCases, userCreationCases, userUpdateCases, userDeletionCases, idempotencyCases, listCases, filterCases,
-  fieldCases, apiKeyCases, apiKeyEndCases
-].flatMap(Object.entries<(storage: Storage) => Promise<void>>)
-
-function subjectOf (created: Storage | Subject): Subject {
-  return 'storage' in created ? created : { storage: created }
+/** The duties in the order in which an author writes the methods, by subject. */
+const subjects: Record<string, Cases> = {
+  'creating and finding users': userCreationCases,
+  'lists of users': listCases,
+  'changes of users': userUpdateCases,
+  'deletions of users': userDeletionCases,
+  'filters of lists': filterCases,
+  'changes that are seen everywhere': userChangeCases,
+  'values of users': hostileUserCases,
+  'values of users that look the same': nearValueCases,
+  'own fields': fieldCases,
+  idempotency: idempotencyCases,
+  'API keys': apiKeyCases,
+  'ends of API keys': apiKeyEndCases,
+  'changes of API keys that are seen everywhere': keyChangeCases,
+  'values of API keys': hostileKeyCases,
+  'long lists': largeListCases,
+  histories: historyCases
 }
 
-/** Refuses a store that would fail every duty, and says why. */
-async function requireEmpty (storage: Storage): Promise<void> {
-  const { items: users } = await storage.listUsers(everyone, firstPage(10))
-  const { items: keys } = await storage.listApiKeys(firstPage(10))
-  assert.equal(users.length + keys.length, 0, 'create() must give an empty store, apart from all others')
-}
-
-/** Runs a duty, then closes and destroys its store. */
-async function runDuty (subject: Subject, run: (subject: Subject) => Promise<Outcome>): Promise<Outcome> {
-  const { storage, destroy = async () => {} } = subject
-  let outcome: Outcome
-  try {
-    assert.deepEqual(missingFrom(storage), [], 'the store lacks these members of the interface')
-    await storage.migrate()
-    await storage.check()
-    await requireEmpty(storage)
-    outcome = await run(subject)
-    await storage.close()
-  } catch (error) {
-    // The first error is reported. Closing and destroying may fail as a consequence of it.
-    await Promise.resolve().then(() => storage.close()).catch(() => {})
-    await Promise.resolve().then(destroy).catch(() => {})
-    throw error
-  }
-  await destroy()
-  return outcome
-}
+const { version }: { version: string } = createRequire(import.meta.url)('fastify-users/package.json')
 
 /**
  * Registers every duty of the storage interface as a named test, and a last test that prints a report. A name begins
- * with the methods that the duty is about. Failures are errors of `node:assert/strict`. Only duties of what the store
- * declares unsupported (`supports`) are left out.
+ * with the methods that the duty is about. Failures are errors of `node:assert/strict`. Duties of what the store
+ * declares unsupported (`supports`) are left out, and so are those of methods that it does not have: then the last
+ * test fails.
  */
-export function testStorage ({ test, create, report = console.log }: TestStorageOptions): void {
-  const counts = { registered: 0, started: 0, ended: 0, passed: 0, unsupported: 0 }
+export function testStorage (options: TestStorageOptions): void {
+  const { test, create, report = console.log, timeout = 60_000, records = 1001 } = options
+  const { seed = Math.floor(Math.random() * 2 ** 31) } = options
+  const none = { registered: 0, started: 0, ended: 0, passed: 0, unsupported: 0, notReached: 0 }
+  const counts: Counts = { ...none, missing: new Set() }
   let name = 'the store'
+  let begun = 0
   let isReported = false
 
   function printReport (): void {
     isReported = true
-    const { started, passed, unsupported } = counts
-    const declared = unsupported === 0 ? 'nothing unsupported' : `unsupported: transactions (${unsupported} duties)`
-    const failed = started - passed - unsupported
-    report(`fastify-users/testing: ${name}: ${passed} duties passed, ${failed} failed; the store declares ${declared}`)
+    const seconds = (performance.now() - begun) / 1000
+    for (const line of reportOf(counts, { name, version, seconds, seed })) report(line)
   }
 
-  function add (title: string, run: (subject: Subject) => Promise<Outcome>): void {
+  const context: Context = {
+    seed,
+    records,
+    withStore: (run) => withSubject(create, ({ storage }) => run(storage), { timeout }),
+    withoutSchema: (run) => withSubject(create, ({ storage }) => run(storage), { timeout, migrate: false })
+  }
+
+  function add (title: string, run: (subject: Subject) => Promise<'passed' | 'unsupported'>): void {
     counts.registered++
     test(title, async () => {
-      counts.started++
+      if (counts.started++ === 0) begun = performance.now()
       try {
-        const subject = subjectOf(await create())
-        name = subject.storage.name ?? name
-        counts[await runDuty(subject, run)]++
+        counts[await withSubject(create, async (subject) => {
+          name = subject.storage.name
+          return run(subject)
+        }, { timeout })]++
+      } catch (error) {
+        if (!(error instanceof NotWritten)) throw error
+        counts.notReached++
+        for (const method of error.missing) counts.missing.add(method)
       } finally {
         // Runners may run many duties concurrently: the last one to end knows all results.
         if (++counts.ended === counts.registered) printReport()
@@ -109,13 +122,19 @@ export function testStorage ({ test, create, report = console.log }: TestStorage
     })
   }
 
-  for (const [title, run] of storeCases) {
-    add(title, async ({ storage }) => {
-      await run(storage)
-      return 'passed'
-    })
+  function addCases (cases: Cases): void {
+    for (const [title, run] of Object.entries(cases)) {
+      add(title, async ({ storage }) => {
+        await run(storage, context)
+        return 'passed'
+      })
+    }
   }
-  for (const [title, run] of Object.entries(transactionCases)) {
+
+  const outside = [...Object.values(subjects), fieldNameCases, userRaceCases, keyRaceCases, lifecycleCases]
+  for (const cases of outside) addCases(cases)
+  const inside = { ...transactionCases, ...transactionEndCases, ...insideTransactionCases(subjects) }
+  for (const [title, run] of Object.entries(inside)) {
     add(title, async ({ storage, begin }) => {
       if (!storage.supports.transactions) {
         // The store must do what it declares.
@@ -123,12 +142,16 @@ export function testStorage ({ test, create, report = console.log }: TestStorage
         return 'unsupported'
       }
       assert.ok(begin !== undefined, 'the store supports transactions: create() must give { storage, begin }')
-      await run(storage, begin)
+      await endingTransactions(begin, (tracked) => run(storage, tracked, context))
       return 'passed'
     })
   }
+
   test('report', async () => {
     // Only some duties were selected: none is running any more, and none will end.
     if (!isReported && counts.started > 0 && counts.started === counts.ended) printReport()
+    const missing = [...counts.missing]
+    const what = `the store has no ${missing.join(', ')} yet: every member but watchApiKeys is required`
+    assert.deepEqual(missing, [], what)
   })
 }

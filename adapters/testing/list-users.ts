@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import type { PageRequest } from '../../lib/core/storage.ts'
+import type { PageRequest, UserRecord } from '../../lib/core/storage.ts'
 import type { Cases } from './cases.ts'
 import { firstPage, idsOf, listedIds, upTo, withPrefix } from './list-values.ts'
 import { addUsers, anyVersion, everyone, idOf, keysOf, timeOf, userOf } from './values.ts'
+import { whileWriting } from './while-writing.ts'
 
 /** Duties of `listUsers`: order, pages, and exact totals. */
 export const listCases: Cases = {
@@ -40,7 +41,7 @@ export const listCases: Cases = {
     await addUsers(storage, ...upTo(10))
     for (const order of ['asc', 'desc'] as const) {
       const expected = idsOf(order === 'asc' ? upTo(10) : upTo(10).reverse())
-      for (const offset of [0, 3, 6, 9, 10, 12, 10 ** 11]) {
+      for (const offset of [0, 3, 6, 9, 10, 12, 2 ** 31, 2 ** 32, 2 ** 32 + 1, 10 ** 11]) {
         const { items, total } = await storage.listUsers(everyone, { order, limit: 3, from: { offset } })
         assert.deepEqual(
           items.map(({ id }) => id),
@@ -92,26 +93,27 @@ export const listCases: Cases = {
   },
 
   'listUsers: items and total are from one snapshot during concurrent writes': async (storage) => {
+    await storage.migrate({ filterable: ['plan'] })
     await addUsers(storage, ...upTo(5))
-    const done = new AbortController()
-    const write = async (from: number) => {
-      for (let n = from; !done.signal.aborted; n++) {
-        await addUsers(storage, n)
-        await storage.deleteUser(idOf('usr', n), anyVersion)
-        // With a store that never waits, this loop would block the event loop.
-        await new Promise((resolve) => setImmediate(resolve))
+    const byPlan = { ...everyone, fields: { plan: 'pro' } }
+    const isListed = ({ fields }: UserRecord) => fields['plan'] === 'pro'
+    await whileWriting(async (n) => {
+      const user = userOf(n, { fields: { plan: 'pro' } })
+      await storage.createUser(user, keysOf(user), null)
+      await storage.updateUser(user.id, { fields: {} }, timeOf(n), anyVersion)
+      await storage.deleteUser(user.id, anyVersion)
+    }, async () => {
+      for (const filter of [everyone, withPrefix('user'), byPlan]) {
+        for (let i = 0; i < 40; i++) {
+          await new Promise((resolve) => setImmediate(resolve))
+          const order = i % 2 === 0 ? 'asc' : 'desc'
+          const limit = [100, 6, 5][i % 3] ?? 1
+          const { items, total } = await storage.listUsers(filter, { order, limit, from: { offset: 0 } })
+          assert.equal(items.length, Math.min(limit, total), 'items and total must come from one snapshot')
+          assert.ok(filter !== byPlan || items.every(isListed), 'every item must match the filter')
+        }
       }
-    }
-    const writers = [write(1000), write(2000), write(3000)]
-    try {
-      for (let i = 0; i < 100; i++) {
-        const { items, total } = await storage.listUsers(everyone, firstPage(100))
-        assert.equal(items.length, total, 'items and total must come from one snapshot')
-      }
-    } finally {
-      done.abort()
-      await Promise.all(writers)
-    }
+    })
   },
 
   'listUsers: paging by after returns every user once during concurrent writes': async (storage) => {

@@ -128,5 +128,28 @@ export const apiKeyEndCases: Cases = {
     assert.deepEqual(codes, ['last_admin_key'])
     const { items } = await storage.listApiKeys({ order: 'asc', limit: CONCURRENT_CALLS, from: { offset: 0 } })
     assert.equal(items.filter(({ revokedAt }) => revokedAt === null).length, 1)
+  },
+
+  'revokeApiKey: with keepOneWith, the last key is kept while other keys change': async (storage) => {
+    await addKey(storage, 1, { scopes: ['keys:write'] })
+    // Methods that are not written yet are missed before any call has begun.
+    for (const method of [storage.rotateApiKey, storage.touchApiKey, storage.revokeApiKey]) assert.ok(method)
+    for (let n = 10; n < 60; n += 10) {
+      for (const i of [0, 1, 2]) await addKey(storage, n + i)
+      const times = { now: timeOf(100), expiresAt: timeOf(200) }
+      // In vain, before and after the others have begun.
+      const refused = Array.from({ length: 4 }, async (_, turns) => {
+        for (let i = 1; i < turns; i++) await new Promise((resolve) => setImmediate(resolve))
+        await assert.rejects(storage.revokeApiKey(idOf('key', 1), timeOf(150), KEEP_ADMIN), { code: 'last_admin_key' })
+      })
+      await Promise.all([
+        ...refused,
+        storage.rotateApiKey(idOf('key', n), apiKeyOf(n + 5), times),
+        storage.touchApiKey(idOf('key', n + 1), timeOf(100), timeOf(50)),
+        storage.revokeApiKey(idOf('key', n + 2), timeOf(100), ANY_KEY),
+        addKey(storage, n + 6)
+      ])
+    }
+    assert.equal((await storage.findApiKey(idOf('key', 1)))?.revokedAt, null)
   }
 }

@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict'
 import type { Storage } from '../../lib/core/storage.ts'
-import { addUsers, anyVersion, everyone, idOf, keysOf, onlyVersion, rename, timeOf, userOf } from './values.ts'
-
-/** A transaction of the host's, and how it ends. */
-export interface HostTransaction {
-  transaction: unknown
-  commit: () => Promise<unknown>
-  rollback: () => Promise<unknown>
-}
+import type { Context } from './cases.ts'
+import type { HostTransaction } from './host-transaction.ts'
+import {
+  addUsers, anyVersion, apiKeyOf, everyone, idOf, keysOf, onlyVersion, rename, timeOf, userOf
+} from './values.ts'
+import { awaitedLater } from './while-writing.ts'
 
 /** Duties by name: each gets an empty store, and begins transactions on its database. */
 export type TransactionCases = Record<
   string,
-  (storage: Storage, begin: () => Promise<HostTransaction>) => Promise<void>
+  (storage: Storage, begin: () => Promise<HostTransaction>, context: Context) => Promise<void>
 >
 
 const KEY = 'k'.repeat(43)
@@ -150,5 +148,79 @@ export const transactionCases: TransactionCases = {
     for (const odd of [undefined, null, {}, 'x', () => {}, transaction]) {
       assert.throws(() => storage.joinTransaction(odd), TypeError)
     }
+  },
+
+  'joinTransaction: a read outside never sees what is rolled back': async (storage, begin) => {
+    await addUsers(storage, 1)
+    const { transaction, rollback } = await begin()
+    const inside = storage.joinTransaction(transaction)
+    await addUsers(inside, 2)
+    await inside.updateUser(idOf('usr', 1), rename('Inside'), timeOf(50), anyVersion)
+    await inside.createApiKey(apiKeyOf(1), { onlyFirst: false })
+    // A store may hold these back until the transaction has ended.
+    const reads = awaitedLater(Promise.all([
+      storage.findUser(idOf('usr', 1)), storage.findUser(idOf('usr', 2)), ids(storage),
+      storage.findApiKey(idOf('key', 1))
+    ]))
+    for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve))
+    await rollback()
+    assert.deepEqual(await reads, [userOf(1), null, [idOf('usr', 1)], null])
+  },
+
+  'joinTransaction: afterCommit calls back once for each call, in order, and not before the commit': async (
+    storage,
+    begin
+  ) => {
+    const { transaction, commit } = await begin()
+    const called: number[] = []
+    for (const n of [1, 2, 3]) storage.joinTransaction(transaction).afterCommit(() => called.push(n))
+    const inside = storage.joinTransaction(transaction)
+    await addUsers(inside, 1)
+    const same = () => called.push(4)
+    inside.afterCommit(same)
+    inside.afterCommit(same)
+    await letCallbacksRun(() => called.length > 0)
+    assert.deepEqual(called, [])
+    await commit()
+    await letCallbacksRun(() => called.length === 5)
+    assert.deepEqual(called, [1, 2, 3, 4, 4])
+    await letCallbacksRun(() => called.length > 5)
+    assert.equal(called.length, 5)
+  },
+
+  'joinTransaction: closing the store in a transaction closes nothing': async (storage, begin) => {
+    const { transaction, commit } = await begin()
+    const inside = storage.joinTransaction(transaction)
+    await addUsers(inside, 1)
+    await inside.close()
+    await addUsers(inside, 2)
+    assert.deepEqual(await inside.findUser(idOf('usr', 1)), userOf(1))
+    assert.deepEqual(await ids(inside), [idOf('usr', 1), idOf('usr', 2)])
+    await commit()
+    assert.deepEqual(await ids(storage), [idOf('usr', 1), idOf('usr', 2)])
+  },
+
+  'joinTransaction: API keys and idempotency keys commit and roll back with it': async (storage, begin) => {
+    await storage.createApiKey(apiKeyOf(1), { onlyFirst: false })
+    for (const isCommitted of [false, true]) {
+      const { transaction, commit, rollback } = await begin()
+      const inside = storage.joinTransaction(transaction)
+      await inside.touchApiKey(idOf('key', 1), timeOf(100), timeOf(50))
+      await inside.rotateApiKey(idOf('key', 1), apiKeyOf(2), { now: timeOf(100), expiresAt: timeOf(200) })
+      await inside.revokeApiKey(idOf('key', 1), timeOf(150), { keepOneWith: null })
+      await inside.createApiKey(apiKeyOf(3), { onlyFirst: false })
+      const user = userOf(1)
+      assert.equal((await inside.createUser(user, keysOf(user), idempotency)).replayed, false)
+      const again = userOf(2)
+      assert.deepEqual(await inside.createUser(again, keysOf(again), idempotency), { user, replayed: true })
+      await (isCommitted ? commit() : rollback())
+      const { items } = await storage.listApiKeys({ order: 'asc', limit: 9, from: { offset: 0 } })
+      const old = apiKeyOf(1, { lastUsedAt: timeOf(100), expiresAt: timeOf(200), revokedAt: timeOf(150) })
+      assert.deepEqual(items, isCommitted ? [old, apiKeyOf(2), apiKeyOf(3)] : [apiKeyOf(1)])
+      assert.deepEqual(await storage.findApiKeyByStart(apiKeyOf(1).start), items[0])
+      assert.deepEqual(await ids(storage), isCommitted ? [user.id] : [])
+    }
+    const other = userOf(3)
+    assert.equal((await storage.createUser(other, keysOf(other), idempotency)).replayed, true)
   }
 }

@@ -51,13 +51,16 @@ export interface UserFilter {
   emailKey: string | null
   /** The name's key or the e-mail's key begins with this text. Every character stands for itself. */
   prefix: string | null
-  /** Each named field has this value, of this type; `{}` does not filter. */
+  /** Each named field has this value, of this type; `{}` does not filter. `migrate` was asked for the names before. */
   fields: Readonly<Record<string, string | number | boolean>>
 }
 
 /** What a host needs of the schema beside the tables. */
 export interface SchemaRequirements {
-  /** Names of fields that lists are filtered by. Each needs an index. Letters, digits and `_`, at most 63. */
+  /**
+   * Names of fields that lists are filtered by. Each needs an index. Letters, digits and `_`, at most 63, and no digit
+   * first.
+   */
   filterable?: readonly string[]
 }
 

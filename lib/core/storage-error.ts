@@ -17,7 +17,7 @@ export type StorageErrorCode = 'email_taken' | 'version_mismatch' | 'idempotency
 /** Thrown by adapters. The message must hold neither values nor SQL, because it can reach a log. */
 export class StorageError extends Error {
   readonly code: StorageErrorCode
-  /** The driver's own code, such as an SQLSTATE or `ECONNREFUSED`, if there is one. */
+  /** The driver's own code, such as an SQLSTATE or `ECONNREFUSED`, if there is one; no value of a record. */
   readonly driverCode: string | undefined
 
   constructor (code: StorageErrorCode, message: string, driverCode?: string) {

@@ -3,14 +3,22 @@
  *
  * Rules for every method:
  * - It is atomic: no step of another writer comes between its check and its write.
- * - "Not found" is `null`. A refusal is a `StorageError` with a code that the method names. A store that is
- *   unreachable, busy or full throws `unavailable`. Every other error is rethrown, never swallowed.
+ * - "Not found" is `null`. A refusal is a `StorageError` with a code that the method names, and changes nothing. A
+ *   store that is unreachable or full throws `unavailable`. Other errors of a driver are `fault`, without their
+ *   text; only mistakes of the program are rethrown. Methods reject; only `joinTransaction` throws.
+ * - Other writers are no reason to refuse: what they make fail is repeated, for some seconds at least, before
+ *   `unavailable` is thrown. Twenty concurrent calls on one record all end as some order of them does.
  * - Records are plain values. Times are ISO 8601 text in UTC with milliseconds (`2026-01-31T09:30:00.000Z`) on every
  *   store. The caller may change what is returned: it shares nothing with the store.
- * - Values to write are checked already: names have 1 to 200 code points, e-mail addresses at most 254 characters,
- *   times and ids are well-formed, fields are plain JSON without NUL and lone surrogates, and whole numbers are safe
- *   integers. A look-up may be by any short text, and a prefix may be of any length; without a match the result is
- *   `null`, or an empty page.
+ * - Values to write are checked already. Ids are 30 ASCII characters. Names have 1 to 200 code points, and e-mail
+ *   addresses 1 to 254 characters; their keys are as long, but for what lower case adds. Times are of the years 0000 to
+ *   9999. A key has 1 to 16 different scopes of visible ASCII without spaces. Fields are plain JSON of at most 16 KiB:
+ *   up to 7 levels and 64 members of an object, none of them named `__proto__`, without NUL and lone surrogates, and
+ *   whole numbers are safe integers. A version is at most 2,147,483,647 (32 bits).
+ * - A look-up may be by any text of up to 1,000 bytes, also one with NUL, and a prefix may be of any length. What can't
+ *   be stored is found nowhere: the result is `null`, or an empty page.
+ * - A call that breaks two rules (an address and an id that are taken) may be refused by either of them, except where
+ *   a method says which is judged first.
  * - Text comes back exactly as it was given. A store that can't keep a text (NUL, a lone surrogate) throws `fault` and
  *   never alters it.
  * - `version` and `total` are JavaScript numbers.
@@ -31,12 +39,25 @@ export interface Supports {
 
 /** A store inside a transaction of the host's. Closing it does nothing. */
 export interface StorageInTransaction extends Storage {
-  /** Calls back after the transaction, and every enclosing one, has committed; never after a rollback. */
+  /**
+   * Calls back once after the transaction, and every enclosing one, has committed, in the order of the calls; never
+   * after a rollback.
+   */
   afterCommit (callback: () => void): void
 }
 
-/** The interface that an adapter implements. Every method but `watchApiKeys` is required. */
-export interface Storage {
+/** What a store may have beside the required members. */
+export interface WatchesApiKeys {
+  /**
+   * Calls the listener whenever API keys may have changed in another process, and whenever such a change may
+   * have been missed. Returns a function that removes the listener. It only makes revocations visible sooner: without
+   * it they are seen within the option `keyCache`.
+   */
+  watchApiKeys? (listener: () => void): () => void
+}
+
+/** The interface that an adapter implements. Every member is required, but for the one of {@link WatchesApiKeys}. */
+export interface Storage extends WatchesApiKeys {
   /** A short name for messages, such as `sqlite`. */
   readonly name: string
 
@@ -44,7 +65,7 @@ export interface Storage {
 
   /**
    * The same store inside a transaction of the host's. It sees the transaction's own writes, and its writes commit or
-   * roll back with it. After a refusal (`email_taken`, `version_mismatch`) the transaction is still usable.
+   * roll back with it. After a refusal, whatever its code, the transaction is still usable.
    * @throws TypeError if `supports.transactions` is false, or for anything but an open transaction on this kind of
    * store
    */
@@ -70,9 +91,10 @@ export interface Storage {
   close (): Promise<void>
 
   /**
-   * Adds a user. With `idempotency`, user and key are written in one step. If the key is known and not expired, nothing
-   * is added, and the result is the user of the first creation as it was then. A failed creation leaves no key behind.
-   * Deleting a user deletes its keys.
+   * Adds a user. With `idempotency`, user and key are written in one step. The key is judged first: if it is known and
+   * not expired, nothing is added, and the result is the user of the first creation as it was then, though its address
+   * is taken. A failed creation leaves no key behind. Deleting a user deletes its keys. Every call has an id of its
+   * own: a store may take a second call with the id and values of a user for a repetition of its own, and succeed.
    * @throws StorageError `email_taken` if another user has the e-mail key. Of many concurrent calls one succeeds.
    * @throws StorageError `fault` if another user has the id
    * @throws StorageError `idempotency_key_reused` if the key is known with another fingerprint
@@ -91,9 +113,9 @@ export interface Storage {
 
   /**
    * Changes a user in one step, guard included: sets the given values, adds 1 to `version` and sets `updatedAt`. If
-   * every given value is stored already (fields: the same JSON text, so another order of members is another value),
-   * nothing is written and `changed` is false. The guard is checked before the values are compared. `null`: no such
-   * user.
+   * every given value is stored already (fields: the same JSON text, so another order of members is another value; keys
+   * are not compared), or none is given, nothing is written and `changed` is false. The guard is checked before the
+   * values are compared. `null`: no such user.
    * @throws StorageError `version_mismatch` if the guard does not hold. Of many updates with one `ifVersion` one
    * succeeds.
    * @throws StorageError `email_taken` if another user has the new e-mail key
@@ -116,7 +138,7 @@ export interface Storage {
   /** The key record with this id, or `null`. */
   findApiKey (id: string): Promise<ApiKeyRecord | null>
 
-  /** The key record with this `start`, or `null`. */
+  /** The key record whose `start` is exactly this text, or `null`. */
   findApiKeyByStart (start: string): Promise<ApiKeyRecord | null>
 
   /** A page of all key records, ordered by id, with their exact number. */
@@ -135,9 +157,10 @@ export interface Storage {
   ): Promise<ApiKeyRecord | null>
 
   /**
-   * Marks a key as revoked and returns its record. A key that was revoked before keeps its first `revokedAt`, and
-   * `changed` is false. `null`: no such key. With `keepOneWith`, a scope, an active key with that scope is revoked
-   * only if another active key has it: of many keys that are revoked concurrently, one stays.
+   * Marks a key as revoked at `revokedAt`, which is the present, and returns its record. A key that was revoked
+   * before keeps its first `revokedAt`, and `changed` is false. `null`: no such key. With `keepOneWith`, a scope, an
+   * active key with that scope is revoked only if another active key has it: of many keys that are revoked
+   * concurrently, one stays.
    * @throws StorageError `last_admin_key` if there is no other such key; then nothing changes
    */
   revokeApiKey (
@@ -145,13 +168,6 @@ export interface Storage {
     revokedAt: string,
     options: { keepOneWith: string | null }
   ): Promise<{ key: ApiKeyRecord, changed: boolean } | null>
-
-  /**
-   * Optional: calls the listener whenever API keys may have changed in another process, and whenever such a change may
-   * have been missed. Returns a function that removes the listener. It only makes revocations visible sooner: without
-   * it they are seen within the option `keyCache`.
-   */
-  watchApiKeys? (listener: () => void): () => void
 
   /** Sets `lastUsedAt`, unless the key is unknown or has a `lastUsedAt` later than `ifBefore`. */
   touchApiKey (id: string, usedAt: string, ifBefore: string): Promise<void>

@@ -1,114 +1,192 @@
-// The conformance kit is tested too: it passes a plain store that is right, and fails each store with one planted
-// mistake, by the duty that is there to find it.
+// The conformance kit passes stores that are right, and tells an author what to do about one that is not.
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
-import type { TestStorageOptions } from '../../adapters/testing/index.ts'
+import type { Subject, TestStorageOptions } from '../../adapters/testing/index.ts'
 import { METHODS } from '../../lib/core/storage-rules.ts'
-import { brokenStore } from '../helpers/broken-stores/index.ts'
-import { MISTAKES_BY_DUTY } from '../helpers/broken-stores/mistakes.ts'
+import { StorageError } from '../../lib/core/storage-error.ts'
+import type { Storage } from '../../lib/core/storage.ts'
 import { DUTIES, KIT_TESTS, passedReport, registered, REPORT_TEST } from '../helpers/kit.ts'
+import { PlainStore } from '../helpers/planted-stores/plain-store.ts'
 
 type Create = TestStorageOptions['create']
 
 const FIND = 'findUser: an unknown id returns null, whatever its text'
+const plainStore = (): Subject => {
+  const storage = new PlainStore()
+  return { storage, begin: () => storage.begin() }
+}
 
-/** Runs the whole kit, one test after the other: the names of those that failed, and the report. */
-async function failuresOf (create: Create): Promise<{ failed: string[], report: string }> {
+/** Runs the kit, one test after the other: the names of those that failed, and the report. */
+async function failuresOf (create: Create): Promise<{ failed: string[], lines: string[] }> {
   const { tests, lines } = registered(create)
   const failed: string[] = []
   for (const { name, run } of tests) await run().catch(() => failed.push(name))
-  return { failed, report: lines.join('\n') }
+  return { failed, lines }
 }
 
 /** Runs one duty, then the report. */
-async function runOne (create: Create, duty: string): Promise<{ error: unknown, lines: string[] }> {
-  const { tests, lines } = registered(create)
+async function runOne (create: Create, duty = FIND, options: Partial<TestStorageOptions> = {}) {
+  const { tests, lines } = registered(create, options)
   const runOf = (wanted: string) => tests.find(({ name }) => name === wanted)?.run()
-  const error = await runOf(duty)?.then(() => null, (reason: unknown) => reason)
-  await runOf(REPORT_TEST)
-  return { error, lines }
+  const error: unknown = await runOf(duty)?.then(() => null, (reason: unknown) => reason)
+  const reportError: unknown = await runOf(REPORT_TEST)?.then(() => null, (reason: unknown) => reason)
+  return { error, reportError, lines }
 }
 
+/** The memory store with other members. */
+const withMembers = (members: object) => (): Storage => ({ ...memory(), ...members })
+const failing = (message: string) => async () => { throw new Error(message) }
+
 test('every method of the interface has a duty, and no name is used twice', async (t) => {
-  const methods = new Set(DUTIES.flatMap((duty) => {
-    const [subject = ''] = duty.split(': ')
-    return subject.split(', ').map((part) => part.split(' with ')[0])
-  }))
-  t.strictSame([...methods].sort(), [...METHODS].sort())
+  const subjects = DUTIES.flatMap((duty) => (duty.split(': ')[0] ?? '').split(', '))
+  const methods = new Set(subjects.map((part) => part.split(' with ')[0]))
+  t.strictSame([...methods].sort(), [...METHODS, 'histories', 'watchApiKeys'].sort())
   t.equal(new Set(KIT_TESTS).size, KIT_TESTS.length)
   t.equal(KIT_TESTS.at(-1), REPORT_TEST)
 })
 
-test('passes a plain store that is right', async (t) => {
-  const { failed, report } = await failuresOf(() => brokenStore(null))
+test('passes a plain store that is right, with and without transactions', async (t) => {
+  const { failed, lines } = await failuresOf(plainStore)
   t.strictSame(failed, [])
-  t.equal(report, passedReport('broken', { transactions: false }))
-})
-
-test('fails every broken store, by the duty that is meant for its mistake', async (t) => {
-  for (const [duty, mistakes] of Object.entries(MISTAKES_BY_DUTY)) {
-    t.ok(DUTIES.includes(duty), `${duty} is a duty`)
-    for (const mistake of mistakes) {
-      const { failed, report } = await failuresOf(() => brokenStore(mistake))
-      t.ok(failed.includes(duty), `${mistake}: ${failed.length} duties failed`)
-      t.match(report, `${failed.length} failed`)
-    }
-  }
+  t.match(lines[0], passedReport('plain', { transactions: true }))
+  const passes = /^For the README of the adapter: passes the conformance kit of fastify-users \d+\.\d+\.\d+: \d+ /
+  t.match(lines[1], passes)
+  t.match(lines[1], 'with transactions')
+  const without = await failuresOf(memory)
+  t.strictSame(without.failed, [])
+  t.match(without.lines[0], passedReport('memory', { transactions: false }))
+  t.match(without.lines[1], 'without transactions')
 })
 
 test('the report is right in whatever order the duties run, and if only some of them run', async (t) => {
   const all = registered(memory)
   await Promise.all(all.tests.toReversed().map(({ run }) => run()))
-  t.strictSame(all.lines, [passedReport('memory', { transactions: false })])
-  const { error, lines } = await runOne(memory, FIND)
+  t.equal(all.lines.length, 2)
+  t.match(all.lines[0], passedReport('memory', { transactions: false }))
+  const { error, lines } = await runOne(memory, FIND, { seed: 7 })
   t.equal(error, null)
-  t.strictSame(lines, [
-    'fastify-users/testing: memory: 1 duties passed, 0 failed; the store declares nothing unsupported'
+  t.strictSame(lines.map((line) => line.replace(/\d+\.\d s/, 'TIME')), [
+    'fastify-users/testing: memory: 1 duties passed, 0 failed, 0 not reached; ' +
+      'the store declares nothing unsupported; TIME, seed 7'
   ])
 })
 
-test('reports the first error, and says why a store can only fail', async (t) => {
-  const throwing = (message: string) => async () => { throw new Error(message) }
-  const failsToClose = () => ({ ...memory(), close: throwing('could not close') })
-  const failsTwice = () => ({ ...failsToClose(), findUser: throwing('the real cause') })
-  const destroy = throwing('could not remove the store')
-  const { findUser, ...incomplete } = memory()
-  t.type(findUser, 'function')
+test('methods that are not written yet fail no duty but the report, which names them', async (t) => {
+  const without = (...methods: string[]) => () => {
+    const store = memory()
+    for (const method of methods) Reflect.deleteProperty(store, method)
+    return store
+  }
+  const later = ['updateUser', 'deleteUser', 'pruneIdempotency', 'listApiKeys', 'createApiKey', 'findApiKey']
+  const { failed, lines } = await failuresOf(without(...later))
+  t.strictSame(failed, [REPORT_TEST])
+  t.match(lines[0], / [1-9]\d+ duties passed, 0 failed, [1-9]\d+ not reached \(no .*updateUser/)
+  const last = await failuresOf(without('rotateApiKey'))
+  t.strictSame(last.failed, [REPORT_TEST])
+  t.match(last.lines[0], / 1\d\d duties passed, 0 failed, \d+ not reached \(no rotateApiKey yet\)/)
+  const rotation = DUTIES.find((duty) => duty.startsWith('rotate'))
+  const { reportError } = await runOne(without('rotateApiKey'), rotation)
+  t.match(reportError, { message: /^the store has no rotateApiKey yet: every member but watchApiKeys/ })
+})
+
+test('says what to do about a store that can only fail', async (t) => {
   const used = memory()
-  await used.createApiKey({
-    id: 'key_1',
-    name: 'x',
-    scopes: [],
-    start: 'x',
-    digest: 'x',
-    createdAt: '',
-    expiresAt: null,
-    revokedAt: null,
-    lastUsedAt: null,
-    rotatedFrom: null,
-    lifetime: null
-  }, { onlyFirst: false })
+  const user = { id: 'usr_1', name: 'x', email: 'x', fields: {}, version: 1, createdAt: '', updatedAt: '' }
+  await used.createUser(user, { emailKey: 'x', nameKey: 'x' }, null)
   const rows: Array<[Create, RegExp]> = [
     [() => { throw new Error('could not make a store') }, /^could not make a store$/],
-    [() => JSON.parse('{}', () => incomplete), /the store lacks these members of the interface/],
-    [() => used, /create\(\) must give an empty store, apart from all others/],
-    [failsTwice, /^the real cause$/],
-    [failsToClose, /^could not close$/],
-    [() => ({ storage: failsTwice(), destroy }), /^the real cause$/],
-    [() => ({ storage: memory(), destroy }), /^could not remove the store$/]
+    [() => Object({}).nothing, /^create\(\) gave undefined: return the store, or \{ storage, begin, destroy \}$/],
+    [() => Object({ nothing: null }).nothing, /^create\(\) gave null: /],
+    [withMembers({ name: undefined }), /^the store needs a `name`/],
+    [withMembers({ supports: {} }), /^the store needs `supports`/],
+    [() => used, /^create\(\) must give an empty store, apart from all others/],
+    [withMembers({ close: failing('could not close') }), /^could not close$/],
+    [withMembers({ findUser: failing('the cause'), close: failing('could not close') }), /threw Error: the cause/],
+    [() => ({ storage: memory(), destroy: failing('could not remove the store') }), /^could not remove the store$/]
   ]
   for (const [create, message] of rows) {
-    const { error, lines } = await runOne(create, FIND)
+    const { error, lines } = await runOne(create)
     t.match(error, { message })
-    t.match(lines, [/: 0 duties passed, 1 failed; /])
+    t.match(lines, [/: 0 duties passed, 1 failed, /])
   }
 })
 
+test('says which rule of every method is broken', async (t) => {
+  const { findUser, createUser } = memory()
+  const rows: Array<[object, RegExp]> = [
+    [{ findUser: failing('E11000') }, /^findUser threw Error: E11000[^]*A refusal is a StorageError[^]*Translate/],
+    [{ findUser () { throw new StorageError('fault', 'x') } }, /^findUser threw synchronously: it must return/],
+    [{ findUser: () => null }, /^findUser returned null: it must return a promise/],
+    [{ findUser: async () => new Date(0) }, /^the result of findUser is an object of Date, no plain one/],
+    [{ findUser: async () => ({ id: undefined }) }, /^the result of findUser\.id is undefined/],
+    [{ findUser: async () => Object.freeze({}) }, /^the result of findUser is frozen/],
+    [{ check: async () => true }, /^check resolved to true: it must give nothing/],
+    [{ findUser: async (id: string) => { throw new StorageError('fault', `no ${id}`) } }, /has a value that was given/],
+    [
+      { findUser: async () => { throw new StorageError('fault', 'SELECT * FROM users') } },
+      /has SQL in its message, which can reach a log/
+    ]
+  ]
+  t.type(findUser, 'function')
+  t.type(createUser, 'function')
+  for (const [members, message] of rows) t.match((await runOne(withMembers(members))).error, { message })
+})
+
+test('a duty that does not end is ended, and says what it waits for', async (t) => {
+  const never = async () => new Promise<never>(() => {})
+  const { error } = await runOne(withMembers({ findUser: never }), FIND, { timeout: 50 })
+  t.match(error, { message: /^the duty did not end within 50 ms: it still waits for findUser$/ })
+  const both = withMembers({ createUser: never, close: never })
+  const race = 'createUser: of many concurrent calls with one address, exactly one succeeds'
+  const { error: ofRace } = await runOne(both, race, { timeout: 50 })
+  t.match(ofRace, { message: /it still waits for 20 calls of createUser$/ })
+})
+
+test('a random history that fails is shortened to calls that an author can paste, with its seed', async (t) => {
+  const HISTORIES = DUTIES.find((duty) => duty.startsWith('histories:'))
+  const create = () => {
+    const store = memory()
+    // Forgets the address of a user that was renamed.
+    return {
+      ...store,
+      updateUser: async (...[id, changes, at, guard]: Parameters<Storage['updateUser']>) => {
+        const update = await store.updateUser(id, changes, at, guard)
+        return update === null ? null : { ...update, user: { ...update.user, email: 'gone' } }
+      }
+    }
+  }
+  const { error } = await runOne(create, HISTORIES, { seed: 3 })
+  const message = String(Object(error).message)
+  t.match(message, /^with the seed 3, after these calls, the last one has another result:\nawait storage\.createUser\(/)
+  t.match(message, /\nawait storage\.updateUser\([^]*expected: [^]*got: {6}/)
+  t.ok(message.split('await storage.').length <= 4, 'two calls are enough')
+})
+
 test('closes and destroys a store after each duty, whether it passed or failed', async (t) => {
-  for (const findUser of [memory().findUser, async () => { throw new Error('broken') }]) {
+  for (const findUser of [memory().findUser, failing('broken')]) {
     const calls: string[] = []
     const storage = { ...memory(), findUser, close: async () => { calls.push('close') } }
-    await runOne(() => ({ storage, destroy: async () => calls.push('destroy') }), FIND)
+    await runOne(() => ({ storage, destroy: async () => calls.push('destroy') }))
     t.strictSame(calls, ['close', 'destroy'])
   }
+})
+
+test('a transaction that a failed duty has left open is rolled back', async (t) => {
+  let rollbacks = 0
+  class NoCreation extends PlainStore {
+    override createUser (): Promise<never> {
+      return Promise.reject(new StorageError('fault', 'no creation'))
+    }
+  }
+  const create = (): Subject => {
+    const storage = new NoCreation()
+    const begin = async () => {
+      const { transaction, commit, rollback } = await storage.begin()
+      return { transaction, commit, rollback: async () => rollback().finally(() => { rollbacks++ }) }
+    }
+    return { storage, begin }
+  }
+  const { error } = await runOne(create, 'joinTransaction: closing the store in a transaction closes nothing')
+  t.match(error, { code: 'fault' })
+  t.equal(rollbacks, 1)
 })

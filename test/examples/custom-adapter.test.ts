@@ -13,5 +13,5 @@ test('the LMDB store passes the conformance kit', async (t) => {
     create: async () => lmdb(join(await temporaryDirectory(t), 'users')),
     report: (line) => lines.push(line)
   })
-  t.test('the report', async (t) => t.strictSame(lines, [passedReport('lmdb', { transactions: false })]))
+  t.test('the report', async (t) => t.match(lines[0], passedReport('lmdb', { transactions: false })))
 })

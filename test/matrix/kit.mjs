@@ -66,5 +66,10 @@ for (const driver of process.env.DRIVERS.split(',')) {
 }
 
 for (const [name, create] of Object.entries(stores)) {
-  describe(name, () => testStorage({ test, create, report: (line) => console.log(`${name}: ${line}`) }))
+  // On a host's Knex the statements are those of the others: its transactions count, with all duties inside them.
+  const isHost = name.startsWith('knex on ')
+  const register = (title, run) => {
+    if (!isHost || title.startsWith('joinTransaction:') || title === 'report') test(title, run)
+  }
+  describe(name, () => testStorage({ test: register, create, report: (line) => console.log(`${name}: ${line}`) }))
 }

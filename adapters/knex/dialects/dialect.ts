@@ -114,6 +114,9 @@ export interface Dialect extends Driver {
   usersBy (column: 'id' | 'email_key', names: Names): string
   /** The smaller of two expressions. */
   least (a: string, b: string): string
+
+  /** The condition that a text contains another one, compared byte by byte. */
+  contains (text: string, part: string): string
   batch: BatchSql
   transaction: TransactionSql
   schema: SchemaSql

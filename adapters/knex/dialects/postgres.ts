@@ -22,6 +22,7 @@ export const postgresDialect: Dialect = {
   isIn: (column, n, type) => `${column} = ANY($${n}::${type}[])`,
   usersBy: (_column, { users }) => users,
   least: (a, b) => `least(${a}, ${b})`,
+  contains: (text, part) => `strpos(${text}, ${part}) > 0`,
 
   batch: {
     rows (columns) {

@@ -21,6 +21,7 @@ export const sqliteDialect: Dialect = {
   // If ANALYZE has seen a small table, SQLite trusts that for ever, and would scan the table without the index's name.
   usersBy: (column, { users, bareUsers }) => `${users} INDEXED BY "${constraintIndex(bareUsers, column)}"`,
   least: (a, b) => `min(${a}, ${b})`,
+  contains: (text, part) => `instr(${text}, ${part}) > 0`,
 
   batch: {
     rows (columns) {

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { inspect } from 'node:util'
+import { isStorageError } from '../../lib/core/storage-error.ts'
+import type { Storage } from '../../lib/core/storage.ts'
+
+/** The methods that change a store. */
+export type Writer = 'createUser' | 'updateUser' | 'deleteUser' | 'pruneIdempotency' |
+  'createApiKey' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'
+
+/** The methods that read a store. */
+export type Reader = 'findUser' | 'listUsers' | 'findApiKey' | 'findApiKeyByStart' | 'listApiKeys'
+
+/** A call of a method, as data: its name and its arguments. */
+export type CallOf<Method extends Writer | Reader> = {
+  [Each in Method]: readonly [Each, ...Parameters<Storage[Each]>]
+}[Method]
+
+export type Call = CallOf<Writer | Reader>
+
+/** How a call ended: what it returned, or the code that it was refused with. */
+export type Outcome = { returned: unknown } | { refused: string }
+
+/** Makes a call. @throws what is no `StorageError` */
+export async function outcomeOf (storage: Storage, [method, ...args]: Call): Promise<Outcome> {
+  try {
+    const returned: unknown = await Reflect.apply(storage[method], storage, structuredClone(args))
+    return { returned }
+  } catch (error) {
+    if (isStorageError(error)) return { refused: error.code }
+    throw error
+  }
+}
+
+const FORMAT = { depth: null, breakLength: 110, maxStringLength: 300, sorted: false } as const
+
+/** A call as a line of code that an author can paste. */
+export function written ([method, ...args]: Call): string {
+  return `await storage.${method}(${args.map((arg) => inspect(arg, FORMAT)).join(', ')})`
+}
+
+/** A value for comparison: members in any order, but those of fields, whose JSON text counts. */
+function comparable (value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(comparable)
+  return Object.fromEntries(Object.entries(value).map(([name, member]) =>
+    [name, name === 'fields' ? JSON.stringify(member) : comparable(member)]))
+}
+
+/** A value as text: the same for values that count as the same. */
+export function textOf (value: unknown): string {
+  return inspect(comparable(value), { ...FORMAT, sorted: true })
+}
+
+/** Compares the outcome of a call with that on the model. `before`: the calls that led to it. */
+export function requireOutcome (actual: Outcome, expected: Outcome, call: Call, before: readonly Call[]): void {
+  if (textOf(actual) === textOf(expected)) return
+  const lines = [...before, call].map(written).join('\n')
+  assert.fail([
+    'after these calls, the last one has another result:',
+    lines,
+    `  expected: ${inspect(expected, FORMAT)}`,
+    `  got:      ${inspect(actual, FORMAT)}`
+  ].join('\n'))
+}

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict'
+import type { Idempotency, Json, Storage, UserRecord, VersionGuard } from '../../lib/core/storage.ts'
+import { type Call, type CallOf, outcomeOf, type Reader, type Writer } from './calls.ts'
+import type { Cases, Context } from './cases.ts'
+import { FILTERABLE, play } from './everywhere.ts'
+import { createModel, type Model } from './model.ts'
+import { randomFrom, shrink } from './shrink.ts'
+import { anyVersion, apiKeyOf, everyone, idOf, timeOf, userOf } from './values.ts'
+import { NotWritten } from './watched-storage.ts'
+
+const HISTORIES = 8
+const CALLS = 60
+
+// Few values, so that calls meet on them, and such that a careless comparison takes for equal what is not.
+const ADDRESS_KEYS = ['a@x.org', 'a_@x.org', 'ab@x.org', 'a@x.orgx', 'b@x.org']
+const NAME_KEYS = ['ann', 'anne', 'an%', 'a_n', 'ánn', 'ann ', 'ß', 'ss']
+const FIELDS: ReadonlyArray<Readonly<Record<string, Json>>> = [
+  {}, { plan: 'pro' }, { plan: 'Pro', seats: 1 }, { plan: '1', seats: 0, active: false },
+  { seats: 1, plan: 'pro', active: true }, { plan: '', seats: null }, { other: [{ plan: 'pro' }], active: 'true' }
+]
+const FILTERS = [{ plan: 'pro' }, { plan: '' }, { seats: 1 }, { seats: 0 }, { active: false }, { plan: '1', seats: 0 }]
+
+/** Makes histories: lists of calls whose outcome the interface says. */
+class History {
+  readonly calls: Call[] = []
+  readonly #model = createModel()
+  readonly #random: () => number
+  #time = 0
+  #number = 0
+
+  constructor (random: () => number) {
+    this.#random = random
+  }
+
+  #below (n: number): number {
+    return Math.floor(this.#random() * n)
+  }
+
+  #one<Item> (items: readonly [Item, ...Item[]] | readonly Item[]): Item {
+    const item = items[this.#below(items.length)]
+    if (item === undefined) throw new RangeError('nothing to choose from')
+    return item
+  }
+
+  #now (): string {
+    return timeOf(++this.#time)
+  }
+
+  #guard (): VersionGuard {
+    const version = 1 + this.#below(4)
+    return this.#one([
+      anyVersion,
+      anyVersion,
+      { ifVersion: [version], unlessVersion: [] },
+      { ifVersion: null, unlessVersion: [version] },
+      { ifVersion: [version, 1], unlessVersion: [2] },
+      { ifVersion: [], unlessVersion: [] }
+    ])
+  }
+
+  #userId (): string {
+    return idOf('usr', this.#below(7))
+  }
+
+  #keyId (): string {
+    return idOf('key', this.#below(Math.max(3, this.#number)))
+  }
+
+  #idempotency (): Idempotency | null {
+    if (this.#below(3) === 0) return null
+    const now = this.#now()
+    return {
+      key: this.#one(['k', 'K', 'l']).repeat(43),
+      fingerprint: this.#one(['f', 'f', 'g']).repeat(43),
+      now,
+      expiresAt: timeOf(this.#time + 1 + this.#below(30))
+    }
+  }
+
+  #creation (): CallOf<'createUser'> {
+    const [emailKey, nameKey] = [this.#one(ADDRESS_KEYS), this.#one(NAME_KEYS)]
+    const user: UserRecord = {
+      ...userOf(0),
+      id: this.#userId(),
+      email: this.#one([emailKey, emailKey.toUpperCase()]),
+      name: nameKey.replace('n', 'N'),
+      fields: this.#one(FIELDS),
+      createdAt: this.#now()
+    }
+    return ['createUser', user, { emailKey, nameKey }, this.#idempotency()]
+  }
+
+  #update (): CallOf<'updateUser'> {
+    const [emailKey, nameKey] = [this.#one(ADDRESS_KEYS), this.#one(NAME_KEYS)]
+    const changes = {
+      ...this.#below(2) === 0 && { name: { value: this.#one([nameKey, nameKey.toUpperCase()]), key: nameKey } },
+      ...this.#below(2) === 0 && { email: { value: this.#one([emailKey, emailKey.toUpperCase()]), key: emailKey } },
+      ...this.#below(2) === 0 && { fields: this.#one(FIELDS) }
+    }
+    return ['updateUser', this.#userId(), changes, this.#now(), this.#guard()]
+  }
+
+  #listing (): CallOf<'listUsers' | 'listApiKeys'> {
+    const page = {
+      order: this.#one(['asc', 'desc'] as const),
+      limit: 1 + this.#below(5),
+      from: this.#one([{ offset: this.#below(6) }, { after: this.#userId() }])
+    }
+    if (this.#below(4) === 0) {
+      const from = 'after' in page.from ? { after: this.#keyId() } : page.from
+      return ['listApiKeys', { ...page, from }]
+    }
+    const filter = this.#one([
+      everyone,
+      { ...everyone, emailKey: this.#one(ADDRESS_KEYS) },
+      { ...everyone, prefix: this.#one(['a', 'an', 'a_', 'ann', 'an%', 's', 'ß', 'a@x.org', 'zz']) },
+      { ...everyone, fields: this.#one(FILTERS) },
+      { emailKey: this.#one(ADDRESS_KEYS), prefix: this.#one(['a', 'an']), fields: this.#one(FILTERS) }
+    ])
+    return ['listUsers', filter, page]
+  }
+
+  #keyCall (): CallOf<'createApiKey' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'> {
+    const now = this.#now()
+    const scopes = this.#one([['users:read'], ['keys:write', 'users:read'], ['monkeys:write']])
+    const members = { scopes, expiresAt: this.#one([null, null, timeOf(this.#time + this.#below(40))]) }
+    switch (this.#below(5)) {
+      case 0: return ['createApiKey', apiKeyOf(this.#number++, members), { onlyFirst: this.#below(3) === 0 }]
+      case 1: {
+        const [id, expiresAt] = [this.#keyId(), timeOf(this.#time + this.#below(30))]
+        return ['rotateApiKey', id, apiKeyOf(this.#number++, { ...members, rotatedFrom: id }), { now, expiresAt }]
+      }
+      case 2: return ['revokeApiKey', this.#keyId(), now, { keepOneWith: null }]
+      case 3: return ['revokeApiKey', this.#keyId(), now, { keepOneWith: 'keys:write' }]
+      default: return ['touchApiKey', this.#keyId(), now, timeOf(Math.max(0, this.#time - this.#below(20)))]
+    }
+  }
+
+  #next (): Call {
+    const kind = this.#below(20)
+    if (kind < 5) return this.#creation()
+    if (kind < 9) return this.#update()
+    if (kind < 11) return ['deleteUser', this.#userId(), this.#guard()]
+    if (kind < 12) return ['pruneIdempotency', timeOf(this.#time)]
+    if (kind < 15) return this.#listing()
+    return this.#keyCall()
+  }
+
+  /** Adds the next call. One that breaks two rules is left out: a store may judge either first. */
+  async add (): Promise<void> {
+    const call = this.#next()
+    if (await isAmbiguous(this.#model, call)) return
+    await outcomeOf(this.#model, call)
+    this.calls.push(call)
+  }
+}
+
+async function isAmbiguous (model: Model, call: Call): Promise<boolean> {
+  if (call[0] !== 'createUser') return false
+  const [, { id }, { emailKey }] = call
+  const { total } = await model.listUsers({ ...everyone, emailKey }, { order: 'asc', limit: 1, from: { offset: 0 } })
+  if (total > 0 && await model.findUser(id) !== null) return true
+  // A store may take a repetition with the id of the first creation for one of its own.
+  const repeated = await outcomeOf(model.copy(), call)
+  if (!('returned' in repeated)) return false
+  const { user, replayed }: { user: UserRecord, replayed: boolean } = Object(repeated.returned)
+  return replayed && user.id === id
+}
+
+async function isClear (calls: readonly Call[]): Promise<boolean> {
+  const model = createModel()
+  for (const call of calls) {
+    if (await isAmbiguous(model, call)) return false
+    await outcomeOf(model, call)
+  }
+  return true
+}
+
+async function playOn (
+  { withStore }: Context,
+  calls: ReadonlyArray<CallOf<Writer | Reader>>
+): Promise<Error | null> {
+  return withStore(async (storage: Storage) => {
+    await storage.migrate({ filterable: FILTERABLE })
+    return play(storage, createModel(), calls, { filterable: FILTERABLE, recent: 3 })
+  }).then(() => null, (error: unknown) => (error instanceof Error ? error : new Error(String(error))))
+}
+
+/** Plays random histories on stores of their own. One that fails is shortened first. */
+async function playHistories (context: Context): Promise<void> {
+  for (let n = 0; n < HISTORIES; n++) {
+    const history = new History(randomFrom(context.seed + n))
+    while (history.calls.length < CALLS) await history.add()
+    const failure = await playOn(context, history.calls)
+    if (failure === null) continue
+    if (failure instanceof NotWritten) throw failure
+    let last = failure
+    await shrink(history.calls, async (calls) => {
+      const error = await isClear(calls) ? await playOn(context, calls) : null
+      if (error !== null) last = error
+      return error !== null
+    })
+    const error = new assert.AssertionError({ message: `with the seed ${context.seed}, ${last.message}` })
+    error.cause = last
+    throw error
+  }
+}
+
+/** The duty of all methods together. */
+export const historyCases: Cases = {
+  'histories: random calls of every method end, and leave the records, as the interface says': async (_, context) => {
+    await playHistories(context)
+  }
+}

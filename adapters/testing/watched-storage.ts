@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { inspect } from 'node:util'
+import { isStorageError } from '../../lib/core/storage-error.ts'
+import { METHODS } from '../../lib/core/storage-rules.ts'
+import type { Storage } from '../../lib/core/storage.ts'
+
+/** What is known of a store while a duty runs. */
+export interface Watch {
+  /** Methods that the duty needs and the store lacks. */
+  missing: Set<string>
+  /** Methods that have been called and have not answered yet, with the number of calls. */
+  pending: Map<string, number>
+  /** The first breach of a rule that holds for every method. */
+  breach: Error | null
+}
+
+export function newWatch (): Watch {
+  return { missing: new Set(), pending: new Map(), breach: null }
+}
+
+/** The names of methods that nobody has written yet are told apart from those that do something wrong. */
+export class NotWritten extends Error {
+  readonly method: string
+  /** Every method that the store does not have yet. */
+  readonly missing: readonly string[]
+
+  constructor (method: string, missing: readonly string[] = [method]) {
+    super(`the store has no ${method} yet`)
+    this.name = 'NotWritten'
+    this.method = method
+    this.missing = missing
+  }
+}
+
+function freeze (value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
+  Object.freeze(value)
+  for (const member of Object.values(value)) freeze(member)
+}
+
+/** Changes every part of a value that can be changed. */
+function scribble (value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
+  for (const [name, member] of Object.entries(value)) {
+    if (typeof member === 'object') scribble(member)
+    else Reflect.set(value, name, typeof member === 'number' ? member + 1 : `${String(member)} changed by the caller`)
+  }
+  if (Array.isArray(value)) value.push('added by the caller')
+  else Reflect.set(value, 'addedByTheCaller', true)
+}
+
+/** Where a value has something else than plain objects, lists, texts, numbers, booleans and null; null if nowhere. */
+function oddPart (value: unknown, path: string, given: ReadonlySet<object>): string | null {
+  if (value === null || ['string', 'boolean', 'number'].includes(typeof value)) return null
+  if (typeof value !== 'object') return `${path} is ${inspect(value)}`
+  // What was given, and frozen for this check, may be returned.
+  if (Object.isFrozen(value) && !given.has(value)) return `${path} is frozen, but the caller may change it`
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== Array.prototype) {
+    const { name = 'nothing' }: { name?: string } = Object(Object(prototype).constructor)
+    return `${path} is an object of ${name}, no plain one`
+  }
+  for (const [name, member] of Object.entries(value)) {
+    const odd = oddPart(member, `${path}.${name}`, given)
+    if (odd !== null) return odd
+  }
+  return null
+}
+
+/** Every object and list in a value, itself included. */
+function objectsIn (value: unknown): object[] {
+  return typeof value === 'object' && value !== null ? [value, ...Object.values(value).flatMap(objectsIn)] : []
+}
+
+/** The longer texts among the values of a call. */
+function textsIn (value: unknown): string[] {
+  if (typeof value === 'string') return value.length >= 6 ? [value] : []
+  if (typeof value !== 'object' || value === null) return []
+  return Object.values(value).flatMap(textsIn)
+}
+
+const VOID: readonly string[] = ['check', 'migrate', 'close', 'pruneIdempotency', 'touchApiKey']
+
+// A statement in a message: two words of SQL one after the other.
+const SQL = /\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER)\b.*\b(?:FROM|INTO|SET|WHERE|TABLE|INDEX|VALUES)\b/i
+
+/** What is wrong with an error that a method has thrown, or null. */
+function faultOf (error: unknown, method: string, args: readonly unknown[]): string | null {
+  if (error instanceof NotWritten) return null
+  if (!isStorageError(error)) {
+    return `${method} threw ${inspect(error, { depth: 1 })}\n` +
+      'A refusal is a StorageError with a code that the interface names. Translate the errors of your driver: a ' +
+      'record that exists, a conflict, a lost connection (`unavailable`), a text it cannot store (`fault`).'
+  }
+  const shown = `${error.message} ${error.driverCode ?? ''}`
+  if (SQL.test(shown)) return `the StorageError of ${method} has SQL in its message, which can reach a log: ${shown}`
+  const value = textsIn(args).find((text) => shown.includes(text))
+  if (value === undefined) return null
+  return `the message of the StorageError of ${method} has a value that was given, ${inspect(value)}: ` +
+    `${error.message}\nIt can reach a log. Say what is wrong without the value.`
+}
+
+/**
+ * The store, with the rules that hold for every method checked at every call: it changes nothing that it is given and
+ * keeps no part of it, what it returns are plain values of the caller's own, it rejects with errors of the interface,
+ * and it throws nothing synchronously.
+ */
+export function watchedStorage (storage: Storage, watch: Watch): Storage {
+  let calls = 0
+
+  function breach (message: string, cause?: unknown): never {
+    const error = new assert.AssertionError({ message })
+    error.cause = cause
+    watch.breach ??= error
+    throw error
+  }
+
+  type Run = (...args: unknown[]) => unknown
+
+  async function call (method: string, run: Run, given: readonly unknown[]): Promise<unknown> {
+    const args = structuredClone([...given])
+    const before = inspect(args, { depth: null })
+    const isFrozen = calls++ % 2 === 0
+    if (isFrozen) freeze(args)
+    watch.pending.set(method, (watch.pending.get(method) ?? 0) + 1)
+    try {
+      let promise: unknown
+      try {
+        promise = run(...args)
+      } catch (error) {
+        breach(`${method} threw synchronously: it must return a promise that is rejected`, error)
+      }
+      if (!(promise instanceof Promise) && typeof Object(promise).then !== 'function') {
+        breach(`${method} returned ${inspect(promise)}: it must return a promise`)
+      }
+      let result: unknown
+      try {
+        result = await promise
+      } catch (error) {
+        const fault = faultOf(error, method, given)
+        if (fault !== null) breach(fault, error)
+        throw error
+      }
+      if (inspect(args, { depth: null }) !== before) {
+        breach(`${method} changed what it was given: copy it first`)
+      }
+      if (VOID.includes(method) && result !== undefined) {
+        breach(`${method} resolved to ${inspect(result)}: it must give nothing`)
+      }
+      if (result === undefined) return result
+      const odd = oddPart(result, `the result of ${method}`, new Set(objectsIn(args)))
+      if (odd !== null) breach(`${odd}: return plain values of JSON`)
+      // What is returned is the caller's, and so is what was given: neither may reach into the store.
+      const copy: unknown = structuredClone(result)
+      scribble(result)
+      return copy
+    } finally {
+      if (!isFrozen) scribble(args)
+      watch.pending.set(method, (watch.pending.get(method) ?? 1) - 1)
+    }
+  }
+
+  const names: readonly string[] = METHODS
+  return new Proxy(storage, {
+    get (target, name) {
+      const member: unknown = Reflect.get(target, name, target)
+      if (typeof name === 'symbol' || !names.includes(name)) return member
+      if (typeof member !== 'function') {
+        watch.missing.add(name)
+        throw new NotWritten(name)
+      }
+      const run = (...args: unknown[]): unknown => Reflect.apply(member, target, args)
+      if (name === 'joinTransaction') {
+        return (transaction: unknown) => {
+          const inside: unknown = run(transaction)
+          return isStorage(inside) ? watchedStorage(inside, watch) : inside
+        }
+      }
+      return (...args: unknown[]) => call(name, run, args)
+    }
+  })
+}
+
+function isStorage (value: unknown): value is Storage {
+  return typeof value === 'object' && value !== null && 'findUser' in value
+}

@@ -1,0 +1,72 @@
+// What one process can't show: stores that several processes have open, and processes that are killed.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test, type Test } from 'tap'
+import { testStorageInProcesses } from '../../adapters/testing/index.ts'
+import { pgUrl, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+
+const opener = (name: string) => new URL(`../helpers/openers/${name}.ts`, import.meta.url)
+
+interface Store {
+  name: string
+  open: URL
+  place: (t: Test) => Promise<string>
+}
+
+const stores: Store[] = [
+  {
+    name: 'sqlite',
+    open: opener('sqlite'),
+    place: async (t) => join(await temporaryDirectory(t), 'users.db')
+  },
+  {
+    name: 'postgres',
+    open: opener('postgres'),
+    place: async (t) => JSON.stringify({ connection: pgUrl(), schema: temporarySchema(t) })
+  },
+  { name: 'lmdb', open: opener('lmdb'), place: temporaryDirectory }
+]
+
+for (const { name, open, place } of stores) {
+  test(name, (t) => {
+    testStorageInProcesses({ test: (title, run) => t.test(title, run), open, place: () => place(t) })
+    t.end()
+  })
+}
+
+interface Duty { title: string, run: () => Promise<void> }
+
+function duties (t: Test, open: URL): Duty[] {
+  const list: Duty[] = []
+  const place = async () => {
+    const file = join(await temporaryDirectory(t), 'store.json')
+    await writeFile(file, '{}')
+    return file
+  }
+  testStorageInProcesses({ test: (title, run) => list.push({ title, run }), open, place })
+  return list
+}
+
+test('finds stores that are right in one process alone', async (t) => {
+  const rows: Array<[opener: string, duty: string]> = [
+    ['in-memory', 'processes: a change of a user is seen in every process'],
+    ['in-memory', 'processes: what was answered is there after a crash, and nothing is half done'],
+    ['in-memory', 'processes: of many first keys in all processes, one is created'],
+    ['in-memory', 'processes: of many creations with one address in all processes, one succeeds'],
+    ['in-memory', 'processes: of many creations with one idempotency key in all processes, one creates'],
+    ['in-memory', 'processes: of the keys with a scope that are revoked in all processes, one is kept'],
+    ['in-memory', 'processes: several make the schema ready at the same time'],
+    ['cached', 'processes: a change of a key is seen in every process'],
+    ['silent', 'processes: a change of a key is told to the other processes, if the store has watchApiKeys']
+  ]
+  for (const [name, title] of rows) {
+    const duty = duties(t, opener(name)).find((each) => each.title === title)
+    t.ok(duty, title)
+    if (duty !== undefined) await t.rejects(duty.run(), `${name}: ${title}`)
+  }
+})
+
+test('says which module could not open the store', async (t) => {
+  const [first] = duties(t, opener('nowhere'))
+  await t.rejects(first?.run() ?? Promise.resolve(), { message: /the process could not open the store[^]*nowhere/ })
+})

@@ -1,0 +1,4 @@
+import { memory } from '../../../adapters/memory/index.ts'
+
+/** A store that no other process sees. */
+export default () => memory()

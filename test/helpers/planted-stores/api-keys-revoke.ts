@@ -1,0 +1,197 @@
+import { StorageError } from '../../../lib/core/storage-error.ts'
+import type { ApiKeyRecord } from '../../../lib/core/storage.ts'
+import { type Mistake, plant } from './plant.ts'
+import { PlainStore } from './plain-store.ts'
+import type { State } from './state.ts'
+
+type Revocation = Parameters<PlainStore['revokeApiKey']>
+type Applied = Parameters<PlainStore['applyRevocation']>
+type Required = Parameters<PlainStore['requireAnother']>
+
+function isEnded ({ expiresAt }: ApiKeyRecord, now: string): boolean {
+  return expiresAt !== null && expiresAt <= now
+}
+
+/** A mistake in which keys are guarded, and which ones count beside them. */
+function guards (
+  title: string,
+  isGuarded: (key: ApiKeyRecord, scope: string, now: string) => boolean,
+  counts: (other: ApiKeyRecord, scope: string, now: string) => boolean,
+  others = (key: ApiKeyRecord, other: ApiKeyRecord) => other.id !== key.id
+): Mistake {
+  return plant(title, class extends PlainStore {
+    override requireAnother (...[state, key, scope, now]: Required) {
+      if (scope === null || !isGuarded(key, scope, now)) return
+      if ([...state.apiKeys.values()].some((other) => others(key, other) && counts(other, scope, now))) return
+      throw new StorageError('last_admin_key', 'no other active key has the scope')
+    }
+  })
+}
+
+function isActive (key: ApiKeyRecord, now: string): boolean {
+  return key.revokedAt === null && !isEnded(key, now)
+}
+
+function isActiveWith (key: ApiKeyRecord, scope: string, now: string): boolean {
+  return isActive(key, now) && key.scopes.includes(scope)
+}
+
+/** A mistake in the key that is revoked. */
+function revokes (title: string, change: (key: ApiKeyRecord) => object): Mistake {
+  return plant(title, class extends PlainStore {
+    override applyRevocation (...given: Applied) {
+      const { key, changed } = super.applyRevocation(...given)
+      const altered = { ...key, ...change(key) }
+      if (changed) this.putKey(given[0], this.keepKey(altered))
+      return { key: changed ? altered : key, changed }
+    }
+  })
+}
+
+export const apiKeysRevoke: Mistake[] = [
+  guards('revokeApiKey counts expired keys as others', isActiveWith, (other, scope) => {
+    return other.revokedAt === null && other.scopes.includes(scope)
+  }),
+  guards('revokeApiKey counts revoked keys as others', isActiveWith, (other, scope, now) => {
+    return !isEnded(other, now) && other.scopes.includes(scope)
+  }),
+  guards('revokeApiKey counts the key itself', isActiveWith, isActiveWith, () => true),
+  guards('revokeApiKey counts keys of other names only', isActiveWith, isActiveWith, (key, other) => {
+    return key.name !== other.name
+  }),
+  guards('revokeApiKey takes part of a scope for the scope', isActiveWith, (other, scope, now) => {
+    return isActive(other, now) && other.scopes.some((text) => text.includes(scope))
+  }),
+  guards('revokeApiKey takes a scope in another case for the scope', isActiveWith, (other, scope, now) => {
+    return isActive(other, now) && other.scopes.some((text) => text.toLowerCase() === scope.toLowerCase())
+  }),
+  guards('revokeApiKey looks at the first scope of others only', isActiveWith, (other, scope, now) => {
+    return isActive(other, now) && other.scopes[0] === scope
+  }),
+  guards('revokeApiKey looks at the first scope of the key only', (key, scope, now) => {
+    return isActive(key, now) && key.scopes[0] === scope
+  }, isActiveWith),
+  guards('revokeApiKey refuses a key without the scope', (key, _scope, now) => isActive(key, now), isActiveWith),
+  guards('revokeApiKey refuses an expired key with the scope', (key, scope) => {
+    return key.revokedAt === null && key.scopes.includes(scope)
+  }, isActiveWith),
+  guards('revokeApiKey refuses a key that is revoked already', (key, scope, now) => {
+    return !isEnded(key, now) && key.scopes.includes(scope)
+  }, isActiveWith),
+  guards('revokeApiKey judges others by the real clock', isActiveWith, (other, scope) => {
+    return isActiveWith(other, scope, new Date().toISOString())
+  }),
+  guards('revokeApiKey judges the key by the real clock', (key, scope) => {
+    return isActiveWith(key, scope, new Date().toISOString())
+  }, isActiveWith),
+  guards('revokeApiKey counts a key that expires in that moment', isActiveWith, (other, scope, now) => {
+    return isActiveWith(other, scope, now) || (other.expiresAt === now && other.revokedAt === null)
+  }),
+  guards('revokeApiKey counts keys without an end only', isActiveWith, (other, scope, now) => {
+    return isActiveWith(other, scope, now) && other.expiresAt === null
+  }),
+  guards('revokeApiKey counts other keys with any scope', isActiveWith, (other, _scope, now) => isActive(other, now)),
+  guards('revokeApiKey ignores keepOneWith', () => false, isActiveWith),
+  guards('revokeApiKey guards the scope admin only', (key, scope, now) => {
+    return scope === 'admin' && isActiveWith(key, scope, now)
+  }, isActiveWith),
+  plant('revokeApiKey keeps one key with each scope when none is given', class extends PlainStore {
+    override requireAnother (...[state, key, scope, now]: Required) {
+      super.requireAnother(state, key, scope ?? key.scopes[0] ?? null, now)
+    }
+  }),
+  plant('revokeApiKey looks at a hundred other keys only', class extends PlainStore {
+    override requireAnother (...[state, key, scope, now]: Required) {
+      const copy = state.copy()
+      copy.apiKeys = new Map([...copy.apiKeys].slice(0, 100))
+      super.requireAnother(copy, key, scope, now)
+    }
+  }),
+  plant('revokeApiKey revokes the key that it refuses to revoke', class extends PlainStore {
+    override requireAnother (...given: Required) {
+      const [state, key, , revokedAt] = given
+      try {
+        super.requireAnother(...given)
+      } catch (error) {
+        this.putKey(state, { ...key, revokedAt })
+        throw error
+      }
+    }
+  }),
+  plant('revokeApiKey revokes again', class extends PlainStore {
+    override applyRevocation (...[state, key, revokedAt]: Applied) {
+      const { changed } = super.applyRevocation(state, key, revokedAt)
+      const again = this.keepKey({ ...key, revokedAt })
+      this.putKey(state, again)
+      return { key: this.giveKey(again), changed }
+    }
+  }),
+  plant('revokeApiKey gives the second time for a revoked key', class extends PlainStore {
+    override applyRevocation (...given: Applied) {
+      const { key, changed } = super.applyRevocation(...given)
+      return { key: { ...key, revokedAt: given[2] }, changed }
+    }
+  }),
+  plant('revokeApiKey keeps the earlier of two times', class extends PlainStore {
+    override applyRevocation (...[state, key, revokedAt]: Applied) {
+      const result = super.applyRevocation(state, key, revokedAt)
+      if (key.revokedAt === null || key.revokedAt <= revokedAt) return result
+      const earlier = this.keepKey({ ...key, revokedAt })
+      this.putKey(state, earlier)
+      return { key: this.giveKey(earlier), changed: false }
+    }
+  }),
+  plant('revokeApiKey says changed for a revoked key', class extends PlainStore {
+    override applyRevocation (...given: Applied) {
+      return { ...super.applyRevocation(...given), changed: true }
+    }
+  }),
+  plant('revokeApiKey gives null for a revoked key', class extends PlainStore {
+    override async revokeApiKey (...given: Revocation) {
+      const revocation = await super.revokeApiKey(...given)
+      return revocation?.changed === false ? null : revocation
+    }
+  }),
+  plant('revokeApiKey throws for an unknown key', class extends PlainStore {
+    override async revokeApiKey (...given: Revocation) {
+      const revocation = await super.revokeApiKey(...given)
+      if (revocation === null) throw new StorageError('fault', 'no such key')
+      return revocation
+    }
+  }),
+  plant('revokeApiKey refuses an unknown key as the last one', class extends PlainStore {
+    override async revokeApiKey (...given: Revocation) {
+      const revocation = await super.revokeApiKey(...given)
+      if (revocation === null && given[2].keepOneWith !== null) throw new StorageError('last_admin_key', 'no other key')
+      return revocation
+    }
+  }),
+  plant('revokeApiKey gives the key before it', class extends PlainStore {
+    override applyRevocation (...given: Applied) {
+      const { changed } = super.applyRevocation(...given)
+      return { key: this.giveKey(given[1]), changed }
+    }
+  }),
+  plant('revokeApiKey deletes the key', class extends PlainStore {
+    override applyRevocation (...given: Applied) {
+      const revocation = super.applyRevocation(...given)
+      given[0].apiKeys.delete(given[1].id)
+      return revocation
+    }
+  }),
+  revokes('revokeApiKey ends the key too', ({ revokedAt }) => ({ expiresAt: revokedAt })),
+  revokes('revokeApiKey takes the scopes away', () => ({ scopes: [] })),
+  revokes('revokeApiKey sets the real time', () => ({ revokedAt: new Date().toISOString() })),
+  revokes('revokeApiKey forgets when the key was used', () => ({ lastUsedAt: null })),
+  plant('revokeApiKey revokes the successors too', class extends PlainStore {
+    override applyRevocation (...given: Applied) {
+      const [state, { id }, revokedAt] = given
+      for (const key of [...state.apiKeys.values()]) this.follow(state, key, id, revokedAt)
+      return super.applyRevocation(...given)
+    }
+
+    follow (state: State, key: ApiKeyRecord, id: string, revokedAt: string) {
+      if (key.rotatedFrom === id && key.revokedAt === null) this.putKey(state, { ...key, revokedAt })
+    }
+  })
+]

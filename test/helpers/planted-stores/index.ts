@@ -1,0 +1,41 @@
+import { apiKeys } from './api-keys.ts'
+import { apiKeysRaces } from './api-keys-races.ts'
+import { apiKeysRevoke } from './api-keys-revoke.ts'
+import { apiKeysRotate } from './api-keys-rotate.ts'
+import { keyCaches, userCaches } from './caches.ts'
+import { idempotency } from './idempotency.ts'
+import { idempotencyDeletions } from './idempotency-deletions.ts'
+import { lifecycle } from './lifecycle.ts'
+import { lifecycleClose } from './lifecycle-close.ts'
+import { lifecycleErrors } from './lifecycle-errors.ts'
+import { listsFilters } from './lists-filters.ts'
+import { listsPages } from './lists-pages.ts'
+import { listsPrefix } from './lists-prefix.ts'
+import { listsSnapshots } from './lists-snapshots.ts'
+import type { Mistake } from './plant.ts'
+import { transactions } from './transactions.ts'
+import { transactionsEnds } from './transactions-ends.ts'
+import { valuesFields } from './values-fields.ts'
+import { valuesLookups } from './values-lookups.ts'
+import { valuesRecords } from './values-records.ts'
+import { valuesText } from './values-text.ts'
+import { writesCreate } from './writes-create.ts'
+import { writesDelete } from './writes-delete.ts'
+import { writesGuards } from './writes-guards.ts'
+import { writesRaces } from './writes-races.ts'
+import { writesUpdate } from './writes-update.ts'
+
+const themes: Record<string, Mistake[]> = {
+  values: [...valuesText, ...valuesFields, ...valuesRecords, ...valuesLookups],
+  writes: [...writesCreate, ...writesUpdate, ...writesGuards, ...writesDelete, ...writesRaces, ...userCaches],
+  lists: [...listsPages, ...listsPrefix, ...listsFilters, ...listsSnapshots],
+  idempotency: [...idempotency, ...idempotencyDeletions],
+  'api-keys': [...apiKeys, ...apiKeysRotate, ...apiKeysRevoke, ...apiKeysRaces, ...keyCaches],
+  lifecycle: [...lifecycle, ...lifecycleClose, ...lifecycleErrors],
+  transactions: [...transactions, ...transactionsEnds]
+}
+
+/** Every planted mistake, with its theme. */
+export const plantedStores = Object.entries(themes).flatMap(([theme, mistakes]) => {
+  return mistakes.map((mistake) => ({ theme, ...mistake }))
+})

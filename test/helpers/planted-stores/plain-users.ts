@@ -1,0 +1,230 @@
+import { requireSameRequest, requireVersion } from '../../../lib/core/storage-rules.ts'
+import { StorageError } from '../../../lib/core/storage-error.ts'
+import type {
+  Creation, Idempotency, JsonObject, Page, PageRequest, UserChanges, UserFilter, UserKeys, UserRecord, UserUpdate,
+  VersionGuard
+} from '../../../lib/core/storage.ts'
+import { PlainBase } from './plain-base.ts'
+import type { IdempotencyRow, State, UserRow } from './state.ts'
+
+/** Users and idempotency keys. */
+export class PlainUsers extends PlainBase {
+  keepUser (user: UserRecord): UserRecord {
+    return structuredClone(user)
+  }
+
+  giveUser (user: UserRecord): UserRecord {
+    return structuredClone(user)
+  }
+
+  keepKeys (keys: UserKeys): UserKeys {
+    return { ...keys }
+  }
+
+  async createUser (user: UserRecord, keys: UserKeys, idempotency: Idempotency | null): Promise<Creation> {
+    const row = { user: this.keepUser(user), keys: this.keepKeys(keys) }
+    return await this.write(
+      'createUser',
+      (state) => this.checkCreation(state, row, idempotency),
+      (state, first) => first === null ? this.addUser(state, row, idempotency) : this.replay(state, first, row)
+    )
+  }
+
+  checkCreation (state: State, row: UserRow, idempotency: Idempotency | null): IdempotencyRow | null {
+    const first = idempotency === null ? null : this.firstCreation(state, idempotency)
+    if (first !== null) return first
+    this.requireFreeId(state, row.user.id)
+    this.requireFreeEmail(state, row.keys.emailKey, row.user.id)
+    return null
+  }
+
+  firstCreation (state: State, idempotency: Idempotency): IdempotencyRow | null {
+    const row = this.find(state.idempotency, idempotency.key)
+    if (row === null || !this.isLive(row, idempotency.now)) return null
+    requireSameRequest(row.fingerprint, idempotency)
+    return row
+  }
+
+  isLive (row: IdempotencyRow, now: string): boolean {
+    return row.expiresAt > now
+  }
+
+  requireFreeId (state: State, id: string): void {
+    if (state.users.has(id)) throw new StorageError('fault', 'another user has the id')
+  }
+
+  requireFreeEmail (state: State, emailKey: string, id: string): void {
+    for (const row of state.users.values()) {
+      if (row.user.id !== id && this.sameEmailKey(row.keys.emailKey, emailKey)) throw this.emailTaken(emailKey)
+    }
+  }
+
+  sameEmailKey (a: string, b: string): boolean {
+    return a === b
+  }
+
+  emailTaken (_emailKey: string): Error {
+    return new StorageError('email_taken', 'another user has the e-mail address')
+  }
+
+  addUser (state: State, row: UserRow, idempotency: Idempotency | null): Creation {
+    this.putUser(state, row)
+    if (idempotency !== null) this.putIdempotency(state, row, idempotency)
+    return { user: this.giveUser(row.user), replayed: false }
+  }
+
+  putUser (state: State, row: UserRow): void {
+    state.users.set(row.user.id, row)
+  }
+
+  putIdempotency (state: State, row: UserRow, idempotency: Idempotency): void {
+    state.idempotency.set(idempotency.key, { ...idempotency, user: structuredClone(row.user) })
+  }
+
+  replay (_state: State, first: IdempotencyRow, _again: UserRow): Creation {
+    return { user: this.giveUser(first.user), replayed: true }
+  }
+
+  async pruneIdempotency (now: string): Promise<void> {
+    await this.write('pruneIdempotency', () => null, (state) => {
+      for (const row of [...state.idempotency.values()]) {
+        if (!this.isLive(row, now)) state.idempotency.delete(row.key)
+      }
+    })
+  }
+
+  async findUser (id: string): Promise<UserRecord | null> {
+    return await this.read((state) => {
+      const row = this.find(state.users, id)
+      return row === null ? null : this.giveUser(row.user)
+    })
+  }
+
+  async listUsers (filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>> {
+    return await this.read((state) => this.usersOf(state, filter, page))
+  }
+
+  usersOf (state: State, filter: UserFilter, page: PageRequest): Page<UserRecord> {
+    const { items, total } = this.pageOf(this.matching(state, filter), page)
+    return { items: items.map((user) => this.giveUser(user)), total }
+  }
+
+  matching (state: State, filter: UserFilter): UserRecord[] {
+    return [...state.users.values()].filter((row) => this.matches(row, filter)).map(({ user }) => user)
+  }
+
+  matches ({ user, keys }: UserRow, { emailKey, prefix, fields }: UserFilter): boolean {
+    return (emailKey === null || this.matchesEmailKey(keys.emailKey, emailKey)) &&
+      (prefix === null || this.matchesPrefix(keys, prefix)) && this.matchesFields(user.fields, fields)
+  }
+
+  matchesEmailKey (stored: string, emailKey: string): boolean {
+    return stored === emailKey
+  }
+
+  matchesPrefix ({ nameKey, emailKey }: UserKeys, prefix: string): boolean {
+    return this.begins(nameKey, prefix) || this.begins(emailKey, prefix)
+  }
+
+  begins (key: string, prefix: string): boolean {
+    return key.startsWith(prefix)
+  }
+
+  matchesFields (fields: JsonObject, wanted: UserFilter['fields']): boolean {
+    return Object.entries(wanted).every(([name, value]) => this.hasField(fields, name, value))
+  }
+
+  hasField (fields: JsonObject, name: string, value: string | number | boolean): boolean {
+    return Object.hasOwn(fields, name) && fields[name] === value
+  }
+
+  async updateUser (
+    id: string, changes: UserChanges, updatedAt: string, guard: VersionGuard
+  ): Promise<UserUpdate | null> {
+    const given = this.keepChanges(changes)
+    return await this.write(
+      'updateUser',
+      (state) => this.checkUpdate(state, id, given, guard),
+      (state, row) => row === null ? null : this.applyUpdate(state, row, given, updatedAt)
+    )
+  }
+
+  keepChanges (changes: UserChanges): UserChanges {
+    return structuredClone(changes)
+  }
+
+  checkUpdate (state: State, id: string, changes: UserChanges, guard: VersionGuard): UserRow | null {
+    const row = this.find(state.users, id)
+    if (row === null) return null
+    this.requireGuard(guard, row.user)
+    if (changes.email !== undefined && !this.isStored(row, changes)) {
+      this.requireFreeEmail(state, changes.email.key, id)
+    }
+    return row
+  }
+
+  requireGuard (guard: VersionGuard, user: UserRecord): void {
+    requireVersion(guard, user)
+  }
+
+  isStored ({ user }: UserRow, { name, email, fields }: UserChanges): boolean {
+    return (name === undefined || this.sameText(name.value, user.name)) &&
+      (email === undefined || this.sameText(email.value, user.email)) &&
+      (fields === undefined || this.sameFields(fields, user.fields))
+  }
+
+  sameText (given: string, stored: string): boolean {
+    return given === stored
+  }
+
+  sameFields (given: JsonObject, stored: JsonObject): boolean {
+    return JSON.stringify(given) === JSON.stringify(stored)
+  }
+
+  applyUpdate (state: State, row: UserRow, changes: UserChanges, updatedAt: string): UserUpdate {
+    if (this.isStored(row, changes)) return { user: this.giveUser(row.user), changed: false }
+    const changed = this.changedRow(row, changes, updatedAt)
+    this.putUser(state, changed)
+    return { user: this.giveUser(changed.user), changed: true }
+  }
+
+  changedRow ({ user, keys }: UserRow, { name, email, fields }: UserChanges, updatedAt: string): UserRow {
+    return {
+      user: this.keepUser({
+        ...user,
+        name: name?.value ?? user.name,
+        email: email?.value ?? user.email,
+        fields: fields ?? user.fields,
+        version: user.version + 1,
+        updatedAt
+      }),
+      keys: this.keepKeys({ emailKey: email?.key ?? keys.emailKey, nameKey: name?.key ?? keys.nameKey })
+    }
+  }
+
+  async deleteUser (id: string, guard: VersionGuard): Promise<UserRecord | null> {
+    return await this.write(
+      'deleteUser',
+      (state) => this.checkDeletion(state, id, guard),
+      (state, row) => row === null ? null : this.removeUser(state, row)
+    )
+  }
+
+  checkDeletion (state: State, id: string, guard: VersionGuard): UserRow | null {
+    const row = this.find(state.users, id)
+    if (row !== null) this.requireGuard(guard, row.user)
+    return row
+  }
+
+  removeUser (state: State, { user }: UserRow): UserRecord {
+    state.users.delete(user.id)
+    this.forgetCreation(state, user.id)
+    return this.giveUser(user)
+  }
+
+  forgetCreation (state: State, id: string): void {
+    for (const row of [...state.idempotency.values()]) {
+      if (row.user.id === id) state.idempotency.delete(row.key)
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import type { ApiKeyRecord, Page, UserRecord } from '../../../lib/core/storage.ts'
+import { type Mistake, plant, plantGivenUser, plantKeptKey, untyped } from './plant.ts'
+import { PlainStore } from './plain-store.ts'
+
+function freeze (user: UserRecord): UserRecord {
+  Object.freeze(user.fields)
+  return Object.freeze(user)
+}
+
+/** A record that reads its members from another. */
+class Document {
+  #members: object
+
+  constructor (members: object) {
+    this.#members = members
+    for (const name of Object.keys(members)) {
+      Object.defineProperty(this, name, { get: () => Reflect.get(this.#members, name), enumerable: false })
+    }
+  }
+}
+
+function wrapped (time: string): string {
+  const seconds = Math.floor(Date.parse(time) / 1000)
+  return seconds > 2_147_483_647 ? new Date((seconds | 0) * 1000).toISOString() : time
+}
+
+function withTotal<Item> (page: Page<Item>, total: unknown): Page<Item> {
+  return { items: page.items, total: untyped(total) }
+}
+
+function keyWith (title: string, members: (key: ApiKeyRecord) => object): Mistake {
+  return plantKeptKey(title, (key) => Object.assign({ ...key }, members(key)))
+}
+
+export const valuesRecords: Mistake[] = [
+  keyWith('times of API keys after January 2038 wrap', ({ expiresAt }) => ({
+    expiresAt: expiresAt === null ? null : wrapped(expiresAt)
+  })),
+  keyWith('times of API keys are cut to seconds', ({ expiresAt, createdAt }) => ({
+    expiresAt: expiresAt?.replace(/\.\d+Z/, '.000Z') ?? null, createdAt: createdAt.replace(/\.\d+Z/, '.000Z')
+  })),
+  keyWith('lastUsedAt is cut to minutes', ({ lastUsedAt }) => ({
+    lastUsedAt: lastUsedAt?.replace(/:\d\d\.\d+Z/, ':00.000Z') ?? null
+  })),
+  keyWith('an unlimited lifetime becomes 0', ({ lifetime }) => ({ lifetime: Number(lifetime) })),
+  keyWith('a lifetime is at most 2147483647', ({ lifetime }) => ({
+    lifetime: lifetime === null ? null : Math.min(lifetime, 2_147_483_647)
+  })),
+  keyWith('a lifetime comes as text', ({ lifetime }) => ({ lifetime: lifetime === null ? null : String(lifetime) })),
+  keyWith('scopes come back sorted', ({ scopes }) => ({ scopes: scopes.toSorted() })),
+  keyWith('scopes with a comma are split', ({ scopes }) => ({
+    scopes: scopes.length === 0 ? [] : scopes.join(',').split(',')
+  })),
+  keyWith('scopes come in lower case', ({ scopes }) => ({ scopes: scopes.map((scope) => scope.toLowerCase()) })),
+  keyWith('rotatedFrom is absent instead of null', ({ rotatedFrom }) => ({ rotatedFrom: rotatedFrom ?? undefined })),
+  keyWith('lastUsedAt is an empty text instead of null', ({ lastUsedAt }) => ({ lastUsedAt: lastUsedAt ?? '' })),
+  keyWith('a key without an end expires in the year 9999', ({ expiresAt }) => ({
+    expiresAt: expiresAt ?? '9999-12-31T23:59:59.999Z'
+  })),
+  keyWith('the digest of a key is kept in lower case', ({ digest }) => ({ digest: digest.toLowerCase() })),
+  keyWith('names of API keys are cut to 100 characters', ({ name }) => ({ name: name.slice(0, 100) })),
+  plantGivenUser('records are frozen', freeze),
+  plantGivenUser('records have getters on a class instead of members', (user) => untyped(new Document(user))),
+  plantGivenUser('version is text', (user) => ({ ...user, version: untyped(String(user.version)) })),
+  plantGivenUser('version is a bigint', (user) => ({ ...user, version: untyped(BigInt(user.version)) })),
+  plantGivenUser('fields come as JSON text', (user) => ({ ...user, fields: untyped(JSON.stringify(user.fields)) })),
+  plant('the total of users is text', class extends PlainStore {
+    override usersOf (...given: Parameters<PlainStore['usersOf']>) {
+      const page = super.usersOf(...given)
+      return withTotal(page, String(page.total))
+    }
+  }),
+  plant('the total of API keys is a bigint', class extends PlainStore {
+    override async listApiKeys (...given: Parameters<PlainStore['listApiKeys']>) {
+      const page = await super.listApiKeys(...given)
+      return withTotal(page, BigInt(page.total))
+    }
+  }),
+  plant('createUser keeps the caller\'s fields', class extends PlainStore {
+    override keepUser (user: UserRecord) {
+      return { ...user }
+    }
+  }),
+  plant('createUser keeps the caller\'s whole record', class extends PlainStore {
+    override keepUser (user: UserRecord) {
+      return user
+    }
+  }),
+  plant('createUser gives the stored record', class extends PlainStore {
+    override addUser (...given: Parameters<PlainStore['addUser']>) {
+      super.addUser(...given)
+      return { user: given[1].user, replayed: false }
+    }
+  }),
+  plant('findUser gives fields that are the store\'s', class extends PlainStore {
+    override async findUser (id: string) {
+      return await this.read((state) => {
+        const row = this.find(state.users, id)
+        return row === null ? null : { ...row.user }
+      })
+    }
+  }),
+  plant('listUsers gives the stored records', class extends PlainStore {
+    override usersOf (...[state, filter, page]: Parameters<PlainStore['usersOf']>) {
+      return this.pageOf(this.matching(state, filter), page)
+    }
+  }),
+  plant('updateUser keeps the caller\'s fields', class extends PlainStore {
+    override keepChanges (changes: Parameters<PlainStore['keepChanges']>[0]) {
+      return changes
+    }
+
+    override changedRow (...given: Parameters<PlainStore['changedRow']>) {
+      const row = super.changedRow(...given)
+      const { fields } = given[1]
+      return fields === undefined ? row : { ...row, user: { ...row.user, fields } }
+    }
+  }),
+  plant('updateUser gives fields that are the store\'s', class extends PlainStore {
+    override applyUpdate (...given: Parameters<PlainStore['applyUpdate']>) {
+      const { changed } = super.applyUpdate(...given)
+      const [state, { user: { id } }] = given
+      const { user } = state.users.get(id) ?? given[1]
+      return { user: { ...user }, changed }
+    }
+  }),
+  plant('a replay gives the record that is kept for the next one', class extends PlainStore {
+    override replay (...[, first]: Parameters<PlainStore['replay']>) {
+      return { user: first.user, replayed: true }
+    }
+  }),
+  plant('createApiKey keeps the caller\'s scopes', class extends PlainStore {
+    override keepKey (key: ApiKeyRecord) {
+      return { ...key }
+    }
+  }),
+  plant('findApiKeyByStart gives the stored scopes', class extends PlainStore {
+    override async findApiKeyByStart (start: string) {
+      return await this.read((state) => {
+        const key = this.byStart(state, start)
+        return key === null ? null : { ...key }
+      })
+    }
+  }),
+  plant('revokeApiKey gives the stored record', class extends PlainStore {
+    override applyRevocation (...given: Parameters<PlainStore['applyRevocation']>) {
+      const { key, changed } = super.applyRevocation(...given)
+      return { key: given[0].apiKeys.get(key.id) ?? key, changed }
+    }
+  })
+]
