@@ -4,4 +4,4 @@ import { testStorage } from 'fastify-users/testing'
 
 const broken = () => ({ ...memory(), findUser: async () => null })
 const create = process.env.BROKEN === undefined ? memory : broken
-testStorage({ test, create })
+testStorage({ test, create, seed: 1 })
