@@ -71,5 +71,6 @@ for (const [name, create] of Object.entries(stores)) {
   const register = (title, run) => {
     if (!isHost || title.startsWith('joinTransaction:') || title === 'report') test(title, run)
   }
-  describe(name, () => testStorage({ test: register, create, seed: 1, report: (line) => console.log(`${name}: ${line}`) }))
+  const report = (line) => console.log(`${name}: ${line}`)
+  describe(name, () => testStorage({ test: register, create, seed: 1, report }))
 }
