@@ -10,7 +10,7 @@ const ORDERS = ['asc', 'desc'] as const
 const page = (order: PageRequest['order'], limit = 50): PageRequest => ({ order, limit, from: { offset: 0 } })
 
 function isFilterValue (value: Json | undefined): value is string | number | boolean {
-  return value !== undefined && (value === null || typeof value !== 'object') && value !== null
+  return value !== undefined && value !== null && typeof value !== 'object'
 }
 
 /** The filters that find users with these fields. */
@@ -21,40 +21,57 @@ function fieldFilters (fields: Readonly<Record<string, Json>>, filterable: reado
   })
 }
 
-/** What a call names: by these a record is found before and after it. */
+/** What calls name: by these, records are found before and after them. */
 interface Named {
-  ids: string[]
-  emailKeys: string[]
-  nameKeys: string[]
+  ids: Set<string>
+  emailKeys: Set<string>
+  nameKeys: Set<string>
   fields: Array<Readonly<Record<string, Json>>>
-  keyIds: string[]
-  starts: string[]
+  keyIds: Set<string>
+  starts: Set<string>
 }
 
-function namedBy (call: Call): Named {
-  const named: Named = { ids: [], emailKeys: [], nameKeys: [], fields: [], keyIds: [], starts: [] }
+function addNames (named: Named, call: Call): void {
   switch (call[0]) {
     case 'createUser': {
       const [, { id, fields }, { emailKey, nameKey }] = call
-      return { ...named, ids: [id], emailKeys: [emailKey], nameKeys: [nameKey], fields: [fields] }
+      named.ids.add(id)
+      named.emailKeys.add(emailKey)
+      named.nameKeys.add(nameKey)
+      named.fields.push(fields)
+      return
     }
     case 'updateUser': {
       const [, id, { name, email, fields }] = call
-      return {
-        ...named,
-        ids: [id],
-        emailKeys: email === undefined ? [] : [email.key],
-        nameKeys: name === undefined ? [] : [name.key],
-        fields: fields === undefined ? [] : [fields]
-      }
+      named.ids.add(id)
+      if (email !== undefined) named.emailKeys.add(email.key)
+      if (name !== undefined) named.nameKeys.add(name.key)
+      if (fields !== undefined) named.fields.push(fields)
+      return
     }
-    case 'deleteUser': return { ...named, ids: [call[1]] }
-    case 'createApiKey': return { ...named, keyIds: [call[1].id], starts: [call[1].start] }
-    case 'rotateApiKey': return { ...named, keyIds: [call[1], call[2].id], starts: [call[2].start] }
+    case 'deleteUser':
+      named.ids.add(call[1])
+      return
+    case 'rotateApiKey':
+      named.keyIds.add(call[1]).add(call[2].id)
+      named.starts.add(call[2].start)
+      return
+    case 'createApiKey':
+      named.keyIds.add(call[1].id)
+      named.starts.add(call[1].start)
+      return
     case 'revokeApiKey':
-    case 'touchApiKey': return { ...named, keyIds: [call[1]] }
-    default: return named
+    case 'touchApiKey':
+      named.keyIds.add(call[1])
   }
+}
+
+function namedBy (calls: readonly Call[]): Named {
+  const named: Named = {
+    ids: new Set(), emailKeys: new Set(), nameKeys: new Set(), fields: [], keyIds: new Set(), starts: new Set()
+  }
+  for (const call of calls) addNames(named, call)
+  return named
 }
 
 const USER_WRITERS: readonly string[] = ['createUser', 'updateUser', 'deleteUser', 'pruneIdempotency']
@@ -67,22 +84,20 @@ export function readersOf (
   calls: readonly Call[],
   { filterable = [], whole = true }: { filterable?: readonly string[], whole?: boolean } = {}
 ): Array<CallOf<Reader>> {
-  const every = calls.map(namedBy)
-  const of = <Name extends keyof Named>(name: Name) => every.flatMap((named): unknown[] => named[name])
-  const texts = (name: 'ids' | 'emailKeys' | 'nameKeys' | 'keyIds' | 'starts') => new Set(of(name).map(String))
+  const { ids, emailKeys, nameKeys, fields, keyIds, starts } = namedBy(calls)
   const filters: UserFilter[] = [
-    ...[...texts('emailKeys')].map((emailKey) => ({ ...everyone, emailKey })),
-    ...[...texts('emailKeys'), ...texts('nameKeys')].map((prefix) => ({ ...everyone, prefix })),
-    ...every.flatMap(({ fields }) => fields).flatMap((fields) => fieldFilters(fields, filterable))
+    ...[...emailKeys].map((emailKey) => ({ ...everyone, emailKey })),
+    ...[...emailKeys, ...nameKeys].map((prefix) => ({ ...everyone, prefix })),
+    ...fields.flatMap((each) => fieldFilters(each, filterable))
   ]
   const hasUsers = calls.some(([method]) => USER_WRITERS.includes(method))
   const hasKeys = calls.some(([method]) => method.includes('ApiKey'))
   return [
-    ...[...texts('ids')].map((id) => ['findUser', id] as const),
+    ...[...ids].map((id) => ['findUser', id] as const),
     ...filters.map((filter) => ['listUsers', filter, page('asc')] as const),
     ...whole && hasUsers ? ORDERS.map((order) => ['listUsers', everyone, page(order)] as const) : [],
-    ...[...texts('keyIds')].map((id) => ['findApiKey', id] as const),
-    ...[...texts('starts')].map((start) => ['findApiKeyByStart', start] as const),
+    ...[...keyIds].map((id) => ['findApiKey', id] as const),
+    ...[...starts].map((start) => ['findApiKeyByStart', start] as const),
     ...whole && hasKeys ? ORDERS.map((order) => ['listApiKeys', page(order)] as const) : []
   ]
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Storage } from '../../lib/core/storage.ts'
+import { awaitedLater } from './awaited-later.ts'
 import type { Cases } from './cases.ts'
 import { firstPage } from './list-values.ts'
 import { anyVersion, apiKeyOf, everyone, idOf, keysOf, rename, timeOf, userOf } from './values.ts'
-import { awaitedLater } from './while-writing.ts'
 
 /** Names that are words of SQL, members of every object or of a user, or alike in their beginning or but for case. */
 const NAMES = [

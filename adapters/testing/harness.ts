@@ -62,6 +62,7 @@ function withLimit<Result> (promise: Promise<Result>, ms: number, watch: Watch):
   })
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
+
 /** Runs with a store that is brought up, and closes and destroys it afterwards. The first error is reported. */
 export async function withSubject<Result> (
   create: Create,
@@ -88,6 +89,9 @@ export async function withSubject<Result> (
     }
     result = await withLimit(work(), ms, watch)
     if (watch.breach !== null) throw watch.breach
+    // Duties that expect a refusal, or ignore one, have not been reached either.
+    const [missing] = watch.missing
+    if (missing !== undefined) throw new NotWritten(missing, [...lacks])
     await withLimit(close(), ms, watch)
   } catch (error) {
     // Closing and destroying may fail as a consequence of the error.

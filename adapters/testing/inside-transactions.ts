@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Storage } from '../../lib/core/storage.ts'
 import type { Cases, Context } from './cases.ts'
+import { FILTERABLE } from './everywhere.ts'
 import { historyCases } from './histories.ts'
 import { firstPage } from './list-values.ts'
 import type { HostTransaction } from './host-transaction.ts'
@@ -8,7 +9,7 @@ import type { TransactionCases } from './transactions.ts'
 import { everyone } from './values.ts'
 
 /** Every field that a duty filters by. The schema is made ready before a transaction begins. */
-const FILTERABLE = ['plan', 'Plan', 'seats', 'active', 'text', 'value']
+const EVERY_FIELD = [...FILTERABLE, 'Plan', 'text', 'value']
 
 /** The store in a transaction, for duties that make the schema ready themselves. */
 function withSchema (inside: Storage): Storage {
@@ -31,7 +32,7 @@ export function insideTransactionCases (subjects: Record<string, Cases>): Transa
   return Object.fromEntries(Object.entries(subjects).map(([subject, cases]) => [
     `joinTransaction: inside a transaction the duties about ${subject} hold, and a rollback undoes all`,
     async (storage, begin, context) => {
-      await storage.migrate({ filterable: FILTERABLE })
+      await storage.migrate({ filterable: EVERY_FIELD })
       // Histories make stores of their own: here each is a transaction, and none is around them.
       const isOwn = cases === historyCases
       for (const [title, run] of Object.entries(cases)) await runInside(storage, begin, context, { title, run, isOwn })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
 import type { Storage } from '../../lib/core/storage.ts'
-import { play } from './everywhere.ts'
+import { FILTERABLE, play } from './everywhere.ts'
 import { firstPage } from './list-values.ts'
 import { createModel } from './model.ts'
 import { playKeyChanges, playUserChanges } from './seen-everywhere.ts'
@@ -18,7 +18,7 @@ const CRASHES = 3
 /** Starts processes on one place, whose schema is ready. */
 async function several (start: Start): Promise<StorageProcess[]> {
   const started = await Promise.all(Array.from({ length: PROCESSES }, start))
-  await started[0]?.storage.migrate({ filterable: ['plan', 'seats', 'active'] })
+  await started[0]?.storage.migrate({ filterable: FILTERABLE })
   return started
 }
 

@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
 import type { Storage } from '../../lib/core/storage.ts'
-import { type Call, type CallOf, type Outcome, outcomeOf, type Reader, textOf, type Writer, written } from './calls.ts'
+import { awaitedLater } from './awaited-later.ts'
+import {
+  type Call,
+  type CallOf,
+  isSame,
+  type Outcome,
+  outcomeOf,
+  type Reader,
+  textOf,
+  type Writer,
+  written
+} from './calls.ts'
 import { readersOf } from './everywhere.ts'
 import { createModel, type Model } from './model.ts'
-import { anyVersion } from './values.ts'
-import { awaitedLater } from './while-writing.ts'
+import { anyVersion, keysOf } from './values.ts'
 
 /** How long the second call of a race is held back. */
 export interface Delay {
@@ -37,46 +47,52 @@ export interface Race {
 interface Ending {
   first: Outcome
   second: Outcome
+  /** What readers find afterwards. */
   found: Outcome[]
 }
 
-async function endingOf (
-  storage: Storage,
-  ends: Omit<Ending, 'found'>,
-  readers: readonly Call[]
-): Promise<Ending> {
-  const found: Outcome[] = []
-  for (const reader of readers) found.push(await outcomeOf(storage, reader))
-  return { first: ends.first, second: ends.second, found }
-}
-
-async function prepared (before: readonly Call[]): Promise<Model> {
-  const model = createModel()
-  for (const call of before) await outcomeOf(model, call)
-  return model
+/** A moment of a race: the calls that have returned, and what is there. */
+interface Moment {
+  first?: Outcome
+  second?: Outcome
+  model: Model
 }
 
 const IN_PROGRESS: Outcome = { refused: 'idempotency_in_progress' }
 
-/** Every ending that some order of the two calls allows. */
-async function allowedEndings ({ before, first, second }: Race, readers: readonly Call[]): Promise<Ending[]> {
-  const model = await prepared(before)
-  const [one, other] = [model.copy(), model.copy()]
-  const firstFirst = { first: await outcomeOf(one, first), second: await outcomeOf(one, second) }
-  const ends = { second: await outcomeOf(other, second), first: await outcomeOf(other, first) }
-  const [firstAlone, secondAlone] = [model.copy(), model.copy()]
-  const alone = { first: await outcomeOf(firstAlone, first), second: await outcomeOf(secondAlone, second) }
-  return Promise.all([
-    endingOf(one, firstFirst, readers),
-    endingOf(other, ends, readers),
-    // A creation may be told that the other with its idempotency key is still running.
-    ...isRepetition(first, second)
-      ? [
-          endingOf(firstAlone, { first: alone.first, second: IN_PROGRESS }, readers),
-          endingOf(secondAlone, { first: IN_PROGRESS, second: alone.second }, readers)
-        ]
-      : []
-  ])
+/** Every moment of both orders of a race, and those at which it may have ended. */
+async function momentsOf (race: Race): Promise<{ moments: Moment[], ends: Array<Required<Moment>> }> {
+  const { first, second } = race
+  const none: Moment = { model: createModel() }
+  for (const call of race.before) await outcomeOf(none.model, call)
+  async function after<Name extends 'first' | 'second'> (moment: Moment, name: Name) {
+    const model = moment.model.copy()
+    return { model, outcome: await outcomeOf(model, race[name]) }
+  }
+  const [one, other] = [await after(none, 'first'), await after(none, 'second')]
+  const [both, turned] = [await after(one, 'second'), await after(other, 'first')]
+  const ends = [
+    { first: one.outcome, second: both.outcome, model: both.model },
+    { first: turned.outcome, second: other.outcome, model: turned.model }
+  ]
+  // A creation may be told that the other with its idempotency key is still running.
+  const refused = isRepetition(first, second)
+    ? [
+        { first: one.outcome, second: IN_PROGRESS, model: one.model },
+        { first: IN_PROGRESS, second: other.outcome, model: other.model }
+      ]
+    : []
+  return { moments: [none, one, other, ...ends], ends: [...ends, ...refused] }
+}
+
+async function endingOf (
+  storage: Storage,
+  { first, second }: Omit<Ending, 'found'>,
+  readers: readonly Call[]
+): Promise<Ending> {
+  const found: Outcome[] = []
+  for (const reader of readers) found.push(await outcomeOf(storage, reader))
+  return { first, second, found }
 }
 
 function isRepetition (first: Call, second: Call): boolean {
@@ -85,34 +101,30 @@ function isRepetition (first: Call, second: Call): boolean {
 }
 
 /** Checks that what was read during a race was there before it, after either call, or after both. */
-async function requireMoments (
+async function requireMoment (
+  moments: readonly Moment[],
   { before, first, second }: Race,
-  readers: Array<CallOf<Reader>>,
-  results: readonly Outcome[]
+  reader: CallOf<Reader>,
+  result: Outcome | undefined
 ): Promise<void> {
-  const orders = [[], [first], [second], [first, second], [second, first]]
-  const models = await Promise.all(orders.map((calls) => prepared([...before, ...calls])))
-  for (const [i, reader] of readers.entries()) {
-    const allowed = await Promise.all(models.map((model) => outcomeOf(model, reader)))
-    if (allowed.some((each) => textOf(each) === textOf(results[i]))) continue
-    assert.fail([
-      'a read during two concurrent calls gives what is there at no moment:',
-      ...[...before, first, second, reader].map(written),
-      `  gave ${textOf(results[i])}`,
-      ...new Set(allowed.map((each) => `  at some moment there is ${textOf(each)}`))
-    ].join('\n'))
-  }
+  const allowed = await Promise.all(moments.map(({ model }) => outcomeOf(model, reader)))
+  if (allowed.some((each) => isSame(each, result))) return
+  assert.fail([
+    'a read during two concurrent calls gives what is there at no moment:',
+    ...[...before, first, second, reader].map(written),
+    `  gave ${textOf(result)}`,
+    ...new Set(allowed.map((each) => `  at some moment there is ${textOf(each)}`))
+  ].join('\n'))
 }
 
 /** Creations that show whether an idempotency key is known: with another fingerprint a known one is refused. */
 function probesOf ({ before, first, second }: Race): Array<CallOf<'createUser'>> {
   const known = new Map([...before, first, second].flatMap((call) =>
-    call[0] === 'createUser' && call[3] !== null ? [[call[3].key, { call, idempotency: call[3] }] as const] : []))
-  return [...known.values()].map(({ call: [, user], idempotency }, i) => {
-    const emailKey = `probe${i}.${user.id}`
-    const probe = { ...user, id: `${user.id.slice(0, -6)}zzz${i}${user.id.slice(-2)}`, email: emailKey, name: 'Probe' }
-    const other = { ...idempotency, fingerprint: 'p'.repeat(43) }
-    return ['createUser', probe, { emailKey, nameKey: 'probe' }, other]
+    call[0] === 'createUser' && call[3] !== null ? [[call[3].key, [call[1], call[3]]] as const] : []))
+  return [...known.values()].map(([user, idempotency]) => {
+    // Ids are text to a store: these are of nobody else.
+    const probe = { ...user, id: `${user.id}_probe`, email: `probe.${user.email}`, name: 'Probe' }
+    return ['createUser', probe, keysOf(probe), { ...idempotency, fingerprint: 'p'.repeat(43) }]
   })
 }
 
@@ -130,14 +142,18 @@ async function requireOneOrder (storage: Storage, race: Race, delay: Delay): Pro
     return outcomeOf(storage, reader)
   })))
   const [ofFirst, ofSecond] = await Promise.all([outcomeOf(storage, first), late()])
-  await requireMoments(race, readers, await meanwhile)
-  const ending = await endingOf(storage, { first: ofFirst, second: ofSecond }, [...readers, ...probesOf(race)])
-  const allowed = await allowedEndings(race, [...readers, ...probesOf(race)])
-  if (allowed.some((each) => textOf(each) === textOf(ending))) return
+  const seen = await meanwhile
+  const { moments, ends } = await momentsOf(race)
+  for (const [i, reader] of readers.entries()) await requireMoment(moments, race, reader, seen[i])
+  // Probes are writes: they come after all else.
+  const after = [...readers, ...probesOf(race)]
+  const ending = await endingOf(storage, { first: ofFirst, second: ofSecond }, after)
+  const allowed = await Promise.all(ends.map((end) => endingOf(end.model, end, after)))
+  if (allowed.some((each) => isSame(each, ending))) return
   const [wanted] = allowed
-  const differs = [...readers, ...probesOf(race)].flatMap((reader, i) => {
-    const results = new Set(allowed.map(({ found }) => textOf(found[i])))
-    return results.has(textOf(ending.found[i])) ? [] : [`  ${written(reader)}\n    gave ${textOf(ending.found[i])}`]
+  const differs = after.flatMap((reader, i) => {
+    const isAllowed = allowed.some(({ found }) => isSame(found[i], ending.found[i]))
+    return isAllowed ? [] : [`  ${written(reader)}\n    gave ${textOf(ending.found[i])}`]
   })
   assert.fail([
     'no order of two concurrent calls has this ending:',
@@ -151,7 +167,7 @@ async function requireOneOrder (storage: Storage, race: Race, delay: Delay): Pro
     `  the second: ${textOf(ofSecond)}`,
     ...differs,
     `  one allowed ending: ${textOf({ first: wanted?.first, second: wanted?.second })}`,
-    ...[...readers, ...probesOf(race)].map((reader, i) => `    ${written(reader)}: ${textOf(ending.found[i])}`)
+    ...after.map((reader, i) => `    ${written(reader)}: ${textOf(ending.found[i])}`)
   ].join('\n'))
 }
 
@@ -166,10 +182,11 @@ async function tidy (storage: Storage, { before, first, second }: Race): Promise
  * Runs a race with every delay, in both directions, each time on records of its own. What both calls return, and what
  * is there afterwards, must be what one order of the two gives.
  */
-export async function requireSomeOrder (storage: Storage, raceOf: (n: number) => Race): Promise<void> {
+export async function requireSomeOrder (storage: Storage, raceOf: (n: number) => Race | null): Promise<void> {
   const running: Array<Promise<void>> = []
   for (const [i, delay] of DELAYS.entries()) {
     for (const race of [raceOf(2 * i), turned(raceOf(2 * i + 1))]) {
+      if (race === null) continue
       const ended = awaitedLater(requireOneOrder(storage, race, delay).then(() => tidy(storage, race)))
       running.push(ended)
       // Pruning reaches the records of every race.
@@ -181,6 +198,6 @@ export async function requireSomeOrder (storage: Storage, raceOf: (n: number) =>
 
 const prunes = ({ first, second }: Race): boolean => [first[0], second[0]].includes('pruneIdempotency')
 
-function turned ({ before, first, second }: Race): Race {
-  return { before, first: second, second: first }
+function turned (race: Race | null): Race | null {
+  return race === null ? null : { before: race.before, first: race.second, second: race.first }
 }

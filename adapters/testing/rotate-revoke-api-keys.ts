@@ -132,8 +132,6 @@ export const apiKeyEndCases: Cases = {
 
   'revokeApiKey: with keepOneWith, the last key is kept while other keys change': async (storage) => {
     await addKey(storage, 1, { scopes: ['keys:write'] })
-    // Methods that are not written yet are missed before any call has begun.
-    for (const method of [storage.rotateApiKey, storage.touchApiKey, storage.revokeApiKey]) assert.ok(method)
     for (let n = 10; n < 60; n += 10) {
       for (const i of [0, 1, 2]) await addKey(storage, n + i)
       const times = { now: timeOf(100), expiresAt: timeOf(200) }

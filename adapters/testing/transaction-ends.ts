@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { missingFrom } from '../../lib/core/storage-rules.ts'
+import { awaitedLater } from './awaited-later.ts'
 import { firstPage } from './list-values.ts'
 import type { TransactionCases } from './transactions.ts'
 import { addUsers, anyVersion, everyone, idOf, onlyVersion, rename, timeOf, userOf } from './values.ts'
-import { awaitedLater } from './while-writing.ts'
 
 async function turns (n: number): Promise<void> {
   for (let i = 0; i < n; i++) await new Promise((resolve) => setImmediate(resolve))

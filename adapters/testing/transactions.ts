@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import type { Storage } from '../../lib/core/storage.ts'
+import { awaitedLater } from './awaited-later.ts'
 import type { Context } from './cases.ts'
 import type { HostTransaction } from './host-transaction.ts'
 import {
   addUsers, anyVersion, apiKeyOf, everyone, idOf, keysOf, onlyVersion, rename, timeOf, userOf
 } from './values.ts'
-import { awaitedLater } from './while-writing.ts'
 
 /** Duties by name: each gets an empty store, and begins transactions on its database. */
 export type TransactionCases = Record<

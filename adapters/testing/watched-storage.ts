@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { inspect } from 'node:util'
+import { inspect, isDeepStrictEqual } from 'node:util'
 import { isStorageError } from '../../lib/core/storage-error.ts'
 import { METHODS } from '../../lib/core/storage-rules.ts'
 import type { Storage } from '../../lib/core/storage.ts'
@@ -18,7 +18,7 @@ export function newWatch (): Watch {
   return { missing: new Set(), pending: new Map(), breach: null }
 }
 
-/** The names of methods that nobody has written yet are told apart from those that do something wrong. */
+/** A call of a method that the store does not have yet: a duty that needs it is not reached, and has not failed. */
 export class NotWritten extends Error {
   readonly method: string
   /** Every method that the store does not have yet. */
@@ -39,10 +39,10 @@ function freeze (value: unknown): void {
 }
 
 /** Changes every part of a value that can be changed. */
-function scribble (value: unknown): void {
+function changeAll (value: unknown): void {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
   for (const [name, member] of Object.entries(value)) {
-    if (typeof member === 'object') scribble(member)
+    if (typeof member === 'object') changeAll(member)
     else Reflect.set(value, name, typeof member === 'number' ? member + 1 : `${String(member)} changed by the caller`)
   }
   if (Array.isArray(value)) value.push('added by the caller')
@@ -119,7 +119,8 @@ export function watchedStorage (storage: Storage, watch: Watch): Storage {
 
   async function call (method: string, run: Run, given: readonly unknown[]): Promise<unknown> {
     const args = structuredClone([...given])
-    const before = inspect(args, { depth: null })
+    const before = structuredClone(args)
+    // In turn: what is frozen shows a store that changes it, what is changed afterwards one that keeps it.
     const isFrozen = calls++ % 2 === 0
     if (isFrozen) freeze(args)
     watch.pending.set(method, (watch.pending.get(method) ?? 0) + 1)
@@ -141,7 +142,7 @@ export function watchedStorage (storage: Storage, watch: Watch): Storage {
         if (fault !== null) breach(fault, error)
         throw error
       }
-      if (inspect(args, { depth: null }) !== before) {
+      if (!isDeepStrictEqual(args, before)) {
         breach(`${method} changed what it was given: copy it first`)
       }
       if (VOID.includes(method) && result !== undefined) {
@@ -152,10 +153,10 @@ export function watchedStorage (storage: Storage, watch: Watch): Storage {
       if (odd !== null) breach(`${odd}: return plain values of JSON`)
       // What is returned is the caller's, and so is what was given: neither may reach into the store.
       const copy: unknown = structuredClone(result)
-      scribble(result)
+      changeAll(result)
       return copy
     } finally {
-      if (!isFrozen) scribble(args)
+      if (!isFrozen) changeAll(args)
       watch.pending.set(method, (watch.pending.get(method) ?? 1) - 1)
     }
   }
@@ -167,7 +168,9 @@ export function watchedStorage (storage: Storage, watch: Watch): Storage {
       if (typeof name === 'symbol' || !names.includes(name)) return member
       if (typeof member !== 'function') {
         watch.missing.add(name)
-        throw new NotWritten(name)
+        // As a written method does: one throws, all others return a promise.
+        if (name === 'joinTransaction') return () => { throw new NotWritten(name) }
+        return () => Promise.reject(new NotWritten(name))
       }
       const run = (...args: unknown[]): unknown => Reflect.apply(member, target, args)
       if (name === 'joinTransaction') {

@@ -1,8 +1,4 @@
-/** A promise whose failure is reported where it is awaited, though that may be later than it fails. */
-export function awaitedLater<Result> (promise: Promise<Result>): Promise<Result> {
-  promise.catch(() => {})
-  return promise
-}
+import { awaitedLater } from './awaited-later.ts'
 
 /** Reads while three writers go on, each with numbers of its own from 1,000, 2,000 and 3,000 on. */
 export async function whileWriting (

@@ -61,7 +61,7 @@ function isBefore (time: string, end: string | null): boolean {
 
 export const apiKeysRotate: Mistake[] = [
   ends('rotateApiKey makes a key live longer', (_own, expiresAt) => expiresAt),
-  ends('rotateApiKey ends a key at once that has no end', (own, expiresAt) => {
+  ends('rotateApiKey ends a key immediately that has no end', (own, expiresAt) => {
     return new Date(Math.min(own === null ? 0 : Date.parse(own), Date.parse(expiresAt))).toISOString()
   }),
   ends('rotateApiKey leaves a key without an end as it is', (own, expiresAt) => {

@@ -21,7 +21,7 @@ export const lifecycleClose: Mistake[] = [
       await super.close()
     }
   }),
-  plant('close throws when it is called twice at once', class extends Closing {
+  plant('close throws when it is called twice concurrently', class extends Closing {
     isClosing = false
 
     override async close () {

@@ -38,7 +38,7 @@ function leaves (title: string, leave: (database: State, rolledBack: State) => v
 }
 
 export const transactionsEnds: Mistake[] = [
-  calls('afterCommit calls back at once', (_transaction, callback) => callback()),
+  calls('afterCommit calls back immediately', (_transaction, callback) => callback()),
   calls('afterCommit calls back in the next turn', (_transaction, callback) => { setImmediate(callback) }),
   calls('afterCommit never calls back', () => {}),
   calls('afterCommit keeps the last of two callbacks', (transaction, callback) => {
