@@ -32,7 +32,7 @@ export { testStorageInProcesses, type TestStorageInProcessesOptions } from './pr
 export type { Subject } from './harness.ts'
 export type { HostTransaction } from './host-transaction.ts'
 /** For the processes of `testStorageInProcesses`, which load this module. */
-export { serveStorage } from './storage-process.ts'
+export { serveStorages } from './storage-process.ts'
 
 export interface TestStorageOptions {
   /** The test function of your runner: tap, node:test, vitest, or any that takes a name and an async function. */

@@ -6,14 +6,15 @@ import { firstPage } from './list-values.ts'
 import { createModel } from './model.ts'
 import { playKeyChanges, playUserChanges } from './seen-everywhere.ts'
 import type { StorageProcess } from './storage-process.ts'
-import { anyVersion, apiKeyOf, everyone, idOf, keysOf, onlyVersion, rename, timeOf, userOf } from './values.ts'
+import {
+  anyVersion, apiKeyOf, everyone, idempotencyOf, idOf, keysOf, onlyVersion, rename, timeOf, userOf
+} from './values.ts'
 
 type Start = () => Promise<StorageProcess>
 
 const PROCESSES = 3
 const CALLS = 24
 const DEADLINE_MS = 15_000
-const CRASHES = 3
 
 /** Starts processes on one place, whose schema is ready. */
 async function several (start: Start): Promise<StorageProcess[]> {
@@ -51,55 +52,7 @@ async function everywhere<Value> (
 
 const codeOf = (error: unknown): unknown => Object(error).code ?? error
 
-const idempotencyOf = (n: number) =>
-  ({ key: `k${n}`.padEnd(43, '_'), fingerprint: 'f'.repeat(43), now: timeOf(0), expiresAt: timeOf(100_000) })
-
 const times = <Item>(n: number, item: Item): Item[] => Array.from({ length: n }, () => item)
-
-/** What a process does before it is killed: the nth user and key, in steps. */
-function work (storage: Storage, n: number) {
-  const user = userOf(n)
-  const [key, next] = [apiKeyOf(2 * n), apiKeyOf(2 * n + 1)]
-  const moved = `moved${n}@example.org`
-  const move = { ...rename('Moved'), email: { value: moved, key: moved } }
-  return [
-    ['created', async () => storage.createUser(user, keysOf(user), idempotencyOf(n))],
-    ['moved', async () => storage.updateUser(user.id, move, timeOf(1), anyVersion)],
-    ['key', async () => storage.createApiKey(key, { onlyFirst: false })],
-    ['rotated', async () => storage.rotateApiKey(key.id, next, { now: timeOf(1), expiresAt: timeOf(9) })],
-    ['deleted', async () => (n % 2 === 0 ? storage.deleteUser(user.id, anyVersion) : null)]
-  ] as const
-}
-
-type Step = ReturnType<typeof work>[number][0]
-
-/** Checks that the nth work is there as far as it was answered, and that no step of it is half done. */
-async function requireWhole (storage: Storage, n: number, answered: ReadonlySet<Step>): Promise<void> {
-  const [original, moved] = [keysOf(userOf(n)).emailKey, `moved${n}@example.org`]
-  const user = await storage.findUser(idOf('usr', n))
-  const byAddress = async (emailKey: string) => storage.listUsers({ ...everyone, emailKey }, firstPage(5))
-  const what = `user ${n} after ${[...answered].join(', ') || 'nothing'}`
-  if (answered.has('created') && n % 2 === 1) assert.ok(user, what)
-  if (answered.has('deleted') && n % 2 === 0) assert.equal(user, null, what)
-  if (answered.has('moved') && user !== null) assert.equal(user.version, 2, what)
-  const expected = user === null ? [] : [user]
-  const isMoved = user?.version === 2
-  assert.equal(user?.email ?? moved, isMoved || user === null ? moved : userOf(n).email, what)
-  const one = { items: expected, total: expected.length }
-  const none = { items: [], total: 0 }
-  assert.deepEqual(await byAddress(original), isMoved ? none : one, `${what}: the first address`)
-  assert.deepEqual(await byAddress(moved), isMoved ? one : none, `${what}: the second address`)
-  const [old, next] = [await storage.findApiKey(idOf('key', 2 * n)), await storage.findApiKey(idOf('key', 2 * n + 1))]
-  if (answered.has('key')) assert.ok(old, `${what}: its key`)
-  if (answered.has('rotated')) assert.ok(next, `${what}: the successor of its key`)
-  assert.equal(old?.expiresAt ?? null, next === null ? null : timeOf(9), `${what}: a rotation is whole`)
-  assert.deepEqual(await storage.findApiKeyByStart(apiKeyOf(2 * n).start), old, `${what}: its key by start`)
-  // The idempotency key is there with its user, and without the user it is free.
-  const again = userOf(1000 + n)
-  const { replayed } = await storage.createUser(again, keysOf(again), idempotencyOf(n))
-  assert.equal(replayed, user !== null, `${what}: its idempotency key`)
-  if (!replayed) await storage.deleteUser(again.id, anyVersion)
-}
 
 /** Duties that take several processes, by name. */
 export const processCases: Record<string, (start: Start) => Promise<void>> = {
@@ -196,32 +149,6 @@ export const processCases: Record<string, (start: Start) => Promise<void>> = {
         assert.ok(performance.now() < deadline, `the other process was not told within ${DEADLINE_MS} ms`)
         await setTimeout(5)
       }
-    }
-  },
-
-  'what was answered is there after a crash, and nothing is half done': async (start) => {
-    for (let round = 0; round < CRASHES; round++) {
-      const { storage, kill } = await start()
-      await storage.migrate()
-      const works = Array.from({ length: 12 }, (_, i) => ({ n: 12 * round + i, answered: new Set<Step>() }))
-      let answers = 0
-      let killed: Promise<void> | null = null
-      // Each after another number of answers, while others are on their way.
-      await Promise.all(works.map(async ({ n, answered }) => {
-        for (const [step, run] of work(storage, n)) {
-          const isAnswered = await run().then(() => true, () => false)
-          if (!isAnswered) return
-          answered.add(step)
-          if (++answers === 3 + 19 * round) killed = kill()
-        }
-      }))
-      await (killed ?? kill())
-      const after = await start()
-      await after.storage.check()
-      const { items, total } = await after.storage.listUsers(everyone, firstPage(1000))
-      assert.equal(total, items.length, 'the total after a crash')
-      for (const { n, answered } of works) await requireWhole(after.storage, n, answered)
-      await after.kill()
     }
   }
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import type { Storage } from '../../lib/core/storage.ts'
+import { crashCases } from './crash-cases.ts'
 import { processCases } from './process-cases.ts'
-import { startProcess, type StorageProcess } from './storage-process.ts'
+import { type Opener, startOpener } from './storage-process.ts'
 
 export interface TestStorageInProcessesOptions {
   /** The test function of your runner, as for `testStorage`. */
@@ -16,28 +18,41 @@ export interface TestStorageInProcessesOptions {
 }
 
 /**
- * Registers the duties that one process can't show, each with processes of its own: races and changes across processes,
- * and a process that is killed between writes. For stores that keep what was written when their process ends.
+ * Registers the duties that one process can't show, each on a place of its own: races and changes across processes, and
+ * a process that is killed between writes. For stores that keep what was written when their process ends.
  */
 export function testStorageInProcesses (options: TestStorageInProcessesOptions): void {
   const { test, open, place: makePlace, destroy = async () => {}, execArgv = process.execArgv } = options
-  for (const [title, run] of Object.entries(processCases)) {
+  // Starting a process takes longer than most duties, so those that were not killed open the next place.
+  const resting: Opener[] = []
+  const titles = Object.entries({ ...processCases, ...crashCases })
+  let left = titles.length
+  for (const [title, run] of titles) {
     test(`processes: ${title}`, async () => {
       const place = await makePlace()
-      const started: StorageProcess[] = []
+      const started = new Map<Opener, Storage | null>()
       const start = async () => {
-        const one = await startProcess(String(open), place, execArgv)
-        started.push(one)
-        return one
+        const opener = resting.pop() ?? startOpener(String(open), execArgv)
+        started.set(opener, null)
+        const opened = await opener.open(place)
+        started.set(opener, opened.storage)
+        return opened
       }
       try {
         await run(start)
-        await Promise.all(started.filter((each) => each.isRunning()).map((each) => each.storage.close()))
+        for (const [opener, storage] of started) {
+          if (!opener.isRunning()) continue
+          await storage?.close()
+          started.delete(opener)
+          opener.rest()
+          resting.push(opener)
+        }
       } catch (error) {
         if (error instanceof assert.AssertionError) throw error
         throw new assert.AssertionError({ message: `in several processes: ${String(error)}` })
       } finally {
-        await Promise.all(started.map((each) => each.kill()))
+        await Promise.all([...started.keys()].map((opener) => opener.kill()))
+        if (--left === 0) await Promise.all(resting.splice(0).map((each) => each.end()))
         await destroy(place)
       }
     })

@@ -6,11 +6,10 @@ import type { Storage } from '../../lib/core/storage.ts'
 
 interface Request { id: number, method: string, args: unknown[] }
 
-/** `id` -1: the store is open; -2: it has told that API keys may have changed. */
 interface Answer { id: number, value?: unknown, error?: { code: string | null, text: string } }
 
-const OPENED = -1
-const KEYS_CHANGED = -2
+/** The id of a message that answers no call: keys may have changed. */
+const KEYS_CHANGED = -1
 const ENDED: Answer = { id: 0, error: { code: 'unavailable', text: 'the process has ended' } }
 
 /** A store in a process of its own. */
@@ -19,35 +18,49 @@ export interface StorageProcess {
   storage: Storage
   /** Ends the process without a warning, as a crash does. */
   kill: () => Promise<void>
-  isRunning: () => boolean
   /** Calls back when the store tells that keys may have changed; null if it has no `watchApiKeys`. */
   watchApiKeys: ((listener: () => void) => Promise<void>) | null
 }
 
-/** Opens the store in this process, and answers the calls of the process that has started this one. */
-export async function serveStorage (module: string, place: string): Promise<void> {
+/** A process that opens stores, one after the other. */
+export interface Opener {
+  /** Opens the store at a place. */
+  open: (place: string) => Promise<StorageProcess>
+  isRunning: () => boolean
+  kill: () => Promise<void>
+  /** Lets the process end by itself. */
+  end: () => Promise<void>
+  /** While nothing is open, the process must not keep this one running. */
+  rest: () => void
+}
+
+type Open = (place: string) => Storage | Promise<Storage>
+
+/** Opens stores in this process, and answers the calls of the process that has started this one. */
+export function serveStorages (module: string): void {
   const send = (answer: Answer) => { process.send?.(answer) }
-  let storage: Storage
-  try {
-    const { default: open }: { default: (place: string) => Storage | Promise<Storage> } = await import(module)
-    storage = await open(place)
-  } catch (error) {
-    send({ id: OPENED, error: { code: null, text: `the process could not open the store: ${String(error)}` } })
-    return
-  }
-  process.on('message', ({ id, method, args }: Request) => {
-    const members: Record<string, unknown> = Object(storage)
-    const run = async (): Promise<unknown> => {
-      if (method !== 'watchApiKeys') return Reflect.apply(Object(members[method]), storage, args)
-      storage.watchApiKeys?.(() => send({ id: KEYS_CHANGED }))
-      return undefined
+  let storage: Storage | undefined
+
+  async function run ({ method, args }: Request): Promise<unknown> {
+    if (method === 'open') {
+      const { default: open }: { default: Open } = await import(module)
+      storage = await open(String(args[0]))
+      return storage.watchApiKeys !== undefined
     }
-    run().then((value) => send({ id, value }), (error: unknown) => {
+    const members: Record<string, unknown> = Object(storage)
+    if (method !== 'watchApiKeys') return Reflect.apply(Object(members[method]), storage, args)
+    storage?.watchApiKeys?.(() => send({ id: KEYS_CHANGED }))
+    return undefined
+  }
+
+  process.on('message', (request: Request) => {
+    run(request).then((value) => send({ id: request.id, value }), (error: unknown) => {
       const code = isStorageError(error) ? error.code : null
-      send({ id, error: { code, text: code === null ? String(error) : error instanceof Error ? error.message : '' } })
+      const text = code === null ? String(error) : error instanceof Error ? error.message : ''
+      send({ id: request.id, error: { code, text } })
     })
   })
-  send({ id: OPENED, value: storage.watchApiKeys !== undefined })
+  process.on('disconnect', () => process.exit())
 }
 
 function errorOf ({ code, text }: { code: string | null, text: string }): Error {
@@ -56,24 +69,17 @@ function errorOf ({ code, text }: { code: string | null, text: string }): Error 
   return new StorageError(known.code, text)
 }
 
-const PROGRAM = 'const [, kit, module, place] = process.argv; ' +
-  'import(kit).then(({ serveStorage }) => serveStorage(module, place))'
+const PROGRAM = 'const [, kit, module] = process.argv; import(kit).then(({ serveStorages }) => serveStorages(module))'
 
-/** Starts a process that opens the store at a place. */
-export async function startProcess (
-  module: string,
-  place: string,
-  execArgv: readonly string[]
-): Promise<StorageProcess> {
-  const args = [...execArgv, '-e', PROGRAM, import.meta.url, module, place]
-  const child = spawn(process.execPath, args, {
+/** Starts a process that opens stores by the default export of a module. */
+export function startOpener (module: string, execArgv: readonly string[]): Opener {
+  const child = spawn(process.execPath, [...execArgv, '-e', PROGRAM, import.meta.url, module], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     serialization: 'advanced'
   })
   const waiting = new Map<number, (answer: Answer) => void>()
-  const listeners: Array<() => void> = []
+  let listeners: Array<() => void> = []
   let calls = 0
-  let hasWatch = false
   const ended = once(child, 'exit').then(() => {
     for (const answer of waiting.values()) answer(ENDED)
     waiting.clear()
@@ -87,37 +93,48 @@ export async function startProcess (
     waiting.delete(answer.id)
   })
 
-  function expect (id: number): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      waiting.set(id, ({ value, error }) => { error === undefined ? resolve(value) : reject(errorOf(error)) })
-    })
-  }
-
   async function call (method: string, given: readonly unknown[]): Promise<unknown> {
     const id = calls++
-    const answer = expect(id)
-    child.send({ id, method, args: [...given] }, (error) => {
-      if (error !== null) waiting.get(id)?.(ENDED)
+    return new Promise((resolve, reject) => {
+      waiting.set(id, ({ value, error }) => { error === undefined ? resolve(value) : reject(errorOf(error)) })
+      child.send({ id, method, args: [...given] }, (error) => {
+        if (error !== null) waiting.get(id)?.(ENDED)
+      })
     })
-    return answer
   }
 
-  hasWatch = await expect(OPENED) === true
+  async function kill (): Promise<void> {
+    child.kill('SIGKILL')
+    await ended
+  }
+
   const methods = METHODS.map((method) => [method, (...given: unknown[]) => call(method, given)])
   const members = { name: 'a store in another process', supports: { transactions: false } }
   const storage: Storage = Object({ ...members, ...Object.fromEntries(methods) })
   return {
-    storage,
-    isRunning: () => child.exitCode === null && child.signalCode === null,
-    async kill () {
-      child.kill('SIGKILL')
-      await ended
-    },
-    watchApiKeys: hasWatch
-      ? async (listener) => {
+    async open (place) {
+      child.ref()
+      child.channel?.ref()
+      listeners = []
+      const hasWatch = await call('open', [place]).catch((error: unknown) => {
+        throw new Error(`the process could not open the store: ${String(error)}`)
+      })
+      const watch = async (listener: () => void) => {
         listeners.push(listener)
         await call('watchApiKeys', [])
       }
-      : null
+      return { storage, kill, watchApiKeys: hasWatch === true ? watch : null }
+    },
+    isRunning: () => child.connected && child.exitCode === null && child.signalCode === null,
+    kill,
+    async end () {
+      child.ref()
+      if (child.connected) child.disconnect()
+      await ended
+    },
+    rest () {
+      child.unref()
+      child.channel?.unref()
+    }
   }
 }

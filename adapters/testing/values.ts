@@ -1,4 +1,6 @@
-import type { ApiKeyRecord, Storage, UserFilter, UserKeys, UserRecord, VersionGuard } from '../../lib/core/storage.ts'
+import type {
+  ApiKeyRecord, Idempotency, Storage, UserFilter, UserKeys, UserRecord, VersionGuard
+} from '../../lib/core/storage.ts'
 
 // Ids of the form that the plugin makes, which sort by their number.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -110,4 +112,9 @@ export const rename = (value: string) => ({ name: { value, key: value.toLowerCas
 /** How many users a store has. */
 export async function count (storage: Storage): Promise<number> {
   return (await storage.listUsers(everyone, { order: 'asc', limit: 1, from: { offset: 0 } })).total
+}
+
+/** The nth idempotency key of a creation. It is new at `timeOf(0)`. */
+export function idempotencyOf (n: number): Idempotency {
+  return { key: `k${n}`.padEnd(43, '_'), fingerprint: 'f'.repeat(43), now: timeOf(0), expiresAt: timeOf(100_000) }
 }
