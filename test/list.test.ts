@@ -83,6 +83,11 @@ for (const store of stores) {
         [to('first', 'q=100%25&page=1'), to('last', 'q=100%25&page=1')].join(', '),
         'what was sent is kept, encoded'
       )
+      const long = 'q=' + '%EA%B0%80'.repeat(100)
+      t.equal(await link(long), [to('first', `${long}&page=1`), to('last', `${long}&page=1`)].join(', '))
+      const longer = 'q=' + '%EA%B0%80'.repeat(200)
+      t.equal(await link(`page=9&${longer}`), to('prev', `page=1&${longer}`), 'what can be computed is left out')
+      t.equal(await link('q=' + '%F0%9F%A6%8A'.repeat(254)), undefined, 'and all, where one is too long')
       t.equal(await link(`after=${all[3]}&limit=2&q=user`), to('next', `after=${all[5]}&limit=2&q=user`))
       t.equal(await link(`after=${all.at(-1)}`), undefined)
       t.equal(

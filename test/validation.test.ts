@@ -22,6 +22,9 @@ test('normalises valid names and refuses the others', (t) => {
   t.equal(name('🦊'.repeat(201)), 'too_long')
   t.equal(name('e\u0301'.repeat(200)), 'é'.repeat(200), 'counted after NFC')
   t.equal(name(` ${'x'.repeat(200)} `), 'x'.repeat(200), 'counted after trimming')
+  t.equal(name(`${' '.repeat(5000)}x`), 'x', 'however much is trimmed')
+  t.equal(name('\u03b1\u0313\u0300\u0345'.repeat(200)), 'ᾂ'.repeat(200), 'four characters that become one')
+  t.equal(name('\u{11d05}'.repeat(201)), 'too_long')
   for (const text of ['a\0b', 'a\x07b', 'a\nb', 'a\x7fb', 'a\x85b', '\ud800', 'a\udfff', '\udc00\ud800']) {
     t.equal(name(text), 'characters', JSON.stringify(text))
   }
@@ -146,4 +149,41 @@ test('refuses deeply nested JSON and stores nothing', async (t) => {
   t.equal(await statusOf(`{"name":${'['.repeat(5000)}${']'.repeat(5000)},"email":"a@b.co"}`), 400)
   t.equal((await app.users.list()).meta.total, 0)
   t.equal(Object(Object.prototype).polluted, undefined)
+})
+
+test('lists at most 50 faults, then says how many there are', async (t) => {
+  const { call } = await testApp(t)
+  const problem = async (method: string, path: string, payload?: object) => {
+    const { statusCode, body } = await call(method, path, { ...(payload !== undefined && { payload }) })
+    const { code, detail, errors } = JSON.parse(body)
+    return { statusCode, code, detail, errors: errors.length, bytes: body.length }
+  }
+  const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`m${i}`, 1]))
+  const few = await problem('POST', '/users', { name: 'Ann', email: 'ann@example.org', ...members(50) })
+  t.match(few, { statusCode: 400, errors: 50, detail: 'The request has one or more faults; each is named in errors.' })
+  for (const [method, path, payload, count] of [
+    ['POST', '/users', { name: 'Ann', email: 'ann@example.org', ...members(51) }, 51],
+    ['POST', '/users', { name: 'Ann', email: 'ann@example.org', ...members(1500) }, 1500],
+    ['GET', `/users?${Array.from({ length: 1500 }, (_, i) => `p${i}`).join('&')}`, undefined, 1500]
+  ] as const) {
+    const { bytes, ...others } = await problem(method, path, payload)
+    const detail = `The request has ${count} faults; the first 50 are named in errors.`
+    t.strictSame(others, { statusCode: 400, code: 'validation_failed', detail, errors: 50 }, path.slice(0, 20))
+    t.ok(bytes < 5000, `${bytes} bytes`)
+  }
+})
+
+test('a search has 2 to 254 characters', async (t) => {
+  const { call } = await testApp(t)
+  for (const [text, faults] of [
+    ['가'.repeat(254), undefined],
+    ['🦊'.repeat(254), undefined],
+    ['가'.repeat(255), [{ parameter: 'q', code: 'too_long', detail: 'must have at most 254 characters' }]],
+    ['a', [{ parameter: 'q', code: 'too_short', detail: 'must have at least 2 characters' }]]
+  ] as const) {
+    const response = await call('GET', `/users?q=${encodeURIComponent(text)}`)
+    t.strictSame([response.statusCode, response.json().errors], [faults === undefined ? 200 : 400, faults], text)
+    const headers = Object.entries(response.headers).map(([name, value]) => `${name}: ${String(value)}\r\n`).join('')
+    t.ok(headers.length < 4096, `${headers.length} bytes of headers`)
+  }
 })

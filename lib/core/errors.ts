@@ -1,6 +1,7 @@
 import createError, { type FastifyErrorConstructor } from '@fastify/error'
 import { type ErrorCode, errorTable } from './error-table.ts'
 import type { Fault } from './fault.ts'
+import { FAULTS_MAX } from './limits.ts'
 
 /** What an error can carry beside its code. */
 export interface UsersErrorDetails {
@@ -50,7 +51,9 @@ export class UsersError extends BaseError {
   }
 }
 
-/** A {@link UsersError} `validation_failed` with these faults. */
+/** A {@link UsersError} `validation_failed` with these faults, or with the first of very many and their number. */
 export function validationFailed (errors: readonly Fault[]): UsersError {
-  return new UsersError('validation_failed', { errors })
+  if (errors.length <= FAULTS_MAX) return new UsersError('validation_failed', { errors })
+  const detail = `The request has ${errors.length} faults; the first ${FAULTS_MAX} are named in errors.`
+  return new UsersError('validation_failed', { detail, errors: errors.slice(0, FAULTS_MAX) })
 }

@@ -4,6 +4,11 @@
 
 /** Code points in the name of a user or an API key. */
 export const NAME_MAX = 200
+/**
+ * UTF-16 units of a name as it is sent. Composition (Unicode NFC) makes one character of at most 6 of them, so no right
+ * name is refused by this. It is judged first: composing many combining marks takes quadratic time.
+ */
+export const NAME_UNITS_MAX = 6 * NAME_MAX
 /** Characters in an e-mail address (RFC 5321 section 4.5.3.1). */
 export const EMAIL_MAX = 254
 /** Characters before the `@` (RFC 5321 section 4.5.3.1.1). */
@@ -12,6 +17,12 @@ export const EMAIL_LOCAL_MAX = 64
 export const IDEMPOTENCY_KEY_MAX = 255
 /** The shortest search, in characters. */
 export const SEARCH_MIN = 2
+/** The longest search, in characters: that of an address. */
+export const SEARCH_MAX = EMAIL_MAX
+/** Characters of a `Link` field. Proxies refuse long headers, many of them beyond 4 KiB in all. */
+export const LINKS_MAX = 3000
+/** Faults that one answer lists. */
+export const FAULTS_MAX = 50
 /** The highest page number. */
 export const PAGE_MAX = 1_000_000_000
 /** The highest value of the option `pageSize.max`. */

@@ -1,5 +1,5 @@
 import type { FaultReason } from './fault.ts'
-import { EMAIL_LOCAL_MAX, EMAIL_MAX, NAME_MAX } from './limits.ts'
+import { EMAIL_LOCAL_MAX, EMAIL_MAX, NAME_MAX, NAME_UNITS_MAX } from './limits.ts'
 
 const CONTROL = /\p{Cc}/u
 // The addr-spec of RFC 5321 without quoted strings and address literals, and with at least one dot in the domain.
@@ -8,6 +8,14 @@ const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 const ADDRESS = new RegExp(`^${ATOM}(?:\\.${ATOM})*@${LABEL}(?:\\.${LABEL})+$`)
 const BAD_CHARACTERS = { code: 'characters', detail: 'must be well-formed Unicode without control characters' }
+
+const TOO_LONG = { code: 'too_long', detail: `must have at most ${NAME_MAX} characters` }
+
+/** True if the text has at most so many code points. */
+export function hasAtMost (text: string, characters: number): boolean {
+  // A code point is one or two UTF-16 units, so only lengths between the two have to be counted.
+  return text.length <= characters || (text.length <= 2 * characters && [...text].length <= characters)
+}
 
 /** A text that passed the check, and the key that it is compared by. */
 export interface CheckedText { value: string, key: string }
@@ -27,13 +35,12 @@ export function searchKey (text: string): string {
 /** Checks a name. It is kept in NFC and trimmed. */
 export function checkName (text: string): CheckedText | FaultReason {
   if (!isStorable(text)) return BAD_CHARACTERS
-  const value = text.normalize('NFC').trim()
+  const trimmed = text.trim()
+  if (trimmed.length > NAME_UNITS_MAX) return TOO_LONG
+  const value = trimmed.normalize('NFC')
   if (CONTROL.test(value)) return BAD_CHARACTERS
   if (value === '') return { code: 'too_short', detail: 'must not be empty' }
-  // A code point is one or two UTF-16 units, so only lengths between the two have to be counted.
-  if (value.length > NAME_MAX && (value.length > 2 * NAME_MAX || [...value].length > NAME_MAX)) {
-    return { code: 'too_long', detail: `must have at most ${NAME_MAX} characters` }
-  }
+  if (!hasAtMost(value, NAME_MAX)) return TOO_LONG
   return { value, key: searchKey(value) }
 }
 

@@ -1,13 +1,13 @@
 import { validationFailed } from '../core/errors.ts'
 import type { Fault, FaultReason } from '../core/fault.ts'
 import { USER_ID } from '../core/ids.ts'
-import { EMAIL_MAX, SEARCH_MIN } from '../core/limits.ts'
+import { EMAIL_MAX, SEARCH_MAX, SEARCH_MIN } from '../core/limits.ts'
 import { type PageSize, type Paging, pagingParameters, type PagingQuery, readPaging } from '../core/paging.ts'
 import {
   type FilterKind, filterParameter, type Parameter, parameterFaults, type Parameters
 } from '../core/parameters.ts'
 import type { UserFilter } from '../core/storage.ts'
-import { checkEmail, isStorable, searchKey } from '../core/text.ts'
+import { checkEmail, hasAtMost, isStorable, searchKey } from '../core/text.ts'
 import type { FieldFilter, UserFields } from './types.ts'
 
 function emailProblem (value: unknown): FaultReason | null {
@@ -19,6 +19,9 @@ function emailProblem (value: unknown): FaultReason | null {
 function searchProblem (value: unknown): FaultReason | null {
   if (typeof value !== 'string' || !isStorable(value)) {
     return { code: 'characters', detail: 'must be well-formed Unicode without NUL' }
+  }
+  if (!hasAtMost(value, SEARCH_MAX)) {
+    return { code: 'too_long', detail: `must have at most ${SEARCH_MAX} characters` }
   }
   if ([...value.normalize('NFC')].length >= SEARCH_MIN) return null
   return { code: 'too_short', detail: `must have at least ${SEARCH_MIN} characters` }
@@ -38,6 +41,7 @@ const q: Parameter = {
   schema: {
     type: 'string',
     minLength: SEARCH_MIN,
+    maxLength: SEARCH_MAX,
     description: 'Only users whose name or address begins with this, whatever its case.'
   },
   problem: searchProblem
@@ -58,7 +62,7 @@ export type ListQuery<Fields = UserFields> = UserQuery & FieldFilter<Fields>
 interface UserQuery extends PagingQuery {
   /** Only the user with this e-mail address, in any case. */
   email?: string
-  /** Only users whose name or e-mail address begins with this, in any case. At least 2 characters. */
+  /** Only users whose name or e-mail address begins with this, in any case. 2 to 254 characters. */
   q?: string
 }
 
