@@ -163,14 +163,15 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     describe: describeMount(host, options.openapi, descriptionSettings(options, fields))
   }
   const { logLevel, logSerializers } = options
+  const serializers = redactingSerializers(host.log, logSerializers)
   const registration = {
     prefix: options.prefix,
     ...(logLevel !== undefined && { logLevel }),
-    logSerializers: redactingSerializers(host.log, logSerializers)
+    logSerializers: serializers
   }
 
   await host.register(async (scope) => {
-    guardLoggers(scope)
+    guardLoggers(scope, serializers)
     if (options.deprecated !== undefined) announceDeprecation(scope, options.deprecated)
     isolate(scope, {
       identify,

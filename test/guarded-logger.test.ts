@@ -73,7 +73,7 @@ test('children of such a logger redact requests and replies too', async (t) => {
   logger.child = () => logger
   const app = Fastify({ loggerInstance: logger })
   await app.register(async (scope) => {
-    guardLoggers(scope)
+    guardLoggers(scope, {})
     scope.get('/x', async (request) => {
       request.log.child({}).child({}).info({ req: request, n: 1 }, 'x')
       request.log.info({ req: {}, res: { request: {} } }, 'neither')
@@ -157,7 +157,7 @@ test('a host without a logger keeps its own', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(async (scope) => {
-    guardLoggers(scope)
+    guardLoggers(scope, {})
     scope.get('/x', async ({ log }) => String(log === app.log))
   })
   t.equal((await app.inject('/x')).body, 'true')

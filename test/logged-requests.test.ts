@@ -68,6 +68,40 @@ test('logs no credentials, whatever the serialiser of the host shows', async (t)
   }
 })
 
+test('of the path of a request, logs the words that are ours and ids', async (t) => {
+  const id = 'usr_01h455vb4pex5vsknk084sn02q'
+  const text = 'uk_00000000000a_' + '0'.repeat(49)
+  const rows: Array<[method: string, path: string, shown: string]> = [
+    ['GET', '/users', '/v1/users'],
+    ['GET', `/users/${id}`, `/v1/users/${id}`],
+    ['GET', '/users/ann@example.org', '/v1/users/:id'],
+    ['GET', '/users/ann%40example.org?q=x', '/v1/users/:id'],
+    ['PROPFIND', '/users/ann%20lee%2Fann@example.org', '/v1/users/:id'],
+    ['DELETE', `/api-keys/${text}`, '/v1/api-keys/:id'],
+    ['POST', `/api-keys/${text}/rotate`, '/v1/api-keys/:id/rotate'],
+    ['GET', '/users/ann@example.org/plan', '/v1/users/*/*'],
+    ['GET', `/users/${id}/ann%40example.org`, `/v1/users/${id}/*`],
+    ['GET', '/user/ann@example.org', '/v1/*/*'],
+    ['PROPFIND', '/user/ann@example.org?q=ann', '/v1/*/*']
+  ]
+  const whole = ({ url, originalUrl, params, raw, ip }: FastifyRequest) =>
+    ({ url, full: `https://example.org${originalUrl}`, params, ip, line: `${raw.method} ${raw.url} HTTP/1.1` })
+  for (const serializers of [{}, { req: whole, res: ({ request }: FastifyReply) => whole(request) }]) {
+    const log = captureLog()
+    const { call } = await testApp(t, {
+      apiKeyRoutes: true,
+      server: { logger: Object({ stream: log.stream, serializers }) }
+    })
+    for (const [method, path, shown] of rows) {
+      const before = log.entries().length
+      await call(method, path)
+      const lines = log.entries().slice(before)
+      t.match(lines.find(({ req }) => req !== undefined)?.['req'], { url: shown }, `${method} ${path}`)
+      t.notMatch(JSON.stringify(lines), /ann|uk_0/, `${method} ${path}`)
+    }
+  }
+})
+
 test('logs no credentials if a childLoggerFactory of the host drops the serialisers', async (t) => {
   for (const [name, serializers] of [
     [

@@ -1,12 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isSilent, SERIALIZERS } from './fastify-internals.ts'
-import { isObjectOrList, redacted } from './log-serializers.ts'
+import { isObjectOrList, redacted, type Serializers } from './log-serializers.ts'
+import { maskedParts } from './masked-path.ts'
 
-/** What a logger may see of a request, in its shape: no credentials, cookies or query. */
+/** What a logger may see of a request, in its shape: no credentials, cookies or query, and of its path only ids. */
 function requestStandIn (request: FastifyRequest): object {
   const { id, method, url, host, ip, headers: { cookie, ...headers } = {}, socket } = request
   const { remotePort } = Object(socket)
-  const shown = Object(redacted({ id, method, url, host, ip, headers, socket: { remoteAddress: ip, remotePort } }))
+  const shown = Object(redacted(
+    { id, method, url, host, ip, headers, socket: { remoteAddress: ip, remotePort } },
+    maskedParts(request)
+  ))
   return { ...shown, params: {}, query: {}, raw: { method, url: shown.url, headers: shown.headers } }
 }
 
@@ -59,18 +63,19 @@ function guarded<L extends object> (logger: L): L {
 
 /**
  * Keeps credentials and queries out of the log, whatever makes the host's loggers. A logger without serialisers gets
- * Fastify's whole request and reply and may print anything of them, so it gets stand-ins. A pino logger gets the
- * serialisers of `redactingSerializers`, even if the host's own factory omits them.
+ * Fastify's whole request and reply and may print anything of them, so it gets stand-ins. A pino logger gets `ours`,
+ * the serialisers of `redactingSerializers`, even if the host's own factory omits them.
  */
-export function guardLoggers (scope: FastifyInstance): void {
+export function guardLoggers (scope: FastifyInstance, ours: Serializers): void {
   const { childLoggerFactory } = scope
   scope.setChildLoggerFactory(function (logger, bindings, options, raw) {
     const child = childLoggerFactory.call(this, logger, bindings, options, raw)
     // Stand-ins that nobody reads would be 30 % of the CPU time of a short request.
     if (isSilent(child)) return child
     if (!(SERIALIZERS in child)) return guarded(child)
-    const { serializers } = options
-    const hasOurs = serializers === undefined || Object(child)[SERIALIZERS].req === serializers['req']
+    // Fastify gives those of the scope to its routes, and none to its handler of unknown paths.
+    const { serializers = ours } = options
+    const hasOurs = Object(child)[SERIALIZERS].req === serializers['req']
     return hasOurs ? child : child.child({}, { serializers })
   })
 }

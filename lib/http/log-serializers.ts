@@ -1,7 +1,8 @@
 import type { FastifyBaseLogger, RegisterOptions } from 'fastify'
 import { SERIALIZERS } from './fastify-internals.ts'
+import { type MaskedParts, maskedParts, NOTHING_MASKED, withoutMasked } from './masked-path.ts'
 
-type Serializers = NonNullable<RegisterOptions['logSerializers']>
+export type Serializers = NonNullable<RegisterOptions['logSerializers']>
 
 /** True for an object or a list. */
 export const isObjectOrList = (value: unknown): value is Record<string, unknown> =>
@@ -18,25 +19,39 @@ function withoutQuery (word: string): string {
   return at > 0 && word.lastIndexOf('/', at) !== -1 ? word.slice(0, at) : word
 }
 
-/** A serialiser's output without credentials, wherever they are, and without the query of a URL, parsed or not. */
-export function redacted (value: unknown, depth = 0): unknown {
+/**
+ * A serialiser's output without credentials, wherever they are, without the query of a URL, parsed or not, and without
+ * the masked parts of its path.
+ */
+export function redacted (value: unknown, masked: MaskedParts = NOTHING_MASKED, depth = 0): unknown {
   if (typeof value === 'string') {
-    return value.replace(/\bbearer\s+\S+/gi, `Bearer ${REDACTED}`).split(' ').map(withoutQuery).join(' ')
+    const text = value.replace(/\bbearer\s+\S+/gi, `Bearer ${REDACTED}`).split(' ').map(withoutQuery).join(' ')
+    return withoutMasked(text, masked)
   }
   if (!isObjectOrList(value)) return value
   if (depth === DEPTH_MAX) return REDACTED
   // Dates and the like are logged as their JSON.
-  if (typeof value['toJSON'] === 'function') return redacted(value['toJSON'](), depth + 1)
-  if (Array.isArray(value)) return value.map((each) => redacted(each, depth + 1))
+  if (typeof value['toJSON'] === 'function') return redacted(value['toJSON'](), masked, depth + 1)
+  if (Array.isArray(value)) return value.map((each) => redacted(each, masked, depth + 1))
   const members = Object.entries(value).filter(([name]) => name !== 'query')
-  return Object.fromEntries(members.map(([name, member]) =>
-    [name, CREDENTIALS.test(name) ? REDACTED : redacted(member, depth + 1)]))
+  return Object.fromEntries(members.map(([name, member]) => {
+    if (CREDENTIALS.test(name)) return [name, REDACTED]
+    return [name, name === 'params' ? redactedParams(member, masked) : redacted(member, masked, depth + 1)]
+  }))
+}
+
+/** The parameters of a path, as the log shows the path. */
+function redactedParams (params: unknown, masked: MaskedParts): object {
+  return Object.fromEntries(Object.entries(Object(params)).map(([name, value]) => {
+    const text = String(value)
+    return [name, masked.get(text) ?? withoutMasked(text, masked)]
+  }))
 }
 
 /**
- * The serialisers of our routes: the host's own, but for a request without its credentials and the query of its URL.
- * `email` and `q` are personal data, and Fastify logs the URL of every request. Loggers without serialisers:
- * `guardLoggers`.
+ * The serialisers of our routes: the host's own, but for a request without its credentials, the query of its URL, and
+ * what stands in its path where an id is due. All of them can be personal data or secrets, and Fastify logs the URL of
+ * every request. Loggers without serialisers: `guardLoggers`.
  */
 export function redactingSerializers (log: FastifyBaseLogger, given: Serializers | undefined): Serializers {
   const { [SERIALIZERS]: known } = Object(log)
@@ -45,7 +60,9 @@ export function redactingSerializers (log: FastifyBaseLogger, given: Serializers
   for (const name of ['req', 'res']) {
     const serialize: unknown = given?.[name] ?? known?.[name]
     // Fastify's type wants text; pino takes any value, and hosts return objects.
-    if (typeof serialize === 'function') all[name] = (value: unknown) => Object(redacted(serialize(value))).valueOf()
+    if (typeof serialize !== 'function') continue
+    const requestOf = (value: unknown): unknown => name === 'req' ? value : Object(value).request
+    all[name] = (value: unknown) => Object(redacted(serialize(value), maskedParts(requestOf(value)))).valueOf()
   }
   return all
 }

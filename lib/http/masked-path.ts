@@ -1,0 +1,52 @@
+import { isApiKeyId, isUserId } from '../core/ids.ts'
+
+/** Parts of a path as they were sent, and what the log shows in their place. */
+export type MaskedParts = ReadonlyMap<string, string>
+
+/** No part of a path is masked. */
+export const NOTHING_MASKED: MaskedParts = new Map()
+const BETWEEN = /([\s/?#;]+)/
+// The words of our own paths.
+const WORDS: readonly string[] = ['', 'users', 'api-keys', 'current', 'rotate']
+
+const isShown = (part: string): boolean => WORDS.includes(part) || isUserId(part) || isApiKeyId(part)
+
+function decoded (part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** The parts of a path, escaped and not. */
+function partsOf (path: string): string[] {
+  return path.split('/').flatMap((part) => [part, decoded(part), ...decoded(part).split(BETWEEN)])
+}
+
+function masked (parts: readonly string[], label: string): MaskedParts {
+  return new Map(parts.filter((part) => !isShown(part) && !BETWEEN.test(part)).map((part) => [part, label]))
+}
+
+/**
+ * What a client has written into the path of one of our routes where an id is due: an address, or the text of a key.
+ * Under an unknown path this is all that follows the prefix. Well-formed ids are shown.
+ */
+export function maskedParts (request: unknown): MaskedParts {
+  const { params, is404, url, server } = Object(request)
+  if (is404 === true) {
+    const depth = String(Object(server).prefix ?? '').split('/').length
+    const path = String(url).replace(/[?;].*/s, '')
+    return masked(partsOf(path.split('/').slice(depth).join('/')), '*')
+  }
+  const id: unknown = Object(params).id
+  if (typeof id !== 'string' || isShown(id)) return NOTHING_MASKED
+  const sent = String(url).split(BETWEEN).filter((part) => decoded(part) === id)
+  return masked([...sent, ...partsOf(id)], ':id')
+}
+
+/** A text with what the log shows of a path. Only texts with a slash are paths. */
+export function withoutMasked (text: string, parts: MaskedParts): string {
+  if (parts.size === 0 || !text.includes('/')) return text
+  return text.split(BETWEEN).map((part) => parts.get(part) ?? part).join('')
+}
