@@ -15,6 +15,7 @@ import { createHostFields, type HostFields } from './fields/host-fields.ts'
 import { apiKeyRoutes } from './http/api-key-routes.ts'
 import { createConcurrencyLimit } from './http/concurrency-limit.ts'
 import { announceDeprecation } from './http/deprecation.ts'
+import { routeEveryMethod } from './http/fastify-internals.ts'
 import { guardLoggers } from './http/guarded-logger.ts'
 import { isolate } from './http/isolate.ts'
 import { redactingSerializers } from './http/log-serializers.ts'
@@ -172,6 +173,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
 
   await host.register(async (scope) => {
     guardLoggers(scope, serializers)
+    routeEveryMethod(scope)
     if (options.deprecated !== undefined) announceDeprecation(scope, options.deprecated)
     isolate(scope, {
       identify,

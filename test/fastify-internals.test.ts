@@ -1,9 +1,10 @@
 // What we use beyond the documented interfaces of Fastify and its packages. If one of these tests fails, read
 // lib/http/fastify-internals.ts again with the new version.
+import { METHODS } from 'node:http'
 import Fastify from 'fastify'
 import * as rateLimit from '@fastify/rate-limit'
 import { test } from 'tap'
-import { isSilent, type RateLimitPackage, SERIALIZERS } from '../lib/http/fastify-internals.ts'
+import { isSilent, type RateLimitPackage, routeEveryMethod, SERIALIZERS } from '../lib/http/fastify-internals.ts'
 import { captureLog } from './helpers/log.ts'
 
 test('pino keeps its serialisers under a symbol, also on the logger of a request', async (t) => {
@@ -65,6 +66,29 @@ test('@fastify/rate-limit exports how it counts addresses', async (t) => {
   const { normalizeIP }: RateLimitPackage = Object(rateLimit)
   t.equal(normalizeIP('192.0.2.1'), '192.0.2.1', 'otherwise authFailures must reduce an IPv6 address to its network')
   t.equal(normalizeIP('2001:db8::1'), normalizeIP('2001:db8::2'), 'addresses of one network are one caller')
+})
+
+test('a scope can route every method that Node.js parses, and its host does not', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const before = app.supportedMethods
+  await app.register(async (scope) => {
+    routeEveryMethod(scope)
+    const others = METHODS.filter((method) => method !== 'CONNECT')
+    t.strictSame(
+      others.filter((method) => !scope.supportedMethods.some((each) => each === method)),
+      [],
+      'otherwise an unusual method is answered with 404: find where Fastify keeps what a server accepts now'
+    )
+  })
+  t.strictSame(app.supportedMethods, before)
+})
+
+test('a server without a list of methods stays as it is', (t) => {
+  const server = { supportedMethods: ['GET'] }
+  routeEveryMethod(Object(server))
+  t.strictSame(server, { supportedMethods: ['GET'] })
+  t.end()
 })
 
 test('the plugin registers with a Fastify version of the declared range', async (t) => {

@@ -3,8 +3,9 @@
  * 5.12.8 and 6.0.0-alpha.4, pino 10.3 and @fastify/rate-limit 11.2. `test/fastify-internals.test.ts` fails if any of
  * it changes, and says what to do then.
  */
+import { METHODS } from 'node:http'
 import { createRequire } from 'node:module'
-import type { FastifyBaseLogger } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 
 /**
  * Fastify's logger for a host without one: the package abstract-logging, all of whose levels are one empty function.
@@ -32,3 +33,26 @@ export const SERIALIZERS = Symbol.for('pino.serializers')
 
 /** @fastify/rate-limit with a function that its types omit: the address as it is counted, for IPv6 its network. */
 export type RateLimitPackage = typeof import('@fastify/rate-limit') & { normalizeIP: (ip: string) => string }
+
+const ACCEPTED_METHODS = 'fastify.acceptedHTTPMethods'
+
+interface AcceptedMethods { bodyless: ReadonlySet<string>, bodywith: ReadonlySet<string> }
+
+/**
+ * Lets a scope route every method that Node.js parses, so that it can refuse them. `addHttpMethod` would change the
+ * host's routes too: what a server accepts is one object of its root, and the scope gets one of its own.
+ */
+export function routeEveryMethod (scope: FastifyInstance): void {
+  let owner: object | null = scope
+  let symbol: symbol | undefined
+  while (owner !== null && symbol === undefined) {
+    symbol = Object.getOwnPropertySymbols(owner).find(({ description }) => description === ACCEPTED_METHODS)
+    owner = Object.getPrototypeOf(owner)
+  }
+  if (symbol === undefined) return
+  const { bodyless, bodywith }: AcceptedMethods = Reflect.get(scope, symbol)
+  // CONNECT opens tunnels, and never reaches a router.
+  const others = METHODS.filter((method) => method !== 'CONNECT' && !bodywith.has(method))
+  const value: AcceptedMethods = { bodyless: new Set([...bodyless, ...others]), bodywith }
+  Object.defineProperty(scope, symbol, { value })
+}

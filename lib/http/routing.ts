@@ -57,7 +57,7 @@ export function routeReads (
   scope.route({ method: 'HEAD', url, config: { fastifyUsers, ...hidden }, handler })
 }
 
-/** Answers 405 with Allow for every other method that Fastify routes. Called after the path's routes. */
+/** Answers 405 with Allow for every other method that the scope routes. Called after the path's routes. */
 export function refuseOtherMethods (scope: FastifyInstance, url: string, methods: readonly HTTPMethods[]): void {
   const headers = { allow: methods.join(', ') }
   const others = scope.supportedMethods.filter((method) => !methods.includes(method))
