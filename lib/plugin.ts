@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
 import { createAuthenticator } from './api-keys/authenticator.ts'
+import { createKeyOwners } from './api-keys/key-owner.ts'
 import type { KeyEventType, ApiKey } from './api-keys/record.ts'
-import { ADMIN_SCOPE } from './api-keys/scopes.ts'
+import { DEFAULT_SCOPES } from './api-keys/scopes.ts'
 import { type ApiKeysService, createApiKeysService } from './api-keys/service.ts'
 import { createVerifier, type Verifier } from './api-keys/verifier.ts'
 import type { Context } from './core/context.ts'
@@ -189,10 +190,11 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
         })
       }
     })
-    userRoutes(scope, users, presenter, settings, fields?.schema ?? NO_FIELDS)
+    const ownerOf = createKeyOwners(storage)
+    userRoutes(scope, users, presenter, { ...settings, fields: fields?.schema ?? NO_FIELDS, ownerOf })
     if (!options.apiKeyRoutes) return
-    const hasStaticAdmin = staticKeys.some((key) => typeof key !== 'string' && key.scopes?.includes(ADMIN_SCOPE))
-    apiKeyRoutes(scope, apiKeys, { ...settings, keepLast: !hasStaticAdmin })
+    const staticScopes = staticKeys.map((key) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES)
+    apiKeyRoutes(scope, apiKeys, { ...settings, staticScopes })
   }, registration)
 }
 

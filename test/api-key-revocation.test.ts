@@ -19,17 +19,56 @@ test('refuses to revoke the last key that can manage keys, unless forced', async
   t.equal((await call('DELETE', '/api-keys/current?force=true')).statusCode, 204)
   t.equal((await call('GET', '/api-keys')).statusCode, 401)
 
-  const fixed = await keyApp(t, { staticKeys: [{ key: 's'.repeat(32), scopes: ['keys:write'] }] })
+  const fixed = await keyApp(t, { staticKeys: [{ key: 's'.repeat(32), scopes: ALL_SCOPES }] })
   t.equal((await fixed.call('DELETE', '/api-keys/current')).statusCode, 204, 'a static key can manage keys too')
-  const lesser = await keyApp(t, { staticKeys: ['s'.repeat(32)] })
-  t.equal((await lesser.call('DELETE', '/api-keys/current')).statusCode, 409, 'but not one with other scopes')
+  const lesser = await keyApp(t, { staticKeys: ['s'.repeat(32), { key: 't'.repeat(32), scopes: ['keys:write'] }] })
+  t.equal((await lesser.call('DELETE', '/api-keys/current')).statusCode, 409, 'but not two that share its scopes')
+})
+
+test('refuses to revoke the last key that can give the scopes of users, unless forced', async (t) => {
+  const { app, call, as } = await keyApp(t)
+  const [first] = (await app.users.apiKeys.list()).data
+  const managers = await Promise.all([
+    app.users.apiKeys.create({ name: 'keys alone', scopes: ['keys:write', 'keys:read'] }),
+    app.users.apiKeys.create({ name: 'readers', scopes: ['keys:write', 'users:read'] }),
+    app.users.apiKeys.create({ name: 'users alone', scopes: ['users:read', 'users:write', 'users:delete'] })
+  ])
+  for (const path of [`/api-keys/${first?.id}`, '/api-keys/current']) {
+    const response = await call('DELETE', path)
+    t.strictSame([response.statusCode, response.json().code], [409, 'last_admin_key'], path)
+  }
+  for (const { key } of managers) t.equal((await as(key)('DELETE', '/api-keys/current')).statusCode, 204)
+  const scopes = ALL_SCOPES.filter((scope) => scope !== 'keys:read').reverse()
+  await app.users.apiKeys.create({ name: 'another', scopes })
+  t.equal((await call('DELETE', '/api-keys/current')).statusCode, 204, 'whatever its other scopes')
+})
+
+test('a key revokes only keys whose scopes it has itself', async (t) => {
+  const { app, as } = await keyApp(t)
+  const manager = await app.users.apiKeys.create({ name: 'manager', scopes: ['keys:write', 'users:read'] })
+  const call = as(manager.key)
+  const [first] = (await app.users.apiKeys.list()).data
+  for (const path of [`/api-keys/${first?.id}`, `/api-keys/${first?.id}?force=true`]) {
+    const response = await call('DELETE', path)
+    t.equal(response.statusCode, 403)
+    t.match(response.json(), {
+      code: 'insufficient_scope',
+      detail: 'An API key can only revoke keys whose scopes it has itself.',
+      errors: [{ pointer: '', code: 'beyond_caller', detail: 'must be a scope of the API key that asks' }]
+    })
+    t.match(response.headers['www-authenticate'], /error="insufficient_scope", scope="users:read users:write/)
+  }
+  t.equal((await app.users.apiKeys.get(String(first?.id))).revokedAt, undefined)
+  const lesser = await app.users.apiKeys.create({ name: 'lesser', scopes: ['users:read'] })
+  t.equal((await call('DELETE', `/api-keys/${lesser.id}`)).statusCode, 204)
+  t.equal((await call('DELETE', `/api-keys/${manager.id}?force=true`)).statusCode, 204, 'itself, by its id too')
 })
 
 for (const store of stores) {
   test(`${store.name}: of keys that are revoked concurrently the last one that can manage keys stays`, async (t) => {
     const { app, as, call } = await keyApp(t, { storage: await store.create(t), keyCache: 60 })
     const keys = await Promise.all(
-      Array.from({ length: 12 }, () => app.users.apiKeys.create({ name: 'admin', scopes: ['keys:write'] }))
+      Array.from({ length: 12 }, () => app.users.apiKeys.create({ name: 'admin', scopes: ALL_SCOPES }))
     )
     await call('DELETE', '/api-keys/current')
     const answers = await Promise.all(keys.map(({ key }) => as(key)('DELETE', '/api-keys/current')))

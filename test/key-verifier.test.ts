@@ -84,7 +84,7 @@ test('a look-up that began before a revocation is repeated, and the key refused'
   await new Promise((resolve) => setImmediate(resolve))
   state.hold = false
   clear()
-  await storage.revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: null })
+  await storage.revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: [] })
   clear()
   release()
   t.equal(await early, null, 'it is looked up again')
@@ -135,7 +135,7 @@ test('no interleaving of uses and a revocation accepts the key after the revocat
       const revoke = async () => {
         clear()
         await scheduler.schedule(Promise.resolve(), 'before the revocation')
-        await revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: null })
+        await revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: [] })
         await scheduler.schedule(Promise.resolve(), 'after the revocation')
         clear()
         revoked = true

@@ -31,9 +31,10 @@ function apiKeySql ({ p, select, least, contains }: Dialect, { apiKeys }: Names)
       `WHERE id = ${p(1)} AND ${isActiveAt(3)} RETURNING ${columns}`,
     /** 1: id, 2: now. */
     revoke: `UPDATE ${apiKeys} SET revoked_at = ${p(2)} WHERE id = ${p(1)} AND revoked_at IS NULL RETURNING ${columns}`,
-    /** Another active key with a scope. 1: id, 2: now, 3: the scope between spaces. */
-    another: `SELECT ${columns} FROM ${apiKeys} WHERE id <> ${p(1)} AND ${isActiveAt(2)} ` +
-      `AND ${contains("' ' || scopes || ' '", p(3))} LIMIT 1`,
+    /** Another active key with so many scopes. 1: id, 2: now, from 3 on: each scope between spaces. */
+    another: (count: number) => `SELECT ${columns} FROM ${apiKeys} WHERE id <> ${p(1)} AND ${isActiveAt(2)}` +
+      Array.from({ length: count }, (_, i) => ` AND ${contains("' ' || scopes || ' '", p(3 + i))}`).join('') +
+      ' LIMIT 1',
     /** 1: id, 2: time of use, 3: latest time that it replaces. */
     touch: `UPDATE ${apiKeys} SET last_used_at = ${p(2)} ` +
       `WHERE id = ${p(1)} AND (last_used_at IS NULL OR last_used_at <= ${p(3)})`
@@ -99,12 +100,13 @@ export function knexApiKeys ({ query, read, transaction, dialect }: Executor, na
 
     async revokeApiKey (id, revokedAt, { keepOneWith }) {
       if (!isStorable(id)) return null
-      if (keepOneWith === null) return revoke(query, id, revokedAt)
+      if (keepOneWith.length === 0) return revoke(query, id, revokedAt)
       // Exclusive: otherwise two that revoke each other's key would both see another one.
       return transaction(async (on) => {
         const key = await find(on, sql.findById, id)
         if (key === null) return null
-        const others = await on(sql.another, [id, revokedAt, ` ${keepOneWith} `])
+        const scopes = keepOneWith.map((scope) => ` ${scope} `)
+        const others = await on(sql.another(scopes.length), [id, revokedAt, ...scopes])
         requireAnotherKey(key, others.map(toApiKeyRecord), keepOneWith, revokedAt)
         return revoke(on, id, revokedAt)
       }, { exclusive: true })

@@ -2,10 +2,10 @@ import type { ApiKeyRecord, Storage } from '../../lib/core/storage.ts'
 import { apiKeyOf, idOf } from './values.ts'
 
 /** Revoke a key even if it is the last one. */
-export const ANY_KEY = { keepOneWith: null }
+export const ANY_KEY = { keepOneWith: [] }
 
 /** Revoke a key only if another active key may administer keys. */
-export const KEEP_ADMIN = { keepOneWith: 'keys:write' }
+export const KEEP_ADMIN = { keepOneWith: ['keys:write'] }
 
 /** Adds the key with this number. */
 export async function addKey (storage: Storage, n: number, members: Partial<ApiKeyRecord> = {}): Promise<void> {

@@ -130,8 +130,8 @@ class History {
         const [id, expiresAt] = [this.#keyId(), timeOf(this.#time + this.#below(30))]
         return ['rotateApiKey', id, apiKeyOf(this.#number++, { ...members, rotatedFrom: id }), { now, expiresAt }]
       }
-      case 2: return ['revokeApiKey', this.#keyId(), now, { keepOneWith: null }]
-      case 3: return ['revokeApiKey', this.#keyId(), now, { keepOneWith: 'keys:write' }]
+      case 2: return ['revokeApiKey', this.#keyId(), now, { keepOneWith: [] }]
+      case 3: return ['revokeApiKey', this.#keyId(), now, { keepOneWith: ['keys:write'] }]
       default: return ['touchApiKey', this.#keyId(), now, timeOf(Math.max(0, this.#time - this.#below(20)))]
     }
   }

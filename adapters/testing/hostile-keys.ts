@@ -32,7 +32,7 @@ export const hostileKeyCases: Cases = {
     for (const id of lookUpsNear(key.id)) {
       const shown = JSON.stringify(id.slice(0, 60))
       assert.equal(await storage.findApiKey(id), null, `findApiKey(${shown})`)
-      assert.equal(await storage.revokeApiKey(id, timeOf(50), { keepOneWith: null }), null, `revokeApiKey(${shown})`)
+      assert.equal(await storage.revokeApiKey(id, timeOf(50), { keepOneWith: [] }), null, `revokeApiKey(${shown})`)
       const times = { now: timeOf(50), expiresAt: timeOf(60) }
       assert.equal(await storage.rotateApiKey(id, apiKeyOf(11), times), null, `rotateApiKey(${shown})`)
       await storage.touchApiKey(id, timeOf(50), timeOf(40))
@@ -68,7 +68,7 @@ export const hostileKeyCases: Cases = {
       creation(10 * n + 3),
       ['touchApiKey', idOf('key', 10 * n + 3), at, at],
       ['touchApiKey', idOf('key', 10 * n + 3), timeOf(1), at],
-      ['revokeApiKey', idOf('key', 10 * n + 3), at, { keepOneWith: null }]
+      ['revokeApiKey', idOf('key', 10 * n + 3), at, { keepOneWith: [] }]
     ])
     await play(storage, createModel(), calls, { recent: 1 })
   },
@@ -76,7 +76,7 @@ export const hostileKeyCases: Cases = {
   'rotateApiKey, revokeApiKey: a key ends at its expiry, to the millisecond, by the given time': async (storage) => {
     const expiresAt = '2026-10-25T01:00:00.500Z'
     const [early, late] = ['2026-10-25T01:00:00.499Z', '2026-10-25T01:00:00.501Z']
-    const keep = { keepOneWith: 'keys:write' }
+    const keep = { keepOneWith: ['keys:write'] }
     const scopes = ['keys:write']
     const calls: Array<CallOf<Writer>> = [
       creation(1, { scopes }),
@@ -96,14 +96,14 @@ export const hostileKeyCases: Cases = {
 
   'revokeApiKey: with keepOneWith, scopes are compared whole and byte by byte': async (storage) => {
     const near = ['keys:writ', 'keys:writer', 'a:keys:write', 'KEYS:WRITE', 'keys_write', 'keys%', 'keys.write']
-    const keep = { keepOneWith: 'keys:write' }
+    const keep = { keepOneWith: ['keys:write'] }
     await play(storage, createModel(), [
       creation(1, { scopes: ['keys:write'] }),
       creation(2, { scopes: near }),
       ['revokeApiKey', idOf('key', 1), timeOf(50), keep],
       creation(3, { scopes: ['a_b'] }),
       creation(4, { scopes: ['axb', 'A_B', 'a_b_'] }),
-      ['revokeApiKey', idOf('key', 3), timeOf(50), { keepOneWith: 'a_b' }],
+      ['revokeApiKey', idOf('key', 3), timeOf(50), { keepOneWith: ['a_b'] }],
       creation(5, { scopes: ['first', 'keys:write', 'last'] }),
       ['revokeApiKey', idOf('key', 1), timeOf(60), keep]
     ], { recent: 2 })

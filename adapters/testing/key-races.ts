@@ -2,7 +2,7 @@ import type { CallOf, Writer } from './calls.ts'
 import { raceCases, type Racers } from './race-cases.ts'
 import { apiKeyOf, timeOf } from './values.ts'
 
-const KEEP_NONE = { keepOneWith: null }
+const KEEP_NONE = { keepOneWith: [] }
 
 /** Every write that can meet another on the API key with a number, or on its scope, or on its successor's start. */
 function racersOf (n: number): Racers {
@@ -10,7 +10,7 @@ function racersOf (n: number): Racers {
   const [one, other] = [apiKeyOf(10 * n, { scopes }), apiKeyOf(10 * n + 1, { scopes })]
   const successorOf = (i: number) => apiKeyOf(10 * n + i, { scopes: ['users:read'], rotatedFrom: one.id })
   const next = successorOf(2)
-  const keepOne = { keepOneWith: `admin:${n}` }
+  const keepOne = { keepOneWith: [`admin:${n}`] }
   return {
     before: [
       ['createApiKey', one, { onlyFirst: false }],

@@ -21,7 +21,7 @@ function callsOf (storage: Storage): Array<() => Promise<unknown>> {
     () => storage.findApiKeyByStart(apiKeyOf(1).start),
     () => storage.listApiKeys(firstPage(10)),
     () => storage.rotateApiKey(idOf('key', 9), apiKeyOf(2), times),
-    () => storage.revokeApiKey(idOf('key', 1), timeOf(1), { keepOneWith: null }),
+    () => storage.revokeApiKey(idOf('key', 1), timeOf(1), { keepOneWith: [] }),
     () => storage.touchApiKey(idOf('key', 1), timeOf(1), timeOf(0)),
     () => storage.check(),
     () => storage.migrate()
@@ -93,7 +93,7 @@ export const lifecycleCases: Cases = {
     remove()
     const { removed } = calls
     await storage.createApiKey(apiKeyOf(1), { onlyFirst: false })
-    await storage.revokeApiKey(idOf('key', 1), timeOf(1), { keepOneWith: null })
+    await storage.revokeApiKey(idOf('key', 1), timeOf(1), { keepOneWith: [] })
     for (let turns = 0; turns < 50; turns++) await new Promise((resolve) => setImmediate(resolve))
     assert.equal(calls.removed, removed, 'a removed listener is not called')
     removeOther()

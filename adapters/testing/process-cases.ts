@@ -125,7 +125,7 @@ export const processCases: Record<string, (start: Start) => Promise<void>> = {
     const keys = Array.from({ length: CALLS }, (_, i) => apiKeyOf(i, { scopes: ['keys:write'] }))
     for (const key of keys) await started[0]?.storage.createApiKey(key, { onlyFirst: false })
     const { values, codes } = await everywhere(started, (storage, i) =>
-      storage.revokeApiKey(idOf('key', i), timeOf(100), { keepOneWith: 'keys:write' }))
+      storage.revokeApiKey(idOf('key', i), timeOf(100), { keepOneWith: ['keys:write'] }))
     assert.equal(values.length, CALLS - 1)
     assert.deepEqual(codes, ['last_admin_key'])
   },
@@ -140,7 +140,7 @@ export const processCases: Record<string, (start: Start) => Promise<void>> = {
     const deadline = performance.now() + DEADLINE_MS
     // The first call may only say that the store listens from now on.
     for (const change of [
-      () => one.storage.revokeApiKey(idOf('key', 1), timeOf(50), { keepOneWith: null }),
+      () => one.storage.revokeApiKey(idOf('key', 1), timeOf(50), { keepOneWith: [] }),
       () => one.storage.createApiKey(apiKeyOf(2), { onlyFirst: false })
     ]) {
       const before = told.length

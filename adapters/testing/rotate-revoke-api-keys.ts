@@ -121,6 +121,26 @@ export const apiKeyEndCases: Cases = {
     assert.equal((await storage.revokeApiKey(idOf('key', 5), timeOf(70), ANY_KEY))?.changed, true)
   },
 
+  'revokeApiKey: with several scopes in keepOneWith, another key must have all of them': async (storage) => {
+    const scopes = ['keys:write', 'users:read', 'users:write']
+    const keep = { keepOneWith: ['users:read', 'keys:write'] }
+    await addKey(storage, 1, { scopes })
+    for (const [i, own] of [['keys:write'], ['users:read', 'users:write'], ['keys:write', 'users:reader']].entries()) {
+      await addKey(storage, 10 + i, { scopes: own })
+    }
+    await assert.rejects(
+      storage.revokeApiKey(idOf('key', 1), timeOf(70), keep),
+      { code: 'last_admin_key' },
+      'keys with some of the scopes do not count, not even together'
+    )
+    assert.deepEqual(await storage.findApiKey(idOf('key', 1)), apiKeyOf(1, { scopes }), 'nothing has changed')
+    // A key with some of the scopes may be revoked.
+    assert.equal((await storage.revokeApiKey(idOf('key', 10), timeOf(70), keep))?.changed, true)
+    await addKey(storage, 2, { scopes: ['keys:read', 'keys:write', 'users:delete', 'users:read'] })
+    assert.equal((await storage.revokeApiKey(idOf('key', 1), timeOf(70), keep))?.changed, true, 'in any order')
+    await assert.rejects(storage.revokeApiKey(idOf('key', 2), timeOf(70), keep), { code: 'last_admin_key' })
+  },
+
   'revokeApiKey: with keepOneWith, one of many concurrently revoked keys is kept': async (storage) => {
     for (let i = 0; i < CONCURRENT_CALLS; i++) await addKey(storage, i, { scopes: ['keys:write'] })
     const { values, codes } = await concurrently((i) => storage.revokeApiKey(idOf('key', i), timeOf(100), KEEP_ADMIN))

@@ -5,7 +5,7 @@ import { FILTERABLE, play } from './everywhere.ts'
 import { createModel } from './model.ts'
 import { anyVersion, apiKeyOf, idOf, keysOf, onlyVersion, rename, timeOf, userOf } from './values.ts'
 
-const KEEP_ADMIN = { keepOneWith: 'keys:write' }
+const KEEP_ADMIN = { keepOneWith: ['keys:write'] }
 const readdress = (value: string) => ({ email: { value, key: value.toLowerCase() } })
 
 function creation (n: number, members: Partial<UserRecord> = {}, idempotency: Idempotency | null = null) {
@@ -95,9 +95,9 @@ const keyChanges: ReadonlyArray<CallOf<Writer>> = [
   ['rotateApiKey', keyOne, apiKeyOf(5, { rotatedFrom: keyOne }), { now: timeOf(131), expiresAt: timeOf(700) }],
   ['rotateApiKey', keyOne, apiKeyOf(6, { rotatedFrom: keyOne }), { now: timeOf(132), expiresAt: timeOf(750) }],
   ['touchApiKey', keyOne, timeOf(140), timeOf(130)],
-  ['revokeApiKey', keyOne, timeOf(150), { keepOneWith: null }],
+  ['revokeApiKey', keyOne, timeOf(150), { keepOneWith: [] }],
   ['touchApiKey', keyOne, timeOf(160), timeOf(150)],
-  ['revokeApiKey', keyOne, timeOf(170), { keepOneWith: null }],
+  ['revokeApiKey', keyOne, timeOf(170), { keepOneWith: [] }],
   ['createApiKey', apiKeyOf(3, { ...admin, name: 'Same', lastUsedAt: timeOf(60), lifetime: 60 }), { onlyFirst: false }],
   ['revokeApiKey', idOf('key', 2), timeOf(180), KEEP_ADMIN],
   ['revokeApiKey', idOf('key', 6), timeOf(190), KEEP_ADMIN]

@@ -207,7 +207,7 @@ export const transactionCases: TransactionCases = {
       const inside = storage.joinTransaction(transaction)
       await inside.touchApiKey(idOf('key', 1), timeOf(100), timeOf(50))
       await inside.rotateApiKey(idOf('key', 1), apiKeyOf(2), { now: timeOf(100), expiresAt: timeOf(200) })
-      await inside.revokeApiKey(idOf('key', 1), timeOf(150), { keepOneWith: null })
+      await inside.revokeApiKey(idOf('key', 1), timeOf(150), { keepOneWith: [] })
       await inside.createApiKey(apiKeyOf(3), { onlyFirst: false })
       const user = userOf(1)
       assert.equal((await inside.createUser(user, keysOf(user), idempotency)).replayed, false)

@@ -76,10 +76,12 @@ function isHostPrincipal (value: unknown): value is HostPrincipal {
 
 /** Compares a token with every static key in constant time. */
 function staticKeyFinder (staticKeys: readonly StaticKey[]): (token: string) => Principal | null {
-  const known = staticKeys.map((given, i): { digest: Buffer, principal: Principal } => {
+  const known = staticKeys.map((given): { digest: Buffer, principal: Principal } => {
     const object = typeof given === 'string' ? { key: given } : given
-    const { key, name = `static-${i + 1}`, scopes = DEFAULT_SCOPES } = object
-    return { digest: sha256(key), principal: { type: 'static', id: name, scopes } }
+    const digest = sha256(object.key)
+    // Not by its place in the list: a key that moves up would be taken for the one before it.
+    const { name = `static-${digest.toString('hex', 0, 6)}`, scopes = DEFAULT_SCOPES } = object
+    return { digest, principal: { type: 'static', id: name, scopes } }
   })
   return (token) => {
     if (known.length === 0) return null

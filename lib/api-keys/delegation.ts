@@ -20,17 +20,23 @@ export function earlier (a: string | null, b: string | null): string | null {
   return a < b ? a : b
 }
 
+const ACTIONS = {
+  give: 'An API key can only give scopes that it has itself.',
+  revoke: 'An API key can only revoke keys whose scopes it has itself.'
+}
+
 /** @throws UsersError `insufficient_scope` that names, by its pointer, each scope that the caller lacks */
 export function requireOwnScopes (
   { scopes: own }: Delegation,
   scopes: readonly string[],
-  pointerOf: (i: number) => string
+  pointerOf: (i: number) => string,
+  action: keyof typeof ACTIONS = 'give'
 ): void {
   const beyond = scopes.flatMap((scope, i) => own.includes(scope) ? [] : [i])
   if (beyond.length === 0) return
   const detail = 'must be a scope of the API key that asks'
   throw insufficientScope(scopes, {
-    detail: 'An API key can only give scopes that it has itself.',
+    detail: ACTIONS[action],
     errors: beyond.map((i) => ({ pointer: pointerOf(i), code: 'beyond_caller', detail }))
   })
 }

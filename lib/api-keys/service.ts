@@ -9,7 +9,7 @@ import { type Delegation, earlier, requireOwnExpiry, requireOwnScopes } from './
 import { digestSecret, generateKey } from './key-text.ts'
 import { type ApiKey, type KeyEventType, toApiKey } from './record.ts'
 import { checkApiKeyInput, checkRotateOptions, expiryAfter, keyListQueryCheck } from './rules.ts'
-import { ADMIN_SCOPE } from './scopes.ts'
+import { ADMIN_SCOPE, DEFAULT_SCOPES } from './scopes.ts'
 import type { Verifier } from './verifier.ts'
 
 /** A new key: its record, and its text, which is not stored. */
@@ -30,9 +30,27 @@ export interface ApiKeysServiceOptions {
   publish: (event: KeyEventType, key: ApiKey, context: Context) => void
 }
 
+/** A revocation, and what must stay after it; null: nothing, as in process. */
+export interface RevokeCall extends Omit<KeyCall, 'priorFaults'> {
+  keepOne: KeptKeys | null
+}
+
+/** The scopes of each static key: it counts beside the keys that are stored. */
+export interface KeptKeys {
+  staticScopes: ReadonlyArray<readonly string[]>
+}
+
+const UNGUARDED: RevokeCall = Object.freeze({ ...FROM_PROCESS, delegation: null, keepOne: null })
 const UNBOUNDED: KeyCall = Object.freeze({ ...FROM_PROCESS, delegation: null })
 
 export type ApiKeysService = ReturnType<typeof createApiKeysService>
+
+/** What another key must have if one with these scopes goes: otherwise nobody could make keys for users any more. */
+function scopesToKeep (scopes: readonly string[], staticScopes: KeptKeys['staticScopes']): readonly string[] {
+  if (!scopes.includes(ADMIN_SCOPE)) return []
+  const kept = scopes.filter((scope) => scope === ADMIN_SCOPE || DEFAULT_SCOPES.some((each) => each === scope))
+  return staticScopes.some((own) => kept.every((scope) => own.includes(scope))) ? [] : kept
+}
 
 type NewKeyValues = Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom' | 'lifetime'>
 
@@ -122,13 +140,11 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     return { ...toApiKey(record), key: text }
   }
 
-  /** `keepOne`: refuse if no other active key could manage keys afterwards. */
-  async function revoke (
-    id: string,
-    { keepOne, context } = { keepOne: false, context: FROM_PROCESS.context }
-  ): Promise<ApiKey> {
-    if (!isApiKeyId(id)) throw notFound()
-    const keepOneWith = keepOne ? ADMIN_SCOPE : null
+  async function revoke (id: string, call = UNGUARDED): Promise<ApiKey> {
+    const { context, delegation, keepOne } = call
+    const { scopes } = await find(id)
+    if (delegation !== null) requireOwnScopes(delegation, scopes, () => '', 'revoke')
+    const keepOneWith = keepOne === null ? [] : scopesToKeep(scopes, keepOne.staticScopes)
     const result = await changing(() => storage.revokeApiKey(id, new Date().toISOString(), { keepOneWith }))
     if (result === null) throw notFound()
     if (result.changed) publish('api_key.revoked', toApiKey(result.key), context)

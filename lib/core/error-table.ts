@@ -68,7 +68,7 @@ export const errorTable = Object.freeze({
   last_admin_key: {
     status: 409,
     title: 'Last administrative key',
-    detail: 'No other active key could manage keys after this.'
+    detail: 'No other active key could give the scopes of this one.'
   },
   precondition_failed: {
     status: 412,

@@ -5,7 +5,7 @@
  * - `idempotency_key_reused`: the idempotency key is known with another fingerprint
  * - `idempotency_in_progress`: the first creation with the idempotency key is still running
  * - `api_key_inactive`: the key to rotate is revoked or expired
- * - `last_admin_key`: no other active key has the scope that one key must keep
+ * - `last_admin_key`: no other active key has the scopes that one key must keep
  * - `unavailable`: the storage is unreachable, busy, full or out of connections; a retry may succeed
  * - `schema_behind`, `schema_newer`: the tables do not fit this version of the code
  * - `fault`: any other failure, without SQL and values

@@ -56,23 +56,23 @@ export function requireActive (key: ApiKeyRecord, now: string): void {
   if (!isActiveAt(key, now)) throw new StorageError('api_key_inactive', 'the key is not active')
 }
 
-function isActiveWith (key: ApiKeyRecord, scope: string, now: string): boolean {
-  return isActiveAt(key, now) && key.scopes.includes(scope)
+function isActiveWith (key: ApiKeyRecord, scopes: readonly string[], now: string): boolean {
+  return isActiveAt(key, now) && scopes.every((scope) => key.scopes.includes(scope))
 }
 
 /**
- * Guards a revocation: of the active keys with `scope` one must stay. With `scope` null any key may go.
- * @throws StorageError `last_admin_key` if the key is the last active one of `keys` with the scope
+ * Guards a revocation: of the active keys with all of `scopes` one must stay. Without scopes any key may go.
+ * @throws StorageError `last_admin_key` if the key is the last active one of `keys` with all of the scopes
  */
 export function requireAnotherKey (
   key: ApiKeyRecord,
   keys: Iterable<ApiKeyRecord>,
-  scope: string | null,
+  scopes: readonly string[],
   now: string
 ): void {
-  if (scope === null || !isActiveWith(key, scope, now)) return
+  if (scopes.length === 0 || !isActiveWith(key, scopes, now)) return
   for (const other of keys) {
-    if (other.id !== key.id && isActiveWith(other, scope, now)) return
+    if (other.id !== key.id && isActiveWith(other, scopes, now)) return
   }
-  throw new StorageError('last_admin_key', 'no other active key has the scope')
+  throw new StorageError('last_admin_key', 'no other active key has the scopes')
 }

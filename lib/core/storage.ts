@@ -158,15 +158,15 @@ export interface Storage extends WatchesApiKeys {
 
   /**
    * Marks a key as revoked at `revokedAt`, which is the present, and returns its record. A key that was revoked
-   * before keeps its first `revokedAt`, and `changed` is false. `null`: no such key. With `keepOneWith`, a scope, an
-   * active key with that scope is revoked only if another active key has it: of many keys that are revoked
-   * concurrently, one stays.
+   * before keeps its first `revokedAt`, and `changed` is false. `null`: no such key. With scopes in `keepOneWith`, an
+   * active key that has all of them is revoked only if another active key has all of them: of many keys that are
+   * revoked concurrently, one stays. An empty list keeps none.
    * @throws StorageError `last_admin_key` if there is no other such key; then nothing changes
    */
   revokeApiKey (
     id: string,
     revokedAt: string,
-    options: { keepOneWith: string | null }
+    options: { keepOneWith: readonly string[] }
   ): Promise<{ key: ApiKeyRecord, changed: boolean } | null>
 
   /** Sets `lastUsedAt`, unless the key is unknown or has a `lastUsedAt` later than `ifBefore`. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { delegationOf } from '../api-keys/delegation.ts'
 import { forceParameter } from '../api-keys/parameters.ts'
-import type { ApiKeysService, KeyCall, NewApiKey } from '../api-keys/service.ts'
+import type { ApiKeysService, KeptKeys, KeyCall, NewApiKey } from '../api-keys/service.ts'
 import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { API_KEY_ID } from '../core/ids.ts'
@@ -18,13 +18,20 @@ import {
 } from './routing.ts'
 
 export interface ApiKeyRoutesOptions extends RouteSettings {
-  /** Whether the last stored key that can manage keys is protected: nothing else could manage them after it. */
-  keepLast: boolean
+  /** The scopes of each static key. */
+  staticScopes: KeptKeys['staticScopes']
+}
+
+/** The id of the key of a request. */
+function ownIdOf (request: FastifyRequest): string {
+  const { record } = callerOf(request)
+  if (record !== null) return record.id
+  throw new UsersError('api_key_not_found', { detail: 'The key of this request is not kept here.' })
 }
 
 /** The handlers of API keys: from HTTP to the service and back. A caller can give no more than it has. */
 function apiKeyHandlers (scope: FastifyInstance, apiKeys: ApiKeysService, options: ApiKeyRoutesOptions) {
-  const { keepLast, ...settings } = options
+  const { staticScopes, ...settings } = options
   const handler = handlersUnder(settings.limited)
   const collectionPath = collectionPaths(scope, 'api-keys', settings)
   const parameters = pagingParameters(settings.pageSize, API_KEY_ID)
@@ -37,13 +44,18 @@ function apiKeyHandlers (scope: FastifyInstance, apiKeys: ApiKeysService, option
     return reply.code(201).header('location', `${collection}/${made.id}`).type(JSON_TYPE).send(JSON.stringify(made))
   }
 
-  async function revoke (request: FastifyRequest, reply: FastifyReply, idOf: () => string): Promise<FastifyReply> {
+  /** Revokes the key of the request where `id` is null: any holder can end its own key. */
+  async function revoke (request: FastifyRequest, reply: FastifyReply, id: string | null): Promise<FastifyReply> {
     const parsed = parsedQuery(request, settings)
     const query = typedParameters(parsed, revokeParameters)
     const faults = [...parsed.faults, ...parameterFaults(revokeParameters, query)]
     if (request.body !== undefined) faults.push(...emptyShape(request.body))
     if (faults.length > 0) throw validationFailed(faults)
-    await apiKeys.revoke(idOf(), { context: contextOf(request), keepOne: keepLast && query['force'] !== true })
+    await apiKeys.revoke(id ?? ownIdOf(request), {
+      context: contextOf(request),
+      delegation: id === null ? null : delegationOf(callerOf(request)),
+      keepOne: query['force'] === true ? null : { staticScopes }
+    })
     return reply.code(204).send()
   }
 
@@ -73,14 +85,10 @@ function apiKeyHandlers (scope: FastifyInstance, apiKeys: ApiKeysService, option
       return sendNew(reply, collectionPath(request, 2), made)
     }),
 
-    revoke: handler((request, reply) => revoke(request, reply, () => request.params.id)),
+    revoke: handler((request, reply) => revoke(request, reply, request.params.id)),
 
     // Outside the concurrency limit: whoever holds a leaked key can end it, however busy that key keeps the service.
-    revokeCurrent: handlersUnder(createConcurrencyLimit(undefined))((request, reply) => revoke(request, reply, () => {
-      const { record } = callerOf(request)
-      if (record !== null) return record.id
-      throw new UsersError('api_key_not_found', { detail: 'The key of this request is not kept here.' })
-    }))
+    revokeCurrent: handlersUnder(createConcurrencyLimit(undefined))((request, reply) => revoke(request, reply, null))
   }
 }
 

@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Caller } from '../api-keys/authenticator.ts'
+import type { KeyOwner } from '../api-keys/key-owner.ts'
 import { validationFailed } from '../core/errors.ts'
 import type { UserRecord } from '../core/storage.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
@@ -7,7 +9,7 @@ import { userListParameters } from '../users/list-query.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { UsersService } from '../users/service.ts'
 import { emptyShape, JSON_TYPE } from './body.ts'
-import { contextOf } from './caller.ts'
+import { callerOf, contextOf } from './caller.ts'
 import { entityTag, isNotModified, preconditions } from './conditional.ts'
 import { header } from './header-fields.ts'
 import { linksOf } from './links.ts'
@@ -18,13 +20,19 @@ import {
 
 const MERGE_PATCH_TYPE = 'application/merge-patch+json'
 
+export interface UserRoutesOptions extends RouteSettings {
+  /** The host's own fields. */
+  fields: FieldsSchema
+  /** Whose `Idempotency-Key` a caller sends. */
+  ownerOf: (caller: Caller) => Promise<KeyOwner>
+}
+
 /** The handlers of users: from HTTP to the service and back. */
 function userHandlers (
   scope: FastifyInstance,
   users: UsersService,
   { userJson, listJson }: Presenter,
-  settings: RouteSettings,
-  { filters }: FieldsSchema
+  { fields: { filters }, ownerOf, ...settings }: UserRoutesOptions
 ) {
   const handler = handlersUnder(settings.limited)
   const collectionPath = collectionPaths(scope, 'users', settings)
@@ -55,7 +63,8 @@ function userHandlers (
       // Two lines are joined by a comma and a space, which no valid key has.
       const idempotencyKey = header(request, 'idempotency-key')
       const options = idempotencyKey === undefined ? {} : { idempotencyKey }
-      const call = { context: contextOf(request), priorFaults }
+      const owner = idempotencyKey === undefined ? null : await ownerOf(callerOf(request))
+      const call = { context: contextOf(request), priorFaults, owner }
       const { user, replayed } = await users.create(request.body, options, call)
       if (replayed) reply.header('idempotency-replayed', 'true')
       reply.code(201).header('location', `${collectionPath(request)}/${user.id}`)
@@ -89,11 +98,10 @@ export function userRoutes (
   scope: FastifyInstance,
   users: UsersService,
   presenter: Presenter,
-  settings: RouteSettings,
-  fields: FieldsSchema
+  options: UserRoutesOptions
 ): void {
-  const { describe, pageSize } = settings
-  const handlers = userHandlers(scope, users, presenter, settings, fields)
+  const { describe, pageSize, fields } = options
+  const handlers = userHandlers(scope, users, presenter, options)
   const operations = userOperations(pageSize, fields)
   const writing = (operation: keyof typeof operations, accepts: readonly string[]) =>
     writeRoute(describe, operations[operation], { scope: 'users:write', accepts })

@@ -31,14 +31,14 @@ export function createOptionsFaults ({ idempotencyKey, ...others }: CreateOption
 }
 
 /**
- * What the storage gets for a creation with a key (draft-ietf-httpapi-idempotency-key-header). Keys are scoped to the
- * caller. `ttl`: seconds that the key is kept.
+ * What the storage gets for a creation with a key (draft-ietf-httpapi-idempotency-key-header). Keys are scoped to their
+ * owner; null: the host, in process. `ttl`: seconds that the key is kept.
  */
-export function idempotencyOf (key: string, body: unknown, { actor }: Context, ttl: number): Idempotency {
+export function idempotencyOf (key: string, body: unknown, owner: Context['actor'], ttl: number): Idempotency {
   const now = Date.now()
   const digest = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('base64url')
   return {
-    key: digest([actor === null ? null : [actor.type, actor.id], key]),
+    key: digest([owner === null ? null : [owner.type, owner.id], key]),
     fingerprint: digest(body),
     now: new Date(now).toISOString(),
     expiresAt: new Date(now + ttl * 1000).toISOString()

@@ -72,8 +72,12 @@ export function createUsersService (options: UsersServiceOptions) {
     })
   }
 
-  async function create (input: unknown, options: CreateOptions, call: Call = FROM_PROCESS): Promise<Creation> {
-    const { context, priorFaults } = call
+  /** `owner`: whose idempotency key it is; the actor, unless it is given. */
+  async function create (
+    input: unknown,
+    options: CreateOptions,
+    { owner, context, priorFaults }: Call & { owner?: Context['actor'] } = FROM_PROCESS
+  ): Promise<Creation> {
     const checked = checkCreate(input, fields)
     throwFaults([...priorFaults, ...createOptionsFaults(options)], checked)
     const { idempotencyKey } = options
@@ -91,7 +95,7 @@ export function createUsersService (options: UsersServiceOptions) {
     const keys = { emailKey: email.key, nameKey: name.key }
     const idempotency = idempotencyKey === undefined
       ? null
-      : idempotencyOf(idempotencyKey, input, context, idempotencyTtl)
+      : idempotencyOf(idempotencyKey, input, owner ?? context.actor, idempotencyTtl)
     const creation = await fromStorage(() => storage.createUser(user, keys, idempotency))
     if (!creation.replayed) publish('user.created', creation.user, context)
     return creation

@@ -20,9 +20,10 @@ function guards (
   others = (key: ApiKeyRecord, other: ApiKeyRecord) => other.id !== key.id
 ): Mistake {
   return plant(title, class extends PlainStore {
-    override requireAnother (...[state, key, scope, now]: Required) {
-      if (scope === null || !isGuarded(key, scope, now)) return
-      if ([...state.apiKeys.values()].some((other) => others(key, other) && counts(other, scope, now))) return
+    override requireAnother (...[state, key, scopes, now]: Required) {
+      if (scopes.length === 0 || !scopes.every((scope) => isGuarded(key, scope, now))) return
+      const countsFully = (other: ApiKeyRecord) => scopes.every((scope) => counts(other, scope, now))
+      if ([...state.apiKeys.values()].some((other) => others(key, other) && countsFully(other))) return
       throw new StorageError('last_admin_key', 'no other active key has the scope')
     }
   })
@@ -44,6 +45,21 @@ function revokes (title: string, change: (key: ApiKeyRecord) => object): Mistake
       const altered = { ...key, ...change(key) }
       if (changed) this.putKey(given[0], this.keepKey(altered))
       return { key: changed ? altered : key, changed }
+    }
+  })
+}
+
+/** A mistake in the scopes that another key must have. */
+function keepsOther (
+  title: string,
+  hasScopes: (scopes: readonly string[], own: readonly string[]) => boolean
+): Mistake {
+  return plant(title, class extends PlainStore {
+    override requireAnother (...[state, key, scopes, now]: Required) {
+      if (scopes.length === 0 || !scopes.every((scope) => isActiveWith(key, scope, now))) return
+      const others = [...state.apiKeys.values()].filter((other) => other.id !== key.id && isActive(other, now))
+      if (others.some((other) => hasScopes(scopes, other.scopes))) return
+      throw new StorageError('last_admin_key', 'no other active key has the scopes')
     }
   })
 }
@@ -96,15 +112,36 @@ export const apiKeysRevoke: Mistake[] = [
     return scope === 'admin' && isActiveWith(key, scope, now)
   }, isActiveWith),
   plant('revokeApiKey keeps one key with each scope when none is given', class extends PlainStore {
-    override requireAnother (...[state, key, scope, now]: Required) {
-      super.requireAnother(state, key, scope ?? key.scopes[0] ?? null, now)
+    override requireAnother (...[state, key, scopes, now]: Required) {
+      super.requireAnother(state, key, scopes.length === 0 ? key.scopes.slice(0, 1) : scopes, now)
+    }
+  }),
+  keepsOther('revokeApiKey counts keys with one of several scopes', (scopes, own) =>
+    scopes.some((scope) => own.includes(scope))),
+  keepsOther('revokeApiKey compares the first of several scopes only', ([first = ''], own) => own.includes(first)),
+  keepsOther('revokeApiKey compares the last of several scopes only', (scopes, own) =>
+    own.includes(scopes.at(-1) ?? '')),
+  keepsOther('revokeApiKey counts keys with several scopes in their order only', (scopes, own) =>
+    own.join(' ').includes(scopes.join(' '))),
+  keepsOther('revokeApiKey counts keys with exactly the scopes only', (scopes, own) =>
+    own.length === scopes.length && scopes.every((scope) => own.includes(scope))),
+  plant('revokeApiKey is content with keys that have the scopes together', class extends PlainStore {
+    override requireAnother (...[state, key, scopes, now]: Required) {
+      for (const scope of key.scopes.filter((each) => scopes.includes(each))) {
+        super.requireAnother(state, key, [scope], now)
+      }
+    }
+  }),
+  plant('revokeApiKey guards keys with one of several scopes', class extends PlainStore {
+    override requireAnother (...[state, key, scopes, now]: Required) {
+      for (const scope of scopes) super.requireAnother(state, key, [scope], now)
     }
   }),
   plant('revokeApiKey looks at a hundred other keys only', class extends PlainStore {
-    override requireAnother (...[state, key, scope, now]: Required) {
+    override requireAnother (...[state, key, scopes, now]: Required) {
       const copy = state.copy()
       copy.apiKeys = new Map([...copy.apiKeys].slice(0, 100))
-      super.requireAnother(copy, key, scope, now)
+      super.requireAnother(copy, key, scopes, now)
     }
   }),
   plant('revokeApiKey revokes the key that it refuses to revoke', class extends PlainStore {
@@ -162,7 +199,8 @@ export const apiKeysRevoke: Mistake[] = [
   plant('revokeApiKey refuses an unknown key as the last one', class extends PlainStore {
     override async revokeApiKey (...given: Revocation) {
       const revocation = await super.revokeApiKey(...given)
-      if (revocation === null && given[2].keepOneWith !== null) throw new StorageError('last_admin_key', 'no other key')
+      const isGuarded = given[2].keepOneWith.length > 0
+      if (revocation === null && isGuarded) throw new StorageError('last_admin_key', 'no other key')
       return revocation
     }
   }),

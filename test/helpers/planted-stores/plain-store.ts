@@ -125,7 +125,7 @@ export class PlainStore extends PlainUsers implements Storage {
   }
 
   async revokeApiKey (
-    id: string, revokedAt: string, { keepOneWith }: { keepOneWith: string | null }
+    id: string, revokedAt: string, { keepOneWith }: { keepOneWith: readonly string[] }
   ): Promise<Revocation | null> {
     return await this.write(
       'revokeApiKey',
@@ -134,14 +134,14 @@ export class PlainStore extends PlainUsers implements Storage {
     )
   }
 
-  checkRevocation (state: State, id: string, revokedAt: string, scope: string | null): ApiKeyRecord | null {
+  checkRevocation (state: State, id: string, revokedAt: string, scopes: readonly string[]): ApiKeyRecord | null {
     const key = this.find(state.apiKeys, id)
-    if (key !== null) this.requireAnother(state, key, scope, revokedAt)
+    if (key !== null) this.requireAnother(state, key, scopes, revokedAt)
     return key
   }
 
-  requireAnother (state: State, key: ApiKeyRecord, scope: string | null, now: string): void {
-    requireAnotherKey(key, state.apiKeys.values(), scope, now)
+  requireAnother (state: State, key: ApiKeyRecord, scopes: readonly string[], now: string): void {
+    requireAnotherKey(key, state.apiKeys.values(), scopes, now)
   }
 
   applyRevocation (state: State, key: ApiKeyRecord, revokedAt: string): Revocation {
