@@ -45,6 +45,16 @@ testCases('refuses unreadable bodies', [
     ]
   },
   {
+    name: 'a member twice',
+    method: 'POST',
+    path: list,
+    headers: jsonHeaders,
+    body: '{"name":"Ann","email":"b@c.de","name":"Bob"}',
+    status: 400,
+    code: 'validation_failed',
+    errors: [{ pointer: '', code: 'duplicate', detail: 'must not have a member twice' }]
+  },
+  {
     name: 'a body of 16 KiB and a byte',
     method: 'POST',
     path: list,

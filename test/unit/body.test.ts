@@ -70,6 +70,19 @@ test('an empty body is undefined, and JSON is its value', async (t) => {
   for (const [text, value] of rows) t.strictSame(parseBody(bytes(text)), value, text)
 })
 
+test('refuses a member that is there twice, however it is written', async (t) => {
+  const duplicate = { errors: [{ pointer: '', code: 'duplicate', detail: 'must not have a member twice' }] }
+  for (const text of [
+    '{"a":1,"a":1}', '{"a":1,"\\u0061":2}', '{"a" :1,"b":{"c":[{"d":1,"d":null}]}}', '[{"":1,"":2}]',
+    '{"1":0,"a":{},"1":0}', '{"a\\"":":","a\\"":1}'
+  ]) t.throws(() => parseBody(bytes(text)), duplicate, text)
+  for (const text of [
+    '{"a":{"a":{"a":1}},"b":{"a":1}}',
+    '[{"a":1},{"a":1}]',
+    '{"a":":","b":"\\":\\\\","c:":1,"A":"{\\"a\\":1,\\"a\\":2}"}'
+  ]) t.strictSame(parseBody(bytes(text)), JSON.parse(text), text)
+})
+
 test('refuses what is not JSON, or not UTF-8', async (t) => {
   for (const text of [' ', '{', '{"a":1,}', "{'a':1}", '1 2', 'undefined', 'NaN', '{"a":"\n"}']) {
     t.throws(() => parseBody(bytes(text)), { code: 'malformed_json' }, text)
