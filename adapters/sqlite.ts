@@ -1,10 +1,9 @@
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { defaulted, optional, type OptionsOf, readOptions, required } from '../lib/core/option-table.ts'
 import { requireOptional } from '../lib/core/optional-packages.ts'
 import { Type } from '../lib/core/typebox.ts'
 import { retryWhileBusy } from './knex/connection/retry-while-busy.ts'
 import { silentLogger } from './knex/connection/silent-logger.ts'
+import { onWatchedFile, openSqliteFile, type SqliteFile } from './knex/connection/sqlite-file.ts'
 import {
   type LoadedDriver, loadSqliteDriver, SQLITE_DRIVERS, type SqliteDriver
 } from './knex/drivers/sqlite-drivers.ts'
@@ -22,7 +21,8 @@ export type { SqliteDriver }
 
 const optionTable = {
   /**
-   * Path of the database file; its directory is created. `:memory:` for a database that lives as long as the storage.
+   * Path of the database file. A file that is created, and its directory, are readable by their owner alone.
+   * `:memory:` for a database that lives as long as the storage.
    */
   filename: required<string>({
     schema: Type.String({ pattern: '^(?![A-Za-z][A-Za-z0-9+.-]+:).' }),
@@ -36,6 +36,14 @@ const optionTable = {
   driver: optional<SqliteDriver>({
     schema: Type.Union(SQLITE_DRIVERS.map((name) => Type.Literal(name))),
     message: `must be one of ${SQLITE_DRIVERS.join(', ')}`
+  }),
+  /**
+   * Whether a file that does not exist, or is empty, becomes a new database. With false a path that is wrong, or a disk
+   * that is not mounted, is an error instead of an empty store.
+   */
+  create: defaulted<boolean>(true, {
+    schema: Type.Boolean(),
+    message: 'must be true or false'
   }),
   /** Milliseconds that a statement waits for another process's lock before it fails as unavailable. */
   busyTimeout: defaulted<number>(BUSY_TIMEOUT_MS, {
@@ -52,12 +60,13 @@ export interface SqliteOptions extends OptionsOf<typeof optionTable> {}
  * locks of other processes. Two processes that turn the log on concurrently can get SQLITE_BUSY in spite of the
  * timeout, so that is retried.
  */
-function preparer (busyTimeout: number, { execute }: Pick<LoadedDriver, 'execute'>) {
+function preparer (busyTimeout: number, { execute }: Pick<LoadedDriver, 'execute'>, file: SqliteFile | null) {
   const settings = [
     `busy_timeout = ${busyTimeout}`, 'journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON',
     `cache_size = -${CACHE_KIB}`
   ].map((each) => `PRAGMA ${each};`).join(' ')
   return (connection: unknown, done: (error: unknown) => void): void => {
+    file?.opened()
     retryWhileBusy(() => execute(connection, settings), WAL_TIMEOUT_MS).then(() => done(null), done)
   }
 }
@@ -65,16 +74,16 @@ function preparer (busyTimeout: number, { execute }: Pick<LoadedDriver, 'execute
 /**
  * A storage in an SQLite file, on a connection of its own. Needs the package `knex`, and a driver: `node:sqlite`,
  * `better-sqlite3` or `sqlite3`.
- * @throws Error if one of them is missing or does not load, or the directory can't be created; TypeError for a wrong
- * option
+ * @throws Error if one of them is missing or does not load, or the file can't be created, or must not be; TypeError for
+ * a wrong option
  */
 export function sqlite (given: SqliteOptions): KnexStorage {
   const options = readOptions('fastify-users: sqlite()', optionTable, given)
-  const { filename, driver, busyTimeout, tablePrefix } = options
+  const { filename, driver, create, busyTimeout, tablePrefix } = options
   const { knex }: typeof import('knex') = requireOptional('sqlite()', ['knex'])('knex')
   const loaded = loadSqliteDriver(driver)
   const { name, version, client, lockTimeouts } = loaded
-  if (filename !== ':memory:') mkdirSync(dirname(filename), { recursive: true })
+  const file = filename === ':memory:' ? null : openSqliteFile(filename, { create })
   const { connection, caller } = lockTimeouts(busyTimeout)
   const ownKnex = knex({
     client,
@@ -83,10 +92,11 @@ export function sqlite (given: SqliteOptions): KnexStorage {
     compileSqlOnError: false,
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
     // SQLite has one writer, and a :memory: database is its connection.
-    pool: { min: 1, max: 1, afterCreate: preparer(connection, loaded) },
+    pool: { min: 1, max: 1, afterCreate: preparer(connection, loaded, file) },
     log: silentLogger
   })
   const settings = { prepare: true, batching: { connections: 1, groups: 1 }, busyTimeout: caller }
   const storage = storageOnOwnKnex(ownKnex, tablePrefix === undefined ? {} : { tablePrefix }, settings)
-  return { ...storage, name: `sqlite (${name} ${version})` }
+  const named = { ...storage, name: `sqlite (${name} ${version})` }
+  return file === null ? named : onWatchedFile(named, file)
 }

@@ -71,7 +71,8 @@ async function openStorage (host: FastifyInstance, verifier: Verifier, options: 
   })
   if (migrate) await storage.migrate({ filterable })
   await storage.check({ filterable })
-  host.log.info(`fastify-users: app.${decoratorName} keeps its users in ${storage.name}`)
+  const created = storage.migrated?.created === true ? ', a new store without users and keys' : ''
+  host.log.info(`fastify-users: app.${decoratorName} keeps its users in ${storage.name}${created}`)
 }
 
 /** Warns, once the host is ready, if every request will be refused because there is no key. */

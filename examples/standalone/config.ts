@@ -13,6 +13,7 @@ const schema = Type.Object({
     [Type.Literal('auto'), Type.Literal('better-sqlite3'), Type.Literal('node:sqlite'), Type.Literal('sqlite3')],
     { default: 'auto' }
   ),
+  SQLITE_CREATE: Type.Boolean({ default: true }),
   PREFIX: Type.String({ default: '/v1', pattern: '^/[A-Za-z0-9._~/-]*$' }),
   API_KEYS: Type.String({
     default: '',
@@ -35,6 +36,7 @@ const words: Record<keyof Config, string> = {
   DATABASE_URL: 'sqlite:<path>, postgres://<user>:<password>@<host>/<database>, lmdb:<directory> or memory:',
   DATABASE_POOLER: 'true or false',
   SQLITE_DRIVER: 'one of auto, better-sqlite3, node:sqlite, sqlite3',
+  SQLITE_CREATE: 'true or false',
   PREFIX: 'a path that begins with /, of letters, digits and . _ ~ - /',
   API_KEYS: 'keys of at least 32 visible ASCII characters each, separated by commas',
   API_KEY_ROUTES: 'true or false',

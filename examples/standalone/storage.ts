@@ -8,11 +8,12 @@ import type { Config } from './config.ts'
 export async function storageFor ({
   DATABASE_URL: url,
   DATABASE_POOLER: pooler,
-  SQLITE_DRIVER: driver
+  SQLITE_DRIVER: driver,
+  SQLITE_CREATE: create
 }: Config): Promise<Storage> {
   if (url === 'memory:') return memory()
   if (url.startsWith('sqlite:')) {
-    return sqlite({ filename: url.slice('sqlite:'.length), ...(driver !== 'auto' && { driver }) })
+    return sqlite({ filename: url.slice('sqlite:'.length), create, ...(driver !== 'auto' && { driver }) })
   }
   if (url.startsWith('lmdb:')) {
     // The example of an adapter of one's own: only who asks for it needs its package.

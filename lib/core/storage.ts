@@ -63,6 +63,9 @@ export interface Storage extends WatchesApiKeys {
 
   readonly supports: Supports
 
+  /** What `migrate` has done, for the log. `created`: there was no schema before, so the store is empty. */
+  readonly migrated?: { readonly created: boolean }
+
   /**
    * The same store inside a transaction of the host's. It sees the transaction's own writes, and its writes commit or
    * roll back with it. After a refusal, whatever its code, the transaction is still usable.

@@ -8,6 +8,7 @@ import { LATEST, statementsBetween } from './migrations.ts'
 
 /** Keeps the tables in step with the code. */
 export interface Migrator {
+  readonly migrated?: { readonly created: boolean }
   check (requirements?: SchemaRequirements): Promise<void>
   migrate (requirements?: SchemaRequirements): Promise<void>
   /**
@@ -56,19 +57,23 @@ export function createMigrator (executor: Executor, names: Names): Migrator {
     }
   }
 
-  /** Migrates to a version if that is in this direction. */
-  async function go (query: Query, to: number, direction: 'up' | 'down'): Promise<void> {
+  /** Migrates to a version if that is in this direction. Returns the version before. */
+  async function go (query: Query, to: number, direction: 'up' | 'down'): Promise<number> {
     const version = await versionIn(query)
     refuseNewer(version)
-    if (direction === 'up' ? version >= to : version <= to) return
+    if (direction === 'up' ? version >= to : version <= to) return version
     if (direction === 'up') for (const statement of dialect.schema.createSchema(names)) await query(statement)
     for (const statement of statementsBetween(dialect, names, version, to)) await query(statement)
+    return version
   }
 
   const unindexed = (query: Query, requirements: SchemaRequirements): Promise<string[]> =>
     unindexedFields(query, dialect, names, requirements)
 
+  const migrated = { created: false }
+
   return {
+    migrated,
     inspect: createInspection(executor, names, () => versionIn(onPool)),
 
     async check (requirements = {}) {
@@ -86,10 +91,12 @@ export function createMigrator (executor: Executor, names: Names): Migrator {
     async migrate (requirements = {}) {
       // On a current schema nothing is asked for that needs the right to change one.
       if (await versionIn(onPool) === LATEST && (await unindexed(onPool, requirements)).length === 0) return
-      await transaction(async (query) => {
-        await go(query, LATEST, 'up')
+      const before = await transaction(async (query) => {
+        const version = await go(query, LATEST, 'up')
         for (const field of await unindexed(query, requirements)) await query(createFieldIndex(dialect, names, field))
+        return version
       }, { exclusive: true, noTimeout: true })
+      migrated.created ||= before === 0
     },
 
     async rollback (to) {

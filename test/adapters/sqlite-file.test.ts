@@ -1,0 +1,114 @@
+// sqlite(): the file of the database is made for its owner alone, and no write is acknowledged once it is gone.
+import { existsSync } from 'node:fs'
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test, type Test } from 'tap'
+import { sqlite } from '../../adapters/sqlite.ts'
+import { anyVersion, keysOf, rename as renaming, userOf } from '../../adapters/testing/values.ts'
+import { testApp } from '../helpers/app.ts'
+import { captureLog } from '../helpers/log.ts'
+import { sqliteDrivers } from '../helpers/sqlite.ts'
+import { temporaryDirectory } from '../helpers/stores.ts'
+
+const FILES = ['users.db', 'users.db-wal', 'users.db-shm']
+const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+
+async function opened (t: Test, options: { driver?: Parameters<typeof sqlite>[0]['driver'] } = {}) {
+  const directory = await temporaryDirectory(t)
+  const filename = join(directory, 'users.db')
+  const { driver } = options
+  const storage = sqlite({ filename, ...(driver !== undefined && { driver }) })
+  t.teardown(() => storage.close())
+  await storage.migrate()
+  const add = async (n: number) => storage.createUser(userOf(n), keysOf(userOf(n)), null)
+  await add(1)
+  return { directory, filename, storage, add }
+}
+
+for (const { driver, skip } of sqliteDrivers) {
+  test(`${driver}: nothing is acknowledged once the file is deleted`, { skip }, async (t) => {
+    const { filename, storage, add } = await opened(t, { driver })
+    await rm(filename)
+    const gone = { code: 'unavailable', message: /deleted or replaced/ }
+    await t.rejects(storage.check(), gone)
+    await t.rejects(add(2), gone)
+    await t.rejects(storage.updateUser(userOf(1).id, renaming('x'), userOf(1).createdAt, anyVersion), gone)
+    await t.rejects(storage.deleteUser(userOf(1).id, anyVersion), gone)
+    t.notOk(existsSync(filename), 'and no other file takes its place')
+  })
+}
+
+test('nothing is acknowledged once the file or its log is replaced, and all is once it is back', async (t) => {
+  for (const name of FILES.slice(0, 2)) {
+    const { directory, storage, add } = await opened(t)
+    const path = join(directory, name)
+    await rename(path, `${path}.away`)
+    await writeFile(path, '')
+    await t.rejects(storage.check(), { code: 'unavailable' }, name)
+    await t.rejects(add(2), { code: 'unavailable' }, name)
+    await rename(`${path}.away`, path)
+    await storage.check()
+    await add(3)
+  }
+})
+
+test('a service whose file is deleted answers 503, not 201', async (t) => {
+  const filename = join(await temporaryDirectory(t), 'users.db')
+  const { call } = await testApp(t, { storage: sqlite({ filename }) })
+  const post = (email: string) => call('POST', '/users', { payload: { name: 'Ann', email } })
+  t.equal((await post('ann@example.org')).statusCode, 201)
+  await Promise.all(FILES.map((name) => rm(join(filename, '..', name), { force: true })))
+  const response = await post('bob@example.org')
+  t.match([response.statusCode, response.json().code], [503, 'storage_unavailable'])
+  t.equal((await call('GET', '/users')).statusCode, 200, 'what was there can still be read')
+})
+
+test('what it creates is for its owner alone, and what is there keeps its mode', async (t) => {
+  const directory = await temporaryDirectory(t)
+  const made = join(directory, 'a', 'b')
+  const storage = sqlite({ filename: join(made, 'users.db') })
+  t.teardown(() => storage.close())
+  await storage.migrate()
+  t.strictSame(await Promise.all(FILES.map((name) => modeOf(join(made, name)))), ['600', '600', '600'])
+  t.strictSame(await Promise.all([made, join(made, '..')].map(modeOf)), ['700', '700'])
+
+  const shared = join(directory, 'shared')
+  await mkdir(shared, { mode: 0o750 })
+  await writeFile(join(shared, 'users.db'), '', { mode: 0o640 })
+  const other = sqlite({ filename: join(shared, 'users.db') })
+  t.teardown(() => other.close())
+  await other.migrate()
+  t.strictSame(await Promise.all(FILES.map((name) => modeOf(join(shared, name)))), ['640', '640', '640'])
+  t.equal(await modeOf(shared), '750')
+})
+
+test('with create: false, a file without a database is an error', async (t) => {
+  const directory = await temporaryDirectory(t)
+  const filename = join(directory, 'users.db')
+  const problem = `fastify-users: sqlite(): there is no database in ${filename}, and create is false`
+  t.throws(() => sqlite({ filename, create: false }), { message: problem })
+  t.throws(() => sqlite({ filename: join(directory, 'none', 'users.db'), create: false }), /there is no database/)
+  t.notOk(existsSync(filename), 'and nothing is made')
+  await writeFile(filename, '')
+  t.throws(() => sqlite({ filename, create: false }), { message: problem })
+  const first = sqlite({ filename })
+  await first.migrate()
+  await first.close()
+  const again = sqlite({ filename, create: false })
+  t.teardown(() => again.close())
+  await again.check()
+})
+
+test('the log says whether the store is new', async (t) => {
+  const filename = join(await temporaryDirectory(t), 'users.db')
+  const logged = async () => {
+    const log = captureLog()
+    const { app } = await testApp(t, {
+      storage: sqlite({ filename }), server: { logger: Object({ stream: log.stream }) }
+    })
+    await app.close()
+    return log.text()
+  }
+  t.match(await logged(), /keeps its users in sqlite \([^)]+\), a new store without users and keys"/)
+  t.match(await logged(), /keeps its users in sqlite \([^)]+\)"/)
+})
