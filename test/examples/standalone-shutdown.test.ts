@@ -1,5 +1,6 @@
 // The standalone service ends on a signal: soon, and without cutting off a request.
 import { once } from 'node:events'
+import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import autocannon from 'autocannon'
 import { test } from 'tap'
@@ -28,6 +29,36 @@ test('SIGTERM under load: answers every request and ends within 2 seconds', asyn
   t.ok(took < 2000, `${took} ms`)
   t.strictSame([...statuses.keys()], [200])
   t.match(service.stderr(), '"msg":"closing"')
+})
+
+/** Sends requests on a keep-alive connection, one after the other, until the server is gone. Returns the last error. */
+async function client (url: string, headers: Record<string, string>, answered: () => void): Promise<unknown> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  try {
+    while (true) {
+      await new Promise((resolve, reject) => {
+        const sent = request(url, { agent, headers }, (response) => response.resume().on('end', resolve))
+        sent.on('error', reject).end()
+      })
+      answered()
+    }
+  } catch (error) {
+    return Object(error).code
+  } finally {
+    agent.destroy()
+  }
+}
+
+test('SIGTERM resets no keep-alive connection', async (t) => {
+  const service = startService(t, await temporaryDirectory(t), { DATABASE_URL: 'memory:' })
+  const url = await service.printed(/curl .* (\S+)\n/)
+  const headers = { authorization: `Bearer ${KEY.exec(service.stdout())?.[0]}` }
+  let answers = 0
+  const clients = Array.from({ length: 50 }, () => client(url, headers, () => { answers++ }))
+  await until('1,000 answers', () => answers >= 1000, 30_000)
+  service.process.kill('SIGTERM')
+  t.equal(await service.exitCode(), 0)
+  t.strictSame(new Set(await Promise.all(clients)), new Set(['ECONNREFUSED']))
 })
 
 test('SIGTERM ends the service within 2 seconds despite silent sockets and half requests', async (t) => {
