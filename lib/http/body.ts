@@ -86,9 +86,17 @@ function writtenMembers (text: string): number {
 
 /** How many members a parsed value has. Of a name that is written twice the last one stays. */
 function memberCount (value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  const values = Object.values(value)
-  return values.reduce<number>((sum, each) => sum + memberCount(each), Array.isArray(value) ? 0 : values.length)
+  let count = 0
+  // No recursion: thousands of levels fit into a body.
+  const left: unknown[] = [value]
+  while (left.length > 0) {
+    const each = left.pop()
+    if (typeof each !== 'object' || each === null) continue
+    const values = Object.values(each)
+    if (!Array.isArray(each)) count += values.length
+    for (const inner of values) left.push(inner)
+  }
+  return count
 }
 
 function isJson (text: string): boolean {

@@ -1,0 +1,17 @@
+/** Runs work of the same key one after the other, and work of different keys concurrently. */
+export type KeyedQueue = <Value>(key: string, work: () => Promise<Value>) => Promise<Value>
+
+/** Makes a queue for each key. A key without work takes no memory. */
+export function createKeyedQueue (): KeyedQueue {
+  const last = new Map<string, Promise<unknown>>()
+  return async (key, work) => {
+    const before = last.get(key)
+    const mine = before === undefined ? work() : before.then(work, work)
+    last.set(key, mine)
+    try {
+      return await mine
+    } finally {
+      if (last.get(key) === mine) last.delete(key)
+    }
+  }
+}
