@@ -11,6 +11,8 @@ import { namingTable } from './knex/tables/names.ts'
 const CONNECT_TIMEOUT_MS = 4000
 const ACQUIRE_TIMEOUT_MS = 5000
 const DEADLINE_MARGIN_MS = 1000
+// Of the time for a statement, the part that it may wait for a lock. As long again, and a little more, it may queue.
+const LOCK_SHARE = 0.4
 // The listening connection sends nothing by itself: a network that drops idle connections would cut it off unnoticed.
 const KEEP_ALIVE_MS = 10_000
 const POOL_MAX = 10
@@ -55,6 +57,11 @@ const optionTable = {
   ...namingTable
 }
 
+/** The server's limits in a session. Whoever holds a lock for long must not hold up as long those who wait for it. */
+function limitsOf (statementTimeout: number) {
+  return { statement_timeout: statementTimeout, lock_timeout: Math.ceil(LOCK_SHARE * statementTimeout) }
+}
+
 export interface PostgresOptions extends OptionsOf<typeof optionTable> {}
 
 /**
@@ -73,7 +80,7 @@ export function postgres (given: PostgresOptions): KnexStorage {
   const settingsOfConnections = {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
-    ...(statementTimeout > 0 && !pooler && { statement_timeout: statementTimeout }),
+    ...(statementTimeout > 0 && !pooler && limitsOf(statementTimeout)),
     ...target,
     pipeline: pipelined
   }
@@ -94,6 +101,7 @@ export function postgres (given: PostgresOptions): KnexStorage {
     // The server's limit comes first. Ours is for a server, or a network, that no longer answers.
     deadline: statementTimeout > 0 ? statementTimeout + DEADLINE_MARGIN_MS : undefined,
     localTimeout: pooler && statementTimeout > 0 ? statementTimeout : undefined,
+    laneTimeout: statementTimeout > 0 ? (1 - LOCK_SHARE) * statementTimeout : undefined,
     prepare: !pooler,
     batching: pipelined && connections > 0 ? { connections, groups: Math.min(CONCURRENT_GROUPS, connections) } : null
   }

@@ -60,7 +60,7 @@ export function knexApiKeys ({ query, read, transaction, dialect }: Executor, na
   }
 
   async function revoke (on: Query, id: string, revokedAt: string): ReturnType<Storage['revokeApiKey']> {
-    const [row] = await on(sql.revoke, [id, revokedAt])
+    const [row] = await on(sql.revoke, [id, revokedAt], { waitsFor: id })
     if (row !== undefined) return { key: toApiKeyRecord(row), changed: true }
     const key = await find(on, sql.findById, id)
     return key === null ? null : { key, changed: false }
@@ -113,7 +113,7 @@ export function knexApiKeys ({ query, read, transaction, dialect }: Executor, na
     },
 
     async touchApiKey (id, usedAt, ifBefore) {
-      if (isStorable(id)) await query(sql.touch, [id, usedAt, ifBefore])
+      if (isStorable(id)) await query(sql.touch, [id, usedAt, ifBefore], { waitsFor: id })
     }
   }
 }

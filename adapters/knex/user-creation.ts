@@ -39,7 +39,7 @@ export function knexCreation (
     : groupCommits(batching.groups, (all) => query(sql.insertAll, dialect.batch.values(all), { retry: false }))
 
   async function createWithoutKey (user: UserRecord, values: Values): Promise<Creation> {
-    const alone = async () => (await query(sql.insert, values))[0]
+    const alone = async () => (await query(sql.insert, values, { waitsFor: null }))[0]
     const row = await (grouped === null ? alone() : grouped(user.id, values, alone))
     if (row !== undefined) return { user, replayed: false }
     const holder = await findUser(user.id)
@@ -54,7 +54,7 @@ export function knexCreation (
     const { key, fingerprint, now, expiresAt } = idempotency
     const keyValues = [key, fingerprint, JSON.stringify(user), expiresAt, now]
     if (dialect.writesTwoTables) {
-      const options = { savepoint: true, bounded: true }
+      const options = { savepoint: true, bounded: true, waitsFor: null }
       return (await query(sql.insertWithKey, [...values, ...keyValues], options)).length > 0
     }
     return transaction(async (on) => {

@@ -116,7 +116,7 @@ export function userUpdate (executor: Executor, names: Names, returned: string):
     const mayBeRefused = changes.email !== undefined
     const alone = async (): Promise<Row | undefined> => {
       const { sql, params } = singleUpdate(dialect, names, returned, { id, values, guard })
-      return (await query(sql, params, { savepoint: mayBeRefused }))[0]
+      return (await query(sql, params, { savepoint: mayBeRefused, waitsFor: id }))[0]
     }
     const { ifVersion, unlessVersion } = guard
     const isPlain = unlessVersion.length === 0 && (ifVersion === null || ifVersion.length === 1)

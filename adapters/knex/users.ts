@@ -143,8 +143,8 @@ export function knexUsers (executor: Executor, names: Names, compaction: Compact
       const params: Param[] = [id]
       const conditions = [`id = ${dialect.p(1)}`, ...guardConditions(dialect, guard, (value) => params.push(value))]
       while (true) {
-        const where = conditions.join(' AND ')
-        const [row] = await query(`DELETE FROM ${names.users} WHERE ${where} RETURNING ${columns}`, params)
+        const sql = `DELETE FROM ${names.users} WHERE ${conditions.join(' AND ')} RETURNING ${columns}`
+        const [row] = await query(sql, params, { waitsFor: id })
         if (row !== undefined) return toUser(row)
         if (await findSkipped(id, guard) === null) return null
         // The guard did not hold for the statement, and holds now: another write has just made that version.

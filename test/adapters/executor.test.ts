@@ -114,7 +114,7 @@ test('a transaction happens all or not at all', async (t) => {
 
 test('exclusive transactions of one installation run one after the other, and no others wait', async (t) => {
   const { executor, schema } = executorOn(t, {})
-  const { executor: second } = executorOn(t, { schema })
+  const { executor: second } = executorOn(t, { schema, max: 4 })
   const { executor: other } = executorOn(t, {})
   const order: string[] = []
   let end = () => {}

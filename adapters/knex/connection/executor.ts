@@ -14,6 +14,8 @@ export interface QueryOptions {
   savepoint?: boolean
   /** It may wait for a lock, so the server must end it after `statementTimeout`, behind a pooler too. Default false. */
   bounded?: boolean
+  /** It may wait for another transaction: for the row with this id, or for one that is not known (null). */
+  waitsFor?: string | null
 }
 
 export interface ReadOptions {

@@ -7,14 +7,26 @@ import { isConflict, isLost, toStorageError } from './driver-errors.ts'
 import type { Batching, Executor, PoolExecutor, Query } from './executor.ts'
 import { shareConnections } from './shared-connections.ts'
 import { queryOn, type StatementSettings } from './statements.ts'
+import { createWriteLanes, type WriteLanes } from './write-lanes.ts'
 
 // Of two that conflict one succeeds, so a statement that fails this often has met that many others.
 const ATTEMPTS = 20
+
+// Connections that writes which wait for locks leave to reads and to groups of writes.
+const LEFT_FREE = 3
+
+/** Lanes on all connections of a pool but a few, and on half of a small pool. A single connection needs none. */
+function lanesOf (connections: number, timeout: number | undefined): WriteLanes {
+  if (connections === 1) return (_key, work) => work()
+  return createWriteLanes(Math.max(1, Math.floor(connections / 2), connections - LEFT_FREE), timeout)
+}
 
 /** Settings of an executor on a pool of our own. */
 export interface PoolSettings extends StatementSettings {
   /** Milliseconds for the server's limit on statements, where none could be set on its session. */
   localTimeout?: number | undefined
+  /** Milliseconds that a write waits for its turn, among those that may wait for a lock. */
+  laneTimeout?: number | undefined
   batching?: Batching | null | undefined
 }
 
@@ -31,10 +43,12 @@ interface Limits {
  * text costs nothing to build.
  */
 export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSettings = {}): PoolExecutor {
-  const { deadline, prepare, busyTimeout, localTimeout, batching = null } = settings
+  const { deadline, prepare, busyTimeout, localTimeout, laneTimeout, batching = null } = settings
   const pool = poolOf(knex)
   const dialect = dialectOf(pool.driverName)
-  const { begin: beginDefault, beginSnapshotWrite, exclusiveLock, shareTable, statementTimeout } = dialect.transaction
+  const { begin: beginDefault, beginSnapshotWrite, exclusiveLock, shareTable } = dialect.transaction
+  const { liftTimeouts, statementTimeout } = dialect.transaction
+  const lanes = lanesOf(pool.pool.max, laneTimeout)
   const share = shareConnections(pool, dialect, batching?.connections ?? 0, discardIfLost)
 
   /** A lost connection must not be lent again. */
@@ -79,16 +93,19 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
       }
     }
 
-  const liftTimeout = async (query: Query) => { if (statementTimeout !== null) await query(statementTimeout(0)) }
+  const lift = async (query: Query) => { if (liftTimeouts !== null) await query(liftTimeouts) }
 
-  const query: Executor['query'] = (sql, params, { keepPlan = true, retry = true, bounded = false } = {}) => {
+  const query: Executor['query'] = (sql, params, options = {}) => {
+    const { keepPlan = true, retry = true, bounded = false, waitsFor } = options
     const limits = { deadline, attempts: retry ? ATTEMPTS : 1 }
     const run = (on: Query) => on(sql, params, { keepPlan })
-    if (!bounded || localTimeout === undefined || statementTimeout === null) return repeat(run, limits)
-    return repeat(inTransaction(async (on) => {
-      await on(statementTimeout(localTimeout))
-      return run(on)
-    }), limits)
+    const work = !bounded || localTimeout === undefined || statementTimeout === null
+      ? run
+      : inTransaction(async (on) => {
+        await on(statementTimeout(localTimeout))
+        return run(on)
+      })
+    return waitsFor === undefined ? repeat(work, limits) : lanes(waitsFor, () => repeat(work, limits))
   }
 
   const readAlone: Executor['read'] = (sql, params, { keepPlan = true } = {}) => query(sql, params, { keepPlan })
@@ -113,14 +130,19 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
     batching,
     read,
     query,
-    transaction: (work, { exclusive = false, noTimeout = false } = {}) => repeat(inTransaction(async (on) => {
-      if (noTimeout) await liftTimeout(on)
-      if (exclusive && exclusiveLock !== null) await on(exclusiveLock, [names.lock])
-      return work(on)
-    }), { deadline: noTimeout ? Infinity : deadline }),
+    transaction (work, { exclusive = false, noTimeout = false } = {}) {
+      const all = inTransaction(async (on) => {
+        if (noTimeout) await lift(on)
+        if (exclusive && exclusiveLock !== null) await on(exclusiveLock, [names.lock])
+        return work(on)
+      })
+      // Whoever waits for a migration waits as long as it takes.
+      if (noTimeout) return repeat(all, { deadline: Infinity })
+      return lanes(exclusive ? names.lock : null, () => repeat(all, { deadline }))
+    },
     snapshot (work, { begin = beginSnapshotWrite, signal } = {}) {
       const all = inTransaction(async (on) => {
-        await liftTimeout(on)
+        await lift(on)
         for (const statement of shareTable(names.users)) await on(statement)
         return work(on)
       }, begin)

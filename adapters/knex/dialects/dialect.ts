@@ -38,6 +38,8 @@ export interface TransactionSql {
   exclusiveLock: string | null
   /** Limits the server's time for each statement in the rest of the transaction; null if there is no server. */
   statementTimeout: ((ms: number) => string) | null
+  /** Lifts the server's limits on statements and locks for the rest of the transaction; null if there is no server. */
+  liftTimeouts: string | null
 }
 
 /** The types of columns, and other parts of DDL. */

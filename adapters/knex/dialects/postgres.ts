@@ -44,7 +44,8 @@ export const postgresDialect: Dialect = {
     shareTable: (table) => [`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`, `LOCK TABLE ${table} IN ACCESS SHARE MODE`],
     exclusiveLock: 'SELECT pg_advisory_xact_lock(hashtextextended(' +
       "'fastify-users.' || coalesce(current_schema(), '') || '.' || $1, 0))",
-    statementTimeout: (ms) => `SET LOCAL statement_timeout = ${ms}`
+    statementTimeout: (ms) => `SET LOCAL statement_timeout = ${ms}`,
+    liftTimeouts: "SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)"
   },
 
   schema: postgresSchema,

@@ -43,7 +43,8 @@ export const sqliteDialect: Dialect = {
     beginSnapshotWrite: 'BEGIN IMMEDIATE',
     shareTable: () => [],
     exclusiveLock: null,
-    statementTimeout: null
+    statementTimeout: null,
+    liftTimeouts: null
   },
 
   schema: sqliteSchema,

@@ -1,0 +1,76 @@
+// A transaction of the host's that holds rows for long holds up those who write these rows, and nobody else.
+import pg from 'pg'
+import { test, type Test } from 'tap'
+import { postgres } from '../../adapters/postgres.ts'
+import { anyVersion, apiKeyOf, idOf, keysOf, rename, timeOf, userOf } from '../../adapters/testing/values.ts'
+import type { Storage } from '../../lib/core/storage.ts'
+import { migrated } from '../helpers/migrated.ts'
+import { pgUrl, temporarySchema } from '../helpers/stores.ts'
+
+const POOL_MAX = 10
+
+async function add (storage: Storage, n: number): Promise<void> {
+  await storage.createUser(userOf(n), keysOf(userOf(n)), null)
+}
+
+/** A store with three users, and a transaction of the host's that has locked some of them. */
+async function withLocked (t: Test, ids: string[], statementTimeout = 5000) {
+  const schema = temporarySchema(t)
+  const storage = await migrated(t, postgres({ connection: pgUrl(), schema, statementTimeout }))
+  for (const n of [1, 2, 3]) await add(storage, n)
+  const host = new pg.Client({ connectionString: pgUrl() })
+  await host.connect()
+  t.teardown(() => host.end())
+  await host.query('begin')
+  await host.query(`select 1 from "${schema}".fastify_users_users where id = any($1) for update`, [ids])
+  return { storage, host }
+}
+
+const codeOf = (error: unknown): unknown => Object(error).code
+
+/** The outcomes of writes, of which none may be there before the lock is released. */
+function settled (writes: Array<Promise<unknown>>): { codes: Promise<unknown[]>, ended: () => number } {
+  let ended = 0
+  const codes = Promise.all(writes.map((write) => write.then(() => 'written', codeOf).finally(() => { ended++ })))
+  return { codes, ended: () => ended }
+}
+
+test('while the row of a user is locked, other writes and all reads go on', async (t) => {
+  const one = idOf('usr', 1)
+  const { storage, host } = await withLocked(t, [one], 15_000)
+  const changes = Array.from({ length: 3 * POOL_MAX }, (_, i) => {
+    if (i % 3 === 0) return storage.deleteUser(one, anyVersion)
+    const email = { value: `x${i}@example.org`, key: `x${i}@example.org` }
+    return storage.updateUser(one, i % 3 === 1 ? rename(`x${i}`) : { email }, timeOf(i), anyVersion)
+  })
+  const blocked = settled(changes)
+  // Each of these would wait for a connection behind those that wait for the row.
+  for (let n = 10; n < 40; n++) {
+    await add(storage, n)
+    await storage.findUser(one)
+    await storage.updateUser(idOf('usr', 2), rename(`y${n}`), timeOf(n), anyVersion)
+    await storage.createApiKey(apiKeyOf(n), { onlyFirst: false })
+    await storage.deleteUser(idOf('usr', n), anyVersion)
+  }
+  t.equal(blocked.ended(), 0, 'all of this was done while the row was locked')
+  t.strictSame(new Set(await blocked.codes), new Set(['unavailable']), 'who waits for the row is told to come again')
+  t.equal((await storage.findUser(one))?.version, 1)
+  await host.query('rollback')
+  t.equal((await storage.updateUser(one, rename('again'), timeOf(50), anyVersion))?.user.version, 2)
+})
+
+test('while many rows are locked, reads and creations in groups go on', async (t) => {
+  const { storage, host } = await withLocked(t, [1, 2, 3].map((n) => idOf('usr', n)), 60_000)
+  const more = Array.from({ length: 60 }, (_, i) =>
+    storage.updateUser(idOf('usr', 1 + i % 3), { email: { value: `x${i}@example.org`, key: `x${i}@example.org` } },
+      timeOf(i), anyVersion))
+  const blocked = settled(more)
+  for (let n = 10; n < 30; n++) {
+    await Promise.all([add(storage, 3 * n), add(storage, 3 * n + 1), add(storage, 3 * n + 2)])
+    await storage.findUser(idOf('usr', 1))
+  }
+  t.equal(blocked.ended(), 0)
+  await host.query('rollback')
+  t.strictSame(new Set(await blocked.codes), new Set(['written']), 'a short lock is waited for')
+  t.equal((await storage.findUser(idOf('usr', 1)))?.version, 21)
+})

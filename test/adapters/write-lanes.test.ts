@@ -1,0 +1,72 @@
+// Lanes for writes that may wait for locks: so many at a time, those of one key in turn, and none waits for ever.
+import { test } from 'tap'
+import { createWriteLanes } from '../../adapters/knex/connection/write-lanes.ts'
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+/** Work that runs until it is told to end, and says what is running. */
+function workshop () {
+  const running = new Map<string, (error?: Error) => void>()
+  let most = 0
+  return {
+    running,
+    most: () => most,
+    start: (name: string) => () => new Promise<string>((resolve, reject) => {
+      running.set(name, (error) => {
+        running.delete(name)
+        if (error === undefined) resolve(name)
+        else reject(error)
+      })
+      most = Math.max(most, running.size)
+    })
+  }
+}
+
+test('no more than its number run at a time, in the order in which they came', async (t) => {
+  const lanes = createWriteLanes(2)
+  const { running, start, most } = workshop()
+  const names = ['a', 'b', 'c', 'd', 'e']
+  const all = Promise.allSettled(names.map((name) => lanes(null, start(name))))
+  for (const [i, name] of names.entries()) {
+    await turn()
+    t.strictSame([...running.keys()], names.slice(i, i + 2))
+    running.get(name)?.(i % 2 === 0 ? undefined : new Error('refused'))
+  }
+  t.strictSame((await all).map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'])
+  t.equal(most(), 2)
+})
+
+test('those of one key run in turn, and hold up no other key', async (t) => {
+  const lanes = createWriteLanes(3)
+  const { running, start } = workshop()
+  const all = Promise.all([
+    ...['x1', 'x2', 'x3'].map((name) => lanes('x', start(name))), lanes('y', start('y1')), lanes(null, start('z'))
+  ])
+  await turn()
+  t.strictSame([...running.keys()], ['x1', 'y1', 'z'])
+  for (const name of ['x1', 'x2', 'x3', 'y1', 'z']) {
+    running.get(name)?.()
+    await turn()
+  }
+  t.strictSame(await all, ['x1', 'x2', 'x3', 'y1', 'z'])
+})
+
+test('whoever has queued too long is told, and lets the next one through', async (t) => {
+  for (const key of ['x', null]) {
+    const lanes = createWriteLanes(1, 20)
+    const { running, start } = workshop()
+    const first = lanes(key, start('first'))
+    const late = lanes(key, start('late'))
+    late.catch(() => {})
+    const since = performance.now()
+    while (performance.now() - since < 25) await turn()
+    const next = lanes(key, start('next'))
+    running.get('first')?.()
+    t.equal(await first, 'first')
+    await t.rejects(late, { name: 'StorageError', code: 'unavailable' })
+    await turn()
+    t.strictSame([...running.keys()], ['next'])
+    running.get('next')?.()
+    t.equal(await next, 'next')
+  }
+})
