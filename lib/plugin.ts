@@ -72,6 +72,7 @@ async function openStorage (host: FastifyInstance, verifier: Verifier, options: 
   if (migrate) await storage.migrate({ filterable })
   await storage.check({ filterable })
   const created = storage.migrated?.created === true ? ', a new store without users and keys' : ''
+  for (const warning of await storage.warnings?.() ?? []) host.log.warn(`fastify-users: ${storage.name}: ${warning}`)
   host.log.info(`fastify-users: app.${decoratorName} keeps its users in ${storage.name}${created}`)
 }
 

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import type { Storage, StorageInTransaction } from '../../lib/core/storage.ts'
 import { knexApiKeys } from './api-keys.ts'
+import { durabilityWarnings } from './connection/durability.ts'
 import type { Executor } from './connection/executor.ts'
 import type { KeyChangeListener } from './connection/key-change-listener.ts'
 import { createPoolExecutor, type PoolSettings } from './connection/pool-executor.ts'
@@ -41,6 +42,7 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
       ...createMigrator(executor, names),
       verifyCounts: countsVerifier(pool, names),
       rebuildCounts: compaction.rebuild,
+      warnings: durabilityWarnings(executor),
       close,
       joinTransaction: join,
       ...knexUsers(executor, names, compaction),

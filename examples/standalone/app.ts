@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastif
 import users from 'fastify-users'
 import type { Config } from './config.ts'
 import { docs } from './docs.ts'
+import { createReadiness } from './readiness.ts'
 import { storageFor } from './storage.ts'
 
 /** The service: the plugin, and two routes for whoever watches over it. */
@@ -35,13 +36,10 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
   const hidden = { schema: { hide: true } }
   app.get('/openapi.json', hidden, async () => app.swagger())
   app.get('/health', hidden, async () => ({ status: 'alive' }))
+  const isReady = createReadiness(() => storage.check())
   app.get('/ready', hidden, async (_request, reply) => {
-    try {
-      await storage.check()
-      return { status: 'ready' }
-    } catch {
-      return reply.code(503).header('retry-after', '5').send({ status: 'unavailable' })
-    }
+    if (await isReady()) return { status: 'ready' }
+    return reply.code(503).header('retry-after', '5').send({ status: 'unavailable' })
   })
   return app
 }

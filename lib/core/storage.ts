@@ -67,6 +67,12 @@ export interface Storage extends WatchesApiKeys {
   readonly migrated?: { readonly created: boolean }
 
   /**
+   * What whoever runs the server should know of how the database is set up, such as one that does not wait for its
+   * disk: a sentence for each, for the log. Asked once, at start.
+   */
+  warnings? (): Promise<readonly string[]>
+
+  /**
    * The same store inside a transaction of the host's. It sees the transaction's own writes, and its writes commit or
    * roll back with it. After a refusal, whatever its code, the transaction is still usable.
    * @throws TypeError if `supports.transactions` is false, or for anything but an open transaction on this kind of

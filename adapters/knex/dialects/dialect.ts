@@ -119,6 +119,8 @@ export interface Dialect extends Driver {
 
   /** The condition that a text contains another one, compared byte by byte. */
   contains (text: string, part: string): string
+  /** Selects `name` and `value` of each setting with which a crash can lose acknowledged writes. */
+  weakSettings: string
   batch: BatchSql
   transaction: TransactionSql
   schema: SchemaSql

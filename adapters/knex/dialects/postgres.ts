@@ -23,6 +23,8 @@ export const postgresDialect: Dialect = {
   usersBy: (_column, { users }) => users,
   least: (a, b) => `least(${a}, ${b})`,
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
+  weakSettings: 'SELECT name, setting AS value FROM pg_settings ' +
+    "WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off' ORDER BY name",
 
   batch: {
     rows (columns) {
