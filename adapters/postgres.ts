@@ -101,7 +101,7 @@ export function postgres (given: PostgresOptions): KnexStorage {
     // The server's limit comes first. Ours is for a server, or a network, that no longer answers.
     deadline: statementTimeout > 0 ? statementTimeout + DEADLINE_MARGIN_MS : undefined,
     localTimeout: pooler && statementTimeout > 0 ? statementTimeout : undefined,
-    laneTimeout: statementTimeout > 0 ? (1 - LOCK_SHARE) * statementTimeout : undefined,
+    queueTimeout: statementTimeout > 0 ? (1 - LOCK_SHARE) * statementTimeout : undefined,
     prepare: !pooler,
     batching: pipelined && connections > 0 ? { connections, groups: Math.min(CONCURRENT_GROUPS, connections) } : null
   }

@@ -87,7 +87,7 @@ export function sqlite (given: SqliteOptions): KnexStorage {
   const { connection, caller } = lockTimeouts(busyTimeout)
   const ownKnex = knex({
     client,
-    connection: { filename },
+    connection: { filename: file?.path ?? filename },
     useNullAsDefault: true,
     compileSqlOnError: false,
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,

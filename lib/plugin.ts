@@ -72,7 +72,9 @@ async function openStorage (host: FastifyInstance, verifier: Verifier, options: 
   if (migrate) await storage.migrate({ filterable })
   await storage.check({ filterable })
   const created = storage.migrated?.created === true ? ', a new store without users and keys' : ''
-  for (const warning of await storage.warnings?.() ?? []) host.log.warn(`fastify-users: ${storage.name}: ${warning}`)
+  // Only warnings: if the storage fails here, requests will report it.
+  const warnings = await storage.warnings?.().catch(() => []) ?? []
+  for (const warning of warnings) host.log.warn(`fastify-users: ${storage.name}: ${warning}`)
   host.log.info(`fastify-users: app.${decoratorName} keeps its users in ${storage.name}${created}`)
 }
 

@@ -82,15 +82,27 @@ test('of the path of a request, logs the words that are ours and ids', async (t)
     ['GET', '/users/ann@example.org/plan', '/v1/users/*/*'],
     ['GET', `/users/${id}/ann%40example.org`, `/v1/users/${id}/*`],
     ['GET', '/user/ann@example.org', '/v1/*/*'],
-    ['PROPFIND', '/user/ann@example.org?q=ann', '/v1/*/*']
+    ['PROPFIND', '/user/ann@example.org?q=ann', '/v1/*/*'],
+    ['GET', '/users;email=ann%40example.org', '/v1/users'],
+    ['GET', '/foo;ann%40example.org', '/v1/*'],
+    ['GET', '/users/a;ann%40example.org', '/v1/users/:id']
   ]
-  const whole = ({ url, originalUrl, params, raw, ip }: FastifyRequest) =>
-    ({ url, full: `https://example.org${originalUrl}`, params, ip, line: `${raw.method} ${raw.url} HTTP/1.1` })
-  for (const serializers of [{}, { req: whole, res: ({ request }: FastifyReply) => whole(request) }]) {
+  const whole = ({ url, originalUrl, params, raw, ip }: FastifyRequest) => ({
+    url,
+    full: `https://example.org${originalUrl}`,
+    params,
+    pathParams: params,
+    id: Object(params).id,
+    ip,
+    line: `${raw.method} ${raw.url} HTTP/1.1`,
+    json: JSON.stringify({ url, params })
+  })
+  const everything = { req: whole, res: ({ request }: FastifyReply) => whole(request) }
+  for (const [serializers, useSemicolonDelimiter] of [[{}, false], [everything, false], [everything, true]] as const) {
     const log = captureLog()
     const { call } = await testApp(t, {
       apiKeyRoutes: true,
-      server: { logger: Object({ stream: log.stream, serializers }) }
+      server: { logger: Object({ stream: log.stream, serializers }), routerOptions: Object({ useSemicolonDelimiter }) }
     })
     for (const [method, path, shown] of rows) {
       const before = log.entries().length

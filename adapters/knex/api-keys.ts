@@ -96,7 +96,7 @@ export function knexApiKeys ({ query, read, transaction, dialect }: Executor, na
       }
       await insert(on, successor)
       return toApiKeyRecord(row)
-    }),
+    }, { waitsFor: id }),
 
     async revokeApiKey (id, revokedAt, { keepOneWith }) {
       if (!isStorable(id)) return null

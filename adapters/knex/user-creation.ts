@@ -38,8 +38,8 @@ export function knexCreation (
     ? null
     : groupCommits(batching.groups, (all) => query(sql.insertAll, dialect.batch.values(all), { retry: false }))
 
-  async function createWithoutKey (user: UserRecord, values: Values): Promise<Creation> {
-    const alone = async () => (await query(sql.insert, values, { waitsFor: null }))[0]
+  async function createWithoutKey (user: UserRecord, emailKey: string, values: Values): Promise<Creation> {
+    const alone = async () => (await query(sql.insert, values, { waitsFor: emailKey }))[0]
     const row = await (grouped === null ? alone() : grouped(user.id, values, alone))
     if (row !== undefined) return { user, replayed: false }
     const holder = await findUser(user.id)
@@ -50,11 +50,11 @@ export function knexCreation (
   }
 
   /** Writes user and key; false if the key is known. */
-  async function writeBoth (user: UserRecord, values: Values, idempotency: Idempotency): Promise<boolean> {
+  async function writeBoth (user: UserRecord, waitsFor: string, values: Values, idempotency: Idempotency) {
     const { key, fingerprint, now, expiresAt } = idempotency
     const keyValues = [key, fingerprint, JSON.stringify(user), expiresAt, now]
     if (dialect.writesTwoTables) {
-      const options = { savepoint: true, bounded: true, waitsFor: null }
+      const options = { savepoint: true, bounded: true, waitsFor }
       return (await query(sql.insertWithKey, [...values, ...keyValues], options)).length > 0
     }
     return transaction(async (on) => {
@@ -66,9 +66,14 @@ export function knexCreation (
     })
   }
 
-  async function createWithKey (user: UserRecord, values: Values, idempotency: Idempotency): Promise<Creation> {
+  async function createWithKey (
+    user: UserRecord,
+    emailKey: string,
+    values: Values,
+    idempotency: Idempotency
+  ): Promise<Creation> {
     while (true) {
-      if (await writeBoth(user, values, idempotency)) return { user, replayed: false }
+      if (await writeBoth(user, emailKey, values, idempotency)) return { user, replayed: false }
       const [known] = await query(sql.findKey, [idempotency.key, idempotency.now])
       // Deleted with its user, or expired, since: the key is free again.
       if (known === undefined) continue
@@ -83,8 +88,8 @@ export function knexCreation (
       const values = [id, name, nameKey, email, emailKey, version, createdAt, updatedAt, JSON.stringify(fields)]
       onCreate()
       const create = () => idempotency === null
-        ? createWithoutKey(user, values)
-        : createWithKey(user, values, idempotency)
+        ? createWithoutKey(user, emailKey, values)
+        : createWithKey(user, emailKey, values, idempotency)
       try {
         // Again if the connection was lost: the second attempt finds what the first one did.
         return await create().catch((error) => isLost(error) ? create() : Promise.reject(error))

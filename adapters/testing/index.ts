@@ -151,7 +151,7 @@ export function testStorage (options: TestStorageOptions): void {
     // Only some duties were selected: none is running any more, and none will end.
     if (!isReported && counts.started > 0 && counts.started === counts.ended) printReport()
     const missing = [...counts.missing]
-    const what = `the store has no ${missing.join(', ')} yet: only watchApiKeys, warnings and migrated are optional`
+    const what = `the store has no ${missing.join(', ')} yet: it must have every method but the optional ones`
     assert.deepEqual(missing, [], what)
   })
 }

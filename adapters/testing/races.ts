@@ -15,7 +15,7 @@ import {
 } from './calls.ts'
 import { readersOf } from './everywhere.ts'
 import { createModel, type Model } from './model.ts'
-import { keysOf } from './values.ts'
+import { keysOf, userOf } from './values.ts'
 
 /** How long the second call of a race is held back. */
 export interface Delay {
@@ -117,13 +117,16 @@ async function requireMoment (
   ].join('\n'))
 }
 
+// No other user has a number as high.
+const PROBES_FROM = 500_000_000
+let probes = 0
+
 /** Creations that show whether an idempotency key is known: with another fingerprint a known one is refused. */
 function probesOf ({ before, first, second }: Race): Array<CallOf<'createUser'>> {
   const known = new Map([...before, first, second].flatMap((call) =>
     call[0] === 'createUser' && call[3] !== null ? [[call[3].key, [call[1], call[3]]] as const] : []))
   return [...known.values()].map(([user, idempotency]) => {
-    // Ids are text to a store: these are of nobody else.
-    const probe = { ...user, id: `${user.id}_probe`, email: `probe.${user.email}`, name: 'Probe' }
+    const probe = { ...user, id: userOf(PROBES_FROM + probes++).id, email: `probe.${user.email}`, name: 'Probe' }
     return ['createUser', probe, keysOf(probe), { ...idempotency, fingerprint: 'p'.repeat(43) }]
   })
 }

@@ -10,8 +10,8 @@ import { storageFor } from './storage.ts'
 export async function buildApp (config: Config, logger: FastifyServerOptions['logger']): Promise<FastifyInstance> {
   const app = Fastify({
     ...(logger !== undefined && { logger }),
-    // Half-sent requests are not waited for: by default a socket could be held for ever. Node.js exchanges the two
-    // times if that of the headers, 60 seconds by default, is the longer one, and looks for late requests every 30.
+    // Half-sent requests are not waited for: by default a socket could be held for ever. Node.js swaps the two times
+    // if that of the headers, 60 seconds by default, is the longer one, and looks for late requests every 30 seconds.
     requestTimeout: 30_000,
     http: { headersTimeout: 15_000, connectionsCheckingInterval: 2000 },
     // While closing, requests on open connections are still answered, with `Connection: close`.

@@ -20,24 +20,27 @@ export function earlier (a: string | null, b: string | null): string | null {
   return a < b ? a : b
 }
 
-const ACTIONS = {
-  give: 'An API key can only give scopes that it has itself.',
-  revoke: 'An API key can only revoke keys whose scopes it has itself.'
-}
-
 /** @throws UsersError `insufficient_scope` that names, by its pointer, each scope that the caller lacks */
 export function requireOwnScopes (
   { scopes: own }: Delegation,
   scopes: readonly string[],
-  pointerOf: (i: number) => string,
-  action: keyof typeof ACTIONS = 'give'
+  pointerOf: (i: number) => string
 ): void {
   const beyond = scopes.flatMap((scope, i) => own.includes(scope) ? [] : [i])
   if (beyond.length === 0) return
   const detail = 'must be a scope of the API key that asks'
   throw insufficientScope(scopes, {
-    detail: ACTIONS[action],
+    detail: 'An API key can only give scopes that it has itself.',
     errors: beyond.map((i) => ({ pointer: pointerOf(i), code: 'beyond_caller', detail }))
+  })
+}
+
+/** @throws UsersError `insufficient_scope` if a key that is to be revoked has a scope that the caller lacks */
+export function requireNoStronger ({ scopes: own }: Delegation, scopes: readonly string[]): void {
+  if (scopes.every((scope) => own.includes(scope))) return
+  throw insufficientScope([], {
+    detail: 'An API key can only revoke keys whose scopes it has itself.',
+    errors: [{ pointer: '', code: 'beyond_caller', detail: 'must have no scope that the API key that asks lacks' }]
   })
 }
 

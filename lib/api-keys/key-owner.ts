@@ -20,7 +20,7 @@ export function createKeyOwners (storage: Pick<Storage, 'findApiKey'>): (caller:
     const chain = [id]
     let next = rotatedFrom
     let first = id
-    // A circle, which only a foreign hand can write, must not be followed for ever.
+    // Plain SQL can write a circle, which must not be followed for ever.
     while (next !== null && !chain.includes(next)) {
       const known = firsts.get(next)
       first = known ?? next

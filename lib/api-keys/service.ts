@@ -5,11 +5,11 @@ import { isApiKeyId, newId } from '../core/ids.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../core/storage-errors.ts'
 import type { ApiKeyRecord, Storage } from '../core/storage.ts'
-import { type Delegation, earlier, requireOwnExpiry, requireOwnScopes } from './delegation.ts'
+import { type Delegation, earlier, requireNoStronger, requireOwnExpiry, requireOwnScopes } from './delegation.ts'
 import { digestSecret, generateKey } from './key-text.ts'
 import { type ApiKey, type KeyEventType, toApiKey } from './record.ts'
 import { checkApiKeyInput, checkRotateOptions, expiryAfter, keyListQueryCheck } from './rules.ts'
-import { ADMIN_SCOPE, DEFAULT_SCOPES } from './scopes.ts'
+import { ADMIN_SCOPE } from './scopes.ts'
 import type { Verifier } from './verifier.ts'
 
 /** A new key: its record, and its text, which is not stored. */
@@ -45,11 +45,10 @@ const UNBOUNDED: KeyCall = Object.freeze({ ...FROM_PROCESS, delegation: null })
 
 export type ApiKeysService = ReturnType<typeof createApiKeysService>
 
-/** What another key must have if one with these scopes goes: otherwise nobody could make keys for users any more. */
+/** What another key must have if one with these scopes goes: otherwise nobody could give these scopes any more. */
 function scopesToKeep (scopes: readonly string[], staticScopes: KeptKeys['staticScopes']): readonly string[] {
-  if (!scopes.includes(ADMIN_SCOPE)) return []
-  const kept = scopes.filter((scope) => scope === ADMIN_SCOPE || DEFAULT_SCOPES.some((each) => each === scope))
-  return staticScopes.some((own) => kept.every((scope) => own.includes(scope))) ? [] : kept
+  const isCovered = staticScopes.some((own) => scopes.every((scope) => own.includes(scope)))
+  return scopes.includes(ADMIN_SCOPE) && !isCovered ? scopes : []
 }
 
 type NewKeyValues = Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom' | 'lifetime'>
@@ -143,7 +142,7 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
   async function revoke (id: string, call = UNGUARDED): Promise<ApiKey> {
     const { context, delegation, keepOne } = call
     const { scopes } = await find(id)
-    if (delegation !== null) requireOwnScopes(delegation, scopes, () => '', 'revoke')
+    if (delegation !== null) requireNoStronger(delegation, scopes)
     const keepOneWith = keepOne === null ? [] : scopesToKeep(scopes, keepOne.staticScopes)
     const result = await changing(() => storage.revokeApiKey(id, new Date().toISOString(), { keepOneWith }))
     if (result === null) throw notFound()

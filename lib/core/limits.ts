@@ -19,7 +19,7 @@ export const IDEMPOTENCY_KEY_MAX = 255
 export const SEARCH_MIN = 2
 /** The longest search, in characters: that of an address. */
 export const SEARCH_MAX = EMAIL_MAX
-/** Characters of a `Link` field. Proxies refuse long headers, many of them beyond 4 KiB in all. */
+/** Characters of a `Link` field with more than `next`. Proxies refuse long headers, many beyond 4 KiB in all. */
 export const LINKS_MAX = 3000
 /** Faults that one answer lists. */
 export const FAULTS_MAX = 50

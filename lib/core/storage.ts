@@ -47,21 +47,13 @@ export interface StorageInTransaction extends Storage {
 }
 
 /** What a store may have beside the required members. */
-export interface WatchesApiKeys {
+export interface OptionalMembers {
   /**
    * Calls the listener whenever API keys may have changed in another process, and whenever such a change may
    * have been missed. Returns a function that removes the listener. It only makes revocations visible sooner: without
    * it they are seen within the option `keyCache`.
    */
   watchApiKeys? (listener: () => void): () => void
-}
-
-/** The interface that an adapter implements. Every member is required, but for the one of {@link WatchesApiKeys}. */
-export interface Storage extends WatchesApiKeys {
-  /** A short name for messages, such as `sqlite`. */
-  readonly name: string
-
-  readonly supports: Supports
 
   /** What `migrate` has done, for the log. `created`: there was no schema before, so the store is empty. */
   readonly migrated?: { readonly created: boolean }
@@ -71,6 +63,14 @@ export interface Storage extends WatchesApiKeys {
    * disk: a sentence for each, for the log. Asked once, at start.
    */
   warnings? (): Promise<readonly string[]>
+}
+
+/** The interface that an adapter implements. Every member is required, but for those of {@link OptionalMembers}. */
+export interface Storage extends OptionalMembers {
+  /** A short name for messages, such as `sqlite`. */
+  readonly name: string
+
+  readonly supports: Supports
 
   /**
    * The same store inside a transaction of the host's. It sees the transaction's own writes, and its writes commit or

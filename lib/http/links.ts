@@ -4,7 +4,7 @@ import type { ListedPage } from '../core/paging.ts'
 /**
  * The Link field of a list (RFC 8288): `first`, `prev`, `next` and `last` of a numbered page, only `next` of a walk by
  * `after`. The references are paths with every query parameter that was sent. Where they are long, `first` and `last`
- * are left out, then `prev`, then all: clients know the numbers of pages, and the last id, without them.
+ * are left out, then `prev`. Never `next`: a client that follows it would take one page for all.
  */
 export function linksOf (
   path: string,
@@ -21,17 +21,13 @@ export function linksOf (
   const link = (rel: string, value: string | number): string => `<${path}?${head}${name}=${value}${tail}>; rel="${rel}"`
   if ('after' in query.start) {
     const last = items.at(-1)
-    return shortEnough(more && last !== undefined ? [link('next', last.id)] : [])
+    return more && last !== undefined ? link('next', last.id) : ''
   }
   const { page } = query.start
   const lastPage = Math.max(1, Math.ceil(total / query.limit))
   const first = link('first', 1)
   const prev = page > 1 ? [link('prev', Math.min(page - 1, lastPage))] : []
   const next = more ? [link('next', page + 1)] : []
-  return shortEnough([first, ...prev, ...next, link('last', lastPage)], [...prev, ...next], next)
-}
-
-/** The first list of links that a header can hold. */
-function shortEnough (...lists: string[][]): string {
-  return lists.map((links) => links.join(', ')).find(({ length }) => length <= LINKS_MAX) ?? ''
+  const lists = [[first, ...prev, ...next, link('last', lastPage)], [...prev, ...next]].map((links) => links.join(', '))
+  return lists.find(({ length }) => length <= LINKS_MAX) ?? next.join()
 }

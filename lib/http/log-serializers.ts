@@ -13,9 +13,9 @@ const REDACTED = '[redacted]'
 // Deeper values are not shown.
 const DEPTH_MAX = 6
 
-/** A path or URL without its query; any other word as it is. */
+/** A path or URL without its query, which a host's router may let begin with `;`; any other word as it is. */
 function withoutQuery (word: string): string {
-  const at = word.indexOf('?')
+  const at = word.search(/[?;]/)
   return at > 0 && word.lastIndexOf('/', at) !== -1 ? word.slice(0, at) : word
 }
 
@@ -34,18 +34,8 @@ export function redacted (value: unknown, masked: MaskedParts = NOTHING_MASKED, 
   if (typeof value['toJSON'] === 'function') return redacted(value['toJSON'](), masked, depth + 1)
   if (Array.isArray(value)) return value.map((each) => redacted(each, masked, depth + 1))
   const members = Object.entries(value).filter(([name]) => name !== 'query')
-  return Object.fromEntries(members.map(([name, member]) => {
-    if (CREDENTIALS.test(name)) return [name, REDACTED]
-    return [name, name === 'params' ? redactedParams(member, masked) : redacted(member, masked, depth + 1)]
-  }))
-}
-
-/** The parameters of a path, as the log shows the path. */
-function redactedParams (params: unknown, masked: MaskedParts): object {
-  return Object.fromEntries(Object.entries(Object(params)).map(([name, value]) => {
-    const text = String(value)
-    return [name, masked.get(text) ?? withoutMasked(text, masked)]
-  }))
+  return Object.fromEntries(members.map(([name, member]) =>
+    [name, CREDENTIALS.test(name) ? REDACTED : redacted(member, masked, depth + 1)]))
 }
 
 /**

@@ -5,7 +5,9 @@ export type MaskedParts = ReadonlyMap<string, string>
 
 /** No part of a path is masked. */
 export const NOTHING_MASKED: MaskedParts = new Map()
-const BETWEEN = /([\s/?#;]+)/
+
+// What stands between the parts of a path, and around a path in a longer text.
+const BETWEEN = /([\s/?#;"'<>,]+)/
 // The words of our own paths.
 const WORDS: readonly string[] = ['', 'users', 'api-keys', 'current', 'rotate']
 
@@ -19,13 +21,14 @@ function decoded (part: string): string {
   }
 }
 
-/** The parts of a path, escaped and not. */
-function partsOf (path: string): string[] {
-  return path.split('/').flatMap((part) => [part, decoded(part), ...decoded(part).split(BETWEEN)])
+/** A text and the parts that it has, escaped and not. */
+function partsOf (text: string): string[] {
+  return [text, ...text.split(BETWEEN)].flatMap((part) => [part, decoded(part), ...decoded(part).split(BETWEEN)])
 }
 
 function masked (parts: readonly string[], label: string): MaskedParts {
-  return new Map(parts.filter((part) => !isShown(part) && !BETWEEN.test(part)).map((part) => [part, label]))
+  const hidden = parts.filter((part) => !isShown(part) && part.replace(BETWEEN, '') !== '')
+  return new Map(hidden.map((part) => [part, label]))
 }
 
 /**
@@ -36,17 +39,19 @@ export function maskedParts (request: unknown): MaskedParts {
   const { params, is404, url, server } = Object(request)
   if (is404 === true) {
     const depth = String(Object(server).prefix ?? '').split('/').length
-    const path = String(url).replace(/[?;].*/s, '')
+    const path = String(url).replace(/\?.*/s, '')
     return masked(partsOf(path.split('/').slice(depth).join('/')), '*')
   }
   const id: unknown = Object(params).id
   if (typeof id !== 'string' || isShown(id)) return NOTHING_MASKED
-  const sent = String(url).split(BETWEEN).filter((part) => decoded(part) === id)
-  return masked([...sent, ...partsOf(id)], ':id')
+  const sent = String(url).split(/[/?]/).filter((part) => decoded(part) === id)
+  return masked([id, ...sent.flatMap(partsOf), ...partsOf(id)], ':id')
 }
 
-/** A text with what the log shows of a path. Only texts with a slash are paths. */
+/** A text with what the log shows of a path. A text without a slash is one part, or no path. */
 export function withoutMasked (text: string, parts: MaskedParts): string {
-  if (parts.size === 0 || !text.includes('/')) return text
-  return text.split(BETWEEN).map((part) => parts.get(part) ?? part).join('')
+  if (parts.size === 0) return text
+  const whole = parts.get(text)
+  if (whole !== undefined) return whole
+  return text.includes('/') ? text.split(BETWEEN).map((part) => parts.get(part) ?? part).join('') : text
 }

@@ -94,7 +94,7 @@ export function createSecurityLog (log: FastifyBaseLogger, windowMs = WINDOW_MS)
       } else if (code === 'insufficient_scope' && errors !== undefined) {
         // A scope that the route requires is logged by `denied`.
         const fields = { event: 'api_key.grant_denied', actor }
-        limit.write(fields.event, () => request.log.warn(fields, 'an API key tried to give more than it has'))
+        limit.write(fields.event, () => request.log.warn(fields, 'an API key tried to give or revoke more than it has'))
       }
     },
     close: limit.close

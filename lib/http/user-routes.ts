@@ -63,8 +63,7 @@ function userHandlers (
       // Two lines are joined by a comma and a space, which no valid key has.
       const idempotencyKey = header(request, 'idempotency-key')
       const options = idempotencyKey === undefined ? {} : { idempotencyKey }
-      const owner = idempotencyKey === undefined ? null : await ownerOf(callerOf(request))
-      const call = { context: contextOf(request), priorFaults, owner }
+      const call = { context: contextOf(request), priorFaults, ownerOf: () => ownerOf(callerOf(request)) }
       const { user, replayed } = await users.create(request.body, options, call)
       if (replayed) reply.header('idempotency-replayed', 'true')
       reply.code(201).header('location', `${collectionPath(request)}/${user.id}`)

@@ -30,6 +30,11 @@ export interface UsersServiceOptions {
   publish: PublishUser
 }
 
+/** A creation's call. It may have to look up whose idempotency key it has. */
+export interface CreationCall extends Call {
+  ownerOf?: () => Promise<Context['actor']>
+}
+
 export type PublishUser = (type: UserEventType, user: UserRecord, context: Context) => void
 
 /** Attempts to patch fields while other writers keep changing the user. */
@@ -72,11 +77,11 @@ export function createUsersService (options: UsersServiceOptions) {
     })
   }
 
-  /** `owner`: whose idempotency key it is; the actor, unless it is given. */
+  /** `ownerOf`: finds whose idempotency key it is; by default the actor's. */
   async function create (
     input: unknown,
     options: CreateOptions,
-    { owner, context, priorFaults }: Call & { owner?: Context['actor'] } = FROM_PROCESS
+    { ownerOf, context, priorFaults }: CreationCall = FROM_PROCESS
   ): Promise<Creation> {
     const checked = checkCreate(input, fields)
     throwFaults([...priorFaults, ...createOptionsFaults(options)], checked)
@@ -95,7 +100,7 @@ export function createUsersService (options: UsersServiceOptions) {
     const keys = { emailKey: email.key, nameKey: name.key }
     const idempotency = idempotencyKey === undefined
       ? null
-      : idempotencyOf(idempotencyKey, input, owner ?? context.actor, idempotencyTtl)
+      : idempotencyOf(idempotencyKey, input, ownerOf === undefined ? context.actor : await ownerOf(), idempotencyTtl)
     const creation = await fromStorage(() => storage.createUser(user, keys, idempotency))
     if (!creation.replayed) publish('user.created', creation.user, context)
     return creation

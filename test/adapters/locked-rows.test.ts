@@ -2,9 +2,12 @@
 import pg from 'pg'
 import { test, type Test } from 'tap'
 import { postgres } from '../../adapters/postgres.ts'
-import { anyVersion, apiKeyOf, idOf, keysOf, rename, timeOf, userOf } from '../../adapters/testing/values.ts'
+import {
+  anyVersion, apiKeyOf, idempotencyOf, idOf, keysOf, rename, timeOf, userOf
+} from '../../adapters/testing/values.ts'
 import type { Storage } from '../../lib/core/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
+import { USER_COLUMN_LIST } from '../helpers/plain-users.ts'
 import { pgUrl, temporarySchema } from '../helpers/stores.ts'
 
 const POOL_MAX = 10
@@ -23,7 +26,7 @@ async function withLocked (t: Test, ids: string[], statementTimeout = 5000) {
   t.teardown(() => host.end())
   await host.query('begin')
   await host.query(`select 1 from "${schema}".fastify_users_users where id = any($1) for update`, [ids])
-  return { storage, host }
+  return { storage, host, schema }
 }
 
 const codeOf = (error: unknown): unknown => Object(error).code
@@ -73,4 +76,27 @@ test('while many rows are locked, reads and creations in groups go on', async (t
   await host.query('rollback')
   t.strictSame(new Set(await blocked.codes), new Set(['written']), 'a short lock is waited for')
   t.equal((await storage.findUser(idOf('usr', 1)))?.version, 21)
+})
+
+test('while an address is held, other creations and deletions go on', async (t) => {
+  const { storage, host, schema } = await withLocked(t, [], 60_000)
+  const held = { ...userOf(7), id: idOf('usr', 8) }
+  await host.query(
+    `insert into "${schema}".fastify_users_users ${USER_COLUMN_LIST}
+     values ($1, 'x', 'x', $2, $3, 1, now(), now())`,
+    [held.id, held.email, keysOf(held).emailKey]
+  )
+  // Each is alone in its group, and waits for what becomes of the address.
+  const blocked = settled(Array.from({ length: 2 * POOL_MAX }, (_, i) => {
+    const user = { ...userOf(100 + i), email: held.email }
+    return storage.createUser(user, keysOf(user), i % 2 === 0 ? null : idempotencyOf(i))
+  }))
+  for (let n = 10; n < 40; n++) {
+    await add(storage, n)
+    await storage.deleteUser(idOf('usr', n), anyVersion)
+  }
+  t.equal(blocked.ended(), 0)
+  await host.query('rollback')
+  const codes = await blocked.codes
+  t.strictSame(codes.toSorted(), [...codes.slice(1).map(() => 'email_taken'), 'written'])
 })

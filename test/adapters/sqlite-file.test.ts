@@ -1,6 +1,7 @@
 // sqlite(): the file of the database is made for its owner alone, and no write is acknowledged once it is gone.
-import { existsSync } from 'node:fs'
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import fs, { existsSync } from 'node:fs'
+import { mkdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
 import { sqlite } from '../../adapters/sqlite.ts'
@@ -50,6 +51,53 @@ test('nothing is acknowledged once the file or its log is replaced, and all is o
     await storage.check()
     await add(3)
   }
+})
+
+test('a link to the file, and a relative path, are followed once', async (t) => {
+  const directory = await temporaryDirectory(t)
+  await mkdir(join(directory, 'data'))
+  await symlink(join(directory, 'data', 'users.db'), join(directory, 'link.db'))
+  await writeFile(join(directory, 'data', 'users.db'), '')
+  const linked = sqlite({ filename: join(directory, 'link.db') })
+  t.teardown(() => linked.close())
+  await linked.migrate()
+  await linked.createUser(userOf(1), keysOf(userOf(1)), null)
+  await rename(join(directory, 'data', 'users.db-wal'), join(directory, 'away'))
+  await t.rejects(linked.check(), { code: 'unavailable' }, 'the log is beside the file itself')
+
+  const before = process.cwd()
+  t.teardown(() => process.chdir(before))
+  process.chdir(directory)
+  const relative = sqlite({ filename: 'relative.db' })
+  t.teardown(() => relative.close())
+  process.chdir(before)
+  await relative.migrate()
+  await relative.createUser(userOf(1), keysOf(userOf(1)), null)
+})
+
+test('a file that is there is not opened to make it: closing it would drop the locks of this process', async (t) => {
+  const { filename, add } = await opened(t)
+  const { openSync } = fs
+  const outcomes: string[] = []
+  fs.openSync = Object(Object.assign((...args: Parameters<typeof openSync>) => {
+    try {
+      const descriptor = openSync(...args)
+      outcomes.push('opened')
+      return descriptor
+    } catch (error) {
+      outcomes.push(Object(error).code)
+      throw error
+    }
+  }))
+  syncBuiltinESMExports()
+  t.teardown(() => {
+    fs.openSync = openSync
+    syncBuiltinESMExports()
+  })
+  const again = sqlite({ filename })
+  t.strictSame(outcomes, ['EEXIST'])
+  await again.close()
+  await add(2)
 })
 
 test('a service whose file is deleted answers 503, not 201', async (t) => {

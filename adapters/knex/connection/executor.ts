@@ -30,6 +30,8 @@ export interface TransactionOptions {
   exclusive?: boolean
   /** Lift the limits on the time of statements. */
   noTimeout?: boolean
+  /** It may wait for the row with this id. Default null: not known. */
+  waitsFor?: string | null
 }
 
 /** How much work is combined. */

@@ -7,7 +7,7 @@ import { isConflict, isLost, toStorageError } from './driver-errors.ts'
 import type { Batching, Executor, PoolExecutor, Query } from './executor.ts'
 import { shareConnections } from './shared-connections.ts'
 import { queryOn, type StatementSettings } from './statements.ts'
-import { createWriteLanes, type WriteLanes } from './write-lanes.ts'
+import { createWriteQueue, type WriteQueue } from './write-queue.ts'
 
 // Of two that conflict one succeeds, so a statement that fails this often has met that many others.
 const ATTEMPTS = 20
@@ -15,10 +15,10 @@ const ATTEMPTS = 20
 // Connections that writes which wait for locks leave to reads and to groups of writes.
 const LEFT_FREE = 3
 
-/** Lanes on all connections of a pool but a few, and on half of a small pool. A single connection needs none. */
-function lanesOf (connections: number, timeout: number | undefined): WriteLanes {
-  if (connections === 1) return (_key, work) => work()
-  return createWriteLanes(Math.max(1, Math.floor(connections / 2), connections - LEFT_FREE), timeout)
+/** A queue for all connections of a pool but a few, and for half of a small pool. A host's own pool has none. */
+function writeQueueOf (connections: number, timeout: number | undefined): WriteQueue {
+  if (connections === 1 || timeout === undefined) return (_key, work) => work()
+  return createWriteQueue(Math.max(1, Math.floor(connections / 2), connections - LEFT_FREE), timeout)
 }
 
 /** Settings of an executor on a pool of our own. */
@@ -26,7 +26,7 @@ export interface PoolSettings extends StatementSettings {
   /** Milliseconds for the server's limit on statements, where none could be set on its session. */
   localTimeout?: number | undefined
   /** Milliseconds that a write waits for its turn, among those that may wait for a lock. */
-  laneTimeout?: number | undefined
+  queueTimeout?: number | undefined
   batching?: Batching | null | undefined
 }
 
@@ -43,12 +43,12 @@ interface Limits {
  * text costs nothing to build.
  */
 export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSettings = {}): PoolExecutor {
-  const { deadline, prepare, busyTimeout, localTimeout, laneTimeout, batching = null } = settings
+  const { deadline, prepare, busyTimeout, localTimeout, queueTimeout, batching = null } = settings
   const pool = poolOf(knex)
   const dialect = dialectOf(pool.driverName)
   const { begin: beginDefault, beginSnapshotWrite, exclusiveLock, shareTable } = dialect.transaction
   const { liftTimeouts, statementTimeout } = dialect.transaction
-  const lanes = lanesOf(pool.pool.max, laneTimeout)
+  const queued = writeQueueOf(pool.pool.max, queueTimeout)
   const share = shareConnections(pool, dialect, batching?.connections ?? 0, discardIfLost)
 
   /** A lost connection must not be lent again. */
@@ -93,7 +93,9 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
       }
     }
 
-  const lift = async (query: Query) => { if (liftTimeouts !== null) await query(liftTimeouts) }
+  // A host's own limit on locks stays: its pool may have one, so that no schema change holds up others for long.
+  const lifting = queueTimeout === undefined ? statementTimeout?.(0) ?? null : liftTimeouts
+  const lift = async (query: Query) => { if (lifting !== null) await query(lifting) }
 
   const query: Executor['query'] = (sql, params, options = {}) => {
     const { keepPlan = true, retry = true, bounded = false, waitsFor } = options
@@ -105,7 +107,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
         await on(statementTimeout(localTimeout))
         return run(on)
       })
-    return waitsFor === undefined ? repeat(work, limits) : lanes(waitsFor, () => repeat(work, limits))
+    return waitsFor === undefined ? repeat(work, limits) : queued(waitsFor, () => repeat(work, limits))
   }
 
   const readAlone: Executor['read'] = (sql, params, { keepPlan = true } = {}) => query(sql, params, { keepPlan })
@@ -130,7 +132,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
     batching,
     read,
     query,
-    transaction (work, { exclusive = false, noTimeout = false } = {}) {
+    transaction (work, { exclusive = false, noTimeout = false, waitsFor = null } = {}) {
       const all = inTransaction(async (on) => {
         if (noTimeout) await lift(on)
         if (exclusive && exclusiveLock !== null) await on(exclusiveLock, [names.lock])
@@ -138,7 +140,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
       })
       // Whoever waits for a migration waits as long as it takes.
       if (noTimeout) return repeat(all, { deadline: Infinity })
-      return lanes(exclusive ? names.lock : null, () => repeat(all, { deadline }))
+      return queued(exclusive ? names.lock : waitsFor, () => repeat(all, { deadline }))
     },
     snapshot (work, { begin = beginSnapshotWrite, signal } = {}) {
       const all = inTransaction(async (on) => {

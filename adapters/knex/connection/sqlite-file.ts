@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StorageError } from '../../../lib/core/storage-error.ts'
 import type { Storage } from '../../../lib/core/storage.ts'
@@ -7,17 +7,23 @@ import type { Storage } from '../../../lib/core/storage.ts'
 const FILE_MODE = 0o600
 const DIRECTORY_MODE = 0o700
 
-const WRITES = [
+// Whose success means that something is kept, or that it would be.
+const ACKNOWLEDGED = [
   'createUser', 'updateUser', 'deleteUser', 'createApiKey', 'rotateApiKey', 'revokeApiKey', 'touchApiKey',
   'pruneIdempotency', 'check', 'migrate'
 ] as const satisfies ReadonlyArray<keyof Storage>
 
 /** The file of a database, which must stay where it is: what is written into a deleted file is lost. */
 export interface SqliteFile {
+  /** The path, absolute and without links: SQLite puts the log beside the file itself. */
+  path: string
   /** Called when a connection is opened: the write-ahead log may be a new one then. */
   opened (): void
-  /** @throws StorageError `unavailable` if the file or its write-ahead log was deleted or replaced */
-  requireSame (): void
+  /**
+   * `isWrite`: looked for once in a turn of the event loop, for all writes that are answered in it.
+   * @throws StorageError `unavailable` if the file or its write-ahead log was deleted or replaced
+   */
+  requireSame (isWrite: boolean): void
 }
 
 /** Which file a path leads to: its device and inode; null: none. */
@@ -33,8 +39,13 @@ function ensureFile (filename: string, create: boolean): void {
     throw new Error(`fastify-users: sqlite(): there is no database in ${filename}, and create is false`)
   }
   mkdirSync(dirname(filename), { recursive: true, mode: DIRECTORY_MODE })
-  // SQLite gives the files beside it the mode of this one.
-  closeSync(openSync(filename, 'a', FILE_MODE))
+  try {
+    // SQLite gives the files beside it the mode of this one.
+    closeSync(openSync(filename, 'ax', FILE_MODE))
+  } catch (error) {
+    // A file that is there is not opened: closing it would drop every lock that this process has on it.
+    if (Object(error).code !== 'EEXIST') throw error
+  }
 }
 
 /**
@@ -43,19 +54,22 @@ function ensureFile (filename: string, create: boolean): void {
  */
 export function openSqliteFile (filename: string, { create }: { create: boolean }): SqliteFile {
   ensureFile(filename, create)
-  const file = identityOf(filename)
+  const path = realpathSync(filename)
+  const file = identityOf(path)
   let log: string | null = null
   let isChecked = false
 
   return {
+    path,
     opened () { log = null },
-    requireSame () {
-      // Once for all writes that are answered in a turn of the event loop: for each, it was a tenth of the CPU time.
-      if (isChecked) return
-      const found = identityOf(`${filename}-wal`)
+    requireSame (isWrite) {
+      // For each write it was a tenth of the CPU time.
+      if (isChecked && isWrite) return
+      isChecked = false
+      const found = identityOf(`${path}-wal`)
       // It is made by the first statement, and stays as long as a connection is open.
       log ??= found
-      if (identityOf(filename) === file && found === log) {
+      if (identityOf(path) === file && found === log) {
         isChecked = true
         setImmediate(() => { isChecked = false })
         return
@@ -67,10 +81,10 @@ export function openSqliteFile (filename: string, { create }: { create: boolean 
 
 /** The store, where no write is acknowledged that went into a file which is no longer there. */
 export function onWatchedFile<Store extends Storage> (storage: Store, { requireSame }: SqliteFile): Store {
-  const watched = WRITES.map((name) => {
+  const watched = ACKNOWLEDGED.map((name) => {
     const write = async (...args: unknown[]): Promise<unknown> => {
       const result: unknown = await Reflect.apply(storage[name], storage, args)
-      requireSame()
+      requireSame(name !== 'check')
       return result
     }
     return [name, write] as const

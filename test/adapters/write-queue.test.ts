@@ -1,6 +1,6 @@
-// Lanes for writes that may wait for locks: so many at a time, those of one key in turn, and none waits for ever.
+// The queue of writes that may wait for locks: so many at a time, those of one key in turn, and none waits for ever.
 import { test } from 'tap'
-import { createWriteLanes } from '../../adapters/knex/connection/write-lanes.ts'
+import { createWriteQueue } from '../../adapters/knex/connection/write-queue.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -23,10 +23,10 @@ function workshop () {
 }
 
 test('no more than its number run at a time, in the order in which they came', async (t) => {
-  const lanes = createWriteLanes(2)
+  const queued = createWriteQueue(2)
   const { running, start, most } = workshop()
   const names = ['a', 'b', 'c', 'd', 'e']
-  const all = Promise.allSettled(names.map((name) => lanes(null, start(name))))
+  const all = Promise.allSettled(names.map((name) => queued(null, start(name))))
   for (const [i, name] of names.entries()) {
     await turn()
     t.strictSame([...running.keys()], names.slice(i, i + 2))
@@ -37,10 +37,10 @@ test('no more than its number run at a time, in the order in which they came', a
 })
 
 test('those of one key run in turn, and hold up no other key', async (t) => {
-  const lanes = createWriteLanes(3)
+  const queued = createWriteQueue(3)
   const { running, start } = workshop()
   const all = Promise.all([
-    ...['x1', 'x2', 'x3'].map((name) => lanes('x', start(name))), lanes('y', start('y1')), lanes(null, start('z'))
+    ...['x1', 'x2', 'x3'].map((name) => queued('x', start(name))), queued('y', start('y1')), queued(null, start('z'))
   ])
   await turn()
   t.strictSame([...running.keys()], ['x1', 'y1', 'z'])
@@ -53,14 +53,14 @@ test('those of one key run in turn, and hold up no other key', async (t) => {
 
 test('whoever has queued too long is told, and lets the next one through', async (t) => {
   for (const key of ['x', null]) {
-    const lanes = createWriteLanes(1, 20)
+    const queued = createWriteQueue(1, 20)
     const { running, start } = workshop()
-    const first = lanes(key, start('first'))
-    const late = lanes(key, start('late'))
+    const first = queued(key, start('first'))
+    const late = queued(key, start('late'))
     late.catch(() => {})
     const since = performance.now()
     while (performance.now() - since < 25) await turn()
-    const next = lanes(key, start('next'))
+    const next = queued(key, start('next'))
     running.get('first')?.()
     t.equal(await first, 'first')
     await t.rejects(late, { name: 'StorageError', code: 'unavailable' })

@@ -2,21 +2,21 @@ import { createKeyedQueue } from '../../../lib/core/keyed-queue.ts'
 import { StorageError } from '../../../lib/core/storage-error.ts'
 
 /** Runs a write that may wait for a lock; `key`: what it locks, null if that is not known. */
-export type WriteLanes = <Value>(key: string | null, work: () => Promise<Value>) => Promise<Value>
+export type WriteQueue = <Value>(key: string | null, work: () => Promise<Value>) => Promise<Value>
 
 /**
  * Keeps writes that wait for locks from taking every connection. At most `max` run concurrently, and those of one key
  * in turn: while a transaction of the host's holds the row of a user, one connection waits for it. Writes that have
  * queued for longer than `timeout` milliseconds fail as `unavailable`, so that ever more do not pile up.
  */
-export function createWriteLanes (max: number, timeout = Infinity): WriteLanes {
+export function createWriteQueue (max: number, timeout = Infinity): WriteQueue {
   const inTurn = createKeyedQueue()
   const waiting: Array<() => void> = []
   let running = 0
 
-  async function inLane<Value> (until: number, work: () => Promise<Value>): Promise<Value> {
+  async function inQueue<Value> (until: number, work: () => Promise<Value>): Promise<Value> {
     if (running < max) running++
-    // Whoever leaves hands its lane over.
+    // Whoever ends hands its place over.
     else await new Promise<void>((resolve) => waiting.push(resolve))
     try {
       if (performance.now() > until) throw new StorageError('unavailable', 'the database is too busy to write')
@@ -30,6 +30,6 @@ export function createWriteLanes (max: number, timeout = Infinity): WriteLanes {
 
   return (key, work) => {
     const until = performance.now() + timeout
-    return key === null ? inLane(until, work) : inTurn(key, () => inLane(until, work))
+    return key === null ? inQueue(until, work) : inTurn(key, () => inQueue(until, work))
   }
 }
