@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'tap'
 import { get, KEY, startService } from '../helpers/service.ts'
 import { pgBouncerUrl, pgUrl, pooled, sql, temporaryDirectory } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
 import '../helpers/watch-fetch.ts'
 
 const STATIC = 'a-static-key-of-more-than-32-characters!'
@@ -81,10 +82,13 @@ test('on PostgreSQL, under another prefix: is ready again after the database was
   // Gone for the service alone: the others of the suite share the server.
   await sql(`alter database ${database} allow_connections false`)
   await sql('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database])
-  t.strictSame(await get(`${new URL(url).origin}/ready`), { status: 503, body: { status: 'unavailable' } })
+  const ready = () => get(`${new URL(url).origin}/ready`)
+  // The service asks once a second.
+  await until('a 503', async () => (await ready()).status === 503)
+  t.strictSame(await ready(), { status: 503, body: { status: 'unavailable' } })
   t.equal((await get(`${new URL(url).origin}/health`)).status, 200)
   await sql(`alter database ${database} allow_connections true`)
-  t.equal((await get(`${new URL(url).origin}/ready`)).status, 200, 'it recovers by itself')
+  await until('it recovers by itself', async () => (await ready()).status === 200)
   service.process.kill('SIGTERM')
   t.equal(await service.exitCode(), 0)
   t.equal(service.stderr(), '')
