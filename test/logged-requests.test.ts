@@ -114,6 +114,21 @@ test('of the path of a request, logs the words that are ours and ids', async (t)
   }
 })
 
+test('a path hides nothing else of a request from the log', async (t) => {
+  for (const [method, path, shown] of [
+    ['GET', '/users/127.0.0.1', '/v1/users/127.0.0.1'],
+    ['GET', '/unknown/127.0.0.1/localhost:80', '/v1/*/127.0.0.1/localhost:80'],
+    ['DELETE', '/users/DELETE', '/v1/users/DELETE']
+  ] as const) {
+    const log = captureLog()
+    const { call } = await testApp(t, { server: { logger: Object({ stream: log.stream }) } })
+    await call(method, path)
+    t.strictSame(log.entries().find(({ req }) => req !== undefined)?.['req'], {
+      method, url: shown, host: 'localhost:80', remoteAddress: '127.0.0.1'
+    }, path)
+  }
+})
+
 test('logs no credentials if a childLoggerFactory of the host drops the serialisers', async (t) => {
   for (const [name, serializers] of [
     [

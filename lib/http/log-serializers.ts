@@ -13,9 +13,12 @@ const REDACTED = '[redacted]'
 // Deeper values are not shown.
 const DEPTH_MAX = 6
 
+// A slash that begins a path, and not the second half of a media type.
+const PATH = /(?<![\w.+-])\//
+
 /** A path or URL without its query, which a host's router may let begin with `;`; any other word as it is. */
 function withoutQuery (word: string): string {
-  const at = word.search(/[?;]/)
+  const at = word.search(PATH.test(word) ? /[?;]/ : /\?/)
   return at > 0 && word.lastIndexOf('/', at) !== -1 ? word.slice(0, at) : word
 }
 

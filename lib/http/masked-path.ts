@@ -26,8 +26,8 @@ function partsOf (text: string): string[] {
   return [text, ...text.split(BETWEEN)].flatMap((part) => [part, decoded(part), ...decoded(part).split(BETWEEN)])
 }
 
-function masked (parts: readonly string[], label: string): MaskedParts {
-  const hidden = parts.filter((part) => !isShown(part) && part.replace(BETWEEN, '') !== '')
+function masked (parts: readonly string[], label: string, known: readonly unknown[]): MaskedParts {
+  const hidden = parts.filter((part) => !isShown(part) && !known.includes(part) && part.replace(BETWEEN, '') !== '')
   return new Map(hidden.map((part) => [part, label]))
 }
 
@@ -36,16 +36,18 @@ function masked (parts: readonly string[], label: string): MaskedParts {
  * Under an unknown path this is all that follows the prefix. Well-formed ids are shown.
  */
 export function maskedParts (request: unknown): MaskedParts {
-  const { params, is404, url, server } = Object(request)
+  const { params, is404, url, server, id: requestId, method, ip, host, hostname, socket } = Object(request)
+  // Logged beside the path. Whoever writes its own address into a path must not hide that from the log.
+  const known = [requestId, method, ip, host, hostname, Object(socket).remoteAddress]
   if (is404 === true) {
     const depth = String(Object(server).prefix ?? '').split('/').length
     const path = String(url).replace(/\?.*/s, '')
-    return masked(partsOf(path.split('/').slice(depth).join('/')), '*')
+    return masked(partsOf(path.split('/').slice(depth).join('/')), '*', known)
   }
   const id: unknown = Object(params).id
   if (typeof id !== 'string' || isShown(id)) return NOTHING_MASKED
   const sent = String(url).split(/[/?]/).filter((part) => decoded(part) === id)
-  return masked([id, ...sent.flatMap(partsOf), ...partsOf(id)], ':id')
+  return masked([id, ...sent.flatMap(partsOf), ...partsOf(id)], ':id', known)
 }
 
 /** A text with what the log shows of a path. A text without a slash is one part, or no path. */
