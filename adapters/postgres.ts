@@ -8,10 +8,10 @@ import { type KnexStorage, storageOnOwnKnex } from './knex/storage.ts'
 import { namingTable } from './knex/tables/names.ts'
 
 // Less than the wait for a connection: a failed connection attempt must not fail the next caller's wait.
-const CONNECT_TIMEOUT_MS = 4000
-const ACQUIRE_TIMEOUT_MS = 5000
-const DEADLINE_MARGIN_MS = 1000
-// Of the time for a statement, the part that it may wait for a lock. As long again, and a little more, it may queue.
+const CONNECT_TIMEOUT_MS = 2500
+const ACQUIRE_TIMEOUT_MS = 3000
+const DEADLINE_MARGIN_MS = 500
+// Of the time for a statement, the part that it may wait for a lock. The rest is for its turn and a connection.
 const LOCK_SHARE = 0.4
 // The listening connection sends nothing by itself: a network that drops idle connections would cut it off unnoticed.
 const KEEP_ALIVE_MS = 10_000
@@ -39,7 +39,7 @@ const optionTable = {
     }, { additionalProperties: false }),
     message: 'must be { min, max } with whole numbers, max 1 or more'
   }),
-  /** Milliseconds after which a statement of ours is ended; 0: never. */
+  /** Milliseconds after which a statement of ours is ended, with the time that it waits for its turn; 0: never. */
   statementTimeout: defaulted<number>(5000, {
     schema: Type.Integer({ minimum: 0 }),
     message: 'must be a whole number of milliseconds, 0 or more'
@@ -98,10 +98,11 @@ export function postgres (given: PostgresOptions): KnexStorage {
   // At least one connection is left to those who write.
   const connections = Math.min(SHARED_CONNECTIONS, pool.max - 1)
   const settings = {
-    // The server's limit comes first. Ours is for a server, or a network, that no longer answers.
-    deadline: statementTimeout > 0 ? statementTimeout + DEADLINE_MARGIN_MS : undefined,
+    // The server's limit comes first. Our total is for a server, or a network, that no longer answers.
+    limits: statementTimeout > 0
+      ? { wait: (1 - LOCK_SHARE) * statementTimeout, busy: 0, total: statementTimeout + DEADLINE_MARGIN_MS }
+      : undefined,
     localTimeout: pooler && statementTimeout > 0 ? statementTimeout : undefined,
-    queueTimeout: statementTimeout > 0 ? (1 - LOCK_SHARE) * statementTimeout : undefined,
     prepare: !pooler,
     batching: pipelined && connections > 0 ? { connections, groups: Math.min(CONCURRENT_GROUPS, connections) } : null
   }

@@ -15,7 +15,7 @@ const BUSY_TIMEOUT_MS = 5000
 // costs a third.
 const CACHE_KIB = 65_536
 const WAL_TIMEOUT_MS = 5000
-const ACQUIRE_TIMEOUT_MS = 10_000
+const WAIT_MS = 5000
 
 export type { SqliteDriver }
 
@@ -45,7 +45,7 @@ const optionTable = {
     schema: Type.Boolean(),
     message: 'must be true or false'
   }),
-  /** Milliseconds that a statement waits for another process's lock before it fails as unavailable. */
+  /** Milliseconds that a write waits for another process's lock before it fails as unavailable. Reads do not wait. */
   busyTimeout: defaulted<number>(BUSY_TIMEOUT_MS, {
     schema: Type.Integer({ minimum: 0 }),
     message: 'must be a whole number of milliseconds, 0 or more'
@@ -56,18 +56,18 @@ const optionTable = {
 export interface SqliteOptions extends OptionsOf<typeof optionTable> {}
 
 /**
- * Prepares a new connection: write-ahead log, every commit on the disk before it is acknowledged, and a wait for the
- * locks of other processes. Two processes that turn the log on concurrently can get SQLITE_BUSY in spite of the
- * timeout, so that is retried.
+ * Prepares a new connection: write-ahead log, and every commit on the disk before it is acknowledged. It does not wait
+ * for the locks of other processes: reads go on while writes are repeated. Two processes that turn the log on
+ * concurrently can get SQLITE_BUSY, so that is retried.
  */
-function preparer (busyTimeout: number, { execute }: Pick<LoadedDriver, 'execute'>, file: SqliteFile | null) {
+function preparer ({ execute }: Pick<LoadedDriver, 'execute'>, file: SqliteFile | null) {
   const settings = [
-    `busy_timeout = ${busyTimeout}`, 'journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON',
+    'busy_timeout = 0', 'journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON',
     `cache_size = -${CACHE_KIB}`
   ].map((each) => `PRAGMA ${each};`).join(' ')
   return (connection: unknown, done: (error: unknown) => void): void => {
     file?.opened()
-    retryWhileBusy(() => execute(connection, settings), WAL_TIMEOUT_MS).then(() => done(null), done)
+    retryWhileBusy(() => execute(connection, settings), performance.now() + WAL_TIMEOUT_MS).then(() => done(null), done)
   }
 }
 
@@ -82,20 +82,20 @@ export function sqlite (given: SqliteOptions): KnexStorage {
   const { filename, driver, create, busyTimeout, tablePrefix } = options
   const { knex }: typeof import('knex') = requireOptional('sqlite()', ['knex'])('knex')
   const loaded = loadSqliteDriver(driver)
-  const { name, version, client, lockTimeouts } = loaded
+  const { name, version, client } = loaded
   const file = filename === ':memory:' ? null : openSqliteFile(filename, { create })
-  const { connection, caller } = lockTimeouts(busyTimeout)
   const ownKnex = knex({
     client,
     connection: { filename: file?.path ?? filename },
     useNullAsDefault: true,
     compileSqlOnError: false,
-    acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
+    acquireConnectionTimeout: WAIT_MS,
     // SQLite has one writer, and a :memory: database is its connection.
-    pool: { min: 1, max: 1, afterCreate: preparer(connection, loaded, file) },
+    pool: { min: 1, max: 1, afterCreate: preparer(loaded, file) },
     log: silentLogger
   })
-  const settings = { prepare: true, batching: { connections: 1, groups: 1 }, busyTimeout: caller }
+  const limits = { wait: Math.max(WAIT_MS, busyTimeout), busy: busyTimeout, total: Infinity }
+  const settings = { prepare: true, batching: { connections: 1, groups: 1 }, limits }
   const storage = storageOnOwnKnex(ownKnex, tablePrefix === undefined ? {} : { tablePrefix }, settings)
   const named = { ...storage, name: `sqlite (${name} ${version})` }
   return file === null ? named : onWatchedFile(named, file)

@@ -49,15 +49,23 @@ function problemsIn ({ version, latest, pending, missing, unindexed }: SchemaRep
 }
 
 function problemsOfCounts (counts: CountsReport | null): string[] {
-  if (counts === null || (counts.wrong === 0 && counts.users === counts.counted)) return []
-  const { users, counted, wrong } = counts
-  const problem = `there are ${users} users, and lists count ${counted} (${wrong} wrong numbers)`
-  return [`${problem}: run fastify-users check --fix`]
+  if (counts === null) return []
+  const { users, counted, wrong, malformedIds } = counts
+  return [
+    ...(wrong === 0 && users === counted
+      ? []
+      : [`there are ${users} users, and lists count ${counted} (${wrong} wrong numbers): ` +
+          'run fastify-users check --fix']),
+    ...(malformedIds === 0
+      ? []
+      : [`users with malformed ids, which are listed and not found by id: ${malformedIds}; give them ids of the form ` +
+          'usr_ and 26 characters of base32 with SQL, or delete them'])
+  ]
 }
 
 /**
  * Finds what keeps the storage from working well, and says what to do: an old schema, missing indexes or triggers,
- * wrong counts. `fix`: count again first.
+ * wrong counts, ids of another form. `fix`: count again first.
  * @throws Refusal if there is a problem, StorageError
  */
 export async function check (

@@ -149,7 +149,10 @@ export const optionTable = {
    * key. Needs @fastify/rate-limit.
    */
   maxDeletesPerHour: optional<number>(positive),
-  /** Maximum number of concurrent storage requests. Above it, requests get 503 with `Retry-After` immediately. */
+  /**
+   * Maximum number of requests that use the storage concurrently. More wait for half a second at most, and get 503 with
+   * `Retry-After` immediately if that would not do. Default: what the storage says, such as eight for each connection.
+   */
   maxInFlight: optional<number>(positive),
   /**
    * Members of your own that users have beside `name` and `email`, as a JSON Schema: `Type.Object({ plan:

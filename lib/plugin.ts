@@ -127,7 +127,8 @@ function descriptionSettings (options: CheckedOptions, fields: HostFields | null
 
 const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const options = checkOptions(given)
-  const { storage, keyPrefix, pepper: peppers, keyCache, pageSize, staticKeys, maxInFlight, errorFormat } = options
+  const { storage, keyPrefix, pepper: peppers, keyCache, pageSize, staticKeys, errorFormat } = options
+  const { maxInFlight = storage.concurrency ?? Infinity } = options
   const reserved = { members: USER_MEMBERS, parameters: LIST_PARAMETERS }
   const fields = options.fields === undefined
     ? null

@@ -119,7 +119,7 @@ test('a key deletes at most `maxDeletesPerHour` users, concurrently or one after
   t.equal((await call('DELETE', `/users/${left?.id}`)).statusCode, 204, 'the next hour')
 })
 
-test('requests above maxInFlight get 503 immediately and do not reach the storage', async (t) => {
+test('requests above maxInFlight wait half a second, then get 503, and do not reach the storage', async (t) => {
   const storage = memory()
   let [running, most, hold] = [0, 0, true]
   const held: Array<() => void> = []
@@ -132,7 +132,10 @@ test('requests above maxInFlight get 503 immediately and do not reach the storag
   }
   const { call } = await testApp(t, { storage, maxInFlight: 4 })
   const answers = Array.from({ length: 20 }, () => call('GET', '/users'))
-  const refused = await Promise.race([Promise.any(answers), ...answers])
+  const refused = await Promise.race(answers)
+  let ended = 0
+  for (const answer of answers) answer.then(() => { ended++ })
+  await until('the end of all that waited', () => ended === 16)
   t.strictSame(
     [refused.statusCode, refused.json().code, refused.json().detail, refused.headers['retry-after']],
     [503, 'storage_unavailable', 'Too many requests are running at the moment. Try again later.', '1']
@@ -144,6 +147,22 @@ test('requests above maxInFlight get 503 immediately and do not reach the storag
   t.strictSame(codes, [...Array.from({ length: 4 }, () => 200), ...Array.from({ length: 16 }, () => 503)])
   t.equal(most, 4)
   t.equal((await call('GET', '/users')).statusCode, 200, 'later requests succeed')
+})
+
+test('without maxInFlight the storage says how many requests it serves at a time', async (t) => {
+  const storage = { ...memory(), concurrency: 2 }
+  const held: Array<() => void> = []
+  const { listUsers } = storage
+  storage.listUsers = async (...args) => {
+    await new Promise<void>((resolve) => held.push(resolve))
+    return listUsers(...args)
+  }
+  const { call } = await testApp(t, { storage })
+  const answers = Array.from({ length: 3 }, () => call('GET', '/users'))
+  t.equal((await Promise.race(answers)).statusCode, 503)
+  t.equal(held.length, 2)
+  for (const release of held) release()
+  t.strictSame((await Promise.all(answers)).map(({ statusCode }) => statusCode).sort(), [200, 200, 503])
 })
 
 test('a key can revoke itself above its rate limit and above maxInFlight', async (t) => {

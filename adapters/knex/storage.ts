@@ -14,6 +14,10 @@ import { createMigrator, type Migrator } from './schema/migrator.ts'
 import { namesOf, type NamingOptions } from './tables/names.ts'
 import { knexUsers } from './users.ts'
 
+// Requests are combined, so there may be more than connections. Fewer than the largest group would leave it half empty.
+const CONCURRENCY_PER_CONNECTION = 8
+const CONCURRENCY_MIN = 64
+
 /** A storage in SQL. Its schema can be reverted, and its counted numbers can be verified. */
 export interface KnexStorage extends Storage, Migrator {
   /** Compares the counted numbers with the users. @throws StorageError `unavailable` */
@@ -34,6 +38,7 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
   const names = namesOf(options, dialectOf(poolOf(knex).driverName).hasSchemas)
   const pool = createPoolExecutor(knex, names, settings)
   const compaction = createCompaction(pool, names)
+  const concurrency = Math.max(CONCURRENCY_MIN, CONCURRENCY_PER_CONNECTION * poolOf(knex).pool.max)
 
   function storageOn (executor: Executor, close: () => Promise<void>): KnexStorage {
     return {
@@ -43,6 +48,7 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
       verifyCounts: countsVerifier(pool, names),
       rebuildCounts: compaction.rebuild,
       warnings: durabilityWarnings(executor),
+      concurrency,
       close,
       joinTransaction: join,
       ...knexUsers(executor, names, compaction),

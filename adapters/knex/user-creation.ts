@@ -36,11 +36,17 @@ export function knexCreation (
   const sql = creationSql(dialect, names)
   const grouped = batching === null
     ? null
-    : groupCommits(batching.groups, (all) => query(sql.insertAll, dialect.batch.values(all), { retry: false }))
+    : groupCommits(batching.groups, (all, since) =>
+      query(sql.insertAll, dialect.batch.values(all), { retry: false, since }))
 
-  async function createWithoutKey (user: UserRecord, emailKey: string, values: Values): Promise<Creation> {
-    const alone = async () => (await query(sql.insert, values, { waitsFor: emailKey }))[0]
-    const row = await (grouped === null ? alone() : grouped(user.id, values, alone))
+  async function createWithoutKey (
+    user: UserRecord,
+    emailKey: string,
+    values: Values,
+    asked: number
+  ): Promise<Creation> {
+    const alone = async (since: number) => (await query(sql.insert, values, { waitsFor: emailKey, since }))[0]
+    const row = await (grouped === null ? alone(asked) : grouped(user.id, values, alone))
     if (row !== undefined) return { user, replayed: false }
     const holder = await findUser(user.id)
     if (holder === null) throw new StorageError('email_taken', 'another user has the e-mail key')
@@ -50,11 +56,17 @@ export function knexCreation (
   }
 
   /** Writes user and key; false if the key is known. */
-  async function writeBoth (user: UserRecord, waitsFor: string, values: Values, idempotency: Idempotency) {
+  async function writeBoth (
+    user: UserRecord,
+    waitsFor: string,
+    values: Values,
+    idempotency: Idempotency,
+    since: number
+  ): Promise<boolean> {
     const { key, fingerprint, now, expiresAt } = idempotency
     const keyValues = [key, fingerprint, JSON.stringify(user), expiresAt, now]
     if (dialect.writesTwoTables) {
-      const options = { savepoint: true, bounded: true, waitsFor }
+      const options = { savepoint: true, bounded: true, waitsFor, since }
       return (await query(sql.insertWithKey, [...values, ...keyValues], options)).length > 0
     }
     return transaction(async (on) => {
@@ -63,17 +75,18 @@ export function knexCreation (
       await on(sql.insertOrFail, values)
       await on(sql.insertKey, [...keyValues, user.id])
       return true
-    })
+    }, { waitsFor, since })
   }
 
   async function createWithKey (
     user: UserRecord,
     emailKey: string,
     values: Values,
-    idempotency: Idempotency
+    idempotency: Idempotency,
+    since: number
   ): Promise<Creation> {
     while (true) {
-      if (await writeBoth(user, emailKey, values, idempotency)) return { user, replayed: false }
+      if (await writeBoth(user, emailKey, values, idempotency, since)) return { user, replayed: false }
       const [known] = await query(sql.findKey, [idempotency.key, idempotency.now])
       // Deleted with its user, or expired, since: the key is free again.
       if (known === undefined) continue
@@ -87,9 +100,10 @@ export function knexCreation (
       const { id, name, email, fields, version, createdAt, updatedAt } = user
       const values = [id, name, nameKey, email, emailKey, version, createdAt, updatedAt, JSON.stringify(fields)]
       onCreate()
+      const since = performance.now()
       const create = () => idempotency === null
-        ? createWithoutKey(user, emailKey, values)
-        : createWithKey(user, emailKey, values, idempotency)
+        ? createWithoutKey(user, emailKey, values, since)
+        : createWithKey(user, emailKey, values, idempotency, since)
       try {
         // Again if the connection was lost: the second attempt finds what the first one did.
         return await create().catch((error) => isLost(error) ? create() : Promise.reject(error))

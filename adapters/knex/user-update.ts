@@ -104,7 +104,8 @@ export function userUpdate (executor: Executor, names: Names, returned: string):
     if (known !== undefined) return known
     const sql = groupUpdate(dialect, names, returned, { columns, guarded })
     const options = { retry: false, keepPlan: dialect.batch.keepsPlan }
-    const group = groupCommits(concurrent, (all) => query(sql, dialect.batch.values(all), options))
+    const group = groupCommits(concurrent, (all, since) =>
+      query(sql, dialect.batch.values(all), { ...options, since }))
     groups.set(kind, group)
     return group
   }
@@ -114,13 +115,13 @@ export function userUpdate (executor: Executor, names: Names, returned: string):
     const changesNothing = values.size === 1
     if (changesNothing) return undefined
     const mayBeRefused = changes.email !== undefined
-    const alone = async (): Promise<Row | undefined> => {
+    const alone = async (since: number): Promise<Row | undefined> => {
       const { sql, params } = singleUpdate(dialect, names, returned, { id, values, guard })
-      return (await query(sql, params, { savepoint: mayBeRefused, waitsFor: id }))[0]
+      return (await query(sql, params, { savepoint: mayBeRefused, waitsFor: id, since }))[0]
     }
     const { ifVersion, unlessVersion } = guard
     const isPlain = unlessVersion.length === 0 && (ifVersion === null || ifVersion.length === 1)
-    if (batching === null || mayBeRefused || !isPlain) return alone()
+    if (batching === null || mayBeRefused || !isPlain) return alone(performance.now())
     const group = groupFor([...values.keys()], ifVersion !== null, batching.groups)
     return group(id, [id, ...values.values(), ...(ifVersion ?? [])], alone)
   }

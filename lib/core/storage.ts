@@ -10,7 +10,8 @@
  *   `unavailable` is thrown. Twenty concurrent calls on one record all end as some order of them does.
  * - Records are plain values. Times are ISO 8601 text in UTC with milliseconds (`2026-01-31T09:30:00.000Z`) on every
  *   store. The caller may change what is returned: it shares nothing with the store.
- * - Values to write are checked already. Ids are 30 ASCII characters. Names have 1 to 200 code points, and e-mail
+ * - Values to write are checked already. Ids are `usr_` or `key_` and 26 characters of lower-case base32
+ *   (`/^usr_[0-7][0-9a-hjkmnp-tv-z]{25}$/`): a store may refuse any other. Names have 1 to 200 code points, and e-mail
  *   addresses 1 to 254 characters; their keys are as long, but for what lower case adds. Times are of the years 0000 to
  *   9999. A key has 1 to 16 different scopes of visible ASCII without spaces. Fields are plain JSON of at most 16 KiB:
  *   up to 7 levels and 64 members of an object, none of them named `__proto__`, without NUL and lone surrogates, and
@@ -63,6 +64,11 @@ export interface OptionalMembers {
    * disk: a sentence for each, for the log. Asked once, at start.
    */
   warnings? (): Promise<readonly string[]>
+  /**
+   * How many requests the store serves best at a time, such as eight for each connection: more wait in the plugin, and
+   * are refused when that takes long. Without it, and without the option `maxInFlight`, they all reach the store.
+   */
+  readonly concurrency?: number
 }
 
 /** The interface that an adapter implements. Every member is required, but for those of {@link OptionalMembers}. */

@@ -88,7 +88,7 @@ function apiKeyHandlers (scope: FastifyInstance, apiKeys: ApiKeysService, option
     revoke: handler((request, reply) => revoke(request, reply, request.params.id)),
 
     // Outside the concurrency limit: whoever holds a leaked key can end it, however busy that key keeps the service.
-    revokeCurrent: handlersUnder(createConcurrencyLimit(undefined))((request, reply) => revoke(request, reply, null))
+    revokeCurrent: handlersUnder(createConcurrencyLimit(Infinity))((request, reply) => revoke(request, reply, null))
   }
 }
 

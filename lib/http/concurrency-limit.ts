@@ -1,25 +1,114 @@
 import { UsersError } from '../core/errors.ts'
 
-/** Runs work, or throws UsersError `storage_unavailable` if too much is running. */
+/** Runs work when it has a place, or throws UsersError `storage_unavailable`. */
 export type ConcurrencyLimit = <Value>(work: () => Promise<Value>) => Promise<Value>
 
-/**
- * Limits how much work runs concurrently. Above `max`, work is refused immediately: it waits in no queue and takes no
- * connection of the storage. Without `max` there is no limit.
- */
-export function createConcurrencyLimit (max: number | undefined): ConcurrencyLimit {
-  if (max === undefined) return (work) => work()
-  let running = 0
-  return async (work) => {
-    if (running >= max) {
-      const detail = 'Too many requests are running at the moment. Try again later.'
-      throw new UsersError('storage_unavailable', { detail, headers: { 'retry-after': '1' } })
+// What is served is served within 1.5 seconds, as long as one eighth of the places is not too many for the storage.
+const WAIT_MAX_MS = 500
+const WORK_TARGET_MS = 800
+const PLACES_MIN_SHARE = 1 / 8
+// Less time says little about how fast work ends: a first burst waits for connections.
+const SAMPLE_MIN_MS = 200
+const SAMPLE_MAX_MS = 2000
+const REST_MS = 1000
+
+function refusal (): UsersError {
+  const detail = 'Too many requests are running at the moment. Try again later.'
+  return new UsersError('storage_unavailable', { detail, headers: { 'retry-after': '1' } })
+}
+
+/** Measures how fast work ends while other work waits. Recent work counts more, and after a rest nothing is known. */
+function createSpeedometer () {
+  let since = 0
+  let until: number | null = 0
+  let ended = 0
+
+  const elapsed = (): number => (until ?? performance.now()) - since
+
+  return {
+    /** Work begins to wait. */
+    resume (): void {
+      const now = performance.now()
+      const rest = now - Number(until)
+      if (rest > REST_MS) [since, ended] = [now, 0]
+      else since += rest
+      until = null
+    },
+    /** No work waits any more. */
+    pause (): void {
+      until = performance.now()
+    },
+    count (): void {
+      ended++
+      if (elapsed() < SAMPLE_MAX_MS) return
+      since += elapsed() / 2
+      ended /= 2
+    },
+    /** Milliseconds between two ends of work; null: not known yet. */
+    interval (): number | null {
+      return elapsed() < SAMPLE_MIN_MS ? null : elapsed() / Math.max(1, ended)
     }
-    running++
+  }
+}
+
+/**
+ * Limits how much work runs concurrently: at most so many `places`, and fewer while it ends slowly. More work waits in
+ * a queue for half a second at most, so that a burst is served; if that would not do at the present speed, it is
+ * refused immediately. Infinity: there is no limit.
+ */
+export function createConcurrencyLimit (places: number): ConcurrencyLimit {
+  if (places === Infinity) return (work) => work()
+  const waiting = new Set<() => void>()
+  const speed = createSpeedometer()
+  let running = 0
+
+  function hasPlace (): boolean {
+    const interval = speed.interval()
+    const inTime = interval === null ? places : WORK_TARGET_MS / interval
+    return running < Math.min(places, Math.max(places * PLACES_MIN_SHARE, inTime))
+  }
+
+  function leaveQueue (start: () => void): void {
+    waiting.delete(start)
+    if (waiting.size === 0) speed.pause()
+  }
+
+  function startWaiting (): void {
+    for (const start of waiting) {
+      if (!hasPlace()) return
+      leaveQueue(start)
+      start()
+    }
+  }
+
+  /** Waits for a place, and takes it. */
+  function place (): Promise<void> {
+    const interval = speed.interval() ?? 0
+    if (waiting.size * interval > WAIT_MAX_MS) return Promise.reject(refusal())
+    if (waiting.size === 0) speed.resume()
+    return new Promise((resolve, reject) => {
+      const start = (): void => {
+        running++
+        clearTimeout(timer)
+        resolve()
+      }
+      const timer = setTimeout(() => {
+        leaveQueue(start)
+        reject(refusal())
+      }, WAIT_MAX_MS)
+      waiting.add(start)
+    })
+  }
+
+  return async (work) => {
+    if (waiting.size === 0 && running < places) running++
+    else await place()
     try {
       return await work()
     } finally {
       running--
+      if (waiting.size > 0) speed.count()
+      startWaiting()
     }
   }
 }

@@ -72,9 +72,11 @@ const byBytes = (a: string, b: string) => Buffer.from(a).compare(Buffer.from(b))
 
 test('a user below the boundary is recorded, whatever the boundary and the ids are', async (t) => {
   const { names } = await migratedSchema(t)
-  const { users, changes, state, watermark } = names
+  const { users, changes, state, watermark, quoted } = names
   const client = await connectPg(t)
   const numbers = new Set<unknown>()
+  // Counting relies on nothing that another constraint says.
+  await sql(`ALTER TABLE ${users} DROP CONSTRAINT ${quoted('users_id_form')}`)
   await fc.assert(fc.asyncProperty(aCase, async ({ boundary, ids, goesBack, way, next }) => {
     await setBoundary(client, names, way, boundary, next)
     // One that goes back must not open a gap, since it may be rolled back itself.
@@ -118,6 +120,6 @@ test('where only the schema was copied, the sequence is unknown until the bounda
     1, now(), now() FROM generate_series(1, 2000) AS n`)
   await storage.rebuildCounts()
   t.equal(await isKnown(), true)
-  t.strictSame(await storage.verifyCounts(), { users: 2000, counted: 2000, wrong: 0 })
+  t.strictSame(await storage.verifyCounts(), { users: 2000, counted: 2000, wrong: 0, malformedIds: 0 })
   t.ok(Number((await sql(`SELECT count(*) AS n FROM ${blocks}`))[0]?.['n']) > 1)
 })

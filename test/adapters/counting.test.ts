@@ -9,7 +9,7 @@ import { sqlite } from '../../adapters/sqlite.ts'
 import { anyVersion, count, everyone, idOf, keysOf, userOf } from '../../adapters/testing/values.ts'
 import type { Storage } from '../../lib/core/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
-import { insertUsers, USER_COLUMN_LIST } from '../helpers/plain-users.ts'
+import { insertUsers, plainId, USER_COLUMN_LIST } from '../helpers/plain-users.ts'
 import { connectPg, pgHost, urlOfRole } from '../helpers/postgres.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, sql, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
@@ -31,7 +31,7 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
     t.strictSame(first.items, [userOf(700), userOf(701)])
     const last = await storage.listUsers(everyone, { order: 'desc', limit: 2, from: { after: idOf('usr', 702) } })
     t.strictSame(last.items, [userOf(701), userOf(700)])
-    t.match(await storage.verifyCounts(), { users: 900, counted: 900, wrong: 0 })
+    t.match(await storage.verifyCounts(), { users: 900, counted: 900, wrong: 0, malformedIds: 0 })
   })
 }
 
@@ -41,12 +41,12 @@ test('verifyCounts() detects what went past the triggers, and rebuildCounts() me
   const other = sqliteHost(filename)
   t.teardown(() => other.destroy())
   const now = "'2026-01-01T00:00:00.000Z'"
-  const row = (n: number) => `('u${String(n).padStart(6, '0')}', 'n', 'n', 'e', '${n}', 1, ${now}, ${now})`
+  const row = (n: number) => `('${plainId(n)}', 'n', 'n', 'e', '${n}', 1, ${now}, ${now})`
   const rows = (length: number) => Array.from({ length }, (_, n) => row(n)).join(', ')
   const cases = [{
     storage: postgres({ connection: pgUrl(), schema }),
     run: (statement: string) => sql(statement.replace('TABLE', `"${schema}".fastify_users_users`)),
-    pastTriggers: "SET session_replication_role = replica; DELETE FROM TABLE WHERE id < 'u000010'"
+    pastTriggers: `SET session_replication_role = replica; DELETE FROM TABLE WHERE id < '${plainId(10)}'`
   }, {
     storage: sqlite({ filename }),
     run: (statement: string) => other.raw(statement.replace('TABLE', 'fastify_users_users')),
@@ -55,15 +55,15 @@ test('verifyCounts() detects what went past the triggers, and rebuildCounts() me
   }]
   for (const { storage, run, pastTriggers } of cases) {
     await migrated(t, storage)
-    t.strictSame(await storage.verifyCounts(), { users: 0, counted: 0, wrong: 0 })
+    t.strictSame(await storage.verifyCounts(), { users: 0, counted: 0, wrong: 0, malformedIds: 0 })
     await run(`INSERT INTO TABLE ${USER_COLUMN_LIST} VALUES ${rows(3000)}`)
     await storage.rebuildCounts()
-    t.strictSame(await storage.verifyCounts(), { users: 3000, counted: 3000, wrong: 0 })
+    t.strictSame(await storage.verifyCounts(), { users: 3000, counted: 3000, wrong: 0, malformedIds: 0 })
     await run(pastTriggers)
     const { users, counted, wrong } = await storage.verifyCounts()
     t.strictSame({ excess: counted - users, wrong }, { excess: 10, wrong: 1 })
     await storage.rebuildCounts()
-    t.strictSame(await storage.verifyCounts(), { users, counted: users, wrong: 0 })
+    t.strictSame(await storage.verifyCounts(), { users, counted: users, wrong: 0, malformedIds: 0 })
     await storage.close()
   }
 })
@@ -78,15 +78,15 @@ test('a role that writes users needs no rights on the counting tables', async (t
   await client.query(insertUsers(users, 1, 40_000))
   // That takes more than one round of compaction.
   await storage.rebuildCounts()
-  await client.query(`DELETE FROM ${users} WHERE id <= 'u000006000'`)
+  await client.query(`DELETE FROM ${users} WHERE id <= '${plainId(6000)}'`)
   await until('the compaction of all changes', async () => {
     t.equal(await count(storage), 34_000)
     return (await sql(`SELECT 1 FROM ${changes}`)).length === 0
   }, COMPACTION_MS)
-  t.strictSame(await storage.verifyCounts(), { users: 34_000, counted: 34_000, wrong: 0 })
+  t.strictSame(await storage.verifyCounts(), { users: 34_000, counted: 34_000, wrong: 0, malformedIds: 0 })
   await client.query(`TRUNCATE ${users} CASCADE`)
   await client.query(insertUsers(users, 1, 40_000))
-  t.strictSame(await storage.verifyCounts(), { users: 40_000, counted: 40_000, wrong: 0 })
+  t.strictSame(await storage.verifyCounts(), { users: 40_000, counted: 40_000, wrong: 0, malformedIds: 0 })
 })
 
 test('a snapshot that is older than a TRUNCATE of the table sees its own users alone', async (t) => {
@@ -101,7 +101,7 @@ test('a snapshot that is older than a TRUNCATE of the table sees its own users a
   await transaction.raw(insertUsers(users, 11, 15))
   const page = { order: 'asc', limit: 3, from: { offset: 1 } } as const
   const { items, total } = await storage.joinTransaction(transaction).listUsers(everyone, page)
-  t.strictSame({ ids: items.map(({ id }) => id), total }, { ids: ['u000000012', 'u000000013', 'u000000014'], total: 5 })
+  t.strictSame({ ids: items.map(({ id }) => id), total }, { ids: [12, 13, 14].map(plainId), total: 5 })
   await transaction.commit()
 })
 
@@ -113,12 +113,12 @@ test('empty blocks are deleted, and a publication of all tables disturbs nothing
   t.teardown(() => sql(`DROP PUBLICATION IF EXISTS "${schema}"`))
   await sql(insertUsers(users, 1, 5000))
   await storage.rebuildCounts()
-  await sql(`DELETE FROM ${users} WHERE id <= 'u000004000'`)
+  await sql(`DELETE FROM ${users} WHERE id <= '${plainId(4000)}'`)
   await until('the deletion of empty blocks', async () => {
     t.equal(await count(storage), 1000)
     return (await sql(`SELECT 1 FROM ${blocks}`)).length <= 6
   }, COMPACTION_MS)
-  t.strictSame(await storage.verifyCounts(), { users: 1000, counted: 1000, wrong: 0 })
+  t.strictSame(await storage.verifyCounts(), { users: 1000, counted: 1000, wrong: 0, malformedIds: 0 })
 })
 
 test('a storage can be closed while another transaction locks what its compaction needs', async (t) => {
@@ -146,7 +146,7 @@ for (const { driver, skip } of sqliteDrivers) {
     await t.rejects(create(2), { code: 'unavailable' })
     t.equal(await count(storage), 1)
     await other.raw(`INSERT INTO fastify_users_users ${USER_COLUMN_LIST}
-      SELECT 'usr_9', name, name_key, email, '9', version, created_at, updated_at FROM fastify_users_users`)
+      SELECT '${plainId(9)}', name, name_key, email, '9', version, created_at, updated_at FROM fastify_users_users`)
     await other.raw('COMMIT')
     t.equal(await count(storage), 2)
     await create(3)

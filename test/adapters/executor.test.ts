@@ -33,6 +33,8 @@ async function conflicting (schema: string) {
   return { call: `SELECT "${schema}".conflict()`, calls }
 }
 
+// Of every statement, and more than the server's own in these tests.
+const LIMITS = { wait: 1000, busy: 0, total: 150 }
 const TIMEOUT = "SELECT current_setting('statement_timeout') AS timeout"
 const conflict = { name: 'StorageError', code: 'unavailable', driverCode: '40001' }
 
@@ -135,7 +137,7 @@ test('exclusive transactions of one installation run one after the other, and no
 
 test('noTimeout lifts the limits on statements for one transaction', async (t) => {
   const session = '-c statement_timeout=100'
-  const { executor } = executorOn(t, { session, settings: { deadline: 150 }, max: 1 })
+  const { executor } = executorOn(t, { session, settings: { limits: LIMITS }, max: 1 })
   const slow = 'SELECT pg_sleep(0.3)'
   await t.rejects(executor.transaction((on) => on(slow)), { code: 'unavailable', driverCode: '57014' })
   t.equal((await executor.transaction((on) => on(slow), { noTimeout: true })).length, 1)
@@ -143,7 +145,7 @@ test('noTimeout lifts the limits on statements for one transaction', async (t) =
 })
 
 test('a snapshot sees the database as it was when it began, without a time limit', async (t) => {
-  const { executor, schema } = executorOn(t, { session: '-c statement_timeout=100', settings: { deadline: 150 } })
+  const { executor, schema } = executorOn(t, { session: '-c statement_timeout=100', settings: { limits: LIMITS } })
   await sql(`CREATE SCHEMA "${schema}"; CREATE TABLE "${schema}".fastify_users_users (id text)`)
   const count = `SELECT count(*) AS n FROM "${schema}".fastify_users_users`
   const counts = await executor.snapshot(async (on) => {

@@ -66,7 +66,7 @@ test('a text that can not be stored is written by itself, and fails alone', asyn
 
 test('the writes of a group that the database refuses are tried one by one', async (t) => {
   const { groups, ask } = controlledGroups(1)
-  for (const driverCode of ['23514', '55P03', '40001', '40P01', '57014', 'P0001', 'SQLITE_CONSTRAINT']) {
+  for (const driverCode of ['23514', '55P03', '40001', '40P01', '57014', 'P0001', 'SQLITE_CONSTRAINT', 'SQLITE_BUSY']) {
     const answers = ['a', 'b'].map(ask)
     await endOfTurn()
     groups.at(-1)?.end(new StorageError('fault', 'no', driverCode))
@@ -76,7 +76,7 @@ test('the writes of a group that the database refuses are tried one by one', asy
 
 test('any other failure of a group is that of all its writes', async (t) => {
   const { groups, alone, ask } = controlledGroups(1)
-  const codes = ['ECONNRESET', 'EPIPE', 'ENETDOWN', '08006', '57P01', '40003', 'SQLITE_BUSY', 'SQLITE_IOERR', undefined]
+  const codes = ['ECONNRESET', 'EPIPE', 'ENETDOWN', '08006', '57P01', '40003', 'SQLITE_FULL', 'SQLITE_IOERR', undefined]
   // It is unknown whether the statement was carried out, or it would fail again.
   for (const driverCode of codes) {
     const answers = ['a', 'b'].map(ask)

@@ -53,7 +53,7 @@ for (const end of ['COMMIT', 'ROLLBACK']) {
   test(`an address that another transaction has inserted keeps no other creation waiting: ${end}`, async (t) => {
     const { storage, other, waiting } = await besideTransaction(t)
     await other.query(`INSERT INTO fastify_users_users ${USER_COLUMN_LIST}
-      VALUES ('usr_x', 'x', 'x', 'x', 'user130@example.org', 1, now(), now())`)
+      VALUES ('${idOf('usr', 999)}', 'x', 'x', 'x', 'user130@example.org', 1, now(), now())`)
     const create = (n: number) => storage.createUser(userOf(n), keysOf(userOf(n)), null)
     // In the middle of the others.
     const before = numbers(30).map((n) => create(100 + n))
@@ -74,7 +74,7 @@ test('two processes that create users with the same addresses each get their ans
   t.teardown(() => second.close())
   const wanted = numbers(300).map((n) => userOf(1000 + n))
   const createAll = (on: Storage, users: UserRecord[], start: string) => users.map((user) =>
-    on.createUser({ ...user, id: user.id.replace('usr_', start) }, keysOf(user), null))
+    on.createUser({ ...user, id: user.id.replace('usr_0', start) }, keysOf(user), null))
   const answers = await Promise.allSettled([
     ...createAll(storage, wanted, 'usr_6'), ...createAll(second, wanted.toReversed(), 'usr_7')
   ])

@@ -41,7 +41,14 @@ test('the only connection of a pool is not shared while others wait for it', asy
   const released: unknown[] = []
   const pool = {
     driverName: 'sqlite3',
-    pool: { max: 1, numPendingAcquires: () => waiting, on () {} },
+    pool: {
+      max: 1,
+      numUsed: () => 1,
+      numFree: () => 0,
+      numPendingCreates: () => 0,
+      numPendingAcquires: () => waiting,
+      on () {}
+    },
     acquireConnection: async () => 'the only one',
     releaseConnection: async (connection: unknown) => { released.push(connection) }
   }

@@ -7,7 +7,9 @@ import { betterSqlite3Driver } from '../../adapters/knex/drivers/better-sqlite3.
 import { nodeSqliteDriver } from '../../adapters/knex/drivers/node-sqlite.ts'
 import { sqlite3Driver } from '../../adapters/knex/drivers/sqlite3.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import { apiKeyOf, everyone, keysOf, userOf } from '../../adapters/testing/values.ts'
+import {
+  anyVersion, apiKeyOf, everyone, idempotencyOf, idOf, keysOf, rename, timeOf, userOf
+} from '../../adapters/testing/values.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
@@ -33,10 +35,10 @@ for (const { driver, skip } of sqliteDrivers) {
     const connection: unknown = used()[0]?.args[0]
     const setting = async (name: string) => (await run(connection, `pragma ${name}`, []))[0]
     const settings = await Promise.all(PRAGMAS.map(setting))
-    // 2 is FULL: every commit is on the disk before it is answered. A synchronous driver never waits for a lock: its
-    // caller tries again.
+    // 2 is FULL: every commit is on the disk before it is answered. No statement waits for a lock: its caller tries
+    // again, and others use the connection meanwhile.
     t.strictSame(JSON.parse(JSON.stringify(settings)), [
-      { synchronous: 2 }, { timeout: driver === 'sqlite3' ? 4321 : 0 }, { foreign_keys: 1 }, { journal_mode: 'wal' }
+      { synchronous: 2 }, { timeout: 0 }, { foreign_keys: 1 }, { journal_mode: 'wal' }
     ])
     await storage.close()
     const other = sqliteHost(filename, { driver })
@@ -66,6 +68,51 @@ for (const { driver, skip } of sqliteDrivers) {
     await t.rejects(created, { code: 'unavailable', driverCode: 'SQLITE_BUSY' })
     await writing.rollback()
     t.strictSame((await storage.listApiKeys(firstOne)).total, 0)
+  })
+
+  test(`${driver}: while another process locks the file, reads go on and writes wait`, { skip }, async (t) => {
+    const filename = join(await temporaryDirectory(t), 'users.db')
+    const storage = await migrated(t, sqlite({ filename, driver }))
+    const add = (n: number) => storage.createUser(userOf(n), keysOf(userOf(n)), null)
+    await add(1)
+    const other = sqliteHost(filename, { driver })
+    t.teardown(() => other.destroy())
+    const writing = await other.transaction()
+    await writing.raw('create table mine (x)')
+    let ended = 0
+    const writes = Promise.all([
+      add(2), add(3), storage.createApiKey(apiKeyOf(1), { onlyFirst: true }),
+      storage.updateUser(idOf('usr', 1), rename('B'), timeOf(1), anyVersion),
+      storage.createUser(userOf(4), keysOf(userOf(4)), idempotencyOf(1))
+    ].map((write) => write.finally(() => { ended++ })))
+    for (let i = 0; i < 100; i++) {
+      t.equal((await storage.findUser(idOf('usr', 1)))?.name, userOf(1).name)
+      t.equal((await storage.listUsers(everyone, firstOne)).total, 1)
+    }
+    t.equal(ended, 0, 'all of this was read while the writes waited')
+    await writing.commit()
+    await writes
+    t.equal((await storage.listUsers(everyone, firstOne)).total, 4)
+    t.equal((await storage.findUser(idOf('usr', 1)))?.name, 'B')
+  })
+
+  test(`${driver}: its own turn and the lock of others have one time limit`, { skip }, async (t) => {
+    const filename = join(await temporaryDirectory(t), 'users.db')
+    const storage = await migrated(t, sqlite({ filename, driver, busyTimeout: 300 }))
+    const other = sqliteHost(filename, { driver })
+    t.teardown(() => other.destroy())
+    const writing = await other.transaction()
+    await writing.raw('create table mine (x)')
+    const begun = performance.now()
+    const writes = Array.from({ length: 20 }, (_, n) => n % 2 === 0
+      ? storage.createUser(userOf(n), keysOf(userOf(n)), null)
+      : storage.createApiKey(apiKeyOf(n), { onlyFirst: false }))
+    const codes = await Promise.all(writes.map((write) => write.then(() => 'written', ({ code }) => code)))
+    const took = performance.now() - begun
+    t.strictSame(new Set(codes), new Set(['unavailable']))
+    // One after the other they would need twenty times the limit.
+    t.ok(took < 3000, `${took} ms`)
+    await writing.rollback()
   })
 
   test(`${driver}: two connections of sqlite() on one file write concurrently`, { skip }, async (t) => {

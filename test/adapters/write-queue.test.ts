@@ -26,7 +26,7 @@ test('no more than its number run at a time, in the order in which they came', a
   const queued = createWriteQueue(2)
   const { running, start, most } = workshop()
   const names = ['a', 'b', 'c', 'd', 'e']
-  const all = Promise.allSettled(names.map((name) => queued(null, start(name))))
+  const all = Promise.allSettled(names.map((name) => queued(null, Infinity, start(name))))
   for (const [i, name] of names.entries()) {
     await turn()
     t.strictSame([...running.keys()], names.slice(i, i + 2))
@@ -40,7 +40,8 @@ test('those of one key run in turn, and hold up no other key', async (t) => {
   const queued = createWriteQueue(3)
   const { running, start } = workshop()
   const all = Promise.all([
-    ...['x1', 'x2', 'x3'].map((name) => queued('x', start(name))), queued('y', start('y1')), queued(null, start('z'))
+    ...['x1', 'x2', 'x3'].map((name) => queued('x', Infinity, start(name))), queued('y', Infinity, start('y1')),
+    queued(null, Infinity, start('z'))
   ])
   await turn()
   t.strictSame([...running.keys()], ['x1', 'y1', 'z'])
@@ -53,14 +54,15 @@ test('those of one key run in turn, and hold up no other key', async (t) => {
 
 test('whoever has queued too long is told, and lets the next one through', async (t) => {
   for (const key of ['x', null]) {
-    const queued = createWriteQueue(1, 20)
+    const queued = createWriteQueue(1)
     const { running, start } = workshop()
-    const first = queued(key, start('first'))
-    const late = queued(key, start('late'))
+    const until = performance.now() + 20
+    const first = queued(key, until, start('first'))
+    const late = queued(key, until, start('late'))
     late.catch(() => {})
     const since = performance.now()
     while (performance.now() - since < 25) await turn()
-    const next = queued(key, start('next'))
+    const next = queued(key, Infinity, start('next'))
     running.get('first')?.()
     t.equal(await first, 'first')
     await t.rejects(late, { name: 'StorageError', code: 'unavailable' })

@@ -3,9 +3,10 @@ import { test } from 'tap'
 import { databases, run } from '../helpers/cli.ts'
 
 const MOMENT = "'2026-01-01T00:00:00.000Z'"
+const LOWEST = `usr_${'0'.repeat(26)}`
 const INSERT_USER = 'INSERT INTO @fastify_users_users ' +
   '(id, name, name_key, email, email_key, version, created_at, updated_at) ' +
-  `VALUES ('', 'n', 'n', 'e', 'e', 1, ${MOMENT}, ${MOMENT})`
+  `VALUES ('${LOWEST}', 'n', 'n', 'e', 'e', 1, ${MOMENT}, ${MOMENT})`
 const INDEX = 'fastify_users_users_name_key'
 const TRIGGER = 'fastify_users_counting_insert'
 const DISABLE_TRIGGER: Record<string, string> = {
@@ -79,7 +80,7 @@ for (const { name, create } of databases) {
     await execute(DISABLE_TRIGGER[name] ?? '')
     await execute(INSERT_USER)
     await storage.rebuildCounts()
-    await execute("DELETE FROM @fastify_users_users WHERE id = ''")
+    await execute(`DELETE FROM @fastify_users_users WHERE id = '${LOWEST}'`)
     const { code, out, err } = await cli('check', '--json')
     t.match(JSON.parse(out), {
       version: 1, latest: 1, pending: [], missing: [INDEX, TRIGGER], counts: { users: 0 }

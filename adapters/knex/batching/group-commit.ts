@@ -7,10 +7,13 @@ import type { Row } from '../tables/rows.ts'
 
 // A longer group would keep the first write waiting.
 const GROUP_MAX = 64
-// As long as others wait for a connection.
-const WAIT_MAX_MS = 5000
+// Less than others wait for a connection: a group has the time limits of its oldest write.
+const WAIT_MAX_MS = 2000
 
-type WriteAlone = () => Promise<Row | undefined>
+/** Writes by itself what was asked for at a time of `performance.now()`. */
+type WriteAlone = (since: number) => Promise<Row | undefined>
+/** Writes all of a group, the oldest of which was asked for at a time of `performance.now()`. */
+export type WriteAll = (all: ReadonlyArray<readonly Param[]>, since: number) => Promise<Row[]>
 
 /** Writes the row of a user; undefined if there was nothing to write. `alone`: how it is written by itself. */
 export type GroupedWrite = (id: string, values: readonly Param[], alone: WriteAlone) => Promise<Row | undefined>
@@ -31,10 +34,7 @@ interface Request {
  * company: with fewer running it goes at the end of the turn. If the database refuses a group, each of it is written
  * alone, so that none fails because of another. `writeAll` never gets an id twice.
  */
-export function groupCommits (
-  groups: number,
-  writeAll: (all: ReadonlyArray<readonly Param[]>) => Promise<Row[]>
-): GroupedWrite {
+export function groupCommits (groups: number, writeAll: WriteAll): GroupedWrite {
   let waiting: Request[] = []
   let running = 0
 
@@ -64,7 +64,7 @@ export function groupCommits (
   }
 
   /** A single write is cheaper as a plain statement. It may wait for a lock, and others do not wait for it then. */
-  function writeOne ({ alone, resolve }: Request): void {
+  function writeOne ({ since, alone, resolve }: Request): void {
     running++
     let left = false
     const leave = (): void => {
@@ -75,21 +75,22 @@ export function groupCommits (
       flush()
     }
     const timer = setTimeout(leave, LOCK_WAIT_MS)
-    const row = alone()
+    const row = alone(since)
     row.then(leave, leave)
     resolve(row)
   }
 
   async function writeGroup (group: readonly Request[]): Promise<void> {
     running++
-    const rows = await writeAll(group.map(({ values }) => values)).catch((error: unknown) => ({ error }))
+    const oldest = Math.min(...group.map(({ since }) => since))
+    const rows = await writeAll(group.map(({ values }) => values), oldest).catch((error: unknown) => ({ error }))
     running--
     // The next group first: the database writes it while these are answered.
     flush()
     if ('error' in rows) {
       const refused = isRefused(rows.error)
-      for (const { alone, resolve, reject } of group) {
-        if (refused) resolve(alone())
+      for (const { since, alone, resolve, reject } of group) {
+        if (refused) resolve(alone(since))
         else reject(rows.error)
       }
       return
@@ -100,9 +101,10 @@ export function groupCommits (
 
   return (id, values, alone) => {
     // One text that can't be stored would have the whole group refused.
-    if (!values.every(isStorableParam)) return alone()
+    const since = performance.now()
+    if (!values.every(isStorableParam)) return alone(since)
     return new Promise((resolve, reject) => {
-      const length = waiting.push({ id, values, since: performance.now(), alone, resolve, reject })
+      const length = waiting.push({ id, values, since, alone, resolve, reject })
       // With others waiting, a flush at the end of the turn or of a group is already due.
       if (length === 1 && running < groups) setImmediate(flush)
     })

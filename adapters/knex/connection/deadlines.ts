@@ -13,8 +13,8 @@ function abandon (connection: unknown, { destroySocket }: SocketDriver): void {
 }
 
 /**
- * A result, or `unavailable` after the deadline in milliseconds. A statement can't be cancelled on a server that does
- * not answer, so its connection is closed. An infinite deadline is none.
+ * A result, or `unavailable` at the deadline, by `performance.now()`. A statement can't be cancelled on a server that
+ * does not answer, so its connection is closed. An infinite deadline is none.
  */
 export function withDeadline<Value> (
   result: Promise<Value>,
@@ -28,7 +28,7 @@ export function withDeadline<Value> (
       abandon(connection, driver)
       // Nobody awaits the result any more.
       reject(new StorageError('unavailable', 'the database does not answer', 'ETIMEDOUT'))
-    }, deadline)
+    }, Math.max(0, deadline - performance.now()))
     result.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }

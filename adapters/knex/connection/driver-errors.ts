@@ -12,7 +12,7 @@ const LOST_CODES = ['ECONNRESET', 'EPIPE', '57P01', '57P02', '08003', '08006', '
 // Refusals of the statement itself. PostgreSQL: data, constraints, rights, limits, exceptions of triggers, conflicts
 // with other transactions, timeouts. SQLite: the same.
 const REFUSED_SQLSTATE = /^(?:(?:0A|2[0-9]|3[89]|42|44|53|54|55|P0)[0-9A-Z]{3}|40001|40002|40P01|57014)$/
-const REFUSED_SQLITE = /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|ERROR)(?:_.*)?$/
+const REFUSED_SQLITE = /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|ERROR|BUSY)(?:_.*)?$/
 // better-sqlite3 gives extended codes, such as SQLITE_BUSY_SNAPSHOT.
 const PASSING_SQLITE = /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|PROTOCOL|NOMEM)(?:_|$)/
 // Messages without a code: of pg for a lost connection, and of pg and Knex if none can be had.
@@ -32,6 +32,8 @@ const SQLITE_CODES = [
   'AUTH', 'FORMAT', 'RANGE', 'NOTADB'
 ]
 const SQLITE_BUSY_SNAPSHOT = 517
+// Not SQLITE_BUSY_SNAPSHOT: repeated in the same transaction, the statement would fail again.
+const BUSY_CODES = ['SQLITE_BUSY', 'SQLITE_BUSY_RECOVERY', 'SQLITE_BUSY_TIMEOUT']
 
 // better-sqlite3 looks for the directory itself, and throws a TypeError without a code.
 const NO_DIRECTORY = 'Cannot open database because the directory does not exist'
@@ -48,7 +50,7 @@ function codeOf (error: unknown): string | undefined {
 
 /** True if another connection locks the SQLite file: the statement did nothing and may be run again. */
 export function isBusy (error: unknown): boolean {
-  return codeOf(error) === 'SQLITE_BUSY'
+  return BUSY_CODES.includes(codeOf(error) ?? '')
 }
 
 /** PostgreSQL names the constraint; SQLite names the column, in the message alone. */

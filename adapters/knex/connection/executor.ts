@@ -16,6 +16,8 @@ export interface QueryOptions {
   bounded?: boolean
   /** It may wait for another transaction: for the row with this id, or for one that is not known (null). */
   waitsFor?: string | null
+  /** When it was asked for, by `performance.now()`: its time limits count from then. Default: now. */
+  since?: number
 }
 
 export interface ReadOptions {
@@ -32,6 +34,8 @@ export interface TransactionOptions {
   noTimeout?: boolean
   /** It may wait for the row with this id. Default null: not known. */
   waitsFor?: string | null
+  /** As in `QueryOptions`. */
+  since?: number
 }
 
 /** How much work is combined. */

@@ -1,12 +1,16 @@
 import type { Knex } from 'knex'
 import { dialectOf } from '../dialects/index.ts'
 import { discard, poolOf } from '../drivers/knex-internals.ts'
+import { LOCK_WAIT_MS } from '../dialects/waits.ts'
 import type { Names } from '../tables/names.ts'
 import { untilAborted } from './deadlines.ts'
-import { isConflict, isLost, toStorageError } from './driver-errors.ts'
+import { isBusy, isConflict, isLost, toStorageError } from './driver-errors.ts'
 import type { Batching, Executor, PoolExecutor, Query } from './executor.ts'
+import { narrowing } from './narrow-pool.ts'
+import { retryWhileBusy } from './retry-while-busy.ts'
 import { shareConnections } from './shared-connections.ts'
 import { queryOn, type StatementSettings } from './statements.ts'
+import { acquireBy, type TimeLimits, UNLIMITED } from './time-limits.ts'
 import { createWriteQueue, type WriteQueue } from './write-queue.ts'
 
 // Of two that conflict one succeeds, so a statement that fails this often has met that many others.
@@ -15,26 +19,31 @@ const ATTEMPTS = 20
 // Connections that writes which wait for locks leave to reads and to groups of writes.
 const LEFT_FREE = 3
 
-/** A queue for all connections of a pool but a few, and for half of a small pool. A host's own pool has none. */
-function writeQueueOf (connections: number, timeout: number | undefined): WriteQueue {
-  if (connections === 1 || timeout === undefined) return (_key, work) => work()
-  return createWriteQueue(Math.max(1, Math.floor(connections / 2), connections - LEFT_FREE), timeout)
+/** A queue for all connections of a pool but a few, and for half of a small pool. */
+function writeQueueOf (connections: number): WriteQueue {
+  return createWriteQueue(Math.max(1, Math.floor(connections / 2), connections - LEFT_FREE))
 }
 
 /** Settings of an executor on a pool of our own. */
 export interface PoolSettings extends StatementSettings {
   /** Milliseconds for the server's limit on statements, where none could be set on its session. */
   localTimeout?: number | undefined
-  /** Milliseconds that a write waits for its turn, among those that may wait for a lock. */
-  queueTimeout?: number | undefined
+  /** Without them, time is limited by the database and the pool alone, and no write waits for its turn. */
+  limits?: TimeLimits | undefined
   batching?: Batching | null | undefined
 }
 
 type Work<Value> = (query: Query, connection: unknown) => Promise<Value>
 
-interface Limits {
-  deadline: number | undefined
+interface Run {
+  /** When it was asked for, by `performance.now()`. */
+  since?: number | undefined
+  /** How often it is done at most while it conflicts with other transactions. Default 20. */
   attempts?: number
+  /** Milliseconds that it waits for the lock on the SQLite file. */
+  busy?: number
+  /** Once it has a connection, it may take as long as it takes. Default false. */
+  endless?: boolean
 }
 
 /**
@@ -43,12 +52,13 @@ interface Limits {
  * text costs nothing to build.
  */
 export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSettings = {}): PoolExecutor {
-  const { deadline, prepare, busyTimeout, localTimeout, queueTimeout, batching = null } = settings
-  const pool = poolOf(knex)
+  const { prepare, localTimeout, limits = UNLIMITED, batching = null } = settings
+  const isHosts = limits === UNLIMITED
+  const pool = isHosts ? poolOf(knex) : narrowing(poolOf(knex))
   const dialect = dialectOf(pool.driverName)
   const { begin: beginDefault, beginSnapshotWrite, exclusiveLock, shareTable } = dialect.transaction
   const { liftTimeouts, statementTimeout } = dialect.transaction
-  const queued = writeQueueOf(pool.pool.max, queueTimeout)
+  const inQueue = isHosts ? null : writeQueueOf(pool.pool.max)
   const share = shareConnections(pool, dialect, batching?.connections ?? 0, discardIfLost)
 
   /** A lost connection must not be lent again. */
@@ -56,10 +66,15 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
     if (isLost(toStorageError(error, names))) discard(connection)
   }
 
-  async function withConnection<Value> (work: Work<Value>, deadline: number | undefined): Promise<Value> {
-    const connection = await pool.acquireConnection()
+  function queued<Value> (key: string | null, since: number, work: () => Promise<Value>): Promise<Value> {
+    return inQueue === null ? work() : inQueue(key, since + limits.wait, work)
+  }
+
+  async function withConnection<Value> (work: Work<Value>, since: number, endless: boolean): Promise<Value> {
+    const connection = await acquireBy(pool, since + limits.wait)
     try {
-      const result = work(queryOn(dialect, connection, { prepare, busyTimeout, deadline }), connection)
+      const deadline = endless ? Infinity : since + limits.total
+      const result = work(queryOn(dialect, connection, { prepare, deadline }), connection)
       // Before the connection is released.
       result.catch((error) => discardIfLost(connection, error))
       return await result
@@ -69,20 +84,22 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
   }
 
   /** Work is atomic, so after a conflict it can simply be done again. */
-  async function repeat<Value> (work: Work<Value>, limits: Limits): Promise<Value> {
-    const { attempts = ATTEMPTS } = limits
+  async function repeat<Value> (work: Work<Value>, run: Run = {}): Promise<Value> {
+    const { since = performance.now(), attempts = ATTEMPTS, busy = limits.busy, endless = false } = run
     try {
-      return await withConnection(work, limits.deadline)
+      // Without its connection while it waits for the file: reads need no lock.
+      return await retryWhileBusy(() => withConnection(work, since, endless), since + busy)
     } catch (error) {
-      if (attempts > 1 && isConflict(error)) return repeat(work, { ...limits, attempts: attempts - 1 })
+      if (attempts > 1 && isConflict(error)) return repeat(work, { ...run, since, attempts: attempts - 1 })
       throw toStorageError(error, names)
     }
   }
 
   const inTransaction = <Value>(work: (query: Query) => Promise<Value>, begin = beginDefault): Work<Value> =>
     async (query, connection) => {
+      // What could not begin needs no end.
+      await query(begin)
       try {
-        await query(begin)
         const value = await work(query)
         await query('COMMIT')
         return value
@@ -94,12 +111,12 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
     }
 
   // A host's own limit on locks stays: its pool may have one, so that no schema change holds up others for long.
-  const lifting = queueTimeout === undefined ? statementTimeout?.(0) ?? null : liftTimeouts
+  const lifting = isHosts ? statementTimeout?.(0) ?? null : liftTimeouts
   const lift = async (query: Query) => { if (lifting !== null) await query(lifting) }
 
   const query: Executor['query'] = (sql, params, options = {}) => {
-    const { keepPlan = true, retry = true, bounded = false, waitsFor } = options
-    const limits = { deadline, attempts: retry ? ATTEMPTS : 1 }
+    const { keepPlan = true, retry = true, bounded = false, waitsFor, since = performance.now() } = options
+    const limits = retry ? { since } : { since, attempts: 1, busy: LOCK_WAIT_MS }
     const run = (on: Query) => on(sql, params, { keepPlan })
     const work = !bounded || localTimeout === undefined || statementTimeout === null
       ? run
@@ -107,23 +124,23 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
         await on(statementTimeout(localTimeout))
         return run(on)
       })
-    return waitsFor === undefined ? repeat(work, limits) : queued(waitsFor, () => repeat(work, limits))
+    return waitsFor === undefined ? repeat(work, limits) : queued(waitsFor, since, () => repeat(work, limits))
   }
-
-  const readAlone: Executor['read'] = (sql, params, { keepPlan = true } = {}) => query(sql, params, { keepPlan })
 
   const read: Executor['read'] = async (sql, params, options = {}) => {
     const { long = false, keepPlan = true } = options
-    if (long && !dialect.sharesLongReads) return readAlone(sql, params, options)
-    const shared = share((connection) =>
-      queryOn(dialect, connection, { prepare, busyTimeout, deadline })(sql, params, { keepPlan }))
+    const since = performance.now()
+    const alone = () => query(sql, params, { keepPlan, since })
+    if (long && !dialect.sharesLongReads) return alone()
+    const deadline = since + limits.total
+    const shared = share((connection) => queryOn(dialect, connection, { prepare, deadline })(sql, params, { keepPlan }))
     try {
-      return await (shared ?? readAlone(sql, params, options))
+      return await (shared ?? alone())
     } catch (thrown) {
       const error = toStorageError(thrown, names)
-      if (!isLost(error)) throw error
-      // A lost connection fails all reads that shared it. Reading again does no harm.
-      return readAlone(sql, params, options)
+      // A lost connection fails all reads that share it. Reading again does no harm.
+      if (isLost(error) || isBusy(thrown)) return alone()
+      throw error
     }
   }
 
@@ -132,15 +149,16 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
     batching,
     read,
     query,
-    transaction (work, { exclusive = false, noTimeout = false, waitsFor = null } = {}) {
+    transaction (work, options = {}) {
+      const { exclusive = false, noTimeout = false, waitsFor = null, since = performance.now() } = options
       const all = inTransaction(async (on) => {
         if (noTimeout) await lift(on)
         if (exclusive && exclusiveLock !== null) await on(exclusiveLock, [names.lock])
         return work(on)
       })
       // Whoever waits for a migration waits as long as it takes.
-      if (noTimeout) return repeat(all, { deadline: Infinity })
-      return queued(exclusive ? names.lock : waitsFor, () => repeat(all, { deadline }))
+      if (noTimeout) return repeat(all, { endless: true })
+      return queued(exclusive ? names.lock : waitsFor, since, () => repeat(all, { since }))
     },
     snapshot (work, { begin = beginSnapshotWrite, signal } = {}) {
       const all = inTransaction(async (on) => {
@@ -148,8 +166,8 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
         for (const statement of shareTable(names.users)) await on(statement)
         return work(on)
       }, begin)
-      const limits = { deadline: Infinity }
-      return repeat((on, connection) => untilAborted(all(on, connection), dialect, connection, signal), limits)
+      const aborted: typeof all = (on, connection) => untilAborted(all(on, connection), dialect, connection, signal)
+      return repeat(aborted, { endless: true })
     }
   }
 }

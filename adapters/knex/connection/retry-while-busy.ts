@@ -4,11 +4,10 @@ import { isBusy } from './driver-errors.ts'
 const PAUSE_MAX_MS = 20
 
 /**
- * Runs a statement again while another connection locks the SQLite file, for at most `timeout` milliseconds. The event
- * loop is free meanwhile.
+ * Runs work again while another connection locks the SQLite file, until a time of `performance.now()`. The event loop
+ * is free meanwhile, and so is the connection, unless the work keeps it.
  */
-export async function retryWhileBusy<Value> (run: () => Promise<Value>, timeout: number): Promise<Value> {
-  const until = performance.now() + timeout
+export async function retryWhileBusy<Value> (run: () => Promise<Value>, until: number): Promise<Value> {
   let pause = 1
   while (true) {
     try {

@@ -1,15 +1,18 @@
 import { createKeyedQueue } from '../../../lib/core/keyed-queue.ts'
 import { StorageError } from '../../../lib/core/storage-error.ts'
 
-/** Runs a write that may wait for a lock; `key`: what it locks, null if that is not known. */
-export type WriteQueue = <Value>(key: string | null, work: () => Promise<Value>) => Promise<Value>
+/**
+ * Runs a write that may wait for a lock. `key`: what it locks, null if that is not known; `until`: when it must have
+ * its turn, by `performance.now()`.
+ */
+export type WriteQueue = <Value>(key: string | null, until: number, work: () => Promise<Value>) => Promise<Value>
 
 /**
  * Keeps writes that wait for locks from taking every connection. At most `max` run concurrently, and those of one key
  * in turn: while a transaction of the host's holds the row of a user, one connection waits for it. Writes that have
- * queued for longer than `timeout` milliseconds fail as `unavailable`, so that ever more do not pile up.
+ * queued for too long fail as `unavailable`, so that ever more do not pile up.
  */
-export function createWriteQueue (max: number, timeout = Infinity): WriteQueue {
+export function createWriteQueue (max: number): WriteQueue {
   const inTurn = createKeyedQueue()
   const waiting: Array<() => void> = []
   let running = 0
@@ -28,8 +31,5 @@ export function createWriteQueue (max: number, timeout = Infinity): WriteQueue {
     }
   }
 
-  return (key, work) => {
-    const until = performance.now() + timeout
-    return key === null ? inQueue(until, work) : inTurn(key, () => inQueue(until, work))
-  }
+  return (key, until, work) => key === null ? inQueue(until, work) : inTurn(key, () => inQueue(until, work))
 }

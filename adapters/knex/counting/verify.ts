@@ -9,6 +9,8 @@ export interface CountsReport {
   counted: number
   /** Wrong numbers in the counting tables; 0 if all are right. */
   wrong: number
+  /** Users whose ids have another form than ours: they are listed, and not found by id. */
+  malformedIds: number
 }
 
 /** Makes the function that compares every number of the counting tables with a count, in one statement. */
@@ -29,10 +31,16 @@ export function countsVerifier ({ dialect, snapshot }: PoolExecutor, names: Name
       (SELECT count(*) FROM k WHERE counted <> found) +
         (SELECT count(*) FROM ${groups} AS g LEFT JOIN b ON b.first_id = g.first_id
           WHERE b.users_before IS NULL OR b.users_before <> g.users_before) +
-        (SELECT count(*) FROM s WHERE total <> (SELECT coalesce(sum(users), 0) FROM ${blocks})) AS wrong`
+        (SELECT count(*) FROM s WHERE total <> (SELECT coalesce(sum(users), 0) FROM ${blocks})) AS wrong,
+      (SELECT count(*) FROM ${users} WHERE NOT (${dialect.schema.isId('id', 'usr')})) AS malformed`
 
   return () => snapshot(async (query) => {
     const [row] = await query(sql)
-    return { users: Number(row?.['users']), counted: Number(row?.['counted']), wrong: Number(row?.['wrong']) }
+    return {
+      users: Number(row?.['users']),
+      counted: Number(row?.['counted']),
+      wrong: Number(row?.['wrong']),
+      malformedIds: Number(row?.['malformed'])
+    }
   }, { begin: dialect.transaction.beginSnapshotRead })
 }

@@ -53,6 +53,8 @@ export interface SchemaSql {
   now: string
   /** A condition that the JSON in a column is an object. */
   isJsonObject (column: string): string
+  /** A condition that a column has an id: the prefix, `_`, and 26 characters of base32. */
+  isId (column: string, prefix: 'usr' | 'key'): string
   /** Storage parameters of a table whose rows are updated in place often. */
   fillFactor: string
   /** What follows the column of a foreign key to users: the reference, where the database always enforces it. */

@@ -30,6 +30,7 @@ export const postgresSchema: SchemaSql = {
   moment: 'timestamptz(3)',
   now: 'now()',
   isJsonObject: (column) => `json_typeof(${column}) = 'object'`,
+  isId: (column, prefix) => `${column} ~ '^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$'`,
   fillFactor: ' WITH (fillfactor = 50)',
   userReference: ({ users, quoted }) =>
     ` CONSTRAINT ${quoted('idempotency_keys_user_fkey')} REFERENCES ${users} (id) ON DELETE CASCADE`,
@@ -69,7 +70,9 @@ export const postgresSchema: SchemaSql = {
         WHERE i.indisvalid
           AND c.relnamespace = (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = to_regclass('${users}'))
         UNION ALL SELECT tgname FROM pg_catalog.pg_trigger WHERE tgrelid IN (${tables})
-          AND (tgenabled = 'A' OR tgenabled = 'O' AND tgrelid IS DISTINCT FROM to_regclass('${state}'))`
+          AND (tgenabled = 'A' OR tgenabled = 'O' AND tgrelid IS DISTINCT FROM to_regclass('${state}'))
+        UNION ALL SELECT conname FROM pg_catalog.pg_constraint
+          WHERE contype = 'c' AND convalidated AND conrelid IN (${tables})`
   },
   seesConstraint: () => true
 }

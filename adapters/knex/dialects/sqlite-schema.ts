@@ -1,6 +1,8 @@
 import type { Names } from '../tables/names.ts'
 import type { SchemaSql } from './dialect.ts'
 
+const BASE32 = '[0-9a-hjkmnp-tv-z]'
+
 /** SQLite's name for the index of a constraint of the users' table: it numbers them as they are declared. */
 export function constraintIndex (bareUsers: string, column: 'id' | 'email_key'): string {
   return `sqlite_autoindex_${bareUsers}_${column === 'id' ? 1 : 2}`
@@ -12,6 +14,14 @@ function userConstraints ({ bare, emailUnique }: Names) {
     { constraint: bare('users_pkey'), column: 'id' },
     { constraint: emailUnique, column: 'email_key' }
   ] as const
+}
+
+/** The checks of ids. Nothing but their text says that they are there. */
+function idChecks ({ bareUsers, bare }: Names) {
+  return [
+    { constraint: bare('users_id_form'), table: bareUsers },
+    { constraint: bare('api_keys_id_form'), table: bare('api_keys') }
+  ]
 }
 
 /** Triggers that count users (`docs/exact-counting.md`). Plain SQL is counted too. */
@@ -37,6 +47,9 @@ export const sqliteSchema: SchemaSql = {
   moment: 'text',
   now: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
   isJsonObject: (column) => `CASE WHEN json_valid(${column}) THEN json_type(${column}) = 'object' ELSE 0 END`,
+  // GLOB ends at a NUL, and takes the bytes of a BLOB.
+  isId: (column, prefix) => `${column} GLOB '${prefix}_[0-7]${BASE32.repeat(25)}' ` +
+    `AND length(CAST(${column} AS BLOB)) = 30 AND typeof(${column}) = 'text'`,
   fillFactor: '',
   // SQLite enforces foreign keys only if a connection asks for it, and a host's may not: a trigger does it.
   userReference: () => '',
@@ -61,7 +74,11 @@ export const sqliteSchema: SchemaSql = {
     const columnsOf = (index: string) => `(SELECT group_concat(name) FROM pragma_index_info('${index}'))`
     const constraints = userConstraints(names).map(({ constraint, column }) =>
       ` UNION ALL SELECT '${constraint}' WHERE ${columnsOf(constraintIndex(names.bareUsers, column))} = '${column}'`)
-    return `SELECT name FROM sqlite_master WHERE type IN ('index', 'trigger')${constraints.join('')}`
+    const checks = idChecks(names).map(({ constraint, table }) =>
+      ` UNION ALL SELECT '${constraint}' FROM sqlite_master ` +
+      `WHERE name = '${table}' AND instr(sql, '"${constraint}" CHECK')`)
+    return `SELECT name FROM sqlite_master WHERE type IN ('index', 'trigger')${constraints.join('')}${checks.join('')}`
   },
-  seesConstraint: (names, constraint) => userConstraints(names).some((each) => each.constraint === constraint)
+  seesConstraint: (names, constraint) =>
+    [...userConstraints(names), ...idChecks(names)].some((each) => each.constraint === constraint)
 }

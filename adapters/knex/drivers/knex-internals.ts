@@ -9,6 +9,9 @@ export interface Pool {
   driverName: string
   pool: {
     max: number
+    numUsed (): number
+    numFree (): number
+    numPendingCreates (): number
     numPendingAcquires (): number
     on (event: 'destroyRequest', listener: (id: unknown, connection: unknown) => void): unknown
   }

@@ -16,14 +16,7 @@ export interface LoadedDriver {
   /** Knex's `client`. */
   client: string | typeof Knex.Client
   execute: SqliteDriverMethods['execute']
-  /** Milliseconds to wait for the lock of another connection: in SQLite itself, or by retries of the caller's. */
-  lockTimeouts (busyTimeout: number): { connection: number, caller: number | undefined }
 }
-
-/** SQLite would wait on the thread of the event loop. */
-const callerWaits = (busyTimeout: number) => ({ connection: 0, caller: busyTimeout })
-/** SQLite waits on a thread of the driver's. */
-const connectionWaits = (busyTimeout: number) => ({ connection: busyTimeout, caller: undefined })
 
 /** Where drivers are searched. */
 export interface DriverSource {
@@ -72,7 +65,6 @@ const loaders: Record<SqliteDriver, (source: DriverSource) => LoadedDriver> = {
     name: 'better-sqlite3',
     version: loadPackage('better-sqlite3', source, (Database) => new Database(':memory:').close()),
     client: 'better-sqlite3',
-    lockTimeouts: callerWaits,
     execute: betterSqlite3Driver.execute
   }),
   'node:sqlite': ({ nodeVersion, nodeSqlite }) => {
@@ -85,7 +77,6 @@ const loaders: Record<SqliteDriver, (source: DriverSource) => LoadedDriver> = {
       name: 'node:sqlite',
       version: String(process.versions['sqlite']),
       client: clientOn(sqlite),
-      lockTimeouts: callerWaits,
       execute: nodeSqliteDriver.execute
     }
   },
@@ -94,7 +85,6 @@ const loaders: Record<SqliteDriver, (source: DriverSource) => LoadedDriver> = {
     // The package loads its binary itself.
     version: loadPackage('sqlite3', source, () => {}),
     client: 'sqlite3',
-    lockTimeouts: connectionWaits,
     execute: sqlite3Driver.execute
   })
 }

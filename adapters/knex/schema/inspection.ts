@@ -13,14 +13,14 @@ export interface SchemaReport {
   latest: number
   /** Names of the migrations to apply, oldest first. */
   pending: string[]
-  /** Indexes, unique constraints and triggers that are missing or not in force. */
+  /** Indexes, constraints and triggers that are missing or not in force. */
   missing: string[]
   /** Filterable fields without an index. */
   unindexed: string[]
 }
 
 const OBJECT = /CREATE (?:UNIQUE )?(?:INDEX|TRIGGER) "([^"]+)"/g
-const CONSTRAINT = /CONSTRAINT "([^"]+)" (?:PRIMARY KEY|UNIQUE)/g
+const CONSTRAINT = /CONSTRAINT "([^"]+)" (?:PRIMARY KEY|UNIQUE|CHECK)/g
 
 async function objectsInForce (query: Query, { schema }: Dialect, names: Names): Promise<Set<unknown>> {
   return new Set((await query(schema.objectsInForce(names))).map(({ name }) => name))

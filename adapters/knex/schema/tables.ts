@@ -1,11 +1,12 @@
 import type { Dialect } from '../dialects/dialect.ts'
 import type { Names } from '../tables/names.ts'
 
-function usersTable ({ schema: { bytewise, json, moment, isJsonObject } }: Dialect, names: Names): string[] {
+function usersTable ({ schema: { bytewise, json, moment, isJsonObject, isId } }: Dialect, names: Names): string[] {
   const { users, quoted, emailUnique } = names
   return [
     `CREATE TABLE ${users} (
-        id ${bytewise} NOT NULL CONSTRAINT ${quoted('users_pkey')} PRIMARY KEY,
+        id ${bytewise} NOT NULL CONSTRAINT ${quoted('users_pkey')} PRIMARY KEY
+          CONSTRAINT ${quoted('users_id_form')} CHECK (${isId('id', 'usr')}),
         name text NOT NULL,
         name_key ${bytewise} NOT NULL,
         email text NOT NULL,
@@ -20,10 +21,11 @@ function usersTable ({ schema: { bytewise, json, moment, isJsonObject } }: Diale
   ]
 }
 
-function apiKeysTable ({ schema: { bytewise, moment } }: Dialect, { apiKeys, quoted }: Names): string[] {
+function apiKeysTable ({ schema: { bytewise, moment, isId } }: Dialect, { apiKeys, quoted }: Names): string[] {
   return [
     `CREATE TABLE ${apiKeys} (
-        id ${bytewise} NOT NULL CONSTRAINT ${quoted('api_keys_pkey')} PRIMARY KEY,
+        id ${bytewise} NOT NULL CONSTRAINT ${quoted('api_keys_pkey')} PRIMARY KEY
+          CONSTRAINT ${quoted('api_keys_id_form')} CHECK (${isId('id', 'key')}),
         name text NOT NULL,
         scopes text NOT NULL,
         start ${bytewise} NOT NULL CONSTRAINT ${quoted('api_keys_start_unique')} UNIQUE,

@@ -40,7 +40,9 @@ async function databaseOn (host: Knex, schema: string | null, connections: Query
   await knexStorage(host, naming).migrate()
   const dialect = dialectOf(String(host.client.driverName))
   const names = namesOf(naming, dialect.hasSchemas)
-  const executor = createPoolExecutor(host, names, { busyTimeout: LOCK_TIMEOUT_MS })
+  const executor = createPoolExecutor(host, names, {
+    limits: { wait: Infinity, busy: LOCK_TIMEOUT_MS, total: Infinity }
+  })
   const countedPage = dialect.counting.page(names, USER_COLUMNS)
   const isSqlite = dialect.name === 'sqlite'
   const recursive = (length: number) => '(WITH RECURSIVE g (value) AS ' +

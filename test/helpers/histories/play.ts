@@ -50,7 +50,8 @@ class Player {
   async #insert (on: number, count: number, number: string): Promise<void> {
     const { table, id, series } = this.#database
     const unique = ++this.#unique
-    await this.query(on, `INSERT INTO ${table} ${USER_COLUMN_LIST} SELECT ${id(number)} || '.${unique}', 'n', 'n', 'e',
+    const newId = `${id(number)} || '${String(unique).padStart(15, '0')}'`
+    await this.query(on, `INSERT INTO ${table} ${USER_COLUMN_LIST} SELECT ${newId}, 'n', 'n', 'e',
       '${unique}-' || value, 1, ${NOW}, ${NOW} FROM ${series(count)}`)
   }
 
@@ -90,7 +91,8 @@ class Player {
   async #changeIds (on: number, at: number): Promise<void> {
     const { isSqlite, table, id } = this.#database
     const lock = isSqlite ? '' : ' FOR UPDATE SKIP LOCKED'
-    await this.query(on, `UPDATE ${table} SET id = id || '.${++this.#unique}' WHERE id IN (SELECT id FROM ${table}
+    const newId = `substr(id, 1, 15) || '${String(++this.#unique).padStart(9, '0')}' || substr(id, 25)`
+    await this.query(on, `UPDATE ${table} SET id = ${newId} WHERE id IN (SELECT id FROM ${table}
       WHERE id >= ${id(String(at * RANGE_SPACE))} ORDER BY id LIMIT 5${lock})`)
   }
 

@@ -1,0 +1,32 @@
+import { StorageError } from '../../../lib/core/storage-error.ts'
+import type { Pool } from '../drivers/knex-internals.ts'
+
+/** How long work on a pool of our own may take, in milliseconds from when it was asked for. */
+export interface TimeLimits {
+  /** Until it has its turn and a connection. */
+  wait: number
+  /** Until another process no longer locks the SQLite file. */
+  busy: number
+  /** Until it has ended. Then its connection is closed: the server may never answer. */
+  total: number
+}
+
+/** On a host's pool, which has its own. */
+export const UNLIMITED: TimeLimits = { wait: Infinity, busy: 0, total: Infinity }
+
+/** A connection of the pool. @throws StorageError `unavailable` if none is free at the time of `performance.now()` */
+export function acquireBy (pool: Pool, time: number): Promise<unknown> {
+  const acquired = pool.acquireConnection()
+  if (time === Infinity) return acquired
+  return new Promise((resolve, reject) => {
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      reject(new StorageError('unavailable', 'no connection to the database is free'))
+    }, Math.max(0, time - performance.now()))
+    acquired.then((connection) => {
+      if (isLate) pool.releaseConnection(connection).catch(() => {})
+      resolve(connection)
+    }, reject).finally(() => clearTimeout(timer))
+  })
+}

@@ -1,0 +1,46 @@
+// A server that gives a pool fewer connections than it wants: they are shared, and nobody is refused.
+import { test } from 'tap'
+import { postgres } from '../../adapters/postgres.ts'
+import { anyVersion, idOf, keysOf, rename, timeOf, userOf } from '../../adapters/testing/values.ts'
+import { testApp } from '../helpers/app.ts'
+import { urlOfRole } from '../helpers/postgres.ts'
+import { sql, temporarySchema } from '../helpers/stores.ts'
+
+test('a pool that is larger than the server\'s limit does with the connections that it gets', async (t) => {
+  const schema = temporarySchema(t)
+  const role = `limited_${schema}`
+  await sql(`CREATE SCHEMA "${schema}"`)
+  const url = await urlOfRole(t, role, [`ALL ON SCHEMA "${schema}"`])
+  await sql(`ALTER ROLE "${role}" CONNECTION LIMIT 4`)
+  const storage = postgres({ connection: url, schema, pool: { min: 0, max: 20 } })
+  const { app, call } = await testApp(t, { storage })
+  const users = Array.from({ length: 200 }, (_, n) => userOf(n))
+  // With a key of idempotency, each takes a connection of its own.
+  const created = users.map(({ email }, n) => call('POST', '/users', {
+    payload: { name: 'A', email }, headers: { 'idempotency-key': String(n) }
+  }))
+  const statuses = (await Promise.all(created)).map(({ statusCode }) => statusCode)
+  t.strictSame(new Set(statuses), new Set([201]))
+  t.equal((await app.users.list()).meta.total, 200)
+})
+
+test('a server that gives no connection at all is unavailable, and the pool grows again later', async (t) => {
+  const schema = temporarySchema(t)
+  const role = `limited_${schema}`
+  await sql(`CREATE SCHEMA "${schema}"`)
+  const url = await urlOfRole(t, role, [`ALL ON SCHEMA "${schema}"`])
+  const storage = postgres({ connection: url, schema, listen: false })
+  t.teardown(() => storage.close())
+  await storage.migrate()
+  await storage.createUser(userOf(1), keysOf(userOf(1)), null)
+  await sql(`ALTER ROLE "${role}" CONNECTION LIMIT 0`)
+  await sql('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [role])
+  const refused = { name: 'StorageError', code: 'unavailable', driverCode: '53300' }
+  const ask = () => storage.updateUser(idOf('usr', 1), rename('B'), timeOf(1), anyVersion)
+  for (const result of await Promise.allSettled(Array.from({ length: 20 }, ask))) {
+    t.match(result, { status: 'rejected', reason: { name: 'StorageError', code: 'unavailable' } })
+  }
+  await t.rejects(ask(), refused)
+  await sql(`ALTER ROLE "${role}" CONNECTION LIMIT -1`)
+  t.equal((await ask())?.user.name, 'B')
+})
