@@ -158,6 +158,20 @@ test('a snapshot sees the database as it was when it began, without a time limit
   t.strictSame(await executor.query(count), [{ n: '1' }])
 })
 
+for (const [whose, settings] of [['a host\'s pool', {}], ['a pool of our own', { limits: LIMITS }]] as const) {
+  test(`a snapshot on ${whose} is taken behind its locks, so that it sees who held them`, async (t) => {
+    const { executor, schema } = executorOn(t, { settings })
+    const table = `"${schema}".fastify_users_users`
+    await sql(`CREATE SCHEMA "${schema}"; CREATE TABLE ${table} (id text)`)
+    const other = await pgHost(t).transaction()
+    await other.raw(`TRUNCATE ${table}; INSERT INTO ${table} VALUES ('x')`)
+    const counted = executor.snapshot((on) => on(`SELECT count(*) AS n FROM ${table}`))
+    await until('a snapshot that waits', async () => (await waitingForLock(schema)).length === 1)
+    await other.commit()
+    t.strictSame(await counted, [{ n: '1' }])
+  })
+}
+
 test('a snapshot is given up soon if another transaction locks the users, and when it is told to stop', async (t) => {
   const { executor, schema } = executorOn(t, {})
   await sql(`CREATE SCHEMA "${schema}"; CREATE TABLE "${schema}".fastify_users_users (id text)`)

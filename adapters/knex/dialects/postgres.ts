@@ -47,7 +47,8 @@ export const postgresDialect: Dialect = {
     exclusiveLock: 'SELECT pg_advisory_xact_lock(hashtextextended(' +
       "'fastify-users.' || coalesce(current_schema(), '') || '.' || $1, 0))",
     statementTimeout: (ms) => `SET LOCAL statement_timeout = ${ms}`,
-    liftTimeouts: "SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)"
+    // Not by set_config: the first SELECT of a transaction takes its snapshot, and that must be taken behind its locks.
+    liftTimeouts: 'SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0'
   },
 
   schema: postgresSchema,
