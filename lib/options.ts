@@ -137,8 +137,9 @@ export const optionTable = {
     message: `${quotaMessage}, and may have redis, store, nameSpace, cache and skipOnError of @fastify/rate-limit`
   }),
   /**
-   * At most `max` refused keys from one address (IPv6: a /64) in `window` seconds; after that every request from it
-   * gets 429. Needs @fastify/rate-limit. Behind a proxy, set your server's `trustProxy`.
+   * At most `max` refused keys from one address (IPv6: a /64) in `window` seconds; after that requests from it get 429,
+   * but for keys that were accepted in the last hour. Needs @fastify/rate-limit. Behind a proxy, set your server's
+   * `trustProxy`.
    */
   authFailures: converted<Quota, Quota | undefined>((given) => given === undefined ? undefined : { ...given }, {
     schema: Type.Object(quota, CLOSED),

@@ -23,8 +23,8 @@ const KIT = join('matrix', 'kit.mjs')
 const MAIN_JOB = join('acceptance', 'main-job.mjs')
 /** The packages that the service and the two programs need. */
 const PACKAGES = [
-  '@fastify/helmet', '@fastify/swagger', '@fastify/swagger-ui', '@sinclair/typebox', '@faker-js/faker',
-  'close-with-grace', 'env-schema', 'knex', 'pg', 'pino-pretty'
+  '@fastify/helmet', '@fastify/rate-limit', '@fastify/swagger', '@fastify/swagger-ui', '@sinclair/typebox',
+  '@faker-js/faker', 'close-with-grace', 'env-schema', 'knex', 'pg', 'pino-pretty'
 ]
 const major = (version) => Number.parseInt(version, 10)
 const ownMajor = major(process.versions.node)

@@ -42,7 +42,9 @@ test('an address that has sent `max` bad keys gets 429 for every key, and other 
   t.equal((await from('2001:db8:0:1::1', key)).statusCode, 200, 'the next network')
   t.equal((await from('192.0.2.1', key)).statusCode, 200)
   for (let i = 0; i < 4; i++) await from('192.0.2.1', 'nonsense')
-  t.equal((await from('::ffff:192.0.2.1', key)).statusCode, 429, 'an IPv4 address in any spelling')
+  const { key: other } = await app.users.apiKeys.create({ name: 'other' })
+  t.equal((await from('::ffff:192.0.2.1', other)).statusCode, 429, 'an IPv4 address in any spelling')
+  t.equal((await from('192.0.2.1', key)).statusCode, 200, 'a key that is in use is not locked out by a stranger')
   for (let i = 0; i < 10; i++) {
     t.equal(
       (await inject(app, 'GET', '/v1/users', { remoteAddress: '192.0.2.9' })).statusCode,
@@ -50,11 +52,11 @@ test('an address that has sent `max` bad keys gets 429 for every key, and other 
       'a request without a key does not count'
     )
   }
-  t.equal((await from('192.0.2.9', key)).statusCode, 200)
+  t.equal((await from('192.0.2.9', other)).statusCode, 200)
   t.equal(
     (
       await inject(app, 'GET', '/v1/users', {
-        headers: { authorization: `Bearer ${key}`, 'x-forwarded-for': '192.0.2.77' },
+        headers: { authorization: `Bearer ${generateKey('uk').text}`, 'x-forwarded-for': '192.0.2.77' },
         remoteAddress: '192.0.2.1'
       })
     ).statusCode,
@@ -72,6 +74,15 @@ test('concurrent bad keys of one address: at most `max` get 401, the others 429'
   )
   t.equal(answers.filter(({ statusCode }) => statusCode === 401).length, 5)
   t.equal(answers.filter(({ statusCode }) => statusCode === 429).length, 35)
+})
+
+test('a key that was revoked is no longer familiar', async (t) => {
+  const { app } = await testApp(t, { authFailures: { max: 1, window: 60 } })
+  const { key, id } = await app.users.apiKeys.create({ name: 'used' })
+  const status = async (token: string) => (await inject(app, 'GET', '/v1/users', bearer(token))).statusCode
+  t.strictSame([await status(key), await status('x'), await status('x'), await status(key)], [200, 401, 429, 200])
+  await app.users.apiKeys.revoke(id)
+  t.strictSame([await status(key), await status(key)], [429, 429], 'it is checked once more, and counts')
 })
 
 test('bad keys over a Unix socket do not count, because they have no address', async (t) => {

@@ -15,7 +15,8 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
     requestTimeout: 30_000,
     http: { headersTimeout: 15_000, connectionsCheckingInterval: 2000 },
     // While closing, requests on open connections are still answered, with `Connection: close`.
-    return503OnClosing: false
+    return503OnClosing: false,
+    ...(config.TRUST_PROXY !== '' && { trustProxy: config.TRUST_PROXY })
   })
   const storage = await storageFor(config)
   const staticKeys = config.API_KEYS === '' ? [] : config.API_KEYS.split(',')
@@ -26,6 +27,8 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
     storage,
     staticKeys,
     apiKeyRoutes: config.API_KEY_ROUTES,
+    // Strangers can make the database look up keys that it does not have, so many times a minute.
+    ...(config.AUTH_FAILURES > 0 && { authFailures: { max: config.AUTH_FAILURES, window: 60 } }),
     migrate: true
   })
 

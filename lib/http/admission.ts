@@ -41,7 +41,9 @@ function createAdmission ({ identify, rateLimits, securityLog, onCaller }: Admis
     if (rateLimits === null) return authenticateRequest(request, identify, securityLog)
     await rateLimits.refuseGuesser(request)
     try {
-      return await authenticateRequest(request, identify, securityLog)
+      const caller = await authenticateRequest(request, identify, securityLog)
+      rateLimits.noteSuccess(request)
+      return caller
     } catch (error) {
       if (error instanceof UsersError && error.code === 'invalid_api_key') await rateLimits.countFailure(request)
       throw error

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { UsersError } from '../core/errors.ts'
 import { requireOptional } from '../core/optional-packages.ts'
 import { callerOf } from './caller.ts'
+import { createFamiliarKeys, type FamiliarKeys } from './familiar-keys.ts'
 import type { RateLimitPackage } from './fastify-internals.ts'
 import { type Count, createCounters } from './rate-counters.ts'
 import type { Quota, RateLimitOptions } from './rate-limit-options.ts'
@@ -16,8 +17,10 @@ const HOUR_MS = 60 * 60 * 1000
 export interface RateLimits {
   /** Counts a request of a caller, and sets the headers that say how many are left. */
   countRequest (request: FastifyRequest, reply: FastifyReply): Promise<void>
-  /** Refuses an address with too many failures, before its next key is checked. */
+  /** Refuses an address with too many failures, before its next key is checked, unless that was accepted lately. */
   refuseGuesser (request: FastifyRequest): Promise<void>
+  /** Notes that the key of a request was accepted. */
+  noteSuccess (request: FastifyRequest): void
   /** Counts a refused key against the address it came from. */
   countFailure (request: FastifyRequest): Promise<void>
   /** Counts a deletion of a caller. */
@@ -53,15 +56,21 @@ function requestLimit (count: Count, { max, window }: Quota): RateLimits['countR
   }
 }
 
-function failureLimit (count: Count): Pick<RateLimits, 'refuseGuesser' | 'countFailure'> {
+type FailureLimit = Pick<RateLimits, 'refuseGuesser' | 'noteSuccess' | 'countFailure'>
+
+function failureLimit (count: Count, familiar: FamiliarKeys): FailureLimit {
   const refuse = (seconds: number) => tooMany(seconds, 'Too many API keys from this address were refused')
   return {
     async refuseGuesser (request) {
       if (!hasAddress(request)) return
       const { remaining, seconds } = await count(request, false)
-      if (remaining === 0) throw refuse(seconds)
+      if (remaining === 0 && !familiar.has(request)) throw refuse(seconds)
+    },
+    noteSuccess (request) {
+      familiar.note(request, true)
     },
     async countFailure (request) {
+      familiar.note(request, false)
       if (!hasAddress(request)) return
       const { exceeded, seconds } = await count(request)
       if (exceeded) throw refuse(seconds)
@@ -90,6 +99,7 @@ export async function createRateLimits (options: RateLimitOptions): Promise<Rate
   const limits: RateLimits = {
     countRequest: nothing,
     refuseGuesser: nothing,
+    noteSuccess () {},
     countFailure: nothing,
     countDeletion: nothing
   }
@@ -100,7 +110,8 @@ export async function createRateLimits (options: RateLimitOptions): Promise<Rate
     // An IPv6 client has the 2^64 addresses of its network.
     const addressKey = ({ ip }: FastifyRequest) => rateLimitPackage.normalizeIP(ip)
     const ms = authFailures.window * 1000
-    Object.assign(limits, failureLimit(counter('failures', { max: authFailures.max, ms }, addressKey)))
+    const failures = counter('failures', { max: authFailures.max, ms }, addressKey)
+    Object.assign(limits, failureLimit(failures, createFamiliarKeys()))
   }
   if (maxDeletesPerHour !== undefined) {
     limits.countDeletion = deletionLimit(counter('deletions', { max: maxDeletesPerHour, ms: HOUR_MS }, callerKey))
