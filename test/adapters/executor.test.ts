@@ -34,7 +34,7 @@ async function conflicting (schema: string) {
 }
 
 // Of every statement, and more than the server's own in these tests.
-const LIMITS = { wait: 1000, busy: 0, total: 150 }
+const LIMITS = { wait: 1000, busy: 0, total: 1000 }
 const TIMEOUT = "SELECT current_setting('statement_timeout') AS timeout"
 const conflict = { name: 'StorageError', code: 'unavailable', driverCode: '40001' }
 
@@ -138,7 +138,7 @@ test('exclusive transactions of one installation run one after the other, and no
 test('noTimeout lifts the limits on statements for one transaction', async (t) => {
   const session = '-c statement_timeout=100'
   const { executor } = executorOn(t, { session, settings: { limits: LIMITS }, max: 1 })
-  const slow = 'SELECT pg_sleep(0.3)'
+  const slow = 'SELECT pg_sleep(1.2)'
   await t.rejects(executor.transaction((on) => on(slow)), { code: 'unavailable', driverCode: '57014' })
   t.equal((await executor.transaction((on) => on(slow), { noTimeout: true })).length, 1)
   t.strictSame(await executor.query(TIMEOUT), [{ timeout: '100ms' }])
@@ -151,7 +151,7 @@ test('a snapshot sees the database as it was when it began, without a time limit
   const counts = await executor.snapshot(async (on) => {
     const before = await on(count)
     await sql(`INSERT INTO "${schema}".fastify_users_users VALUES ('x')`)
-    await on('SELECT pg_sleep(0.3)')
+    await on('SELECT pg_sleep(1.2)')
     return [before, await on(count)]
   })
   t.strictSame(counts, [[{ n: '0' }], [{ n: '0' }]])

@@ -96,6 +96,28 @@ for (const { driver, skip } of sqliteDrivers) {
     t.equal((await storage.findUser(idOf('usr', 1)))?.name, 'B')
   })
 
+  test(`${driver}: a write that SQLite has rolled back itself costs no connection`, { skip }, async (t) => {
+    const filename = join(await temporaryDirectory(t), 'users.db')
+    const dialect = dialectOf(driver)
+    const { run } = dialect
+    const used = t.capture(dialect, 'run', run)
+    const storage = await migrated(t, sqlite({ filename, driver }))
+    const connection: unknown = used().at(-1)?.args[0]
+    const add = (n: number) => storage.createUser(userOf(n), keysOf(userOf(n)), idempotencyOf(n))
+    await add(0)
+    await run(connection, 'pragma max_page_count = 1', [])
+    const full = async () => {
+      for (let n = 1; n < 1000; n++) await add(n)
+    }
+    await t.rejects(full(), { code: 'unavailable', driverCode: 'SQLITE_FULL' })
+    const { total } = await storage.listUsers(everyone, firstOne)
+    await run(connection, 'pragma max_page_count = 1000000', [])
+    await add(1000)
+    t.equal((await storage.listUsers(everyone, firstOne)).total, total + 1)
+    // A new connection would need space for its own files.
+    t.ok(used().every(({ args }) => args[0] === connection))
+  })
+
   test(`${driver}: its own turn and the lock of others have one time limit`, { skip }, async (t) => {
     const filename = join(await temporaryDirectory(t), 'users.db')
     const storage = await migrated(t, sqlite({ filename, driver, busyTimeout: 300 }))

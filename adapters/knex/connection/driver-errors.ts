@@ -53,6 +53,11 @@ export function isBusy (error: unknown): boolean {
   return BUSY_CODES.includes(codeOf(error) ?? '')
 }
 
+/** True if SQLite has rolled the transaction back itself, as on a full disk: there was nothing to do. */
+export function isRolledBack (error: unknown): boolean {
+  return property(error, 'message')?.includes('no transaction is active') === true
+}
+
 /** PostgreSQL names the constraint; SQLite names the column, in the message alone. */
 function isEmailTaken (error: unknown, { emailUnique, bareUsers }: Names): boolean {
   return (property(error, 'code') === '23505' && property(error, 'constraint') === emailUnique) ||

@@ -4,7 +4,7 @@ import { discard, poolOf } from '../drivers/knex-internals.ts'
 import { LOCK_WAIT_MS } from '../dialects/waits.ts'
 import type { Names } from '../tables/names.ts'
 import { untilAborted } from './deadlines.ts'
-import { isBusy, isConflict, isLost, toStorageError } from './driver-errors.ts'
+import { isBusy, isConflict, isLost, isRolledBack, toStorageError } from './driver-errors.ts'
 import type { Batching, Executor, PoolExecutor, Query } from './executor.ts'
 import { narrowing } from './narrow-pool.ts'
 import { retryWhileBusy } from './retry-while-busy.ts'
@@ -105,7 +105,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
         return value
       } catch (error) {
         // A connection that can't be rolled back must not be lent again. The first error is the one that matters.
-        await query('ROLLBACK').catch(() => discard(connection))
+        await query('ROLLBACK').catch((failure) => { if (!isRolledBack(failure)) discard(connection) })
         throw error
       }
     }

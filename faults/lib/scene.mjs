@@ -1,0 +1,239 @@
+// One fault on one setup: opens it, has clients work, breaks and heals it, and hands everything to the checker.
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { startPgBouncer } from '../../test/servers/pgbouncer.mjs'
+import { check } from './check.mjs'
+import { startClients } from './clients.mjs'
+import { openClient, versionOf } from './http.mjs'
+import { openPostgres } from './postgres.mjs'
+import { openProxy } from './proxy.mjs'
+import { randomOf } from './random.mjs'
+import { createRecord } from './record.mjs'
+import { createService, KEY, ROOT } from './service.mjs'
+import { until } from './until.mjs'
+
+const CLIENTS = 8
+const HOT_USERS = 3
+const LOG_TAIL = 1500
+
+async function openStore (setup, directory, { proxied = false }) {
+  if (setup.store === 'memory') return { url: 'memory:', direct: null, close: async () => {} }
+  if (setup.store === 'sqlite') {
+    const filename = join(directory, 'users.db')
+    return { url: `sqlite:${filename}`, direct: `sqlite:${filename}`, filename, close: async () => {} }
+  }
+  const postgres = await openPostgres()
+  const pgbouncer = setup.pooled === true ? await startPgBouncer(postgres.url) : undefined
+  const url = new URL(pgbouncer?.url ?? postgres.url)
+  const proxy = proxied ? await openProxy(Number(url.port)) : undefined
+  if (proxy !== undefined) url.port = String(proxy.port)
+  return {
+    url: url.href,
+    direct: postgres.url,
+    postgres,
+    proxy,
+    async close () {
+      proxy?.close()
+      await pgbouncer?.stop()
+      await postgres.close()
+    }
+  }
+}
+
+const READERS = 8
+
+/** All users that a service lists, each with its version, and their number as it says. */
+async function readAll (origin) {
+  const { send, close } = openClient(origin, KEY)
+  const users = []
+  try {
+    for (let page = 1; ; page++) {
+      const { status, body } = await send('GET', `/v1/users?limit=100&page=${page}`)
+      if (status !== 200) throw new Error(`reading the users: ${status}`)
+      users.push(...body.data)
+      if (body.data.length < 100) break
+    }
+    const { body } = await send('GET', '/v1/users?limit=1')
+    const left = [...users]
+    await Promise.all(Array.from({ length: READERS }, async () => {
+      const reader = openClient(origin, KEY)
+      for (let user = left.pop(); user !== undefined; user = left.pop()) {
+        const { status, headers } = await reader.send('GET', `/v1/users/${user.id}`)
+        if (status !== 200) throw new Error(`reading a user that is listed: ${status}`)
+        user.version = versionOf(headers)
+      }
+      reader.close()
+    }))
+    return { users, total: body.meta.total }
+  } finally {
+    close()
+  }
+}
+
+/** What `fastify-users check` says of the tables: the users as SQL counts them; throws if it finds a problem. */
+async function checkTables (url) {
+  const env = { PATH: process.env.PATH, DATABASE_URL: url }
+  const args = [join(ROOT, 'dist', 'cli', 'main.js'), 'check', '--json']
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env })
+  return JSON.parse(stdout).counts.users
+}
+
+/** Opens a setup for a fault. */
+export async function openScene (fault, setup, seed, quick) {
+  const random = randomOf(seed)
+  const directory = await mkdtemp(join(tmpdir(), 'fastify-users-faults-'))
+  if (fault.mount !== undefined) {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${fault.mount}`, 'tmpfs', directory])
+  }
+  const store = await openStore(setup, directory, fault)
+  const env = {
+    DATABASE_URL: store.url,
+    ...(setup.driver !== undefined && { SQLITE_DRIVER: setup.driver }),
+    ...(setup.pooled === true && { DATABASE_POOLER: 'true' }),
+    ...fault.env?.({ directory })
+  }
+  const services = []
+  const programs = await fault.programs?.() ?? []
+  for (let i = 0; i < (fault.services ?? setup.services); i++) {
+    services.push(await createService({
+      cwd: directory,
+      env,
+      ...(fault.nodeOptions !== undefined && { nodeOptions: fault.nodeOptions }),
+      ...(programs[i] !== undefined && { program: programs[i] })
+    }))
+  }
+  const record = createRecord()
+  const windows = []
+  const notes = {}
+  let used = services.filter((_, i) => fault.up?.includes(i) ?? true)
+
+  return {
+    random,
+    directory,
+    store,
+    services,
+    record,
+    notes,
+    setup,
+    /** For a fault of its own. */
+    state: {},
+
+    /** Has clients use these services from now on. */
+    use (...numbers) {
+      used = numbers.map((number) => services[number])
+    },
+
+    /** How often to do something: less often in the quick part. */
+    rounds: (full, few) => quick ? few : full,
+
+    /** Takes back what clients noted since an operation: it was worth nothing. */
+    forget (from) {
+      record.operations.splice(from)
+    },
+
+    /** Waits until clients have been told of so many more writes that they are done. */
+    async acknowledged (more, ms = 60_000) {
+      const wanted = record.acknowledged() + more
+      await until(`${more} more writes`, () => record.acknowledged() >= wanted, ms)
+    },
+
+    /** Runs what breaks and heals. Until it has ended, and two seconds more, requests may fail. */
+    async broken (work) {
+      const window = { from: performance.now(), to: null }
+      windows.push(window)
+      const value = await work()
+      window.to = performance.now()
+      return value
+    },
+
+    /** Has so many clients ask for a path all the time, whatever the answer. */
+    flood (count, path) {
+      let stopped = false
+      let over = 0
+      const clients = Array.from({ length: count }, () => openClient(services[0].origin, KEY))
+      for (const { send, close } of clients) {
+        (async () => {
+          for (let i = 0; i < 100 && !stopped; i++) await send('GET', path).catch(() => {})
+          over++
+          close()
+        })()
+      }
+      return { stop: () => { stopped = true }, isOver: () => over === count }
+    },
+
+    async run () {
+      if (fault.begin !== undefined) await fault.begin(this)
+      else for (const service of services) await service.start()
+      const prefix = `s${seed.toString(36)}`
+      const { send, close } = openClient(services[0].origin, KEY)
+      const hot = []
+      for (let i = 0; i < HOT_USERS; i++) {
+        const email = `${prefix}-hot-${i}@example.org`
+        const operation = record.begin({ kind: 'create', client: -1, email, name: 'Hot' })
+        const { status, body } = await send('POST', '/v1/users', { body: { name: 'Hot', email } })
+        record.end(operation, { status, id: body.id, answer: body })
+        hot.push({ id: body.id, version: 1 })
+      }
+      close()
+      const before = services.map((each) => each.isUp() ? each.size() : null)
+      const stop = startClients(fault.clients ?? CLIENTS, {
+        record,
+        random: random.fork(),
+        origins: () => used.map(({ origin }) => origin),
+        key: KEY,
+        prefix,
+        hot,
+        idempotent: fault.idempotent ?? true
+      })
+      try {
+        await fault.run(this)
+        await this.acknowledged(20)
+      } finally {
+        await stop()
+      }
+      return before
+    },
+
+    /** The figures. */
+    async figures (before) {
+      const after = services.map((each) => each.isUp() ? each.size() : { rss: 0, files: 0 })
+      const views = []
+      for (const { origin } of services) views.push(await readAll(origin))
+      const totals = views.flatMap(({ users, total }) => [users.length, total])
+      if (store.direct !== null && fault.tables !== false) {
+        totals.push(await checkTables(fault.direct?.(this) ?? store.direct))
+      }
+      const figures = check({ operations: record.operations, final: views[0].users, totals, windows })
+      return {
+        ...figures,
+        unhandled: services.reduce((sum, each) => sum + each.unhandled(), 0),
+        memory: Math.round(Math.max(...after.map(({ rss }, i) => rss - (before[i]?.rss ?? rss)))),
+        files: Math.max(...after.map(({ files }, i) => files - (before[i]?.files ?? files))),
+        notes
+      }
+    },
+
+    /** For whoever looks for the reason of a failure: the answers since the last fault began, and the ends of logs. */
+    diagnosis () {
+      const since = windows.at(-1)?.from ?? 0
+      const counts = {}
+      for (const { kind, status, error, sent } of record.operations) {
+        if (sent < since) continue
+        const what = `${kind} ${status ?? error}`
+        counts[what] = (counts[what] ?? 0) + 1
+      }
+      return [JSON.stringify(counts), ...services.map((each) => each.log().slice(-LOG_TAIL))]
+    },
+
+    async close () {
+      for (const service of services) await service.stop()
+      await fault.end?.(this)
+      await store.close()
+      if (fault.mount !== undefined) execFileSync('umount', [directory])
+      await rm(directory, { recursive: true, force: true })
+    }
+  }
+}

@@ -1,0 +1,29 @@
+// What the faults happen to: each store, on each of its drivers, with one service and with two.
+import { existsSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { join } from 'node:path'
+import { programPath } from '../../test/servers/program.mjs'
+import { ROOT } from './service.mjs'
+
+const driver = (name, options) => ({ store: 'sqlite', driver: name, services: 1, ...options })
+const installed = (name) => existsSync(join(ROOT, 'node_modules', name)) ? null : `${name} is not installed`
+const nodeSqlite = isBuiltin('node:sqlite') ? null : 'node:sqlite needs Node.js 22.13 or later'
+const pgbouncer = programPath('pgbouncer') === undefined ? 'pgbouncer is not installed' : null
+
+/** Every setup. `skip`: why it can't be had here. */
+export const SETUPS = [
+  { name: 'memory', store: 'memory', services: 1, skip: null },
+  { name: 'sqlite', ...driver('better-sqlite3'), skip: installed('better-sqlite3') },
+  { name: 'sqlite ×3', ...driver('better-sqlite3', { services: 3 }), skip: installed('better-sqlite3') },
+  { name: 'sqlite (node:sqlite)', ...driver('node:sqlite'), skip: nodeSqlite },
+  { name: 'sqlite (sqlite3)', ...driver('sqlite3'), skip: installed('sqlite3') },
+  { name: 'postgres', store: 'postgres', services: 1, skip: null },
+  { name: 'postgres ×2', store: 'postgres', services: 2, skip: null },
+  { name: 'pgbouncer', store: 'postgres', pooled: true, services: 1, skip: pgbouncer }
+]
+
+export const onSqlite = ({ store }) => store === 'sqlite'
+export const onPostgres = ({ store }) => store === 'postgres'
+export const onDisk = ({ store }) => store !== 'memory'
+export const everywhere = () => true
+export const first = (test) => (setup) => test(setup) && ['memory', 'sqlite', 'postgres'].includes(setup.name)

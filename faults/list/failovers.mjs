@@ -1,0 +1,59 @@
+// A primary that dies, and a standby that takes over.
+import { openStandby } from '../lib/postgres.mjs'
+import { until } from '../lib/until.mjs'
+
+/** The primary is gone at once, the standby is promoted, and the network leads to it. */
+async function failOver ({ store: { postgres, proxy, standby } }) {
+  await postgres.kill()
+  await standby.sql('SELECT pg_promote()')
+  await until('the promotion', async () => (await standby.sql('SELECT pg_is_in_recovery() AS standby'))[0].standby === false)
+  proxy.leadTo(standby.port)
+  proxy.drop()
+}
+
+const failover = {
+  on: ({ name }) => name === 'postgres' || name === 'postgres ×2',
+  quick: [],
+  proxied: true,
+  direct: ({ store: { standby } }) => standby.url,
+  async end ({ store: { standby } }) {
+    await standby?.close()
+  }
+}
+
+const begin = (settings) => async ({ store, services }) => {
+  store.standby = await openStandby(store.postgres)
+  for (const [name, value] of Object.entries(settings)) await store.postgres.setting(name, value)
+  for (const each of services) await each.start()
+}
+
+export default [
+  {
+    ...failover,
+    name: 'failover, synchronous',
+    what: 'the primary is gone (kill −9 of all its processes), the synchronous standby is promoted',
+    begin: begin({ synchronous_standby_names: '*' }),
+    async run (scene) {
+      await scene.acknowledged(300)
+      await scene.broken(() => failOver(scene))
+    }
+  },
+  {
+    ...failover,
+    name: 'failover, asynchronous (control)',
+    what: 'the same, asynchronous, after the standby has received nothing for 50 writes: these must be lost',
+    on: ({ name }) => name === 'postgres',
+    mustFail: ['lost'],
+    begin: begin({}),
+    async run (scene) {
+      await scene.acknowledged(300)
+      await scene.broken(async () => {
+        await scene.store.standby.setting('primary_conninfo', '')
+        await until('the end of replication', async () =>
+          (await scene.store.postgres.sql('SELECT 1 FROM pg_stat_replication')).length === 0)
+        await scene.acknowledged(50)
+        await failOver(scene)
+      })
+    }
+  }
+]

@@ -1,0 +1,53 @@
+// More requests than a slow database can do.
+import { everywhere, first, onPostgres } from '../lib/setups.mjs'
+import { isOk } from '../lib/record.mjs'
+
+const percentile = (values, share) => values.toSorted((a, b) => a - b)[Math.floor(share * (values.length - 1))] ?? 0
+
+/** The times of what was served and of what was refused in the window, in whole milliseconds. */
+function times ({ record, notes, window }) {
+  const inside = record.operations.filter(({ sent, ended }) => ended !== null && sent >= window.from && sent <= window.to)
+  const of = (test) => inside.filter(test).map(({ sent, ended }) => ended - sent)
+  const [served, refused] = [of(isOk), of(({ status }) => status === 503)]
+  notes.served = served.length
+  notes.p99Served = Math.round(percentile(served, 0.99))
+  notes.refused = refused.length
+  notes.medianRefused = Math.round(percentile(refused, 0.5))
+}
+
+export default [
+  {
+    name: 'overload',
+    what: '500 clients while every answer of the database is late by 100 ms: what is served is served soon, the rest refused at once',
+    on: (setup) => onPostgres(setup) && setup.services === 1,
+    quick: [],
+    proxied: true,
+    clients: 500,
+    async run (scene) {
+      const { store: { proxy }, acknowledged, broken } = scene
+      await acknowledged(500)
+      await broken(async () => {
+        const from = performance.now()
+        proxy.set({ kind: 'delay', ms: 100 })
+        await acknowledged(scene.rounds(1500, 300), 120_000)
+        proxy.set({ kind: 'pass' })
+        scene.window = { from, to: performance.now() }
+      })
+      times(scene)
+    },
+    verify: ({ notes: { p99Served, medianRefused, refused } }) => [
+      ...(p99Served > 1500 ? [`p99 of what was served: ${p99Served} ms`] : []),
+      ...(refused > 0 && medianRefused > 50 ? [`median of what was refused: ${medianRefused} ms`] : [])
+    ]
+  },
+  {
+    name: 'burst',
+    what: '500 clients at once on a healthy store: nobody is refused',
+    on: first(everywhere),
+    quick: ['memory'],
+    clients: 500,
+    async run ({ acknowledged }) {
+      await acknowledged(3000)
+    }
+  }
+]

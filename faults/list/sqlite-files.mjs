@@ -1,0 +1,141 @@
+// Faults of the SQLite file.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFile, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
+import { onSqlite } from '../lib/setups.mjs'
+import { until } from '../lib/until.mjs'
+
+// A process of its own: a connection in this one would drop its locks with any other that is closed.
+const LOCKER = `
+  const { sqlite } = await import(${JSON.stringify(new URL('../lib/sqlite-connection.mjs', import.meta.url).href)})
+  const connection = sqlite(process.argv[1])
+  connection.exec('BEGIN IMMEDIATE')
+  process.stdout.write('locked')
+  process.stdin.on('end', () => { connection.exec('ROLLBACK'); process.exit() }).resume()`
+
+/** Locks a file for writing, in a process of its own. Returns a function that ends it. */
+async function lock (filename) {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', LOCKER, filename], {
+    stdio: ['pipe', 'pipe', 'inherit']
+  })
+  await once(child.stdout, 'data')
+  return async () => {
+    const ending = once(child, 'exit')
+    child.stdin.end()
+    await ending
+  }
+}
+
+/** Waits until so many operations of a kind had this status since now. */
+async function answered ({ record }, count, kind, status) {
+  const since = performance.now()
+  await until(`${count} answers ${status} to ${kind}`, () => record.operations.filter((each) =>
+    each.kind === kind && each.status === status && each.sent > since).length >= count)
+}
+
+/** Ends the services, puts the file back, and starts them again. */
+async function restart ({ services }, restore) {
+  for (const each of services) await each.stop('SIGTERM')
+  await restore()
+  for (const each of services) await each.start()
+}
+
+const filesOf = (filename) => [filename, `${filename}-wal`, `${filename}-shm`]
+
+async function moveAway (filename) {
+  for (const file of filesOf(filename)) await rename(file, `${file}.away`).catch(() => {})
+}
+
+async function moveBack (filename) {
+  for (const file of filesOf(filename)) {
+    await rm(file, { force: true })
+    await rename(`${file}.away`, file).catch(() => {})
+  }
+}
+
+export default [
+  {
+    name: 'file locked',
+    what: 'another process locks the file for 3 s and for 8 s: reads go on, and writes that wait too long are 503',
+    on: onSqlite,
+    quick: [],
+    async run (scene) {
+      for (const seconds of scene.rounds([3, 8], [1])) {
+        await scene.acknowledged(50)
+        await scene.broken(async () => {
+          const unlock = await lock(scene.store.filename)
+          await answered(scene, 50, 'get', 200)
+          await setTimeout(seconds * 1000)
+          await unlock()
+        })
+      }
+    }
+  },
+  {
+    name: 'file deleted',
+    what: 'the file is moved away under load: no write is acknowledged until it is back and the service is started again',
+    on: onSqlite,
+    quick: ['sqlite'],
+    async run (scene) {
+      const { filename } = scene.store
+      await scene.acknowledged(50)
+      await scene.broken(async () => {
+        await moveAway(filename)
+        await answered(scene, 20, 'create', 503)
+        await restart(scene, () => moveBack(filename))
+      })
+    }
+  },
+  {
+    name: 'file replaced',
+    what: 'the file is replaced by an older copy under load: no write is acknowledged until that is undone',
+    on: onSqlite,
+    quick: [],
+    async run (scene) {
+      const { filename } = scene.store
+      await scene.acknowledged(50)
+      await scene.broken(async () => {
+        await copyFile(filename, `${filename}.copy`)
+        await moveAway(filename)
+        await rename(`${filename}.copy`, filename)
+        await answered(scene, 20, 'create', 503)
+        await restart(scene, () => moveBack(filename))
+      })
+    }
+  },
+  {
+    name: 'file corrupt',
+    what: '100 random bytes of a copy are changed and the service is started on it: it refuses or serves, and does not end',
+    on: ({ name }) => name.startsWith('sqlite') && name !== 'sqlite ×3',
+    quick: [],
+    async run (scene) {
+      const { filename } = scene.store
+      await scene.acknowledged(500)
+      await scene.broken(async () => {
+        const [service] = scene.services
+        await service.stop('SIGTERM')
+        for (const file of await readdir(scene.directory)) {
+          await copyFile(`${scene.directory}/${file}`, `${scene.directory}/${file}.away`)
+        }
+        const { size } = await stat(filename)
+        const handle = await open(filename, 'r+')
+        for (let i = 0; i < 100; i++) {
+          await handle.write(Buffer.from([scene.random.below(256)]), 0, 1, 4096 + scene.random.below(size - 4096))
+        }
+        await handle.close()
+        await service.start({ wait: false })
+        service.expectEnd()
+        const before = scene.record.operations.length
+        await until('answers, or a refusal to start', () =>
+          !service.isUp() || scene.record.operations.length > before + 200)
+        scene.notes.corrupt = service.isUp() ? 'served' : 'refused to start'
+        // What was read of it is worth nothing.
+        scene.forget(before)
+        await service.stop('SIGKILL')
+        await moveBack(filename)
+        await service.start()
+      })
+    }
+  }
+]
