@@ -1,12 +1,13 @@
 // npm run test:faults: breaks the built service in many ways, and checks what it has promised.
-// npm run test:faults -- --only kill --on postgres --seed 7: one fault on one setup. --quick: the part for every commit.
-// --write: puts the table into docs/reliability.md.
+// npm run test:faults -- --only kill --on postgres --seed 7: one fault on one setup.
+// --quick: the part for every commit, or fewer rounds of one fault. --write: puts the table into docs/reliability.md.
 import { parseArgs } from 'node:util'
 import builds from './list/builds.mjs'
 import clocks from './list/clocks.mjs'
 import databases from './list/databases.mjs'
 import disks from './list/disks.mjs'
 import failovers from './list/failovers.mjs'
+import histories from './list/histories.mjs'
 import networks from './list/networks.mjs'
 import overloads from './list/overloads.mjs'
 import powerLoss from './list/power-loss.mjs'
@@ -29,7 +30,7 @@ const { values: given } = parseArgs({
 
 const FAULTS = [
   ...processes, ...databases, ...networks, ...failovers, ...sqliteFiles, ...disks, ...powerLoss, ...clocks,
-  ...overloads, ...builds
+  ...overloads, ...builds, ...histories
 ]
 const seed = given.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given.seed)
 const random = randomOf(seed)

@@ -99,7 +99,8 @@ function checkVersions (add, byId, finalById) {
     if (new Set(guarded.map(({ ifMatch }) => ifMatch)).size < guarded.length) {
       add('versions', `${id} was changed twice from one version`)
     }
-    if (guarded.some(({ ifMatch, answer }) => answer.version !== ifMatch + 1)) add('versions', `${id} skipped a version`)
+    const skipped = guarded.some(({ ifMatch, answer }) => answer.version !== ifMatch + 1)
+    if (skipped) add('versions', `${id} skipped a version`)
     const found = finalById.get(id)
     if (found === undefined) continue
     const unknown = patches.filter(isUnknown).length

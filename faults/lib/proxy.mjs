@@ -4,8 +4,8 @@ import { connect, createServer } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
 /**
- * Starts a proxy. Its mode may change at any time: `pass`; `freeze`: nothing arrives, and nothing is said; `delay`: each
- * chunk from the server is late by `ms`; `reset`: `decide(chunk, fromServer)` says when a connection is reset.
+ * Starts a proxy. Its mode may change at any time: `pass`; `freeze`: nothing arrives, and nothing is said; `delay`:
+ * each chunk from the server is late by `ms`; `reset`: `decide(chunk, fromServer)` says when a connection is reset.
  */
 export async function openProxy (port) {
   const sockets = new Set()

@@ -17,7 +17,8 @@ const COLUMNS = [
 const notesOf = ({ notes = {} }) =>
   Object.entries(notes).map(([name, value]) => `${name} ${JSON.stringify(value)}`).join(', ')
 
-const verdictOf = ({ fault, verdict }) => verdict === 'passed' && fault.mustFail !== undefined ? 'failed, as it must' : verdict
+const verdictOf = ({ fault, verdict }) =>
+  verdict === 'passed' && fault.mustFail !== undefined ? 'failed, as it must' : verdict
 
 /** One line for a run, with what is wrong below it. */
 export function line (result) {

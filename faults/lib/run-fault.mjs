@@ -6,8 +6,9 @@ const MEMORY_MB = 200
 const ZERO = ['lost', 'twice', 'phantom', 'versions', 'counts', 'answers', 'unhandled']
 
 /** What is wrong with the figures of a run. */
-function problemsIn (fault, scene, figures) {
-  const { slowest = SLOWEST_MS, recovery = RECOVERY_MS, mayDie = false, verify = () => [] } = fault
+function problemsIn (fault, scene, figures, patience) {
+  const { mayDie = false, verify = () => [] } = fault
+  const [slowest, recovery] = [fault.slowest ?? SLOWEST_MS, fault.recovery ?? RECOVERY_MS].map((ms) => patience * ms)
   const kinds = mayDie ? ZERO.filter((kind) => kind !== 'unhandled') : ZERO
   const late = figures.recovery.filter((ms) => ms === null || ms > recovery)
   return [
@@ -36,7 +37,7 @@ export async function runFault (fault, setup, { seed, quick }) {
     } else {
       scene = await openScene(fault, setup, seed, quick)
       result.figures = await scene.figures(await scene.run())
-      result.problems = problemsIn(fault, scene, result.figures)
+      result.problems = problemsIn(fault, scene, result.figures, quick ? 4 : 1)
       if (result.problems.length > 0) result.problems.push(...scene.diagnosis())
     }
     if (fault.mustFail !== undefined) {

@@ -16,8 +16,8 @@ export function skipShim () {
     return reason
   }
   mkdirSync(join(ROOT, '.build', 'faults'), { recursive: true })
-  const { status, error, stderr } = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', LIBRARY, SOURCE, '-ldl', '-lpthread'],
-    { encoding: 'utf8' })
+  const args = ['-shared', '-fPIC', '-O1', '-o', LIBRARY, SOURCE, '-ldl', '-lpthread']
+  const { status, error, stderr } = spawnSync('cc', args, { encoding: 'utf8' })
   if (error?.code === 'ENOENT') reason = 'cc is not installed'
   else if (status !== 0) throw new Error(stderr)
   else reason = null

@@ -7,7 +7,8 @@ import { promisify } from 'node:util'
 import { ROOT, SERVER } from '../lib/service.mjs'
 import { first, onDisk } from '../lib/setups.mjs'
 
-const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+const QUIETLY = { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }
+const git = (...args) => execFileSync('git', args, QUIETLY).trim()
 
 /** The version to compare with: `OLD`, the last release, or the last commit. */
 function oldVersion () {
@@ -45,7 +46,7 @@ function buildOld () {
 export default [
   {
     name: 'old and new',
-    what: 'a service of an older commit and one of this one on the same tables: beside each other, the new one alone, and back',
+    what: 'services of an older commit and of this one on the same tables: beside each other, the new one, and back',
     on: first(onDisk),
     quick: [],
     services: 2,

@@ -6,7 +6,8 @@ import { until } from '../lib/until.mjs'
 async function failOver ({ store: { postgres, proxy, standby } }) {
   await postgres.kill()
   await standby.sql('SELECT pg_promote()')
-  await until('the promotion', async () => (await standby.sql('SELECT pg_is_in_recovery() AS standby'))[0].standby === false)
+  await until('the promotion', async () =>
+    (await standby.sql('SELECT 1 WHERE NOT pg_is_in_recovery()')).length === 1)
   proxy.leadTo(standby.port)
   proxy.drop()
 }

@@ -24,7 +24,7 @@ const network = (name, what, run, more = {}) =>
 export default [
   network('resets', 'connections are reset at random answers, 2 of 100, 200 times',
     resetting(200, (random) => (_chunk, fromServer) => fromServer && random.chance(0.02)), { quick: ['postgres'] }),
-  network('resets before the answer', 'connections are reset when the server has done a write, before it can say so, 200 times',
+  network('resets before the answer', 'connections are reset after a write and before its answer, 200 times',
     resetting(200, (random) => {
       let armed = false
       return (chunk, fromServer) => {
@@ -37,7 +37,8 @@ export default [
         return now
       }
     }), { quick: ['postgres'] }),
-  network('frozen', 'nothing passes for 8 s, and nobody is told, twice', async ({ store: { proxy }, acknowledged, broken }) => {
+  network('frozen', 'nothing passes for 8 s, and nobody is told, twice', async (scene) => {
+    const { store: { proxy }, acknowledged, broken } = scene
     for (let i = 0; i < 2; i++) {
       await acknowledged(50)
       await broken(async () => {
@@ -54,7 +55,8 @@ export default [
     await acknowledged(100)
     proxy.set({ kind: 'pass' })
   }),
-  network('dropped', 'all connections are reset at once, 20 times', async ({ store: { proxy }, acknowledged, broken, rounds }) => {
+  network('dropped', 'all connections are reset at once, 20 times', async (scene) => {
+    const { store: { proxy }, acknowledged, broken, rounds } = scene
     for (let i = 0; i < rounds(20, 3); i++) {
       await acknowledged(20)
       await broken(async () => proxy.drop())

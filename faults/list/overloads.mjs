@@ -6,7 +6,8 @@ const percentile = (values, share) => values.toSorted((a, b) => a - b)[Math.floo
 
 /** The times of what was served and of what was refused in the window, in whole milliseconds. */
 function times ({ record, notes, window }) {
-  const inside = record.operations.filter(({ sent, ended }) => ended !== null && sent >= window.from && sent <= window.to)
+  const isInside = ({ sent, ended }) => ended !== null && sent >= window.from && sent <= window.to
+  const inside = record.operations.filter(isInside)
   const of = (test) => inside.filter(test).map(({ sent, ended }) => ended - sent)
   const [served, refused] = [of(isOk), of(({ status }) => status === 503)]
   notes.served = served.length
@@ -18,7 +19,7 @@ function times ({ record, notes, window }) {
 export default [
   {
     name: 'overload',
-    what: '500 clients while every answer of the database is late by 100 ms: what is served is served soon, the rest refused at once',
+    what: '500 clients while each answer of the database is late by 100 ms: served soon, or refused at once',
     on: (setup) => onPostgres(setup) && setup.services === 1,
     quick: [],
     proxied: true,

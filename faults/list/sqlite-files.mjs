@@ -74,7 +74,7 @@ export default [
   },
   {
     name: 'file deleted',
-    what: 'the file is moved away under load: no write is acknowledged until it is back and the service is started again',
+    what: 'the file is moved away under load: nothing is acknowledged until it is back and the service started again',
     on: onSqlite,
     quick: ['sqlite'],
     async run (scene) {
@@ -106,7 +106,7 @@ export default [
   },
   {
     name: 'file corrupt',
-    what: '100 random bytes of a copy are changed and the service is started on it: it refuses or serves, and does not end',
+    what: '100 random bytes of the file are changed: the service started on it refuses or serves, and never hangs',
     on: ({ name }) => name.startsWith('sqlite') && name !== 'sqlite ×3',
     quick: [],
     async run (scene) {
