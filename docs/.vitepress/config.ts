@@ -31,7 +31,8 @@ const groups = {
   Understand: {
     Architecture: 'architecture',
     'Exact counting': 'exact-counting',
-    Performance: 'performance'
+    Performance: 'performance',
+    Reliability: 'reliability'
   },
   Reference: {
     Options: 'options',

@@ -17,7 +17,13 @@ function healthy () {
     return all
   }
   const create = (n, more = {}) => add({
-    kind: 'create', email: `u${n}@example.org`, key: `k${n}`, name: 'Before', id: `id${n}`, status: 201, answer: {},
+    kind: 'create',
+    email: `u${n}@example.org`,
+    key: `k${n}`,
+    name: 'Before',
+    id: `id${n}`,
+    status: 201,
+    answer: {},
     ...more
   })
   const patch = (n, ifMatch) => add({

@@ -136,14 +136,13 @@ export async function openPostgres () {
 
 /** Starts a standby of a server, which is stopped for a moment to copy its data. */
 export async function openStandby (primary) {
-  await appendFile(join(primary.data, 'pg_hba.conf'), '\nhost replication postgres 127.0.0.1/32 trust\n')
   await primary.stop()
   const directory = await mkdtemp(join(tmpdir(), 'fastify-users-faults-pg-'))
   await chmod(directory, 0o755)
   const data = join(directory, 'data')
   await cp(primary.data, data, { recursive: true, preserveTimestamps: true })
   await writeFile(join(data, 'standby.signal'), '')
-  const conninfo = `host=127.0.0.1 port=${primary.port} user=postgres application_name=standby`
+  const conninfo = `host=127.0.0.1 port=${primary.port} user=postgres password=password application_name=standby`
   await appendFile(join(data, 'postgresql.auto.conf'), `\nprimary_conninfo = '${conninfo}'\n`)
   if (isRoot) execFileSync('chown', ['-R', 'postgres:postgres', directory])
   await chmod(data, 0o700)

@@ -1,3 +1,9 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { cpus, release, type } from 'node:os'
+import { join } from 'node:path'
+import { ROOT } from './service.mjs'
+
+const PAGE = join(ROOT, 'docs', 'reliability.md')
 const COLUMNS = [
   ['acknowledged', ({ acknowledged }) => acknowledged],
   ['lost', ({ lost }) => lost],
@@ -42,4 +48,23 @@ export function table (results) {
   })
   const lines = [head, head.map((_, i) => i < 2 || i > COLUMNS.length + 1 ? '---' : '--:'), ...rows]
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+/** What each fault is, as Markdown. */
+function descriptions (results) {
+  const all = new Map(results.map(({ fault: { name, what } }) => [name, what]))
+  return ['| Fault | What happens |', '|---|---|', ...[...all].map((cells) => `| ${cells.join(' | ')} |`)].join('\n')
+}
+
+/** Puts the tables of a run into docs/reliability.md. */
+export async function writePage (results, { seed, seconds }) {
+  const [{ model }] = cpus()
+  const machine = `${cpus().length} cores (${model.trim()}), ${type()} ${release()}, Node.js ${process.version}`
+  const text = await readFile(PAGE, 'utf8')
+  const date = new Date().toISOString().slice(0, 10)
+  const run = `${date}, ${machine}; \`npm run test:faults -- --seed ${seed}\`, ${Math.round(seconds / 60)} minutes. ` +
+    'What was skipped was not to be had on this machine.'
+  const parts = [run, descriptions(results), table(results)].join('\n\n')
+  const between = /(<!-- faults: begin -->\n)[\s\S]*(<!-- faults: end -->)/
+  await writeFile(PAGE, text.replace(between, (_, begin, end) => `${begin}\n${parts}\n\n${end}`))
 }

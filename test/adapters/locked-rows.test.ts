@@ -100,3 +100,23 @@ test('while an address is held, other creations and deletions go on', async (t) 
   const codes = await blocked.codes
   t.strictSame(codes.toSorted(), [...codes.slice(1).map(() => 'email_taken'), 'written'])
 })
+
+test('reads of one connection while their table is locked are all told that it is', async (t) => {
+  const { storage, host, schema } = await withLocked(t, [])
+  const table = `"${schema}".fastify_users_users`
+  // Connections of its own: the first of the reads prepares the statement for the others, and fails.
+  const second = postgres({ connection: pgUrl(), schema, statementTimeout: 1000 })
+  t.teardown(() => second.close())
+  await second.findApiKeyByStart('uk_000000000000')
+  await host.query(`lock table ${table} in access exclusive mode`)
+  const reads: Array<Promise<unknown>> = []
+  for (let n = 0; n < 10; n++) {
+    reads.push(second.findUser(idOf('usr', n)).then(() => 'read', codeOf))
+    // Those of one turn would be one statement.
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+  }
+  t.strictSame(new Set(await Promise.all(reads)), new Set(['unavailable']))
+  await host.query('rollback')
+  t.equal((await second.findUser(idOf('usr', 1)))?.id, idOf('usr', 1))
+  await storage.check()
+})

@@ -93,9 +93,14 @@ export function isRefused (error: unknown): boolean {
     (REFUSED_SQLSTATE.test(error.driverCode) || REFUSED_SQLITE.test(error.driverCode))
 }
 
-/** True if the statement conflicted with another transaction, and may succeed when it is repeated immediately. */
+// The last one: a prepared statement is not there, because one before it in the pipeline, which prepared it, failed.
+const CONFLICTS = ['40001', '40P01', '26000']
+
+/**
+ * True if the statement conflicted with another one: it did nothing, and may succeed when it is repeated immediately.
+ */
 export function isConflict (error: unknown): boolean {
-  return ['40001', '40P01'].includes(property(error, 'code') ?? '')
+  return CONFLICTS.includes(property(error, 'code') ?? '')
 }
 
 /**

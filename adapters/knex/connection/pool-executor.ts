@@ -138,8 +138,8 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
       return await (shared ?? alone())
     } catch (thrown) {
       const error = toStorageError(thrown, names)
-      // A lost connection fails all reads that share it. Reading again does no harm.
-      if (isLost(error) || isBusy(thrown)) return alone()
+      // A lost connection fails all reads that share it, and so may a read that fails. Reading again does no harm.
+      if (isLost(error) || isBusy(thrown) || isConflict(thrown)) return alone()
       throw error
     }
   }
