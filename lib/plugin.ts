@@ -136,7 +136,10 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   requireFit(host, options)
 
   // Key look-ups have a limit of their own: strangers can exhaust that one only.
-  const verifier = createVerifier({ storage, peppers, keyCache, limited: createConcurrencyLimit(maxInFlight) })
+  const limit = () => createConcurrencyLimit(maxInFlight, (refused) => {
+    host.log.warn({ refused }, 'requests were refused, because more come than the storage can serve')
+  })
+  const verifier = createVerifier({ storage, peppers, keyCache, limited: limit() })
   await openStorage(host, verifier, options)
 
   const { events, publish } = createEvents(host.log)
@@ -165,7 +168,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   })
   const settings = {
     useSemicolonDelimiter: routerSettings(host).useSemicolonDelimiter,
-    limited: createConcurrencyLimit(maxInFlight),
+    limited: limit(),
     pageSize,
     describe: describeMount(host, options.openapi, descriptionSettings(options, fields))
   }

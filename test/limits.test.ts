@@ -10,6 +10,7 @@ import { generateKey } from '../lib/api-keys/key-text.ts'
 import { callerOf } from '../lib/http/caller.ts'
 import { ALL_SCOPES, inject, testApp } from './helpers/app.ts'
 import { temporaryDirectory } from './helpers/stores.ts'
+import { captureLog } from './helpers/log.ts'
 import { until } from './helpers/until.ts'
 
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
@@ -141,7 +142,8 @@ test('requests above maxInFlight wait half a second, then get 503, and do not re
     running--
     return listUsers(...args)
   }
-  const { call } = await testApp(t, { storage, maxInFlight: 4 })
+  const log = captureLog()
+  const { call } = await testApp(t, { storage, maxInFlight: 4, server: { logger: { stream: log.stream } } })
   const answers = Array.from({ length: 20 }, () => call('GET', '/users'))
   const refused = await Promise.race(answers)
   let ended = 0
@@ -157,6 +159,10 @@ test('requests above maxInFlight wait half a second, then get 503, and do not re
   const codes = (await Promise.all(answers)).map(({ statusCode }) => statusCode).sort()
   t.strictSame(codes, [...Array.from({ length: 4 }, () => 200), ...Array.from({ length: 16 }, () => 503)])
   t.equal(most, 4)
+  const lines = log.text().split('\n').filter((line) => line.includes('were refused, because more come'))
+  t.ok(lines.length < 3, 'they are counted, and not logged one by one')
+  t.match(lines[0], '"level":40')
+  t.notMatch(log.text(), '"level":50')
   t.equal((await call('GET', '/users')).statusCode, 200, 'later requests succeed')
 })
 

@@ -14,9 +14,9 @@ import { createMigrator, type Migrator } from './schema/migrator.ts'
 import { namesOf, type NamingOptions } from './tables/names.ts'
 import { knexUsers } from './users.ts'
 
-// Requests are combined, so there may be more than connections. Fewer than the largest group would leave it half empty.
-const CONCURRENCY_PER_CONNECTION = 8
-const CONCURRENCY_MIN = 64
+// Requests are combined, so there may be more than connections. All of them wait for a database that becomes slow.
+const CONCURRENCY_PER_CONNECTION = 4
+const CONCURRENCY_MIN = 40
 
 /** A storage in SQL. Its schema can be reverted, and its counted numbers can be verified. */
 export interface KnexStorage extends Storage, Migrator {

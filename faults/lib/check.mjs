@@ -148,7 +148,7 @@ function checkAnswers (add, operations, byId, isExcused) {
 function recoveries (operations, heals) {
   return heals.map((heal) => {
     const good = operations.filter((each) => isWrite(each) && isOk(each) && each.ended >= heal)
-    return good.length === 0 ? null : Math.min(...good.map(({ ended }) => ended)) - heal
+    return good.length === 0 ? null : good.reduce((least, { ended }) => Math.min(least, ended), Infinity) - heal
   })
 }
 
@@ -178,7 +178,7 @@ export function check ({ operations, final, totals, windows, grace = 2000 }) {
     acknowledged: writes.filter(isOk).length,
     unknown: writes.filter(isUnknown).length,
     refused: writes.filter(({ status }) => status === 503).length,
-    slowest: Math.round(Math.max(0, ...ended.map((each) => each.ended - each.sent))),
+    slowest: Math.round(ended.reduce((most, each) => Math.max(most, each.ended - each.sent), 0)),
     recovery: recoveries(operations, windows.flatMap(({ to }) => to === null ? [] : [to]))
   }
 }

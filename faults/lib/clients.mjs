@@ -3,7 +3,9 @@ import { setTimeout } from 'node:timers/promises'
 import { openClient, versionOf } from './http.mjs'
 import { isOk, isUnknown } from './record.mjs'
 
-const REFUSED_PAUSE_MS = 20
+const RETRY_MS = 20
+// Less than Retry-After says: some clients are impatient.
+const REFUSED_PAUSE_MS = 100
 const RETRIES_MAX = 500
 
 /** What an operation notes of an answer. A version is in the entity tag, `"3"`. */
@@ -14,16 +16,16 @@ const parsed = ({ status, headers, body }) => ({
 })
 
 /**
- * One client. `origins()`: where services answer at the moment. A creation without a known outcome is repeated with its
- * key of idempotency, as clients do; `idempotent` false: without one.
+ * One client. `origins()`: where services answer at the moment; the first `readers` only read. A creation without a
+ * known outcome is repeated with its key of idempotency, as clients do; `idempotent` false: without one.
  */
 class Client {
   #own = []
   #made = 0
   #connections = new Map()
 
-  constructor (number, { record, random, origins, key, prefix, hot, isOver, idempotent }) {
-    Object.assign(this, { number, record, random, origins, key, prefix, hot, isOver, idempotent })
+  constructor (number, settings) {
+    Object.assign(this, { number, ...settings })
   }
 
   #connection (origin) {
@@ -41,7 +43,7 @@ class Client {
     } catch (error) {
       this.record.end(operation, { error: error.code ?? error.message })
     }
-    if (isUnknown(operation)) await setTimeout(REFUSED_PAUSE_MS)
+    if (isUnknown(operation)) await setTimeout(operation.status === null ? RETRY_MS : REFUSED_PAUSE_MS)
     return operation
   }
 
@@ -54,7 +56,7 @@ class Client {
       const operation = { kind: 'create', client: this.number, email, name: body.name, ...(this.idempotent && { key }) }
       const { id } = await this.#do(operation, 'POST', '/v1/users', { headers, body })
       if (isOk(operation)) this.#own.push({ id, version: 1 })
-      if (!isUnknown(operation)) return
+      if (!isUnknown(operation) || this.isAbandoned()) return
       // Whoever waits for a store still reads.
       if (attempt % 3 === 2 && this.#own.length > 0) await this.#get({ ...this.random.pick(this.#own) })
     }
@@ -93,6 +95,7 @@ class Client {
   }
 
   #step () {
+    if (this.number < this.readers) return this.#get({ ...this.random.pick(this.hot) })
     const roll = this.random.below(100)
     if (roll < 35 || this.#own.length === 0) return this.#create()
     if (roll < 40) return this.#race()
@@ -109,16 +112,21 @@ class Client {
   }
 }
 
-/** Starts clients. Returns a function that ends them, and resolves when the last operation has ended. */
+/**
+ * Starts clients, of which some only read. Returns a function that ends them, and resolves when the last operation has
+ * ended; `abandon`: without the repetitions of creations, for a store that may never heal.
+ */
 export function startClients (count, { random, ...shared }) {
   let over = false
+  let abandoned = false
   const all = Array.from({ length: count }, (_, number) =>
-    new Client(number, { ...shared, random: random.fork(), isOver: () => over }).run())
+    new Client(number, { ...shared, random: random.fork(), isOver: () => over, isAbandoned: () => abandoned }).run())
   const ended = Promise.all(all)
   // Whoever ends them awaits it.
   ended.catch(() => {})
-  return async () => {
+  return async ({ abandon = false } = {}) => {
     over = true
+    abandoned = abandon
     await ended
   }
 }

@@ -24,7 +24,7 @@ export async function openProxy (port) {
       }
       const late = kind === 'delay' && fromServer
       if (!late) last = last.then(() => to.write(chunk))
-      else last = last.then(() => wait(ms)).then(() => to.write(chunk))
+      else last = Promise.all([last, wait(ms)]).then(() => to.write(chunk))
     })
     from.on('end', () => { last = last.then(() => to.end()) })
   }

@@ -188,14 +188,17 @@ export async function openScene (fault, setup, seed, quick) {
         key: KEY,
         prefix,
         hot,
-        idempotent: fault.idempotent ?? true
+        idempotent: fault.idempotent ?? true,
+        readers: fault.readers ?? 0
       })
       try {
         await fault.run(this)
         await this.acknowledged(20)
-      } finally {
-        await stop()
+      } catch (error) {
+        await stop({ abandon: true })
+        throw error
       }
+      await stop()
       return before
     },
 

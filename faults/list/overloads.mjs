@@ -1,5 +1,5 @@
 // More requests than a slow database can do.
-import { everywhere, first, onPostgres } from '../lib/setups.mjs'
+import { everywhere, first } from '../lib/setups.mjs'
 import { isOk } from '../lib/record.mjs'
 
 const percentile = (values, share) => values.toSorted((a, b) => a - b)[Math.floor(share * (values.length - 1))] ?? 0
@@ -20,7 +20,7 @@ export default [
   {
     name: 'overload',
     what: '500 clients while each answer of the database is late by 100 ms: served soon, or refused at once',
-    on: (setup) => onPostgres(setup) && setup.services === 1,
+    on: ({ name }) => name === 'postgres',
     quick: [],
     proxied: true,
     clients: 500,

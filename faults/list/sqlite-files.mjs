@@ -57,6 +57,7 @@ async function moveBack (filename) {
 export default [
   {
     name: 'file locked',
+    readers: 2,
     what: 'another process locks the file for 3 s and for 8 s: reads go on, and writes that wait too long are 503',
     on: onSqlite,
     quick: [],
@@ -65,9 +66,12 @@ export default [
         await scene.acknowledged(50)
         await scene.broken(async () => {
           const unlock = await lock(scene.store.filename)
-          await answered(scene, 50, 'get', 200)
-          await setTimeout(seconds * 1000)
-          await unlock()
+          try {
+            await answered(scene, 50, 'get', 200)
+            await setTimeout(seconds * 1000)
+          } finally {
+            await unlock()
+          }
         })
       }
     }

@@ -65,7 +65,7 @@ export interface OptionalMembers {
    */
   warnings? (): Promise<readonly string[]>
   /**
-   * How many requests the store serves best at a time, such as eight for each connection: more wait in the plugin, and
+   * How many requests the store serves best at a time, such as four for each connection: more wait in the plugin, and
    * are refused when that takes long. Without it, and without the option `maxInFlight`, they all reach the store.
    */
   readonly concurrency?: number

@@ -1,4 +1,5 @@
 import { UsersError } from '../core/errors.ts'
+import { StorageError } from '../core/storage-error.ts'
 
 /** Runs work when it has a place, or throws UsersError `storage_unavailable`. */
 export type ConcurrencyLimit = <Value>(work: () => Promise<Value>) => Promise<Value>
@@ -7,14 +8,33 @@ export type ConcurrencyLimit = <Value>(work: () => Promise<Value>) => Promise<Va
 const WAIT_MAX_MS = 500
 const WORK_TARGET_MS = 800
 const PLACES_MIN_SHARE = 1 / 8
+// While nothing is known: enough for a fast storage, and not too many for a slow one.
+const PLACES_FIRST_SHARE = 3 / 8
+const PLACES_FIRST_MIN = 8
 // Less time says little about how fast work ends: a first burst waits for connections.
 const SAMPLE_MIN_MS = 200
 const SAMPLE_MAX_MS = 2000
 const REST_MS = 1000
 
-function refusal (): UsersError {
+const REPORT_MS = 1000
+
+/** The cause of every refusal. They are counted, and not logged one by one. */
+export const OVERLOAD = Object.freeze(new StorageError('unavailable', 'more requests come than the storage can serve'))
+
+/** Makes the errors of refusals, and reports their number at most once a second. */
+function createRefusals (onRefused: (count: number) => void): () => UsersError {
   const detail = 'Too many requests are running at the moment. Try again later.'
-  return new UsersError('storage_unavailable', { detail, headers: { 'retry-after': '1' } })
+  let count = 0
+  let reported = -Infinity
+  return () => {
+    count++
+    if (performance.now() - reported >= REPORT_MS) {
+      onRefused(count)
+      count = 0
+      reported = performance.now()
+    }
+    return new UsersError('storage_unavailable', { detail, headers: { 'retry-after': '1' }, cause: OVERLOAD })
+  }
 }
 
 /** Measures how fast work ends while other work waits. Recent work counts more, and after a rest nothing is known. */
@@ -54,17 +74,23 @@ function createSpeedometer () {
 /**
  * Limits how much work runs concurrently: at most so many `places`, and fewer while it ends slowly. More work waits in
  * a queue for half a second at most, so that a burst is served; if that would not do at the present speed, it is
- * refused immediately. Infinity: there is no limit.
+ * refused immediately. Infinity: there is no limit. `onRefused` gets the number of refusals, at most once a second.
  */
-export function createConcurrencyLimit (places: number): ConcurrencyLimit {
+export function createConcurrencyLimit (
+  places: number,
+  onRefused: (count: number) => void = () => {}
+): ConcurrencyLimit {
   if (places === Infinity) return (work) => work()
   const waiting = new Set<() => void>()
   const speed = createSpeedometer()
+  const refusal = createRefusals(onRefused)
   let running = 0
 
   function hasPlace (): boolean {
     const interval = speed.interval()
-    const inTime = interval === null ? places : WORK_TARGET_MS / interval
+    const inTime = interval === null
+      ? Math.max(PLACES_FIRST_MIN, places * PLACES_FIRST_SHARE)
+      : WORK_TARGET_MS / interval
     return running < Math.min(places, Math.max(places * PLACES_MIN_SHARE, inTime))
   }
 
@@ -101,7 +127,7 @@ export function createConcurrencyLimit (places: number): ConcurrencyLimit {
   }
 
   return async (work) => {
-    if (waiting.size === 0 && running < places) running++
+    if (waiting.size === 0 && hasPlace()) running++
     else await place()
     try {
       return await work()

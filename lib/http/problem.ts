@@ -3,6 +3,7 @@ import type { ErrorCode } from '../core/error-table.ts'
 import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { isStorageError } from '../core/storage-error.ts'
+import { OVERLOAD } from './concurrency-limit.ts'
 
 /** Problem details (RFC 9457), as responses have them. */
 export interface Problem {
@@ -44,6 +45,7 @@ function asUsersError (thrown: FastifyError): UsersError | null {
 
 function logServerError (error: UsersError, request: FastifyRequest): void {
   const { cause } = error
+  if (cause === OVERLOAD) return
   if (isStorageError(cause)) {
     const fields = { code: cause.code, driverCode: cause.driverCode }
     if (error.statusCode === 503) request.log.warn(fields, 'the storage is unavailable')
