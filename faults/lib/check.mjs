@@ -71,9 +71,9 @@ function checkTwice (add, creations, byId, final) {
       const isGone = (byId.get(id) ?? []).some((each) => each.kind === 'delete' && (isOk(each) || isUnknown(each)))
       if (later && !isGone) add('twice', `${email} was created again while ${id} had it`)
     }
-    // Nobody else has this address: its first attempt was carried out, and the second one is told that it is taken.
-    const clients = new Set(all.map(({ client }) => client))
-    if (clients.size === 1 && all.length > 1 && all.some(isUnknown) && all.some(({ status }) => status === 409)) {
+    // Nobody else wants this address: its first attempt was carried out, and the second one is told that it is taken.
+    const isOwn = all.every(({ race }) => race !== true)
+    if (isOwn && all.length > 1 && all.some(isUnknown) && all.some(({ status }) => status === 409)) {
       add('twice', `a repeated creation of ${email} was refused because of the first`)
     }
   }

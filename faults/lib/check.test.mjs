@@ -37,8 +37,8 @@ function healthy () {
   add({ kind: 'delete', id: 'id3', status: 204, answer: null })
   add({ kind: 'get', id: 'id3', status: 404, answer: {} })
   add({ kind: 'get', id: 'id1', status: 200, answer: { version: 3 } })
-  create('race', { client: 1 })
-  create('race', { client: 2, status: 409, id: undefined })
+  create('race', { client: 1, key: undefined, race: true })
+  create('race', { client: 1, key: undefined, race: true, status: 409, id: undefined })
   time = 500
   // Its first attempt was carried out, and nobody was told.
   create(5, { status: null, id: undefined, error: 'ECONNRESET' })

@@ -17,7 +17,8 @@ const COLUMNS = [
   ['slowest', ({ slowest }) => `${slowest} ms`],
   ['recovery', ({ recovery }) =>
     recovery.length === 0 ? '–' : `${Math.round(Math.max(...recovery.map((ms) => ms ?? Infinity)))} ms`],
-  ['memory', ({ memory }) => `${memory >= 0 ? '+' : ''}${memory} MB`]
+  ['memory', ({ memory }) => `${memory >= 0 ? '+' : ''}${memory} MB`],
+  ['files', ({ files = 0 }) => `${files >= 0 ? '+' : ''}${files}`]
 ]
 
 const notesOf = ({ notes = {} }) =>

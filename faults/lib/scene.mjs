@@ -95,7 +95,7 @@ export async function openScene (fault, setup, seed, quick) {
     DATABASE_URL: store.url,
     ...(setup.driver !== undefined && { SQLITE_DRIVER: setup.driver }),
     ...(setup.pooled === true && { DATABASE_POOLER: 'true' }),
-    ...fault.env?.({ directory })
+    ...fault.env?.({ directory, store })
   }
   const services = []
   const programs = await fault.programs?.() ?? []

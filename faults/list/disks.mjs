@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, rm, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { skipMount } from '../lib/mounts.mjs'
 import { programPath } from '../../test/servers/program.mjs'
 import { onPostgres, onSqlite } from '../lib/setups.mjs'
 import { until } from '../lib/until.mjs'
@@ -16,21 +17,6 @@ async function full (scene) {
   await until('refused writes', () => count(scene, 'create', 503, since) >= 20, 60_000)
   const refused = performance.now()
   await until('reads beside them', () => count(scene, 'get', 200, refused) >= 20, 60_000)
-}
-
-/** Why no file system can be mounted here, or null. */
-function skipMount () {
-  if (process.platform !== 'linux') return 'tmpfs needs Linux'
-  if (process.getuid() !== 0) return 'mounting tmpfs needs root'
-  try {
-    const at = '/tmp/fastify-users-faults-mount'
-    execFileSync('mkdir', ['-p', at])
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', at], { stdio: 'ignore' })
-    execFileSync('umount', [at])
-    return null
-  } catch {
-    return 'tmpfs cannot be mounted here'
-  }
 }
 
 const bytesFree = async (path) => {

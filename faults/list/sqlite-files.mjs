@@ -1,8 +1,9 @@
 // Faults of the SQLite file.
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
+import { skipMount } from '../lib/mounts.mjs'
 import { onSqlite } from '../lib/setups.mjs'
 import { until } from '../lib/until.mjs'
 
@@ -105,6 +106,33 @@ export default [
         await rename(`${filename}.copy`, filename)
         await answered(scene, 20, 'create', 503)
         await restart(scene, () => moveBack(filename))
+      })
+    }
+  },
+  {
+    name: 'file read-only',
+    what: 'the directory becomes read-only: the service started on it refuses or serves, and acknowledges no write',
+    on: ({ name }) => name.startsWith('sqlite') && name !== 'sqlite ×3',
+    quick: [],
+    skip: skipMount,
+    async run (scene) {
+      const { directory, services: [service], acknowledged, broken, record, notes } = scene
+      await acknowledged(50)
+      await broken(async () => {
+        await service.stop('SIGTERM')
+        execFileSync('mount', ['--bind', '-o', 'ro', directory, directory])
+        try {
+          await service.start({ wait: false })
+          service.expectEnd()
+          const before = record.operations.length
+          await until('answers, or a refusal to start', () =>
+            !service.isUp() || record.operations.slice(before).some(({ status }) => status === 503))
+          notes.readOnly = service.isUp() ? 'writes refused' : 'refused to start'
+          await service.stop('SIGKILL')
+        } finally {
+          execFileSync('umount', [directory])
+        }
+        await service.start()
       })
     }
   },
