@@ -3,8 +3,8 @@
  * has no answer may have happened or not.
  *
  * An operation: `kind` (create, patch, delete, get, list), `client`, what it asked for (`email`, `name`, `id`,
- * `ifMatch`, `key` of idempotency, `race`: others want the address too), `sent` and `ended` (`performance.now()`), `status` (null: no whole answer),
- * `error`, `retryAfter`, and `answer`, the body.
+ * `ifMatch`, `key` of idempotency, `race`: others want the address too), `sent` and `ended` (`performance.now()`),
+ * `status` (null: no whole answer), `error`, `retryAfter`, and `answer`, the body.
  */
 export function createRecord () {
   const operations = []
