@@ -144,6 +144,17 @@ test('noTimeout lifts the limits on statements for one transaction', async (t) =
   t.strictSame(await executor.query(TIMEOUT), [{ timeout: '100ms' }])
 })
 
+test('whoever waits too long for a connection is told, and the connection is not lost', async (t) => {
+  const { executor, host } = executorOn(t, { settings: { limits: { wait: 50, busy: 0, total: 1000 } }, max: 1 })
+  await executor.query('SELECT 1')
+  const slow = executor.query('SELECT pg_sleep(0.3)')
+  const late = { name: 'StorageError', code: 'unavailable', message: /no connection to the database is free/ }
+  await t.rejects(executor.query('SELECT 1'), late)
+  await slow
+  t.strictSame(await executor.query('SELECT 2 AS two'), [{ two: '2' }])
+  await until('the return of the connection', () => host.client.pool.numUsed() === 0)
+})
+
 test('a snapshot sees the database as it was when it began, without a time limit', async (t) => {
   const { executor, schema } = executorOn(t, { session: '-c statement_timeout=100', settings: { limits: LIMITS } })
   await sql(`CREATE SCHEMA "${schema}"; CREATE TABLE "${schema}".fastify_users_users (id text)`)
