@@ -35,6 +35,7 @@ export interface PoolSettings extends StatementSettings {
 
 type Work<Value> = (query: Query, connection: unknown) => Promise<Value>
 
+/** How work is run. */
 interface Run {
   /** When it was asked for, by `performance.now()`. */
   since?: number | undefined
@@ -116,7 +117,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
 
   const query: Executor['query'] = (sql, params, options = {}) => {
     const { keepPlan = true, retry = true, bounded = false, waitsFor, since = performance.now() } = options
-    const limits = retry ? { since } : { since, attempts: 1, busy: LOCK_WAIT_MS }
+    const how = retry ? { since } : { since, attempts: 1, busy: LOCK_WAIT_MS }
     const run = (on: Query) => on(sql, params, { keepPlan })
     const work = !bounded || localTimeout === undefined || statementTimeout === null
       ? run
@@ -124,7 +125,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
         await on(statementTimeout(localTimeout))
         return run(on)
       })
-    return waitsFor === undefined ? repeat(work, limits) : queued(waitsFor, since, () => repeat(work, limits))
+    return waitsFor === undefined ? repeat(work, how) : queued(waitsFor, since, () => repeat(work, how))
   }
 
   const read: Executor['read'] = async (sql, params, options = {}) => {
