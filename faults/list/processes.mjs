@@ -56,7 +56,8 @@ export default [
     name: 'SIGTERM',
     what: 'the service is told to end (SIGTERM) under load, and started again, 5 times: no client sees a reset',
     on: onDisk,
-    quick: ['sqlite'],
+    // test/examples/standalone-shutdown.test.ts has it.
+    quick: [],
     async run ({ random, services, acknowledged, broken, notes, rounds }) {
       notes.slowestEnd = 0
       for (let i = 0; i < rounds(5, 2); i++) {
