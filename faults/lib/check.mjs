@@ -111,8 +111,23 @@ function checkVersions (add, byId, finalById) {
   }
 }
 
+/** What was done to a user: its deletions, and the version that was acknowledged before a moment. */
+function historyOf (all) {
+  const patches = all.filter((each) => each.kind === 'patch' && isOk(each)).sort((a, b) => a.ended - b.ended)
+  let most = 1
+  const versions = patches.map(({ ended, answer }) => {
+    most = Math.max(most, answer.version)
+    return { ended, most }
+  })
+  return {
+    deletions: all.filter(({ kind }) => kind === 'delete'),
+    versionBefore: (moment) => versions.findLast(({ ended }) => ended < moment)?.most ?? 1
+  }
+}
+
 /** Answers that the contract does not give, or that are older than what was acknowledged before the question. */
 function checkAnswers (add, operations, byId, isExcused) {
+  const histories = new Map([...byId].map(([id, all]) => [id, historyOf(all)]))
   for (const each of operations) {
     const { kind, status, id, sent, answer } = each
     const what = `${kind} ${status ?? each.error}`
@@ -130,16 +145,15 @@ function checkAnswers (add, operations, byId, isExcused) {
       continue
     }
     if (id === undefined || kind === 'create') continue
-    const before = byId.get(id).filter((other) => other.ended !== null && other.ended < sent)
-    const begun = byId.get(id).filter((other) => other.kind === 'delete' && other.sent < each.ended)
+    const { deletions, versionBefore } = histories.get(id)
+    const begun = deletions.filter((other) => other.sent < each.ended)
     if (status === 404 && !begun.some((other) => isOk(other) || isUnknown(other))) {
       add('answers', `${what} for ${id}, which nobody has deleted`)
     }
     if (status === 200 && begun.some((other) => isOk(other) && other.ended < sent)) {
       add('answers', `${what} for ${id}, which was deleted`)
     }
-    const known = Math.max(1, ...before.filter((other) => other.kind === 'patch' && isOk(other))
-      .map((other) => other.answer.version))
+    const known = versionBefore(sent)
     if (status === 200 && answer.version < known) add('answers', `${what}: version ${answer.version} after ${known}`)
   }
 }
