@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { cpus, release, type } from 'node:os'
+import { cpus, type } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from './service.mjs'
 
@@ -60,7 +60,7 @@ function descriptions (results) {
 /** Puts the tables of a run into docs/reliability.md. */
 export async function writePage (results, { seed, seconds }) {
   const [{ model }] = cpus()
-  const machine = `${cpus().length} cores (${model.trim()}), ${type()} ${release()}, Node.js ${process.version}`
+  const machine = `${cpus().length} cores (${model.trim()}), ${type()}, Node.js ${process.version}`
   const text = await readFile(PAGE, 'utf8')
   const date = new Date().toISOString().slice(0, 10)
   const run = `${date}, ${machine}; \`npm run test:faults -- --seed ${seed}\`, ${Math.round(seconds / 60)} minutes. ` +
