@@ -110,6 +110,7 @@ export async function openScene (fault, setup, seed, quick) {
   const record = createRecord()
   const windows = []
   const notes = {}
+  const clients = fault.clients ?? CLIENTS
   let used = services.filter((_, i) => fault.up?.includes(i) ?? true)
 
   return {
@@ -120,6 +121,7 @@ export async function openScene (fault, setup, seed, quick) {
     record,
     notes,
     setup,
+    clients,
     /** For a fault of its own. */
     state: {},
 
@@ -181,7 +183,7 @@ export async function openScene (fault, setup, seed, quick) {
       }
       close()
       const before = services.map((each) => each.isUp() ? each.size() : null)
-      const stop = startClients(fault.clients ?? CLIENTS, {
+      const stop = startClients(clients, {
         record,
         random: random.fork(),
         origins: () => used.map(({ origin }) => origin),
