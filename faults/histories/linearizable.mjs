@@ -1,5 +1,5 @@
-// Whether what concurrent clients were told can have happened one after the other (Wing and Gong's search, with the
-// states that were tried kept, as Lowe does).
+// Whether the answers to concurrent clients are those of some order, one after the other (Wing and Gong's search, with
+// the states that were tried kept, as Lowe does).
 
 /** The users of a history, as text: `[id, email, name, version]`, by id. */
 const keyOf = (state) => JSON.stringify(state)
@@ -48,8 +48,8 @@ const STEPS = {
 }
 
 /**
- * True if a history is linearizable. Its operations have `kind`, `sent`, `ended`, what they asked for and were told; at
- * most 30 of them, each with an answer.
+ * True if a history is linearizable. Its operations have `kind`, `sent`, `ended`, what they asked for, and an answer;
+ * there are 30 of them at most.
  */
 export function isLinearizable (operations) {
   if (operations.length > 30) throw new Error('a history is too long')

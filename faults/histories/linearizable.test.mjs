@@ -20,7 +20,7 @@ const POSSIBLE = {
     at(6, 7, failed('1', 412, { name: 'c' }, 1)), at(8, 9, read('1', 2, 'b')), at(10, 11, deleted('1')),
     at(12, 13, missing('get', '1')), at(14, 15, missing('patch', '1')), at(16, 17, missing('delete', '1'))
   ],
-  'two at once, of which one gets the address': [at(0, 10, created('1', 'x')), at(0, 10, refused('x'))],
+  'two concurrent creations, of which one gets the address': [at(0, 10, created('1', 'x')), at(0, 10, refused('x'))],
   'the refusal is answered first': [at(0, 10, created('1', 'x')), at(1, 2, refused('x'))],
   'a read beside a change sees either': [
     at(0, 1, created('1', 'x')), at(2, 10, changed('1', 2, { name: 'b' })), at(3, 4, read('1', 2, 'b')),

@@ -71,7 +71,7 @@ function checkTwice (add, creations, byId, final) {
       const isGone = (byId.get(id) ?? []).some((each) => each.kind === 'delete' && (isOk(each) || isUnknown(each)))
       if (later && !isGone) add('twice', `${email} was created again while ${id} had it`)
     }
-    // Nobody else wants this address: its first attempt was carried out, and the second one is told that it is taken.
+    // Nobody else wants this address: its first attempt was carried out, and the second one is refused.
     const isOwn = all.every(({ race }) => race !== true)
     if (isOwn && all.length > 1 && all.some(isUnknown) && all.some(({ status }) => status === 409)) {
       add('twice', `a repeated creation of ${email} was refused because of the first`)

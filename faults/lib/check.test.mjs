@@ -40,7 +40,7 @@ function healthy () {
   create('race', { client: 1, key: undefined, race: true })
   create('race', { client: 1, key: undefined, race: true, status: 409, id: undefined })
   time = 500
-  // Its first attempt was carried out, and nobody was told.
+  // Its first attempt was carried out, and had no answer.
   create(5, { status: null, id: undefined, error: 'ECONNRESET' })
   create(5)
   add({ kind: 'patch', id: 'id4', name: 'unknown', ifMatch: 1, status: 503, retryAfter: true, answer: {} })

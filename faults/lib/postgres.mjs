@@ -64,7 +64,7 @@ async function serverIn (directory, data) {
       await ending
     },
 
-    /** Every process at once, as if the machine was gone. */
+    /** Kills every process, as if the machine was gone. */
     async kill () {
       const ending = once(child, 'exit')
       for (const pid of processesOf(child.pid)) {

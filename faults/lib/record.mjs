@@ -1,6 +1,6 @@
 /**
- * What clients did, and what they were told. Each operation is noted before it is sent and after it has ended: one that
- * has no answer may have happened or not.
+ * What clients asked for, and what they were answered. Each operation is noted before it is sent and after it has
+ * ended: one that has no answer may have happened or not.
  *
  * An operation: `kind` (create, patch, delete, get, list), `client`, what it asked for (`email`, `name`, `id`,
  * `ifMatch`, `key` of idempotency, `race`: others want the address too), `sent` and `ended` (`performance.now()`),

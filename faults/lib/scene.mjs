@@ -23,6 +23,7 @@ const LOG_TAIL = 1500
 
 async function openStore (setup, directory, { proxied = false }) {
   if (setup.store === 'memory') return { url: 'memory:', direct: null, close: async () => {} }
+  if (setup.store === 'lmdb') return { url: `lmdb:${join(directory, 'users')}`, direct: null, close: async () => {} }
   if (setup.store === 'sqlite') {
     const filename = join(directory, 'users.db')
     return { url: `sqlite:${filename}`, direct: `sqlite:${filename}`, filename, close: async () => {} }
@@ -130,7 +131,7 @@ export async function openScene (fault, setup, seed, quick) {
       used = numbers.map((number) => services[number])
     },
 
-    /** How often to do something: less often in the quick part. */
+    /** What a full run does, usually a number of rounds, or the few of the quick part. */
     rounds: (full, few) => quick ? few : full,
 
     /** Takes back what clients noted since an operation: it was worth nothing. */
@@ -138,7 +139,7 @@ export async function openScene (fault, setup, seed, quick) {
       record.operations.splice(from)
     },
 
-    /** Waits until clients have been told of so many more writes that they are done. */
+    /** Waits until so many more writes have been answered with success. */
     async acknowledged (more, ms = 60_000) {
       const wanted = record.acknowledged() + more
       await until(`${more} more writes`, () => record.acknowledged() >= wanted, ms)

@@ -13,6 +13,8 @@ const pgbouncer = programPath('pgbouncer') === undefined ? 'pgbouncer is not ins
 /** Every setup. `skip`: why it can't be had here. */
 export const SETUPS = [
   { name: 'memory', store: 'memory', services: 1, skip: null },
+  // The example of an adapter of one's own.
+  { name: 'lmdb', store: 'lmdb', services: 1, skip: null },
   { name: 'sqlite', ...driver('better-sqlite3'), skip: installed('better-sqlite3') },
   { name: 'sqlite ×3', ...driver('better-sqlite3', { services: 3 }), skip: installed('better-sqlite3') },
   { name: 'sqlite (node:sqlite)', ...driver('node:sqlite'), skip: nodeSqlite },

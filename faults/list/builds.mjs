@@ -59,22 +59,19 @@ export default [
     },
     up: [0],
     async run (scene) {
-      const { services: [old, current], acknowledged, broken, use } = scene
+      const { services, acknowledged, broken, use } = scene
       await acknowledged(100)
-      await current.start()
-      use(0, 1)
-      await acknowledged(200)
-      use(1)
-      await broken(() => old.stop('SIGTERM'))
-      await acknowledged(100)
-      await old.start()
-      use(0, 1)
-      await acknowledged(200)
-      use(0)
-      await broken(() => current.stop('SIGTERM'))
-      await acknowledged(100)
-      await current.start()
-      use(0, 1)
+      // An update, and the way back.
+      for (const [leaving, coming] of [[0, 1], [1, 0]]) {
+        await services[coming].start()
+        use(0, 1)
+        await acknowledged(200)
+        use(coming)
+        await broken(() => services[leaving].stop('SIGTERM'))
+        await acknowledged(100)
+      }
+      // Both are asked for the users in the end.
+      await services[1].start()
     }
   }
 ]

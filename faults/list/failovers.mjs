@@ -2,7 +2,7 @@
 import { openStandby } from '../lib/postgres.mjs'
 import { until } from '../lib/until.mjs'
 
-/** The primary is gone at once, the standby is promoted, and the network leads to it. */
+/** The primary is gone without a word, the standby is promoted, and the network leads to it. */
 async function failOver ({ store: { postgres, proxy, standby } }) {
   await postgres.kill()
   await standby.sql('SELECT pg_promote()')

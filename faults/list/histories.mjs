@@ -1,4 +1,4 @@
-// What concurrent clients are told is what could have happened one after the other.
+// Concurrent clients get answers as if everything had happened one after the other.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,12 @@ const histories = ({ services: count, program }) => async ({ setup, seed, quick 
   const random = randomOf(seed)
   const directory = await mkdtemp(join(tmpdir(), 'fastify-users-faults-'))
   const postgres = setup.store === 'postgres' ? await openPostgres() : null
-  const urls = { memory: 'memory:', sqlite: `sqlite:${join(directory, 'users.db')}`, postgres: postgres?.url }
+  const urls = {
+    memory: 'memory:',
+    lmdb: `lmdb:${join(directory, 'users')}`,
+    sqlite: `sqlite:${join(directory, 'users.db')}`,
+    postgres: postgres?.url
+  }
   const env = {
     DATABASE_URL: urls[setup.store],
     ...(setup.driver !== undefined && { SQLITE_DRIVER: setup.driver })

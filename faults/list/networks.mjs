@@ -37,7 +37,7 @@ export default [
         return now
       }
     }), { quick: ['postgres'] }),
-  network('frozen', 'nothing passes for 8 s, and nobody is told, twice', async (scene) => {
+  network('frozen', 'nothing passes for 8 s, and no connection is closed, twice', async (scene) => {
     const { store: { proxy }, acknowledged, broken } = scene
     for (let i = 0; i < 2; i++) {
       await acknowledged(50)
@@ -55,7 +55,7 @@ export default [
     await acknowledged(100)
     proxy.set({ kind: 'pass' })
   }),
-  network('dropped', 'all connections are reset at once, 20 times', async (scene) => {
+  network('dropped', 'all connections are reset together, 20 times', async (scene) => {
     const { store: { proxy }, acknowledged, broken, rounds } = scene
     for (let i = 0; i < rounds(20, 3); i++) {
       await acknowledged(20)

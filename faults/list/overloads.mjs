@@ -19,7 +19,7 @@ function times ({ record, notes, window }) {
 export default [
   {
     name: 'overload',
-    what: '500 clients while each answer of the database is late by 100 ms: served soon, or refused at once',
+    what: '500 clients while each answer of the database is late by 100 ms: served soon, or refused immediately',
     on: ({ name }) => name === 'postgres',
     quick: [],
     proxied: true,
@@ -43,7 +43,7 @@ export default [
   },
   {
     name: 'burst',
-    what: '500 clients at once on a healthy store: nobody is refused',
+    what: '500 concurrent clients on a healthy store: nobody is refused',
     on: first(everywhere),
     quick: ['memory'],
     clients: 500,

@@ -1,4 +1,4 @@
-// The power goes: at any moment, a disk has what it was told to sync, and any part of the rest.
+// The power goes: at any moment, a disk has what was synced, and any part of the rest.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'

@@ -35,7 +35,7 @@ export default [
   },
   {
     name: 'kill in migration',
-    what: 'the service is killed while it makes its tables, 15 times; then all services start at once',
+    what: 'the service is killed while it makes its tables, 15 times; then all services start together',
     on: onDisk,
     quick: ['sqlite'],
     services: 3,
@@ -54,7 +54,7 @@ export default [
   },
   {
     name: 'SIGTERM',
-    what: 'the service is told to end (SIGTERM) under load, and started again, 5 times: no client sees a reset',
+    what: 'the service gets SIGTERM under load, and started again, 5 times: no client sees a reset',
     on: onDisk,
     // test/examples/standalone-shutdown.test.ts has it.
     quick: [],

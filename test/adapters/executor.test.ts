@@ -144,7 +144,7 @@ test('noTimeout lifts the limits on statements for one transaction', async (t) =
   t.strictSame(await executor.query(TIMEOUT), [{ timeout: '100ms' }])
 })
 
-test('whoever waits too long for a connection is told, and the connection is not lost', async (t) => {
+test('a wait for a connection that takes too long fails, and the connection is not lost', async (t) => {
   const { executor, host } = executorOn(t, { settings: { limits: { wait: 50, busy: 0, total: 1000 } }, max: 1 })
   await executor.query('SELECT 1')
   const slow = executor.query('SELECT pg_sleep(0.3)')

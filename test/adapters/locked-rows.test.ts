@@ -101,7 +101,7 @@ test('while an address is held, other creations and deletions go on', async (t) 
   t.strictSame(codes.toSorted(), [...codes.slice(1).map(() => 'email_taken'), 'written'])
 })
 
-test('reads of one connection while their table is locked are all told that it is', async (t) => {
+test('reads of one connection while their table is locked all fail as unavailable', async (t) => {
   const { storage, host, schema } = await withLocked(t, [])
   const table = `"${schema}".fastify_users_users`
   // Connections of its own: the first of the reads prepares the statement for the others, and fails.

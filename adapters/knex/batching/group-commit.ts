@@ -13,7 +13,7 @@ const WAIT_MAX_MS = 2000
 /** Writes by itself what was asked for at a time of `performance.now()`. */
 type WriteAlone = (since: number) => Promise<Row | undefined>
 /** Writes all of a group, the oldest of which was asked for at a time of `performance.now()`. */
-export type WriteAll = (all: ReadonlyArray<readonly Param[]>, since: number) => Promise<Row[]>
+type WriteAll = (all: ReadonlyArray<readonly Param[]>, since: number) => Promise<Row[]>
 
 /** Writes the row of a user; undefined if there was nothing to write. `alone`: how it is written by itself. */
 export type GroupedWrite = (id: string, values: readonly Param[], alone: WriteAlone) => Promise<Row | undefined>

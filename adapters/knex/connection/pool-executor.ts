@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { dialectOf } from '../dialects/index.ts'
-import { discard, poolOf } from '../drivers/knex-internals.ts'
 import { LOCK_WAIT_MS } from '../dialects/waits.ts'
+import { discard, poolOf } from '../drivers/knex-internals.ts'
 import type { Names } from '../tables/names.ts'
 import { untilAborted } from './deadlines.ts'
 import { isBusy, isConflict, isLost, isRolledBack, toStorageError } from './driver-errors.ts'
