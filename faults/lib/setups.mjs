@@ -1,12 +1,21 @@
 // What the faults happen to: each store, on each of its drivers, with one service and with two.
-import { existsSync } from 'node:fs'
-import { isBuiltin } from 'node:module'
-import { join } from 'node:path'
+import { createRequire, isBuiltin } from 'node:module'
 import { programPath } from '../../test/servers/program.mjs'
-import { ROOT } from './service.mjs'
 
 const driver = (name, options) => ({ store: 'sqlite', driver: name, services: 1, ...options })
-const installed = (name) => existsSync(join(ROOT, 'node_modules', name)) ? null : `${name} is not installed`
+const require = createRequire(import.meta.url)
+
+/** Why a driver can't be used here; null: it can. One may be there that was built for another version of Node.js. */
+function installed (name) {
+  try {
+    const { Database = require(name) } = require(name)
+    new Database(':memory:').close()
+    return null
+  } catch (error) {
+    return error.code === 'MODULE_NOT_FOUND' ? `${name} is not installed` : `${name} can not be loaded: ${error.code}`
+  }
+}
+
 const nodeSqlite = isBuiltin('node:sqlite') ? null : 'node:sqlite needs Node.js 22.13 or later'
 const pgbouncer = programPath('pgbouncer') === undefined ? 'pgbouncer is not installed' : null
 

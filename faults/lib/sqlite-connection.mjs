@@ -13,7 +13,8 @@ export function sqlite (filename) {
       close: () => database.close()
     }
   } catch (error) {
-    if (error.code !== 'MODULE_NOT_FOUND') throw error
+    // Not installed, or built for another version of Node.js.
+    if (!['MODULE_NOT_FOUND', 'ERR_DLOPEN_FAILED'].includes(error.code)) throw error
     const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
     const database = new DatabaseSync(filename)
     return {

@@ -20,7 +20,9 @@ async function lock (filename) {
   const child = spawn(process.execPath, ['--input-type=module', '-e', LOCKER, filename], {
     stdio: ['pipe', 'pipe', 'inherit']
   })
-  await once(child.stdout, 'data')
+  const ended = once(child, 'exit').then(([code]) => { throw new Error(`the locker has ended with ${code}`) })
+  await Promise.race([once(child.stdout, 'data'), ended])
+  ended.catch(() => {})
   return async () => {
     const ending = once(child, 'exit')
     child.stdin.end()
