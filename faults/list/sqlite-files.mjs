@@ -149,6 +149,8 @@ export default [
       await scene.broken(async () => {
         const [service] = scene.services
         await service.stop('SIGTERM')
+        // Also what was asked for while nobody listened may be answered from the broken file.
+        const before = scene.record.operations.length
         for (const file of await readdir(scene.directory)) {
           await copyFile(`${scene.directory}/${file}`, `${scene.directory}/${file}.away`)
         }
@@ -160,9 +162,9 @@ export default [
         await handle.close()
         await service.start({ wait: false })
         service.expectEnd()
-        const before = scene.record.operations.length
+        const started = scene.record.operations.length
         await until('answers, or a refusal to start', () =>
-          !service.isUp() || scene.record.operations.length > before + 200)
+          !service.isUp() || scene.record.operations.length > started + 200)
         scene.notes.corrupt = service.isUp() ? 'served' : 'refused to start'
         // What was read of it is worth nothing.
         scene.forget(before)
