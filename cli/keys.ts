@@ -2,6 +2,7 @@ import { type ApiKey } from '../lib/api-keys/record.ts'
 import { isScope, SCOPES } from '../lib/api-keys/scopes.ts'
 import { type ApiKeysService, createApiKeysService, type NewApiKey } from '../lib/api-keys/service.ts'
 import { createVerifier } from '../lib/api-keys/verifier.ts'
+import { newEvent } from '../lib/core/new-event.ts'
 import { readOptions } from '../lib/core/option-table.ts'
 import { endOf } from '../lib/core/storage-rules.ts'
 import type { Storage } from '../lib/core/storage.ts'
@@ -16,11 +17,22 @@ export interface KeyOptions {
 
 const PAGE = 100
 
+/** True if a server records events in this storage: then there is one, since the newest always stays. */
+export async function isLogged ({ eventLog }: Storage): Promise<boolean> {
+  const page = await eventLog?.read({ after: null, limit: 1, types: null })
+  return (page?.events.length ?? 0) > 0
+}
+
 /**
  * The keys of a storage. The pepper comes from the environment, since others can read the arguments of a process.
+ * `isLogged`: changes are recorded.
  * @throws TypeError for a prefix or a pepper that the server would refuse
  */
-export function keysOf (storage: Storage, { keyPrefix: prefix }: KeyOptions): ApiKeysService {
+export function keysOf (
+  storage: Storage,
+  { keyPrefix: prefix }: KeyOptions,
+  isLogged: boolean
+): ApiKeysService {
   const secret = process.env['FASTIFY_USERS_PEPPER']
   const given = { ...(prefix !== undefined && { keyPrefix: prefix }), ...(secret !== undefined && { pepper: secret }) }
   const { keyPrefix, pepper: peppers } = readOptions('fastify-users: keys', keyOptions, given)
@@ -30,7 +42,8 @@ export function keysOf (storage: Storage, { keyPrefix: prefix }: KeyOptions): Ap
     pageSize: { default: PAGE, max: PAGE },
     keyPrefix,
     pepper: peppers[0],
-    publish: () => {}
+    publish: () => {},
+    makeEvent: isLogged ? newEvent : () => null
   })
 }
 

@@ -3,7 +3,10 @@ import type { KnexStorage } from '../adapters/knex/index.ts'
 import { DEFAULT_KEY_PREFIX } from '../lib/api-keys/key-text.ts'
 import { SCOPES } from '../lib/api-keys/scopes.ts'
 import { type DatabaseOptions, openDatabase } from './database.ts'
-import { createKey, type CreateKeyOptions, type KeyOptions, keysOf, listKeys, revokeKey, rotateKey } from './keys.ts'
+import { explained, tailEvents, type TailOptions } from './events.ts'
+import {
+  createKey, type CreateKeyOptions, isLogged, type KeyOptions, keysOf, listKeys, revokeKey, rotateKey
+} from './keys.ts'
 import { createOutput, type Output } from './output.ts'
 import { check, filterableOf, migrate, migrationStatus } from './schema.ts'
 
@@ -47,9 +50,8 @@ async function withKeys (
   work: (keys: ReturnType<typeof keysOf>, output: Output) => Promise<void>
 ): Promise<void> {
   await withStorage(options, async (storage, output) => {
-    const keys = keysOf(storage, options)
     await storage.check()
-    return work(keys, output)
+    return work(keysOf(storage, options, await isLogged(storage)), output)
   })
 }
 
@@ -87,6 +89,22 @@ function addKeyCommands (program: Command): void {
     .action((id: string, options: Common) => withKeys(options, (keys, output) => revokeKey(keys, output, id)))
 }
 
+function addEventCommands (program: Command): void {
+  const events = program.command('events').description('the event log')
+  const description = 'print events, oldest first; with --json whole, one in a line'
+  withCommonOptions(events.command('tail').description(description))
+    .option('--after <id>', 'only events after this one')
+    .option('--type <type>', 'only events of this type, or of all that begin so: user.*')
+    .option('-f, --follow', 'go on with the events that come, until Ctrl+C', false)
+    .action((options: Common & TailOptions) => withStorage(options, async (storage, output) => {
+      await storage.check()
+      const ending = new AbortController()
+      const end = (): void => ending.abort()
+      process.once('SIGINT', end).once('SIGTERM', end)
+      await tailEvents(storage, output, options, ending.signal).catch((error) => { throw explained(error) })
+    }))
+}
+
 function addSchemaCommands (program: Command): void {
   const migration = program.command('migrate').description('create the tables, or migrate them to this version')
   withCommonOptions(migration)
@@ -112,12 +130,13 @@ function addSchemaCommands (program: Command): void {
 /** Builds the command line. Commands throw what `failureOf` handles. */
 export function buildProgram (version: string): Command {
   const program = new Command('fastify-users')
-    .description('Manages the API keys and the tables of fastify-users.')
+    .description('Manages the API keys and the tables of fastify-users, and prints its events.')
     .version(version)
     .exitOverride()
     .showHelpAfterError('Add --help to see the usage.')
     .addHelpText('after', EXIT_CODES)
   addKeyCommands(program)
+  addEventCommands(program)
   addSchemaCommands(program)
   return program
 }

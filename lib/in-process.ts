@@ -2,13 +2,13 @@ import type { ApiKey } from './api-keys/record.ts'
 import type { ApiKeyInput, RotateOptions } from './api-keys/rules.ts'
 import type { ApiKeysService, NewApiKey } from './api-keys/service.ts'
 import { type ListMeta, listMeta, type PagingQuery } from './core/paging.ts'
-import type { Events } from './events.ts'
+import type { Events } from './events/in-process.ts'
 import type { CreateOptions } from './users/idempotency.ts'
 import type { ListQuery } from './users/list-query.ts'
 import type { Presenter } from './users/presenter.ts'
 import type { UsersService } from './users/service.ts'
 import type { FieldFilter, User, UserFields, UserInput, UserPatch } from './users/types.ts'
-import type { WriteOptions } from './users/write-options.ts'
+import type { DeleteOptions, WriteOptions } from './users/write-options.ts'
 
 /** Which users an iteration returns. */
 export type IterateQuery<Fields = UserFields> = Pick<ListQuery<{}>, 'sort' | 'email' | 'q'> & FieldFilter<Fields>
@@ -32,7 +32,7 @@ export interface UserMethods<Fields = UserFields> extends AsyncIterable<User<Fie
    */
   update (id: string, patch: UserPatch<Fields>, options?: WriteOptions): Promise<User<Fields>>
   /** @throws `user_not_found`, `precondition_failed`, `precondition_required`, `storage_unavailable` */
-  delete (id: string, options?: WriteOptions): Promise<void>
+  delete (id: string, options?: DeleteOptions): Promise<void>
   /**
    * Iterates over all users, or those of the query, reading a page at a time; each comes exactly once.
    * @throws `validation_failed`, `storage_unavailable`
@@ -77,7 +77,7 @@ export interface ApiKeyMethods {
 export interface Users<Fields = UserFields> extends UserMethods<Fields> {
   /** API keys, in process. */
   readonly apiKeys: ApiKeyMethods
-  /** Changes, after they were committed. */
+  /** Changes, after they were committed, and the event log. */
   readonly events: Events<Fields>
   /**
    * The same methods inside a transaction of the host's Knex instance. They see its writes, their writes commit or roll
@@ -111,7 +111,7 @@ function userMethods (users: UsersService, { user }: Presenter): UserMethods {
     async update (id: string, patch: UserPatch, options: WriteOptions = {}) {
       return user(await users.change(id, patch, { ...options }, false))
     },
-    delete: (id: string, options: WriteOptions = {}) => users.remove(id, { ...options }),
+    delete: (id: string, options: DeleteOptions = {}) => users.remove(id, { ...options }),
     iterate,
     [Symbol.asyncIterator]: () => iterate()
   }

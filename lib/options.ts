@@ -18,6 +18,10 @@ import {
   staticKeyObject
 } from './option-schemas.ts'
 
+// Seconds: 30 days, and a hundred years.
+const RETENTION = 2_592_000
+const YEARS = 3_153_600_000
+
 /** The host's own check of a token. If it throws, the answer is 503, never 401. */
 export type Authenticate = AuthenticateOn<FastifyRequest>
 
@@ -47,7 +51,7 @@ export const optionTable = {
   storage: required<Storage>({
     schema: Type.Object({
       name: Type.String(),
-      supports: Type.Object({ transactions: Type.Boolean() }),
+      supports: Type.Object({ transactions: Type.Boolean(), eventLog: Type.Boolean() }),
       ...Object.fromEntries(METHODS.map((name) => [name, method]))
     }),
     message: (value) => 'is required and must be a storage, such as memory(), sqlite({ filename }) or ' +
@@ -172,6 +176,19 @@ export const optionTable = {
     schema: Type.Array(Type.String(), { uniqueItems: true }),
     message: 'must be a list of names of fields, each once'
   }),
+  /**
+   * Record every change of a user or API key in the same step as the change, and add the routes that read the events,
+   * for callers with `events:read`. `{ retention }`: seconds that events are kept, 30 days by default.
+   */
+  eventLog: converted<boolean | { retention?: number }, { retention: number } | null>(
+    (given = false) => given === false ? null : { retention: RETENTION, ...given === true ? {} : given },
+    {
+      schema: Type.Union([
+        Type.Boolean(), Type.Object({ retention: Type.Optional(Type.Integer({ minimum: 1, maximum: YEARS })) }, CLOSED)
+      ]),
+      message: `must be true, false or { retention } with a whole number of seconds from 1 to ${YEARS}`
+    }
+  ),
   /** Describe the routes to `@fastify/swagger`, registered before this plugin for OpenAPI 3.1. `false` hides them. */
   openapi: defaulted<boolean>(true, flag),
   /**
@@ -203,7 +220,7 @@ function hasTwice (keys: readonly StaticKey[]): boolean {
 }
 
 function problemsBetween (options: UsersOptions): string[] {
-  const { staticKeys, authFailures, rateLimit, fields, filterable, deprecated, pageSize } = options
+  const { staticKeys, authFailures, rateLimit, fields, filterable, deprecated, pageSize, storage, eventLog } = options
   const { default: usual, max } = optionTable.pageSize.read(pageSize)
   const store = rateLimit?.store
   const problems: Array<[boolean, string]> = [
@@ -211,6 +228,8 @@ function problemsBetween (options: UsersOptions): string[] {
     [authFailures !== undefined && store !== undefined && typeof store.prototype?.read !== 'function',
       'rateLimit.store must have the method read, because authFailures reads counters without incrementing them'],
     [fields === undefined && filterable !== undefined, 'filterable names fields, and there is no option fields'],
+    [optionTable.eventLog.read(eventLog) !== null && !storage.supports.eventLog,
+      `eventLog needs a storage that keeps events, and ${storage.name} says that it does not (supports.eventLog)`],
     [usual > max, 'pageSize.default must not be greater than pageSize.max']
   ]
   return [

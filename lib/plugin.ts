@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { createAuthenticator } from './api-keys/authenticator.ts'
 import { createKeyOwners } from './api-keys/key-owner.ts'
@@ -9,13 +9,20 @@ import { createVerifier, type Verifier } from './api-keys/verifier.ts'
 import type { Context } from './core/context.ts'
 import { ID_LENGTH } from './core/ids.ts'
 import { cloneFields } from './core/json.ts'
-import type { Storage } from './core/storage.ts'
-import { createEvents, type Publish } from './events.ts'
+import { type MakeEvent, newEvent } from './core/new-event.ts'
+import { fromStorage } from './core/storage-errors.ts'
+import type { NewEvent, Storage } from './core/storage.ts'
+import { createEmitter, type Publish } from './events/emitter.ts'
+import { createEvents } from './events/in-process.ts'
+import { createEventLog } from './events/log.ts'
+import { eventPresenter } from './events/presenter.ts'
 import { NO_FIELDS } from './fields/fields-schema.ts'
 import { createHostFields, type HostFields } from './fields/host-fields.ts'
 import { apiKeyRoutes } from './http/api-key-routes.ts'
+import { authenticateRequest, requireScope } from './http/authentication.ts'
 import { createConcurrencyLimit } from './http/concurrency-limit.ts'
 import { announceDeprecation } from './http/deprecation.ts'
+import { eventRoutes } from './http/event-routes.ts'
 import { routeEveryMethod } from './http/fastify-internals.ts'
 import { guardLoggers } from './http/guarded-logger.ts'
 import { isolate } from './http/isolate.ts'
@@ -32,6 +39,7 @@ import { createPresenter, type Presenter } from './users/presenter.ts'
 import { createUsersService } from './users/service.ts'
 
 const PRUNE_MINUTES = 10
+const PRUNED_TOGETHER = 1000
 
 /** The host's router settings that affect us. Hosts on older versions of Fastify 5 set them at the top level. */
 function routerSettings (host: FastifyInstance): { maxParamLength: number, useSemicolonDelimiter: boolean } {
@@ -52,18 +60,29 @@ function requireFit (host: FastifyInstance, { decoratorName }: CheckedOptions): 
   }
 }
 
-/** Prunes expired idempotency keys in the background. They are ignored anyway; this frees their space. */
-function pruneRegularly (host: FastifyInstance, storage: Storage): NodeJS.Timeout {
-  const prune = () => storage.pruneIdempotency(new Date().toISOString()).catch(() => {
-    host.log.warn(`could not prune expired idempotency keys; retrying in ${PRUNE_MINUTES} minutes`)
-  })
+/** Deletes events that are older than the retention, a part at a time. */
+async function pruneEvents ({ storage, eventLog }: CheckedOptions): Promise<void> {
+  if (eventLog === null || storage.eventLog === undefined) return
+  const before = new Date(Date.now() - eventLog.retention * 1000).toISOString()
+  while (await storage.eventLog.prune(before, PRUNED_TOGETHER) === PRUNED_TOGETHER);
+}
+
+/** Prunes expired idempotency keys and old events in the background. */
+function pruneRegularly (host: FastifyInstance, options: CheckedOptions): NodeJS.Timeout {
+  const warn = (what: string) => () => {
+    host.log.warn(`could not prune ${what}; retrying in ${PRUNE_MINUTES} minutes`)
+  }
+  const prune = async (): Promise<void> => {
+    await options.storage.pruneIdempotency(new Date().toISOString()).catch(warn('expired idempotency keys'))
+    await pruneEvents(options).catch(warn('old events'))
+  }
   return setInterval(prune, PRUNE_MINUTES * 60 * 1000).unref()
 }
 
 /** Opens the storage for this mount, and closes it with the host. */
 async function openStorage (host: FastifyInstance, verifier: Verifier, options: CheckedOptions): Promise<void> {
   const { storage, migrate, filterable, decoratorName } = options
-  const pruning = pruneRegularly(host, storage)
+  const pruning = pruneRegularly(host, options)
   host.addHook('onClose', async () => {
     clearInterval(pruning)
     await verifier.close()
@@ -94,15 +113,16 @@ function warnWithoutKeys (host: FastifyInstance, apiKeys: ApiKeysService, option
 /** Makes a function that makes the service of users on a storage: the mount's own, or one in a transaction. */
 function usersServices (fields: HostFields | null, presenter: Presenter, options: CheckedOptions) {
   const { pageSize, requireIfMatch, idempotencyTtl } = options
-  return (storage: Storage, publish: Publish) => createUsersService({
+  return (storage: Storage, publish: Publish, makeEvent: MakeEvent) => createUsersService({
     storage,
     fields,
     pageSize,
     requireIfMatch,
     idempotencyTtl,
-    publish (type, user, context) {
+    makeEvent,
+    publish (type, user, context, recorded) {
       // A copy: the caller may change its result before the commit.
-      publish(type, presenter.user({ ...user, fields: cloneFields(user.fields) }), context)
+      publish(type, presenter.user({ ...user, fields: cloneFields(user.fields) }), context, recorded)
     }
   })
 }
@@ -142,24 +162,35 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const verifier = createVerifier({ storage, peppers, keyCache, limited: limit() })
   await openStorage(host, verifier, options)
 
-  const { events, publish } = createEvents(host.log)
+  const emitter = createEmitter(host.log)
   const securityLog = createSecurityLog(host.log)
   host.addHook('onClose', async () => securityLog.close())
   const presenter = createPresenter(fields, host.log)
   const usersOn = usersServices(fields, presenter, options)
-  const users = usersOn(storage, publish)
-  const publishKey = (event: KeyEventType, key: ApiKey, context: Context) => {
-    securityLog.changed(event, key, context)
-    publish(event, key, context)
+  const makeEvent: MakeEvent = options.eventLog === null ? () => null : newEvent
+  const hasUser = async (id: string) => await fromStorage(() => storage.findUser(id)) !== null
+  const eventLog = options.eventLog === null || storage.eventLog === undefined
+    ? null
+    : createEventLog({ log: storage.eventLog, present: eventPresenter(presenter), pageSize, hasUser })
+  host.addHook('preClose', async () => eventLog?.tail.close())
+  const publish: Publish = (...change) => {
+    emitter.publish(...change)
+    eventLog?.tail.wake()
+  }
+  const users = usersOn(storage, publish, makeEvent)
+  const publishKey = (type: KeyEventType, key: ApiKey, context: Context, recorded: NewEvent | null) => {
+    securityLog.changed(type, key, context)
+    publish(type, key, context, recorded)
   }
   const apiKeys = createApiKeysService({
-    storage, verifier, pageSize, keyPrefix, pepper: peppers[0], publish: publishKey
+    storage, verifier, pageSize, keyPrefix, pepper: peppers[0], publish: publishKey, makeEvent
   })
   warnWithoutKeys(host, apiKeys, options)
   const usersIn = (transaction: unknown) => {
     const joined = storage.joinTransaction(transaction)
-    return usersOn(joined, (...event) => joined.afterCommit(() => publish(...event)))
+    return usersOn(joined, (...change) => joined.afterCommit(() => publish(...change)), makeEvent)
   }
+  const events = createEvents(emitter.on, eventLog)
   host.decorate(options.decoratorName, createInProcess({ users, presenter, apiKeys, events, usersIn }))
 
   const rateLimits = await createRateLimits(options)
@@ -199,7 +230,15 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
       }
     })
     const ownerOf = createKeyOwners(storage)
-    userRoutes(scope, users, presenter, { ...settings, fields: fields?.schema ?? NO_FIELDS, ownerOf })
+    const erases = eventLog !== null
+    userRoutes(scope, users, presenter, { ...settings, fields: fields?.schema ?? NO_FIELDS, erases, ownerOf })
+    if (eventLog !== null) {
+      const recheck = async (request: FastifyRequest) => {
+        const caller = await authenticateRequest(request, identify, securityLog)
+        requireScope(request, caller, 'events:read', securityLog)
+      }
+      eventRoutes(scope, eventLog, { ...settings, recheck })
+    }
     if (!options.apiKeyRoutes) return
     const staticScopes = staticKeys.map((key) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES)
     apiKeyRoutes(scope, apiKeys, { ...settings, staticScopes })

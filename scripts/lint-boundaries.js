@@ -8,14 +8,19 @@ const ROOMS = [
   { room: 'lib/users', has: 'the rules and the service of users, without HTTP', uses: ['lib/core', 'lib/fields'] },
   { room: 'lib/api-keys', has: 'the rules and the service of API keys, without HTTP', uses: ['lib/core'] },
   {
+    room: 'lib/events',
+    has: 'events in process and the event log, without HTTP',
+    uses: ['lib/core', 'lib/users', 'lib/api-keys']
+  },
+  {
     room: 'lib/openapi',
     has: 'the descriptions of operations',
-    uses: ['lib/core', 'lib/fields', 'lib/users', 'lib/api-keys']
+    uses: ['lib/core', 'lib/fields', 'lib/users', 'lib/api-keys', 'lib/events']
   },
   {
     room: 'lib/http',
     has: 'routes, and everything else about requests and responses',
-    uses: ['lib/core', 'lib/fields', 'lib/users', 'lib/api-keys', 'lib/openapi']
+    uses: ['lib/core', 'lib/fields', 'lib/users', 'lib/api-keys', 'lib/events', 'lib/openapi']
   },
   { room: 'adapters/memory', has: 'the store in memory', uses: ['lib/core'] },
   { room: 'adapters/testing', has: 'the conformance kit', uses: ['lib/core'] },
@@ -41,7 +46,15 @@ const ROOMS = [
     uses: [
       'lib/core', 'adapters/knex/tables', 'adapters/knex/drivers', 'adapters/knex/dialects', 'adapters/knex/connection'
     ]
-  }))
+  })),
+  {
+    room: 'adapters/knex/events',
+    has: 'the event log',
+    uses: [
+      'lib/core', 'adapters/knex/tables', 'adapters/knex/drivers', 'adapters/knex/dialects', 'adapters/knex/connection',
+      'adapters/knex/batching'
+    ]
+  }
 ]
 
 const DATABASE_PACKAGES = ['knex', 'pg', 'sqlite3', 'better-sqlite3', 'node:sqlite']

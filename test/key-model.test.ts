@@ -58,7 +58,8 @@ test('no interleaving of two instances accepts a key that has ended', async (t) 
           pageSize: { default: 1, max: 1 },
           keyPrefix: 'uk',
           pepper: undefined,
-          publish: () => {}
+          publish: () => {},
+          makeEvent: () => null
         })
         return { verifier, service, ended: new Set<number>() }
       })

@@ -8,7 +8,7 @@ import users from '../lib/index.ts'
 import { describe, lint, operationsOf } from './helpers/description.ts'
 
 test('openapi.json is the description of all routes (UPDATE=1 writes it)', async (t) => {
-  const { text } = await describe(t, { mounts: [{ apiKeyRoutes: true }] })
+  const { text } = await describe(t, { mounts: [{ apiKeyRoutes: true, eventLog: true }] })
   const file = new URL('../openapi.json', import.meta.url)
   if (process.env['UPDATE'] === '1') await writeFile(file, `${text}\n`)
   t.equal(await readFile(file, 'utf8'), `${text}\n`)
@@ -19,11 +19,11 @@ test('a linter finds no problem, whatever the options', async (t) => {
   const plan = Type.Union([Type.Literal('free'), Type.Literal('pro')], { default: 'free' })
   for (const mount of [
     {},
-    { apiKeyRoutes: true, ...limits },
+    { apiKeyRoutes: true, eventLog: true, ...limits },
     { errorFormat: 'fastify' },
     { fields: Type.Object({ plan, seats: Type.Integer({ exclusiveMinimum: 0 }) }), filterable: ['plan', 'seats'] },
     { fields: Type.Object({ team: Type.String(), any: Type.Unknown(), noText: Type.Not(Type.String()) }) },
-    { prefix: '/:tenant/v1', apiKeyRoutes: true },
+    { prefix: '/:tenant/v1', apiKeyRoutes: true, eventLog: true },
     { deprecated: { since: '2026-01-01' } }
   ] as const) {
     t.strictSame(await lint((await describe(t, { mounts: [mount] })).text), [], JSON.stringify(mount))

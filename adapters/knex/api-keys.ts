@@ -1,9 +1,10 @@
 import { StorageError } from '../../lib/core/storage-error.ts'
 import { requireAnotherKey } from '../../lib/core/storage-rules.ts'
-import type { ApiKeyRecord, PageRequest, Storage } from '../../lib/core/storage.ts'
+import type { ApiKeyRecord, NewEvent, PageRequest, Storage } from '../../lib/core/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import type { Dialect } from './dialects/dialect.ts'
+import type { EventWrites } from './events/event-writes.ts'
 import { pageStatement, toPage } from './pages.ts'
 import { API_KEY_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
@@ -49,7 +50,8 @@ async function find (query: Query, select: string, value: string): Promise<ApiKe
 }
 
 /** API keys in SQL. */
-export function knexApiKeys ({ query, read, transaction, dialect }: Executor, names: Names): ApiKeyStore {
+export function knexApiKeys (executor: Executor, names: Names, { recordApiKey }: EventWrites): ApiKeyStore {
+  const { query, read, transaction, dialect } = executor
   const sql = apiKeySql(dialect, names)
 
   async function insert (on: Query, key: ApiKeyRecord): Promise<void> {
@@ -59,24 +61,34 @@ export function knexApiKeys ({ query, read, transaction, dialect }: Executor, na
     await on(sql.insert, values, { savepoint: true })
   }
 
-  async function revoke (on: Query, id: string, revokedAt: string): ReturnType<Storage['revokeApiKey']> {
+  async function revoke (
+    on: Query,
+    id: string,
+    revokedAt: string,
+    event: NewEvent | null
+  ): ReturnType<Storage['revokeApiKey']> {
     const [row] = await on(sql.revoke, [id, revokedAt], { waitsFor: id })
-    if (row !== undefined) return { key: toApiKeyRecord(row), changed: true }
+    if (row !== undefined) {
+      const key = toApiKeyRecord(row)
+      await recordApiKey(on, event, key)
+      return { key, changed: true }
+    }
     const key = await find(on, sql.findById, id)
     return key === null ? null : { key, changed: false }
   }
 
   return {
-    async createApiKey (key, { onlyFirst }) {
-      if (!onlyFirst) {
+    async createApiKey (key, { onlyFirst }, event = null) {
+      if (!onlyFirst && event === null) {
         await insert(query, key)
         return true
       }
       return transaction(async (on) => {
-        if ((await on(sql.anyKey)).length > 0) return false
+        if (onlyFirst && (await on(sql.anyKey)).length > 0) return false
         await insert(on, key)
+        await recordApiKey(on, event, key)
         return true
-      }, { exclusive: true })
+      }, { exclusive: onlyFirst })
     },
 
     findApiKey: (id) => find(query, sql.findById, id),
@@ -88,19 +100,23 @@ export function knexApiKeys ({ query, read, transaction, dialect }: Executor, na
       return toPage(await query(statement.sql, statement.params), API_KEY_COLUMNS, toApiKeyRecord)
     },
 
-    rotateApiKey: (id, successor, { now, expiresAt }) => transaction(async (on) => {
+    rotateApiKey: (id, successor, { now, expiresAt }, event = null) => transaction(async (on) => {
       const [row] = isStorable(id) ? await on(sql.expire, [id, expiresAt, now]) : []
       if (row === undefined) {
         if (await find(on, sql.findById, id) === null) return null
         throw new StorageError('api_key_inactive', 'the key is not active')
       }
       await insert(on, successor)
+      await recordApiKey(on, event, successor)
       return toApiKeyRecord(row)
     }, { waitsFor: id }),
 
-    async revokeApiKey (id, revokedAt, { keepOneWith }) {
+    async revokeApiKey (id, revokedAt, { keepOneWith }, event = null) {
       if (!isStorable(id)) return null
-      if (keepOneWith.length === 0) return revoke(query, id, revokedAt)
+      if (keepOneWith.length === 0) {
+        if (event === null) return revoke(query, id, revokedAt, null)
+        return transaction((on) => revoke(on, id, revokedAt, event), { waitsFor: id })
+      }
       // Exclusive: otherwise two that revoke each other's key would both see another one.
       return transaction(async (on) => {
         const key = await find(on, sql.findById, id)
@@ -108,7 +124,7 @@ export function knexApiKeys ({ query, read, transaction, dialect }: Executor, na
         const scopes = keepOneWith.map((scope) => ` ${scope} `)
         const others = await on(sql.another(scopes.length), [id, revokedAt, ...scopes])
         requireAnotherKey(key, others.map(toApiKeyRecord), keepOneWith, revokedAt)
-        return revoke(on, id, revokedAt)
+        return revoke(on, id, revokedAt, event)
       }, { exclusive: true })
     },
 

@@ -9,6 +9,8 @@ import { joinTransaction } from './connection/transaction-executor.ts'
 import { createCompaction } from './counting/compaction.ts'
 import { type CountsReport, countsVerifier } from './counting/verify.ts'
 import { dialectOf } from './dialects/index.ts'
+import { knexEventLog } from './events/event-log.ts'
+import { eventWrites } from './events/event-writes.ts'
 import { isTransaction, poolOf } from './drivers/knex-internals.ts'
 import { createMigrator, type Migrator } from './schema/migrator.ts'
 import { namesOf, type NamingOptions } from './tables/names.ts'
@@ -40,10 +42,12 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
   const compaction = createCompaction(pool, names)
   const concurrency = Math.max(CONCURRENCY_MIN, CONCURRENCY_PER_CONNECTION * poolOf(knex).pool.max)
 
+  const writes = eventWrites(pool.dialect, names)
+
   function storageOn (executor: Executor, close: () => Promise<void>): KnexStorage {
     return {
       name: executor.dialect.name,
-      supports: { transactions: true },
+      supports: { transactions: true, eventLog: true },
       ...createMigrator(executor, names),
       verifyCounts: countsVerifier(pool, names),
       rebuildCounts: compaction.rebuild,
@@ -51,8 +55,8 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
       concurrency,
       close,
       joinTransaction: join,
-      ...knexUsers(executor, names, compaction),
-      ...knexApiKeys(executor, names)
+      ...knexUsers(executor, names, compaction, writes),
+      ...knexApiKeys(executor, names, writes)
     }
   }
 
@@ -62,7 +66,7 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
     return { ...storageOn(executor, async () => {}), afterCommit }
   }
 
-  return storageOn(pool, compaction.close)
+  return { ...storageOn(pool, compaction.close), eventLog: knexEventLog(pool, names, writes) }
 }
 
 /** Makes a storage on a Knex instance of our own, which it closes, with the listener for changes of API keys. */

@@ -1,4 +1,5 @@
-import type { Dialect } from './dialects/dialect.ts'
+import type { Dialect, TypedColumn } from './dialects/dialect.ts'
+import { EVENT_TARGETS, RECORDED } from './events/event-writes.ts'
 import type { Names } from './tables/names.ts'
 
 /** The columns of a new user, in the order of their values. */
@@ -7,8 +8,14 @@ const COLUMNS = [
   ['version', 'bigint'], ['created_at', 'timestamptz'], ['updated_at', 'timestamptz'], ['fields', 'json']
 ] as const
 
+/** Values of an idempotency key: key, fingerprint, user as JSON, expiry, now. */
+const KEY_VALUES = 5
+
+/** How many values the row of a new user has. */
+export const COLUMN_COUNT = COLUMNS.length
+
 /** The statements that create users. */
-export function creationSql ({ p, batch }: Dialect, { users, idempotencyKeys }: Names) {
+export function creationSql ({ p, batch }: Dialect, { users, idempotencyKeys, events }: Names) {
   const columns = `(${COLUMNS.map(([name]) => name).join(', ')})`
   const values = COLUMNS.map((_column, i) => p(i + 1)).join(', ')
   const [userId, first] = [p(1), COLUMNS.length + 1]
@@ -20,17 +27,34 @@ export function creationSql ({ p, batch }: Dialect, { users, idempotencyKeys }: 
     'fingerprint = excluded.fingerprint, user_id = excluded.user_id, created_user = excluded.created_user, ' +
     `expires_at = excluded.expires_at WHERE k.expires_at <= ${p(n + 4)} RETURNING 1 AS claimed`
 
+  // A conflict is no error here, so that it aborts no transaction of a host's.
+  const insert = `INSERT INTO ${users} ${columns} VALUES (${values}) ON CONFLICT DO NOTHING RETURNING id`
+  const insertAllFrom = (given: readonly TypedColumn[]) =>
+    `INSERT INTO ${users} ${columns} SELECT ${COLUMNS.map(([name]) => `q_${name}`).join(', ')} ` +
+    `FROM ${batch.lockTimeout}${batch.rows(given)} WHERE true${batch.order('q_email_key')} ` +
+    'ON CONFLICT DO NOTHING RETURNING id'
+  const claimed = `WITH claimed AS (${claimKey(first, userId)})`
+  const insertClaimed = `INSERT INTO ${users} ${columns} ` +
+    `SELECT ${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}::int, ${p(7)}::timestamptz, ` +
+    `${p(8)}::timestamptz, ${p(9)}::json FROM claimed RETURNING id`
+
+  /** Records the event whose values begin with the nth, if a statement has written a row. */
+  const recording = (before: string, written: string, n: number) =>
+    `${before} written AS (${written}), recorded AS (INSERT INTO ${events} (${EVENT_TARGETS}) ` +
+    `SELECT ${RECORDED.map(([, type], i) => `${p(n + i)}::${type}`).join(', ')} FROM written) SELECT id FROM written`
+  const withEvents = [...COLUMNS, ...RECORDED]
+
   return {
-    // A conflict is no error here, so that it aborts no transaction of a host's.
-    insert: `INSERT INTO ${users} ${columns} VALUES (${values}) ON CONFLICT DO NOTHING RETURNING id`,
-    insertAll: `INSERT INTO ${users} ${columns} SELECT ${COLUMNS.map(([name]) => `q_${name}`).join(', ')} ` +
-      `FROM ${batch.lockTimeout}${batch.rows(COLUMNS)} WHERE true${batch.order('q_email_key')} ` +
-      'ON CONFLICT DO NOTHING RETURNING id',
+    insert,
+    insertAll: insertAllFrom(COLUMNS),
     insertOrFail: `INSERT INTO ${users} ${columns} VALUES (${values})`,
-    /** Only where `writesTwoTables`. */
-    insertWithKey: `WITH claimed AS (${claimKey(first, userId)}) INSERT INTO ${users} ${columns} ` +
-      `SELECT ${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}::int, ${p(7)}::timestamptz, ` +
-      `${p(8)}::timestamptz, ${p(9)}::json FROM claimed RETURNING id`,
+    // Only where `writesTwoTables`. Those that record have the values of the event behind the others.
+    insertWithKey: `${claimed} ${insertClaimed}`,
+    insertRecorded: recording('WITH', insert, first),
+    insertWithKeyRecorded: recording(`${claimed},`, insertClaimed, first + KEY_VALUES),
+    insertAllRecorded: `WITH written AS (${insertAllFrom(withEvents)}), recorded AS (` +
+      `INSERT INTO ${events} (${EVENT_TARGETS}) SELECT ${RECORDED.map(([name]) => `q_${name}`).join(', ')} ` +
+      `FROM ${batch.rows(withEvents)} JOIN written ON written.id = q_id) SELECT id FROM written`,
     /** Its sixth value is the user's id. */
     insertKey: claimKey(1, p(6)),
     findKey: 'SELECT fingerprint, user_id AS "userId", created_user AS "createdUser" ' +

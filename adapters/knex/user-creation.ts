@@ -1,17 +1,23 @@
 import { isStorageError, StorageError } from '../../lib/core/storage-error.ts'
 import { requireSameRequest } from '../../lib/core/storage-rules.ts'
-import type { Creation, Idempotency, Storage, UserKeys, UserRecord } from '../../lib/core/storage.ts'
+import type { Creation, Idempotency, NewEvent, Storage, UserKeys, UserRecord } from '../../lib/core/storage.ts'
 import { groupCommits } from './batching/group-commit.ts'
 import { isLost } from './connection/driver-errors.ts'
 import type { Executor } from './connection/executor.ts'
 import type { Compaction } from './counting/compaction.ts'
+import { type EventWrites, userEventValues } from './events/event-writes.ts'
 import type { Names } from './tables/names.ts'
 import { toCreatedUser } from './tables/rows.ts'
 import { creationSql } from './user-creation-sql.ts'
+import { type Asked, type Insertion, userInsertions } from './user-insertions.ts'
 
 type CreationStore = Pick<Storage, 'createUser' | 'pruneIdempotency'>
-type FindUser = (id: string) => Promise<UserRecord | null>
-type Values = ReadonlyArray<string | number>
+
+interface CreationParts {
+  findUser: (id: string) => Promise<UserRecord | null>
+  compaction: Pick<Compaction, 'onCreate'>
+  events: EventWrites
+}
 
 // PostgreSQL ended the statement, or its wait for a lock: the creation that holds the key is still running.
 const WAITED_TOO_LONG = ['57014', '55P03']
@@ -29,24 +35,23 @@ function waitedTooLong (error: unknown): boolean {
 export function knexCreation (
   executor: Executor,
   names: Names,
-  findUser: FindUser,
-  { onCreate }: Pick<Compaction, 'onCreate'>
+  { findUser, compaction: { onCreate }, events }: CreationParts
 ): CreationStore {
-  const { dialect, batching, query, transaction } = executor
+  const { dialect, batching, query } = executor
   const sql = creationSql(dialect, names)
-  const grouped = batching === null
+  const { insert, insertAll, insertWithKey } = userInsertions(executor, names, events)
+  const groupOf = (isRecorded: boolean) => batching === null
     ? null
-    : groupCommits(batching.groups, (all, since) =>
-      query(sql.insertAll, dialect.batch.values(all), { retry: false, since }))
+    : groupCommits(batching.groups, (all, since) => insertAll(all, since, isRecorded))
+  const plainGroup = groupOf(false)
+  const recordedGroup = groupOf(true)
 
-  async function createWithoutKey (
-    user: UserRecord,
-    emailKey: string,
-    values: Values,
-    asked: number
-  ): Promise<Creation> {
-    const alone = async (since: number) => (await query(sql.insert, values, { waitsFor: emailKey, since }))[0]
-    const row = await (grouped === null ? alone(asked) : grouped(user.id, values, alone))
+  async function createWithoutKey (user: UserRecord, insertion: Insertion, asked: Asked): Promise<Creation> {
+    const grouped = insertion.event.length === 0 ? plainGroup : recordedGroup
+    const alone = (since: number) => insert(insertion, { ...asked, since })
+    const row = await (grouped === null
+      ? alone(asked.since)
+      : grouped(user.id, [...insertion.user, ...insertion.event], alone))
     if (row !== undefined) return { user, replayed: false }
     const holder = await findUser(user.id)
     if (holder === null) throw new StorageError('email_taken', 'another user has the e-mail key')
@@ -55,38 +60,14 @@ export function knexCreation (
     return { user, replayed: false }
   }
 
-  /** Writes user and key; false if the key is known. */
-  async function writeBoth (
-    user: UserRecord,
-    waitsFor: string,
-    values: Values,
-    idempotency: Idempotency,
-    since: number
-  ): Promise<boolean> {
-    const { key, fingerprint, now, expiresAt } = idempotency
-    const keyValues = [key, fingerprint, JSON.stringify(user), expiresAt, now]
-    if (dialect.writesTwoTables) {
-      const options = { savepoint: true, bounded: true, waitsFor, since }
-      return (await query(sql.insertWithKey, [...values, ...keyValues], options)).length > 0
-    }
-    return transaction(async (on) => {
-      if ((await on(sql.findKey, [key, now])).length > 0) return false
-      // The user first: if the host ends its transaction between the two, no key is left without its user.
-      await on(sql.insertOrFail, values)
-      await on(sql.insertKey, [...keyValues, user.id])
-      return true
-    }, { waitsFor, since })
-  }
-
   async function createWithKey (
     user: UserRecord,
-    emailKey: string,
-    values: Values,
+    insertion: Insertion,
     idempotency: Idempotency,
-    since: number
+    asked: Asked
   ): Promise<Creation> {
     while (true) {
-      if (await writeBoth(user, emailKey, values, idempotency, since)) return { user, replayed: false }
+      if (await insertWithKey(insertion, user, idempotency, asked)) return { user, replayed: false }
       const [known] = await query(sql.findKey, [idempotency.key, idempotency.now])
       // Deleted with its user, or expired, since: the key is free again.
       if (known === undefined) continue
@@ -96,14 +77,22 @@ export function knexCreation (
   }
 
   return {
-    async createUser (user: UserRecord, { nameKey, emailKey }: UserKeys, idempotency: Idempotency | null) {
+    async createUser (
+      user: UserRecord,
+      { nameKey, emailKey }: UserKeys,
+      idempotency: Idempotency | null,
+      event: NewEvent | null = null
+    ) {
       const { id, name, email, fields, version, createdAt, updatedAt } = user
-      const values = [id, name, nameKey, email, emailKey, version, createdAt, updatedAt, JSON.stringify(fields)]
+      const insertion = {
+        user: [id, name, nameKey, email, emailKey, String(version), createdAt, updatedAt, JSON.stringify(fields)],
+        event: event === null ? [] : userEventValues(event, user)
+      }
       onCreate()
-      const since = performance.now()
+      const asked = { waitsFor: emailKey, since: performance.now() }
       const create = () => idempotency === null
-        ? createWithoutKey(user, emailKey, values, since)
-        : createWithKey(user, emailKey, values, idempotency, since)
+        ? createWithoutKey(user, insertion, asked)
+        : createWithKey(user, insertion, idempotency, asked)
       try {
         // Again if the connection was lost: the second attempt finds what the first one did.
         return await create().catch((error) => isLost(error) ? create() : Promise.reject(error))

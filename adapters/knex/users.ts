@@ -1,13 +1,14 @@
 import { requireVersion } from '../../lib/core/storage-rules.ts'
 import type {
-  Page, PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard
+  DeletionEvent, Page, PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard
 } from '../../lib/core/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import { createCoalescer } from './batching/coalesce.ts'
-import type { Executor } from './connection/executor.ts'
+import type { Executor, Query } from './connection/executor.ts'
 import type { Compaction } from './counting/compaction.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import type { Param } from './drivers/driver.ts'
+import { type EventWrites, userEventValues } from './events/event-writes.ts'
 import { beginsWith, pageOfOne, pageStatement, SEARCH_BOUND, searchStatement, toPage } from './pages.ts'
 import { type Condition, fieldIs } from './schema/field-indexes.ts'
 import { USER_COLUMNS } from './tables/columns.ts'
@@ -15,7 +16,8 @@ import type { Names } from './tables/names.ts'
 import { type Row, toUser, unpacked } from './tables/rows.ts'
 import { knexCreation } from './user-creation.ts'
 import { userLookup } from './user-lookup.ts'
-import { guardConditions, userUpdate } from './user-update.ts'
+import { userUpdate } from './user-update.ts'
+import { guardConditions } from './user-update-sql.ts'
 
 type UserStore = Pick<Storage,
 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'>
@@ -103,8 +105,13 @@ function userLists (executor: Executor, names: Names, { onPage }: Compaction): S
 }
 
 /** Users in SQL. A write is one statement; another one only reads why the first had nothing to do. */
-export function knexUsers (executor: Executor, names: Names, compaction: Compaction): UserStore {
-  const { query, dialect } = executor
+export function knexUsers (
+  executor: Executor,
+  names: Names,
+  compaction: Compaction,
+  events: EventWrites
+): UserStore {
+  const { query, transaction, dialect } = executor
   const columns = dialect.select(USER_COLUMNS)
   const findById = userLookup(executor, names, 'id')
   const update = userUpdate(executor, names, columns)
@@ -121,15 +128,27 @@ export function knexUsers (executor: Executor, names: Names, compaction: Compact
     return user
   }
 
+  async function removeAndRecord (
+    on: Query,
+    remove: (on: Query) => Promise<UserRecord | null>,
+    event: DeletionEvent
+  ): Promise<UserRecord | null> {
+    const user = await remove(on)
+    if (user === null) return null
+    await events.record(on, [userEventValues(event, user)])
+    if (event.erase) await events.erase(on, user.id)
+    return user
+  }
+
   return {
     findUser,
-    ...knexCreation(executor, names, findUser, compaction),
+    ...knexCreation(executor, names, { findUser, compaction, events }),
     listUsers: userLists(executor, names, compaction),
 
-    async updateUser (id, changes, updatedAt, guard) {
+    async updateUser (id, changes, updatedAt, guard, event = null) {
       if (!isStorable(id)) return null
       while (true) {
-        const row = await update(id, changes, updatedAt, guard)
+        const row = await update(id, changes, updatedAt, guard, event)
         if (row !== undefined) return { user: toUser(row), changed: true }
         const user = await findSkipped(id, guard)
         if (user === null) return null
@@ -138,14 +157,20 @@ export function knexUsers (executor: Executor, names: Names, compaction: Compact
       }
     },
 
-    async deleteUser (id, guard) {
+    async deleteUser (id, guard, event = null) {
       if (!isStorable(id)) return null
       const params: Param[] = [id]
       const conditions = [`id = ${dialect.p(1)}`, ...guardConditions(dialect, guard, (value) => params.push(value))]
+      const sql = `DELETE FROM ${names.users} WHERE ${conditions.join(' AND ')} RETURNING ${columns}`
+      const remove = async (on: Query): Promise<UserRecord | null> => {
+        const [row] = await on(sql, params, { waitsFor: id })
+        return row === undefined ? null : toUser(row)
+      }
       while (true) {
-        const sql = `DELETE FROM ${names.users} WHERE ${conditions.join(' AND ')} RETURNING ${columns}`
-        const [row] = await query(sql, params, { waitsFor: id })
-        if (row !== undefined) return toUser(row)
+        const removed = await (event === null
+          ? remove(query)
+          : transaction((on) => removeAndRecord(on, remove, event), { waitsFor: id }))
+        if (removed !== null) return removed
         if (await findSkipped(id, guard) === null) return null
         // The guard did not hold for the statement, and holds now: another write has just made that version.
       }

@@ -1,6 +1,8 @@
+import { apiKeyEvent } from '../../lib/core/recorded-events.ts'
 import { StorageError } from '../../lib/core/storage-error.ts'
-import type { ApiKeyRecord, Storage } from '../../lib/core/storage.ts'
+import type { ApiKeyRecord, NewEvent, Storage } from '../../lib/core/storage.ts'
 import { requireActive, requireAnotherKey } from '../../lib/core/storage-rules.ts'
+import type { MemoryEvents } from './event-log.ts'
 import { pageOf } from './positions.ts'
 import { SortedMap } from './sorted-map.ts'
 
@@ -11,7 +13,7 @@ const copy = (key: ApiKeyRecord): ApiKeyRecord => ({ ...key, scopes: [...key.sco
 const copyOrNull = (key: ApiKeyRecord | undefined): ApiKeyRecord | null => key === undefined ? null : copy(key)
 
 /** API keys in memory. No method waits for anything, so each is atomic by itself. */
-export function memoryApiKeys (): ApiKeyStore {
+export function memoryApiKeys (events: MemoryEvents): ApiKeyStore {
   const keys = new Map<string, ApiKeyRecord>()
   const idOfStart = new Map<string, string>()
   const ordered = new SortedMap<ApiKeyRecord>()
@@ -26,10 +28,15 @@ export function memoryApiKeys (): ApiKeyStore {
     ordered.set(key.id, own)
   }
 
+  function record (event: NewEvent | null, key: ApiKeyRecord): void {
+    if (event !== null) events.add(apiKeyEvent(event, key))
+  }
+
   return {
-    async createApiKey (key, { onlyFirst }) {
+    async createApiKey (key, { onlyFirst }, event = null) {
       if (onlyFirst && keys.size > 0) return false
       add(key)
+      record(event, key)
       return true
     },
 
@@ -45,21 +52,23 @@ export function memoryApiKeys (): ApiKeyStore {
       return { items: pageOf(ordered, page).map(copy), total: ordered.size }
     },
 
-    async rotateApiKey (id, successor, { now, expiresAt }) {
+    async rotateApiKey (id, successor, { now, expiresAt }, event = null) {
       const key = keys.get(id)
       if (key === undefined) return null
       requireActive(key, now)
       add(successor)
       if (key.expiresAt === null || key.expiresAt > expiresAt) key.expiresAt = expiresAt
+      record(event, successor)
       return copy(key)
     },
 
-    async revokeApiKey (id, revokedAt, { keepOneWith }) {
+    async revokeApiKey (id, revokedAt, { keepOneWith }, event = null) {
       const key = keys.get(id)
       if (key === undefined) return null
       requireAnotherKey(key, keys.values(), keepOneWith, revokedAt)
       const changed = key.revokedAt === null
       key.revokedAt ??= revokedAt
+      if (changed) record(event, key)
       return { key: copy(key), changed }
     },
 

@@ -1,5 +1,6 @@
 import type { Storage } from '../../lib/core/storage.ts'
 import { memoryApiKeys } from './api-keys.ts'
+import { MemoryEvents } from './event-log.ts'
 import { memoryUsers } from './users.ts'
 
 /**
@@ -7,12 +8,14 @@ import { memoryUsers } from './users.ts'
  * is about logarithmic in the number of users.
  */
 export function memory (): Storage {
+  const events = new MemoryEvents()
   return {
     name: 'memory',
-    supports: { transactions: false },
+    supports: { transactions: false, eventLog: true },
+    eventLog: events,
     joinTransaction () { throw new TypeError('fastify-users: the memory store has no transactions') },
     async close () {},
-    ...memoryUsers(),
-    ...memoryApiKeys()
+    ...memoryUsers(events),
+    ...memoryApiKeys(events)
   }
 }

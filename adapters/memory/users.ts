@@ -1,8 +1,10 @@
 import { StorageError } from '../../lib/core/storage-error.ts'
+import { updateEvent, userEvent } from '../../lib/core/recorded-events.ts'
 import { requireVersion } from '../../lib/core/storage-rules.ts'
 import type {
-  Creation, Idempotency, Page, PageRequest, Storage, UserFilter, UserKeys, UserRecord
+  Creation, Idempotency, NewEvent, Page, PageRequest, Storage, UserFilter, UserKeys, UserRecord
 } from '../../lib/core/storage.ts'
+import type { MemoryEvents } from './event-log.ts'
 import { FieldIndex } from './field-index.ts'
 import { IdempotencyRecords } from './idempotency-records.ts'
 import { pageOf } from './positions.ts'
@@ -15,7 +17,7 @@ type UserStore = Pick<Storage,
 'check' | 'migrate' | 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'>
 
 /** Users in memory. No method awaits anything, so each is atomic. */
-export function memoryUsers (): UserStore {
+export function memoryUsers (events: MemoryEvents): UserStore {
   const entries = new Map<string, UserEntry>()
   const idOfEmail = new Map<string, string>()
   const ordered = new SortedMap<UserRecord>()
@@ -63,7 +65,12 @@ export function memoryUsers (): UserStore {
     async check ({ filterable } = {}) { indexFields(filterable) },
     async migrate ({ filterable } = {}) { indexFields(filterable) },
 
-    async createUser (user: UserRecord, keys: UserKeys, idempotency: Idempotency | null): Promise<Creation> {
+    async createUser (
+      user: UserRecord,
+      keys: UserKeys,
+      idempotency: Idempotency | null,
+      event: NewEvent | null = null
+    ): Promise<Creation> {
       const before = idempotency === null ? null : idempotencyRecords.find(idempotency)
       if (before !== null) return { user: userOf(before), replayed: true }
       if (entries.has(user.id)) throw new StorageError('fault', 'another user has the id')
@@ -72,6 +79,7 @@ export function memoryUsers (): UserStore {
         idempotencyRecords.add(idempotency, userOf(user))
         entry.idempotencyKeys.push(idempotency.key)
       }
+      if (event !== null) events.add(userEvent(event, user))
       return { user: userOf(user), replayed: false }
     },
 
@@ -91,7 +99,7 @@ export function memoryUsers (): UserStore {
       return { items: pageOf(found, page).map(({ record }) => userOf(record)), total: found.size }
     },
 
-    async updateUser (id, changes, updatedAt, guard) {
+    async updateUser (id, changes, updatedAt, guard, event = null) {
       const entry = entries.get(id)
       if (entry === undefined) return null
       const { record } = entry
@@ -109,10 +117,11 @@ export function memoryUsers (): UserStore {
       const { version, createdAt } = record
       const changed = { id, name: name.value, email: email.value, fields, version: version + 1, createdAt, updatedAt }
       replace(entry, changed, { nameKey: name.key, emailKey: email.key })
+      if (event !== null) events.add(updateEvent(event, record, changed))
       return { user: userOf(changed), changed: true }
     },
 
-    async deleteUser (id, guard) {
+    async deleteUser (id, guard, event = null) {
       const entry = entries.get(id)
       if (entry === undefined) return null
       requireVersion(guard, entry.record)
@@ -122,6 +131,10 @@ export function memoryUsers (): UserStore {
       idOfEmail.delete(entry.emailKey)
       ordered.delete(id)
       for (const key of entry.idempotencyKeys) idempotencyRecords.deleteOf(id, key)
+      if (event !== null) {
+        events.add(userEvent(event, entry.record))
+        if (event.erase) events.eraseOf(id)
+      }
       return userOf(entry.record)
     }
   }

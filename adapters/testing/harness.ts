@@ -39,8 +39,9 @@ async function requireEmpty (storage: Storage, lacks: ReadonlySet<string>): Prom
 /** Refuses a store that does not say what it is. */
 function requireDescription ({ name, supports }: Partial<Storage>): void {
   assert.ok(typeof name === 'string' && name !== '', 'the store needs a `name`: a short text for messages')
-  const what = 'the store needs `supports`: { transactions: true } if joinTransaction works, else with false'
-  assert.equal(typeof Object(supports).transactions, 'boolean', what)
+  const { transactions, eventLog }: { transactions?: unknown, eventLog?: unknown } = Object(supports)
+  assert.deepEqual([typeof transactions, typeof eventLog], ['boolean', 'boolean'],
+    'the store needs `supports`: { transactions, eventLog }, true where joinTransaction works and events are recorded')
 }
 
 /** Brings a store up with the methods that are written. */

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
+import type { Supports } from '../../lib/core/storage.ts'
 import { apiKeyCases } from './api-keys.ts'
 import type { Cases, Context } from './cases.ts'
 import { userCreationCases } from './create-user.ts'
 import { userDeletionCases } from './delete-user.ts'
+import { eventTransactionCases } from './event-transactions.ts'
+import { eventLogCases } from './event-log.ts'
+import { eventCases } from './events.ts'
 import { fieldCases } from './fields.ts'
 import { fieldNameCases } from './field-names.ts'
 import { filterCases } from './filter-users.ts'
@@ -19,11 +23,12 @@ import { largeListCases } from './large-lists.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './list-users.ts'
 import { nearValueCases } from './near-values.ts'
-import { type Counts, reportOf } from './report.ts'
+import { recordedCases } from './recorded-cases.ts'
+import { type Counts, type Lacking, reportOf } from './report.ts'
 import { apiKeyEndCases } from './rotate-revoke-api-keys.ts'
 import { keyChangeCases, userChangeCases } from './seen-everywhere.ts'
 import { transactionEndCases } from './transaction-ends.ts'
-import { transactionCases } from './transactions.ts'
+import { type TransactionCases, transactionCases } from './transactions.ts'
 import { userUpdateCases } from './update-user.ts'
 import { userRaceCases } from './user-races.ts'
 import { NotWritten } from './watched-storage.ts'
@@ -72,6 +77,20 @@ const subjects: Record<string, Cases> = {
   histories: historyCases
 }
 
+/** Those that write much: they are played with an event for every write too. */
+const writing: Record<string, Cases> = {
+  'creating and finding users': userCreationCases,
+  'changes of users': userUpdateCases,
+  'deletions of users': userDeletionCases,
+  'own fields': fieldCases,
+  idempotency: idempotencyCases,
+  'API keys': apiKeyCases,
+  'ends of API keys': apiKeyEndCases,
+  histories: historyCases,
+  'races of users': userRaceCases,
+  'races of API keys': keyRaceCases
+}
+
 const { version }: { version: string } = createRequire(import.meta.url)('fastify-users/package.json')
 
 /**
@@ -83,8 +102,8 @@ const { version }: { version: string } = createRequire(import.meta.url)('fastify
 export function testStorage (options: TestStorageOptions): void {
   const { test, create, report = console.log, timeout = 60_000, records = 1001 } = options
   const { seed = Math.floor(Math.random() * 2 ** 31) } = options
-  const none = { registered: 0, started: 0, ended: 0, passed: 0, unsupported: 0, notReached: 0 }
-  const counts: Counts = { ...none, missing: new Set() }
+  const none = { registered: 0, started: 0, ended: 0, passed: 0, notReached: 0 }
+  const counts: Counts = { ...none, unsupported: new Map(), missing: new Set() }
   let name = 'the store'
   let begun = 0
   let isReported = false
@@ -102,15 +121,18 @@ export function testStorage (options: TestStorageOptions): void {
     withoutSchema: (run) => withSubject(create, ({ storage }) => run(storage), { timeout, migrate: false })
   }
 
-  function add (title: string, run: (subject: Subject) => Promise<'passed' | 'unsupported'>): void {
+  /** Adds a duty. `run` returns what it needs and the store lacks; null: nothing. */
+  function add (title: string, run: (subject: Subject) => Promise<Lacking | null>): void {
     counts.registered++
     test(title, async () => {
       if (counts.started++ === 0) begun = performance.now()
       try {
-        counts[await withSubject(create, async (subject) => {
+        const lacking = await withSubject(create, async (subject) => {
           name = subject.storage.name
           return run(subject)
-        }, { timeout })]++
+        }, { timeout })
+        if (lacking === null) counts.passed++
+        else counts.unsupported.set(lacking, (counts.unsupported.get(lacking) ?? 0) + 1)
       } catch (error) {
         if (!(error instanceof NotWritten)) throw error
         counts.notReached++
@@ -122,11 +144,28 @@ export function testStorage (options: TestStorageOptions): void {
     })
   }
 
-  function addCases (cases: Cases): void {
+  function addCases (cases: Cases, needs: (supports: Supports) => Lacking | null = () => null): void {
     for (const [title, run] of Object.entries(cases)) {
       add(title, async ({ storage }) => {
-        await run(storage, context)
-        return 'passed'
+        const lacking = needs(storage.supports)
+        if (lacking === null) await run(storage, context)
+        return lacking
+      })
+    }
+  }
+
+  function addTransactionCases (cases: TransactionCases, needsLog: boolean): void {
+    for (const [title, run] of Object.entries(cases)) {
+      add(title, async ({ storage, begin }) => {
+        if (!storage.supports.transactions) {
+          // The store must do what it declares.
+          assert.throws(() => storage.joinTransaction({}), TypeError)
+          return 'transactions'
+        }
+        if (needsLog && !storage.supports.eventLog) return 'event log'
+        assert.ok(begin !== undefined, 'the store supports transactions: create() must give { storage, begin }')
+        await endingTransactions(begin, (tracked) => run(storage, tracked, context))
+        return null
       })
     }
   }
@@ -134,18 +173,10 @@ export function testStorage (options: TestStorageOptions): void {
   const outside = [...Object.values(subjects), fieldNameCases, userRaceCases, keyRaceCases, lifecycleCases]
   for (const cases of outside) addCases(cases)
   const inside = { ...transactionCases, ...transactionEndCases, ...insideTransactionCases(subjects) }
-  for (const [title, run] of Object.entries(inside)) {
-    add(title, async ({ storage, begin }) => {
-      if (!storage.supports.transactions) {
-        // The store must do what it declares.
-        assert.throws(() => storage.joinTransaction({}), TypeError)
-        return 'unsupported'
-      }
-      assert.ok(begin !== undefined, 'the store supports transactions: create() must give { storage, begin }')
-      await endingTransactions(begin, (tracked) => run(storage, tracked, context))
-      return 'passed'
-    })
-  }
+  const logged = { ...eventCases, ...eventLogCases, ...recordedCases(writing) }
+  addCases(logged, ({ eventLog }) => eventLog ? null : 'event log')
+  addTransactionCases(inside, false)
+  addTransactionCases(eventTransactionCases, true)
 
   test('report', async () => {
     // Only some duties were selected: none is running any more, and none will end.

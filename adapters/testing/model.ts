@@ -55,7 +55,7 @@ export function createModel (given: State = { users: [], apiKeys: [], creations:
 
   return {
     name: 'model',
-    supports: { transactions: false },
+    supports: { transactions: false, eventLog: false },
     joinTransaction () { throw new TypeError('the model has no transactions') },
     async check () {},
     async migrate () {},

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { inspect, isDeepStrictEqual } from 'node:util'
 import { isStorageError } from '../../lib/core/storage-error.ts'
-import { METHODS } from '../../lib/core/storage-rules.ts'
-import type { Storage } from '../../lib/core/storage.ts'
+import { EVENT_LOG_METHODS, METHODS } from '../../lib/core/storage-rules.ts'
+import type { EventLog, Storage } from '../../lib/core/storage.ts'
 
 /** What is known of a store while a duty runs. */
 export interface Watch {
@@ -162,9 +162,24 @@ export function watchedStorage (storage: Storage, watch: Watch): Storage {
   }
 
   const names: readonly string[] = METHODS
+
+  /** The event log of the store, watched in the same way. */
+  function watchedLog (log: EventLog): EventLog {
+    const watched = (method: keyof EventLog) => (...args: unknown[]) => {
+      const run: unknown = log[method]
+      if (typeof run === 'function') {
+        return call(`eventLog.${method}`, (...copies) => Reflect.apply(run, log, copies), args)
+      }
+      watch.missing.add('eventLog')
+      return Promise.reject(new NotWritten('eventLog'))
+    }
+    return Object(Object.fromEntries(EVENT_LOG_METHODS.map((method) => [method, watched(method)])))
+  }
+
   return new Proxy(storage, {
     get (target, name) {
       const member: unknown = Reflect.get(target, name, target)
+      if (name === 'eventLog') return target.eventLog && watchedLog(target.eventLog)
       if (typeof name === 'symbol' || !names.includes(name)) return member
       if (typeof member !== 'function') {
         watch.missing.add(name)

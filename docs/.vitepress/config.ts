@@ -20,6 +20,7 @@ const groups = {
     Authentication: 'authentication',
     'Your own fields': 'your-own-fields',
     Transactions: 'transactions',
+    'The event log': 'events',
     'Several mounts': 'several-mounts'
   },
   Operate: {

@@ -1,5 +1,8 @@
-import { type ApiKeyRecord, requireActive, requireAnotherKey, type Storage, StorageError } from 'fastify-users'
+import {
+  apiKeyEvent, type ApiKeyRecord, type NewEvent, requireActive, requireAnotherKey, type Storage, StorageError
+} from 'fastify-users'
 import { type LmdbDatabase, pageOf } from './database.ts'
+import type { LmdbEvents } from './events.ts'
 
 type ApiKeyStore = Pick<
   Storage,
@@ -13,7 +16,11 @@ type ApiKeyStore = Pick<
 >
 
 /** API keys in LMDB. */
-export function lmdbApiKeys ({ apiKeys, starts, read, write }: LmdbDatabase): ApiKeyStore {
+export function lmdbApiKeys (
+  { apiKeys, starts, read, write }: LmdbDatabase,
+  events: Pick<LmdbEvents, 'add'>
+): ApiKeyStore {
+  const record = (event: NewEvent | null, key: ApiKeyRecord) => events.add(event && apiKeyEvent(event, key))
   const find = (id: string): ApiKeyRecord | null => apiKeys.get(id) ?? null
 
   function add (key: ApiKeyRecord): void {
@@ -25,10 +32,11 @@ export function lmdbApiKeys ({ apiKeys, starts, read, write }: LmdbDatabase): Ap
   }
 
   return {
-    createApiKey: (key, { onlyFirst }) =>
+    createApiKey: (key, { onlyFirst }, event = null) =>
       write(() => {
         if (onlyFirst && apiKeys.getKeysCount({ limit: 1 }) > 0) return false
         add(key)
+        record(event, key)
         return true
       }),
 
@@ -42,7 +50,7 @@ export function lmdbApiKeys ({ apiKeys, starts, read, write }: LmdbDatabase): Ap
 
     listApiKeys: (page) => read(() => ({ items: pageOf(apiKeys, page), total: apiKeys.getKeysCount() })),
 
-    rotateApiKey: (id, successor, { now, expiresAt }) =>
+    rotateApiKey: (id, successor, { now, expiresAt }, event = null) =>
       write(() => {
         const key = find(id)
         if (key === null) return null
@@ -53,10 +61,11 @@ export function lmdbApiKeys ({ apiKeys, starts, read, write }: LmdbDatabase): Ap
           expiresAt: key.expiresAt === null || key.expiresAt > expiresAt ? expiresAt : key.expiresAt
         }
         apiKeys.putSync(id, old)
+        record(event, successor)
         return old
       }),
 
-    revokeApiKey: (id, revokedAt, { keepOneWith }) =>
+    revokeApiKey: (id, revokedAt, { keepOneWith }, event = null) =>
       write(() => {
         const key = find(id)
         if (key === null) return null
@@ -69,6 +78,7 @@ export function lmdbApiKeys ({ apiKeys, starts, read, write }: LmdbDatabase): Ap
         if (key.revokedAt !== null) return { key, changed: false }
         const revoked = { ...key, revokedAt }
         apiKeys.putSync(id, revoked)
+        record(event, revoked)
         return { key: revoked, changed: true }
       }),
 

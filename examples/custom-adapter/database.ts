@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Database, type Key, open } from 'lmdb'
-import { type ApiKeyRecord, type PageRequest, StorageError, type UserKeys, type UserRecord } from 'fastify-users'
+import {
+  type ApiKeyRecord, type EventRecord, type PageRequest, StorageError, type UserKeys, type UserRecord
+} from 'fastify-users'
 
 /** A user, the keys it is found by, and the creations that it answers for. */
 export interface UserEntry {
@@ -39,6 +41,11 @@ export function openDatabase (path: string) {
     creations: table<CreationEntry>('creations'),
     apiKeys: table<ApiKeyRecord>('api_keys'),
     starts: table<string>('starts'),
+    /** Recorded events by number, and what they are found by. */
+    events: table<EventRecord, number>('events'),
+    eventNumbers: table<number>('event_numbers'),
+    subjects: table<null, [string, number]>('event_subjects'),
+    types: table<null, [string, number]>('event_types'),
 
     /**
      * Reads one state of the database, the newest: without a reset a look soon after another process's write could

@@ -1,17 +1,20 @@
 import type { Storage } from 'fastify-users'
 import { lmdbApiKeys } from './api-keys.ts'
 import { openDatabase } from './database.ts'
+import { lmdbEvents } from './events.ts'
 import { lmdbUsers } from './users.ts'
 
 /** A storage in an LMDB directory: an example of an adapter for a store that is neither SQL nor a server. */
 export function lmdb (path: string): Storage {
   const database = openDatabase(path)
+  const { add, eraseOf, ...eventLog } = lmdbEvents(database)
   return {
     name: 'lmdb',
-    supports: { transactions: false },
+    supports: { transactions: false, eventLog: true },
+    eventLog,
     joinTransaction () { throw new TypeError('LMDB has no transactions that outlive a turn of the event loop') },
     close: database.close,
-    ...lmdbUsers(database),
-    ...lmdbApiKeys(database)
+    ...lmdbUsers(database, { add, eraseOf }),
+    ...lmdbApiKeys(database, { add })
   }
 }

@@ -1,16 +1,20 @@
 import {
   type Idempotency,
+  type NewEvent,
   type Page,
   type PageRequest,
   requireSameRequest,
   requireVersion,
   type Storage,
   StorageError,
+  updateEvent,
+  userEvent,
   type UserFilter,
   type UserKeys,
   type UserRecord
 } from 'fastify-users'
 import { isKey, type LmdbDatabase, pageOf, requireKeys, type UserEntry, valueKey } from './database.ts'
+import type { LmdbEvents } from './events.ts'
 
 type UserStore = Pick<
   Storage,
@@ -27,7 +31,7 @@ export function lmdbUsers ({
   creations,
   read,
   write
-}: LmdbDatabase): UserStore {
+}: LmdbDatabase, events: Pick<LmdbEvents, 'add' | 'eraseOf'>): UserStore {
   /** What a user is found by of its fields. */
   function fieldKeys (
     { user }: UserEntry,
@@ -126,7 +130,7 @@ export function lmdbUsers ({
         }
       }),
 
-    createUser: (user: UserRecord, keys: UserKeys, idempotency: Idempotency | null) =>
+    createUser: (user: UserRecord, keys: UserKeys, idempotency: Idempotency | null, event: NewEvent | null = null) =>
       write(() => {
         const creation = idempotency === null ? null : idempotency.key
         const known = creation === null ? undefined : creations.get(creation)
@@ -143,6 +147,7 @@ export function lmdbUsers ({
             user
           })
         }
+        events.add(event && userEvent(event, user))
         return { user, replayed: false }
       }),
 
@@ -162,7 +167,7 @@ export function lmdbUsers ({
           : { items: pageOf(users, page).map(({ user }) => user), total: users.getKeysCount() }
       ),
 
-    updateUser: (id, { name, email, fields = null }, updatedAt, guard) =>
+    updateUser: (id, { name, email, fields = null }, updatedAt, guard, event = null) =>
       write(() => {
         const entry = users.get(id)
         if (entry === undefined) return null
@@ -189,10 +194,11 @@ export function lmdbUsers ({
           },
           entry
         )
+        events.add(event && updateEvent(event, user, changed))
         return { user: changed, changed: true }
       }),
 
-    deleteUser: (id, guard) =>
+    deleteUser: (id, guard, event = null) =>
       write(() => {
         const entry = users.get(id)
         if (entry === undefined) return null
@@ -202,6 +208,8 @@ export function lmdbUsers ({
           // One that has expired may be another user's by now.
           if (creations.get(creation)?.user.id === id) creations.removeSync(creation)
         }
+        events.add(event && userEvent(event, entry.user))
+        if (event?.erase === true) events.eraseOf(id)
         return entry.user
       })
   }

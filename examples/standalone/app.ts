@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
-import users from 'fastify-users'
+import users, { type Scope } from 'fastify-users'
 import type { Config } from './config.ts'
 import { docs } from './docs.ts'
 import { createReadiness } from './readiness.ts'
@@ -19,14 +19,17 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
     ...(config.TRUST_PROXY !== '' && { trustProxy: config.TRUST_PROXY })
   })
   const storage = await storageFor(config)
-  const staticKeys = config.API_KEYS === '' ? [] : config.API_KEYS.split(',')
+  const keys = config.API_KEYS === '' ? [] : config.API_KEYS.split(',')
+  const scopes: Scope[] = ['users:read', 'users:write', 'users:delete']
+  if (config.EVENT_LOG) scopes.push('events:read')
 
   await app.register(swagger, { openapi: { openapi: '3.1.0', info: { title: 'Users', version: '1.0.0' } } })
   await app.register(users, {
     prefix: config.PREFIX,
     storage,
-    staticKeys,
+    staticKeys: keys.map((key) => ({ key, scopes })),
     apiKeyRoutes: config.API_KEY_ROUTES,
+    eventLog: config.EVENT_LOG,
     // Strangers can make the database look up keys that it does not have, so many times a minute.
     ...(config.AUTH_FAILURES > 0 && { authFailures: { max: config.AUTH_FAILURES, window: 60 } }),
     migrate: true

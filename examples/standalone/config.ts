@@ -20,6 +20,7 @@ const schema = Type.Object({
     pattern: '^(?:[\\x21-\\x2b\\x2d-\\x7e]{32,}(?:,[\\x21-\\x2b\\x2d-\\x7e]{32,})*)?$'
   }),
   API_KEY_ROUTES: Type.Boolean({ default: false }),
+  EVENT_LOG: Type.Boolean({ default: false }),
   AUTH_FAILURES: Type.Integer({ default: 100, minimum: 0 }),
   TRUST_PROXY: Type.String({ default: '', pattern: '^[0-9A-Fa-f.:/, ]*$' }),
   LOG_LEVEL: Type.Union(
@@ -42,6 +43,7 @@ const words: Record<keyof Config, string> = {
   PREFIX: 'a path that begins with /, of letters, digits and . _ ~ - /',
   API_KEYS: 'keys of at least 32 visible ASCII characters each, separated by commas',
   API_KEY_ROUTES: 'true or false',
+  EVENT_LOG: 'true or false',
   AUTH_FAILURES: 'a number of refused keys, 0 for no limit',
   TRUST_PROXY: 'addresses or networks of proxies, separated by commas',
   LOG_LEVEL: 'one of fatal, error, warn, info, debug, trace, silent'

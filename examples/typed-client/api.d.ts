@@ -57,6 +57,46 @@ export interface paths {
         patch: operations["updateUser"];
         trace?: never;
     };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the event log
+         * @description What comes after the last event that you have seen, in the order of commits: each event exactly once. With `Accept: text/event-stream` the same as Server-Sent Events, and then those that come; `Last-Event-ID` continues. HEAD works too.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the history of a user
+         * @description Newest first, also of a user that was deleted. HEAD works too.
+         */
+        get: operations["listUserEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/api-keys": {
         parameters: {
             query?: never;
@@ -216,7 +256,7 @@ export interface components {
              * @description Stable: switch on it.
              * @enum {string}
              */
-            code: "validation_failed" | "malformed_json" | "unauthorized" | "invalid_api_key" | "insufficient_scope" | "not_found" | "user_not_found" | "api_key_not_found" | "method_not_allowed" | "email_taken" | "idempotency_in_progress" | "api_key_inactive" | "last_admin_key" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "precondition_required" | "rate_limited" | "internal" | "storage_unavailable";
+            code: "validation_failed" | "malformed_json" | "unauthorized" | "invalid_api_key" | "insufficient_scope" | "not_found" | "user_not_found" | "api_key_not_found" | "method_not_allowed" | "email_taken" | "idempotency_in_progress" | "api_key_inactive" | "last_admin_key" | "events_expired" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "precondition_required" | "rate_limited" | "internal" | "storage_unavailable";
             /** @description For people. */
             detail: string;
             /** @description The id of the request in the server’s log. */
@@ -291,9 +331,79 @@ export interface components {
              */
             email: string;
         };
-        "users.ApiKeyList": {
-            data: components["schemas"]["users.ApiKey"][];
-            meta: components["schemas"]["users.ListMeta"];
+        "users.EventList": {
+            data: components["schemas"]["users.Event"][];
+            meta: {
+                limit: number;
+                /** @description True if more events follow at this moment. */
+                more: boolean;
+            };
+        };
+        /**
+         * @example {
+         *       "id": "evt_01h455vb4pex5vsknk084sn02q",
+         *       "type": "user.updated",
+         *       "timestamp": "2026-01-31T09:30:00.000Z",
+         *       "data": {
+         *         "id": "usr_01h455vb4pex5vsknk084sn02q",
+         *         "name": "Ada Lovelace",
+         *         "email": "ada@example.org",
+         *         "createdAt": "2026-01-31T09:30:00.000Z",
+         *         "updatedAt": "2026-01-31T09:30:00.000Z",
+         *         "version": 2
+         *       },
+         *       "before": {
+         *         "name": "Ada Byron"
+         *       },
+         *       "actor": {
+         *         "type": "api_key",
+         *         "id": "key_01h455vb4pex5vsknk084sn02q"
+         *       },
+         *       "requestId": "req-1"
+         *     }
+         */
+        "users.Event": {
+            /** @description The event’s id: a TypeID. */
+            id: string;
+            /** @enum {string} */
+            type: "user.created" | "user.updated" | "user.deleted" | "api_key.created" | "api_key.rotated" | "api_key.revoked";
+            /**
+             * Format: date-time
+             * @description When the change was made.
+             */
+            timestamp: string;
+            /** @description The user or key after the change. */
+            data: components["schemas"]["users.EventUser"] | components["schemas"]["users.ApiKey"];
+            before?: {
+                name?: string | null;
+                email?: string | null;
+            };
+            /** @description Who made the change; null: the server itself. */
+            actor: {
+                /** @enum {string} */
+                type: "api_key" | "static" | "host";
+                id: string;
+            } | null;
+            /** @description The id of the request in the server’s log. */
+            requestId: string | null;
+        };
+        "users.EventUser": {
+            /** @description The user’s id: a TypeID, sortable by creation. */
+            id: string;
+            name: string | null;
+            email: string | null;
+            /** @description Of one user, events come in the order of its versions. */
+            version: number;
+            /**
+             * Format: date-time
+             * @description When the user was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the user last changed.
+             */
+            updatedAt: string;
         };
         /**
          * @example {
@@ -313,7 +423,7 @@ export interface components {
             /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
             name: string;
             /** @description What the key may do. */
-            scopes: ("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write")[];
+            scopes: ("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write" | "events:read")[];
             /** @description The first characters of the key’s text, safe to show. */
             start: string;
             /**
@@ -339,6 +449,14 @@ export interface components {
             /** @description The key that this one replaces. */
             rotatedFrom?: string;
         };
+        "users.UserEventList": {
+            data: components["schemas"]["users.Event"][];
+            meta: components["schemas"]["users.ListMeta"];
+        };
+        "users.ApiKeyList": {
+            data: components["schemas"]["users.ApiKey"][];
+            meta: components["schemas"]["users.ListMeta"];
+        };
         /**
          * @example {
          *       "name": "reporting",
@@ -352,7 +470,7 @@ export interface components {
             /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
             name: string;
             /** @description Only scopes that the caller has. Absent: those of the three of users that the caller has. */
-            scopes?: ("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write")[];
+            scopes?: ("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write" | "events:read")[];
             /**
              * Format: date-time
              * @description Not later than the caller’s own expiry; null: never. Absent: in a year. Not together with `expiresIn`.
@@ -380,7 +498,7 @@ export interface components {
             /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
             name: string;
             /** @description What the key may do. */
-            scopes: ("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write")[];
+            scopes: ("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write" | "events:read")[];
             /** @description The first characters of the key’s text, safe to show. */
             start: string;
             /**
@@ -1287,7 +1405,10 @@ export interface operations {
     };
     deleteUser: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Take every value of the user out of its events, also if it is deleted already. */
+                erase?: boolean;
+            };
             header?: {
                 /** @description The version that the user must have: its ETag, such as `"1"`, or `*` (RFC 9110 section 13.1.1). */
                 "If-Match"?: string;
@@ -1757,6 +1878,349 @@ export interface operations {
                         status?: 428;
                         /** @enum {string} */
                         code?: "precondition_required";
+                    };
+                };
+            };
+            /** @description `internal`: Internal error. */
+            500: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 500;
+                        /** @enum {string} */
+                        code?: "internal";
+                    };
+                };
+            };
+            /** @description `storage_unavailable`: Storage unavailable. */
+            503: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 503;
+                        /** @enum {string} */
+                        code?: "storage_unavailable";
+                    };
+                };
+            };
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Only events after this one. Absent: from the oldest one that is kept. */
+                after?: string;
+                /** @description How many on a page. */
+                limit?: number;
+                /** @description Only events of this type, or of all that begin so. */
+                type?: "user.created" | "user.updated" | "user.deleted" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "user.*" | "api_key.*";
+            };
+            header?: {
+                /** @description In a stream: continue after this event; instead of `after`. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events. */
+            200: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). On a deprecated version: a page about the deprecation. */
+                    Link?: string;
+                    /** @description The answer depends on `Accept`. */
+                    Vary?: "Accept";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["users.EventList"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description `validation_failed`: Validation failed. */
+            400: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 400;
+                        /** @enum {string} */
+                        code?: "validation_failed";
+                    };
+                };
+            };
+            /** @description `unauthorized`: Authentication required; `invalid_api_key`: Invalid API key. */
+            401: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 401;
+                        /** @enum {string} */
+                        code?: "unauthorized" | "invalid_api_key";
+                    };
+                };
+            };
+            /** @description `insufficient_scope`: Insufficient scope. */
+            403: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 403;
+                        /** @enum {string} */
+                        code?: "insufficient_scope";
+                    };
+                };
+            };
+            /** @description `method_not_allowed`: Method not allowed. */
+            405: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The methods of this path. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 405;
+                        /** @enum {string} */
+                        code?: "method_not_allowed";
+                    };
+                };
+            };
+            /** @description `events_expired`: Events expired. */
+            410: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). On a deprecated version: a page about the deprecation. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 410;
+                        /** @enum {string} */
+                        code?: "events_expired";
+                    };
+                };
+            };
+            /** @description `internal`: Internal error. */
+            500: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 500;
+                        /** @enum {string} */
+                        code?: "internal";
+                    };
+                };
+            };
+            /** @description `storage_unavailable`: Storage unavailable. */
+            503: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 503;
+                        /** @enum {string} */
+                        code?: "storage_unavailable";
+                    };
+                };
+            };
+        };
+    };
+    listUserEvents: {
+        parameters: {
+            query?: {
+                /** @description Which page; one past the end is empty, with the true total. */
+                page?: number;
+                /** @description How many on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The user’s id: a TypeID, sortable by creation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). On a deprecated version: a page about the deprecation. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["users.UserEventList"];
+                };
+            };
+            /** @description `validation_failed`: Validation failed. */
+            400: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 400;
+                        /** @enum {string} */
+                        code?: "validation_failed";
+                    };
+                };
+            };
+            /** @description `unauthorized`: Authentication required; `invalid_api_key`: Invalid API key. */
+            401: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 401;
+                        /** @enum {string} */
+                        code?: "unauthorized" | "invalid_api_key";
+                    };
+                };
+            };
+            /** @description `insufficient_scope`: Insufficient scope. */
+            403: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 403;
+                        /** @enum {string} */
+                        code?: "insufficient_scope";
+                    };
+                };
+            };
+            /** @description `user_not_found`: User not found. */
+            404: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 404;
+                        /** @enum {string} */
+                        code?: "user_not_found";
+                    };
+                };
+            };
+            /** @description `method_not_allowed`: Method not allowed. */
+            405: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The methods of this path. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 405;
+                        /** @enum {string} */
+                        code?: "method_not_allowed";
                     };
                 };
             };

@@ -1,5 +1,5 @@
 /** Every scope that a key can have. */
-export const SCOPES = ['users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write'] as const
+export const SCOPES = ['users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write', 'events:read'] as const
 
 export type Scope = typeof SCOPES[number]
 

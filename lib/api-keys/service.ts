@@ -2,9 +2,10 @@ import { type Call, type Context, FROM_PROCESS } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { isApiKeyId, newId } from '../core/ids.ts'
+import type { MakeEvent } from '../core/new-event.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../core/storage-errors.ts'
-import type { ApiKeyRecord, Storage } from '../core/storage.ts'
+import type { ApiKeyRecord, NewEvent, Storage } from '../core/storage.ts'
 import { type Delegation, earlier, requireNoStronger, requireOwnExpiry, requireOwnScopes } from './delegation.ts'
 import { digestSecret, generateKey } from './key-text.ts'
 import { type ApiKey, type KeyEventType, toApiKey } from './record.ts'
@@ -27,7 +28,9 @@ export interface ApiKeysServiceOptions {
   keyPrefix: string
   pepper: string | undefined
   /** Publishes each change, in the order of the changes. */
-  publish: (event: KeyEventType, key: ApiKey, context: Context) => void
+  publish: (event: KeyEventType, key: ApiKey, context: Context, recorded: NewEvent | null) => void
+  /** Makes what the storage records of a change. */
+  makeEvent: MakeEvent
 }
 
 /** A revocation, and what must stay after it; null: nothing, as in process. */
@@ -59,7 +62,7 @@ type NewKeyValues = Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotate
  * can give → state.
  */
 export function createApiKeysService (options: ApiKeysServiceOptions) {
-  const { storage, verifier, pageSize, keyPrefix, pepper, publish } = options
+  const { storage, verifier, pageSize, keyPrefix, pepper, publish, makeEvent } = options
   const checkListQuery = keyListQueryCheck(pageSize)
   const notFound = () => new UsersError('api_key_not_found')
 
@@ -85,9 +88,10 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     const now = Date.now()
     const values = checkApiKeyInput(input, now, delegation, priorFaults)
     const { record, text } = make({ ...values, rotatedFrom: null }, now)
-    const added = await changing(() => storage.createApiKey(record, { onlyFirst }))
+    const event = makeEvent('api_key.created', context)
+    const added = await changing(() => storage.createApiKey(record, { onlyFirst }, event))
     if (!added) return null
-    publish('api_key.created', toApiKey(record), context)
+    publish('api_key.created', toApiKey(record), context, event)
     return { ...toApiKey(record), key: text }
   }
 
@@ -134,8 +138,9 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     const expiresAt = earlier(expiryAfter(lifetime, now), delegation === null ? null : delegation.expiresAt)
     const { record, text } = make({ name, scopes, lifetime, expiresAt, rotatedFrom: id }, now)
     const times = { now: new Date(now).toISOString(), expiresAt: new Date(now + overlap * 1000).toISOString() }
-    if (await changing(() => storage.rotateApiKey(id, record, times)) === null) throw notFound()
-    publish('api_key.rotated', toApiKey(record), context)
+    const event = makeEvent('api_key.rotated', context)
+    if (await changing(() => storage.rotateApiKey(id, record, times, event)) === null) throw notFound()
+    publish('api_key.rotated', toApiKey(record), context, event)
     return { ...toApiKey(record), key: text }
   }
 
@@ -144,9 +149,10 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     const { scopes } = await find(id)
     if (delegation !== null) requireNoStronger(delegation, scopes)
     const keepOneWith = keepOne === null ? [] : scopesToKeep(scopes, keepOne.staticScopes)
-    const result = await changing(() => storage.revokeApiKey(id, new Date().toISOString(), { keepOneWith }))
+    const event = makeEvent('api_key.revoked', context)
+    const result = await changing(() => storage.revokeApiKey(id, new Date().toISOString(), { keepOneWith }, event))
     if (result === null) throw notFound()
-    if (result.changed) publish('api_key.revoked', toApiKey(result.key), context)
+    if (result.changed) publish('api_key.revoked', toApiKey(result.key), context, event)
     return toApiKey(result.key)
   }
 

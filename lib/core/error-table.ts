@@ -70,6 +70,11 @@ export const errorTable = Object.freeze({
     title: 'Last administrative key',
     detail: 'No other active key could give the scopes of this one.'
   },
+  events_expired: {
+    status: 410,
+    title: 'Events expired',
+    detail: 'Events that follow this one are no longer kept. Read on from the oldest one that is.'
+  },
   precondition_failed: {
     status: 412,
     title: 'Precondition failed',

@@ -1,9 +1,10 @@
-import { fromUUIDBytes } from 'typeid-js'
+import { fromString, fromUUIDBytes, toUUIDBytes } from 'typeid-js'
 import { V7Generator } from 'uuidv7'
 
 const SUFFIX = '[0-7][0-9a-hjkmnp-tv-z]{25}'
 export const USER_ID = new RegExp(`^usr_${SUFFIX}$`)
 export const API_KEY_ID = new RegExp(`^key_${SUFFIX}$`)
+export const EVENT_ID = new RegExp(`^evt_${SUFFIX}$`)
 /** Characters in an id. */
 export const ID_LENGTH = 30
 
@@ -17,6 +18,12 @@ generator.setRollbackAllowance(2 ** 48 - 1)
  */
 export function newId (prefix: 'usr' | 'key' | 'evt'): string {
   return fromUUIDBytes(prefix, Uint8Array.from(generator.generate().bytes))
+}
+
+/** When an id was made, in epoch milliseconds: the first 48 bits of its UUIDv7 (RFC 9562 section 5.7). */
+export function timeOfId (id: string): number {
+  const bytes = toUUIDBytes(fromString(id))
+  return bytes.slice(0, 6).reduce((time, byte) => time * 256 + byte, 0)
 }
 
 /** True if the text has the form of a user's id. */

@@ -123,3 +123,44 @@ export interface UserUpdate {
   /** False if every value was stored already. */
   changed: boolean
 }
+
+/** What a write records in the same step. The store adds whose it is, the record after it, and what was before. */
+export interface NewEvent {
+  /** `evt_…`, made by the caller. */
+  id: string
+  /** Such as `user.updated`. */
+  type: string
+  timestamp: string
+  /** Who caused the change; null: the host, in process. */
+  actor: { type: string, id: string } | null
+  requestId: string | null
+}
+
+/** A recorded change. */
+export interface EventRecord extends NewEvent {
+  /** The id of the user or key that was changed; of a rotation, that of the successor. */
+  subject: string
+  /**
+   * The `UserRecord`, or the `ApiKeyRecord` without `digest`, after the change; of a deletion the last state. Erased:
+   * `name`, `email` and each member of `fields` are null.
+   */
+  data: JsonObject
+  /** Of an update: those of `name`, `email` and `fields` that it changed, as they were. Erased: with null values. */
+  before: JsonObject | null
+}
+
+/** Which recorded events are read, in the order of commits. */
+export interface EventsRequest {
+  /** Those after the event with this id; null: from the oldest one that is kept. */
+  after: string | null
+  /** At most this many. */
+  limit: number
+  /** Only those of these types; null: all. */
+  types: readonly string[] | null
+}
+
+/** A part of the event log, and whether more follows at this moment. */
+export interface EventsPage {
+  events: EventRecord[]
+  more: boolean
+}

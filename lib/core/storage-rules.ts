@@ -1,5 +1,5 @@
 import { StorageError } from './storage-error.ts'
-import type { ApiKeyRecord, Idempotency, Storage, UserRecord, VersionGuard } from './storage.ts'
+import type { ApiKeyRecord, EventLog, Idempotency, Storage, UserRecord, VersionGuard } from './storage.ts'
 
 /** Every method of the interface. */
 export const METHODS = [
@@ -8,12 +8,21 @@ export const METHODS = [
   'createApiKey', 'findApiKey', 'findApiKeyByStart', 'listApiKeys', 'rotateApiKey', 'revokeApiKey', 'touchApiKey'
 ] as const satisfies ReadonlyArray<keyof Storage>
 
+/** Every method of an event log. */
+export const EVENT_LOG_METHODS = ['read', 'history', 'erase', 'prune'] as const satisfies ReadonlyArray<keyof EventLog>
+
+function isEventLog (candidate: unknown): boolean {
+  const members: Record<string, unknown> = Object(candidate)
+  return EVENT_LOG_METHODS.every((name) => typeof members[name] === 'function')
+}
+
 /** The members of the interface that a value lacks: none, if it is a storage. */
 export function missingFrom (candidate: unknown): string[] {
   const members: Record<string, unknown> = Object(candidate)
   return [
     ...typeof members['name'] === 'string' ? [] : ['name'],
     ...typeof members['supports'] === 'object' && members['supports'] !== null ? [] : ['supports'],
+    ...Object(members['supports'])['eventLog'] === true && !isEventLog(members['eventLog']) ? ['eventLog'] : [],
     ...METHODS.filter((name) => typeof members[name] !== 'function')
   ]
 }

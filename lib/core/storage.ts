@@ -23,11 +23,13 @@
  * - Text comes back exactly as it was given. A store that can't keep a text (NUL, a lone surrogate) throws `fault` and
  *   never alters it.
  * - `version` and `total` are JavaScript numbers.
+ * - A write with an `event` records it in the same step if it changes something: a write that is refused, finds nothing
+ *   to do, or repeats an earlier creation records none. A store without an event log is never given one.
  */
 
 import type {
-  ApiKeyRecord, Creation, Idempotency, Page, PageRequest, SchemaRequirements, UserChanges, UserFilter, UserKeys,
-  UserRecord, UserUpdate, VersionGuard
+  ApiKeyRecord, Creation, EventRecord, EventsPage, EventsRequest, Idempotency, NewEvent, Page, PageRequest,
+  SchemaRequirements, UserChanges, UserFilter, UserKeys, UserRecord, UserUpdate, VersionGuard
 } from './records.ts'
 
 export type * from './records.ts'
@@ -36,9 +38,48 @@ export type * from './records.ts'
 export interface Supports {
   /** `joinTransaction` works. */
   transactions: boolean
+  /** Writes record their `event`, and there is an `eventLog` that reads them. */
+  eventLog: boolean
 }
 
-/** A store inside a transaction of the host's. Closing it does nothing. */
+/**
+ * The recorded events of a store. Each is written in the same step as its change, so it is there if and only if the
+ * change was committed.
+ */
+export interface EventLog {
+  /**
+   * The events that follow one, in an order in which each follows those that were committed before it was written:
+   * whoever reads on after the last event that it has got gets every event exactly once, however long other
+   * transactions stay open. The events of one user come in the order of its versions. The order of two events never
+   * changes. `null`: there is no event with the id `after`. The costs don't grow with the log.
+   */
+  read (request: EventsRequest): Promise<EventsPage | null>
+
+  /** The events of one user or key, newest first, with their exact number: also of one that was deleted. */
+  history (subject: string, page: { offset: number, limit: number }): Promise<Page<EventRecord>>
+
+  /**
+   * Takes every value of a user out of its events, as `erased` of the package does. Returns how many events it has.
+   */
+  erase (userId: string): Promise<number>
+
+  /**
+   * Deletes the oldest events, at most `limit`, as long as they and their successors are older than this time, and
+   * returns how many. The newest event always stays: so a reader that has seen all of them can read on after it.
+   */
+  prune (before: string, limit: number): Promise<number>
+}
+
+/** The event of a deletion. */
+export interface DeletionEvent extends NewEvent {
+  /** Take every value of the user out of its events. */
+  erase: boolean
+}
+
+/**
+ * A store inside a transaction of the host's. Closing it does nothing. It records events and has no `eventLog` to read
+ * them: others see them after the commit.
+ */
 export interface StorageInTransaction extends Storage {
   /**
    * Calls back once after the transaction, and every enclosing one, has committed, in the order of the calls; never
@@ -69,6 +110,9 @@ export interface OptionalMembers {
    * are refused when that takes long. Without it, and without the option `maxInFlight`, they all reach the store.
    */
   readonly concurrency?: number
+
+  /** Required if `supports.eventLog` is true. */
+  readonly eventLog?: EventLog
 }
 
 /** The interface that an adapter implements. Every member is required, but for those of {@link OptionalMembers}. */
@@ -115,7 +159,12 @@ export interface Storage extends OptionalMembers {
    * @throws StorageError `idempotency_key_reused` if the key is known with another fingerprint
    * @throws StorageError `idempotency_in_progress` if the first creation is still running and the wait for it has ended
    */
-  createUser (user: UserRecord, keys: UserKeys, idempotency: Idempotency | null): Promise<Creation>
+  createUser (
+    user: UserRecord,
+    keys: UserKeys,
+    idempotency: Idempotency | null,
+    event?: NewEvent | null
+  ): Promise<Creation>
 
   /** Deletes the idempotency keys that are expired at `now`. Called periodically, outside of requests. */
   pruneIdempotency (now: string): Promise<void>
@@ -135,20 +184,27 @@ export interface Storage extends OptionalMembers {
    * succeeds.
    * @throws StorageError `email_taken` if another user has the new e-mail key
    */
-  updateUser (id: string, changes: UserChanges, updatedAt: string, guard: VersionGuard): Promise<UserUpdate | null>
+  updateUser (
+    id: string,
+    changes: UserChanges,
+    updatedAt: string,
+    guard: VersionGuard,
+    event?: NewEvent | null
+  ): Promise<UserUpdate | null>
 
   /**
-   * Deletes a user for good and returns its last state; `null`: no such user. Its e-mail key is free immediately.
+   * Deletes a user for good and returns its last state; `null`: no such user. Its e-mail key is free immediately. With
+   * `erase`, all of its events are erased in the same step, that of the deletion too.
    * @throws StorageError `version_mismatch` if the guard does not hold
    */
-  deleteUser (id: string, guard: VersionGuard): Promise<UserRecord | null>
+  deleteUser (id: string, guard: VersionGuard, event?: DeletionEvent | null): Promise<UserRecord | null>
 
   /**
    * Adds an API key and resolves to true. With `onlyFirst` it is added only if the store has no key at all, else the
    * result is false: of many concurrent processes one gets true. A revoked or expired key is a key.
    * @throws StorageError `fault` if another key has the id or the start
    */
-  createApiKey (key: ApiKeyRecord, options: { onlyFirst: boolean }): Promise<boolean>
+  createApiKey (key: ApiKeyRecord, options: { onlyFirst: boolean }, event?: NewEvent | null): Promise<boolean>
 
   /** The key record with this id, or `null`. */
   findApiKey (id: string): Promise<ApiKeyRecord | null>
@@ -168,7 +224,8 @@ export interface Storage extends OptionalMembers {
   rotateApiKey (
     id: string,
     successor: ApiKeyRecord,
-    times: { now: string, expiresAt: string }
+    times: { now: string, expiresAt: string },
+    event?: NewEvent | null
   ): Promise<ApiKeyRecord | null>
 
   /**
@@ -181,7 +238,8 @@ export interface Storage extends OptionalMembers {
   revokeApiKey (
     id: string,
     revokedAt: string,
-    options: { keepOneWith: readonly string[] }
+    options: { keepOneWith: readonly string[] },
+    event?: NewEvent | null
   ): Promise<{ key: ApiKeyRecord, changed: boolean } | null>
 
   /** Sets `lastUsedAt`, unless the key is unknown or has a `lastUsedAt` later than `ifBefore`. */

@@ -2,10 +2,12 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Caller } from '../api-keys/authenticator.ts'
 import type { KeyOwner } from '../api-keys/key-owner.ts'
 import { validationFailed } from '../core/errors.ts'
+import { parameterFaults, type Parameters } from '../core/parameters.ts'
 import type { UserRecord } from '../core/storage.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { userOperations } from '../openapi/user-operations.ts'
 import { userListParameters } from '../users/list-query.ts'
+import { eraseParameter } from '../users/parameters.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { UsersService } from '../users/service.ts'
 import { emptyShape, JSON_TYPE } from './body.ts'
@@ -23,6 +25,8 @@ const MERGE_PATCH_TYPE = 'application/merge-patch+json'
 export interface UserRoutesOptions extends RouteSettings {
   /** The host's own fields. */
   fields: FieldsSchema
+  /** True if a deletion can take the values of the user out of the event log. */
+  erases: boolean
   /** Whose `Idempotency-Key` a caller sends. */
   ownerOf: (caller: Caller) => Promise<KeyOwner>
 }
@@ -32,11 +36,12 @@ function userHandlers (
   scope: FastifyInstance,
   users: UsersService,
   { userJson, listJson }: Presenter,
-  { fields: { filters }, ownerOf, ...settings }: UserRoutesOptions
+  { fields: { filters }, ownerOf, erases, ...settings }: UserRoutesOptions
 ) {
   const handler = handlersUnder(settings.limited)
   const collectionPath = collectionPaths(scope, 'users', settings)
   const parameters = userListParameters(settings.pageSize, filters)
+  const deletionParameters: Parameters = erases ? { erase: eraseParameter } : {}
 
   const sendUser = (reply: FastifyReply, user: UserRecord): FastifyReply =>
     reply.header('etag', entityTag(user.version)).type(JSON_TYPE).send(userJson(user))
@@ -83,10 +88,13 @@ function userHandlers (
     put: change(true),
 
     remove: handler(async (request, reply) => {
-      const priorFaults = strayParameters(parsedQuery(request, settings))
+      const parsed = parsedQuery(request, settings)
+      const query = typedParameters(parsed, deletionParameters)
+      const priorFaults = [...parsed.faults, ...parameterFaults(deletionParameters, query)]
       const conditions = preconditions(request, priorFaults)
       if (request.body !== undefined) priorFaults.push(...emptyShape(request.body))
-      await users.remove(request.params.id, conditions, { context: contextOf(request), priorFaults })
+      const options = { ...conditions, ...(query['erase'] === true && { erase: true }) }
+      await users.remove(request.params.id, options, { context: contextOf(request), priorFaults })
       return reply.code(204).send()
     })
   }
@@ -99,9 +107,9 @@ export function userRoutes (
   presenter: Presenter,
   options: UserRoutesOptions
 ): void {
-  const { describe, pageSize, fields } = options
+  const { describe, pageSize, fields, erases } = options
   const handlers = userHandlers(scope, users, presenter, options)
-  const operations = userOperations(pageSize, fields)
+  const operations = userOperations(pageSize, fields, erases)
   const writing = (operation: keyof typeof operations, accepts: readonly string[]) =>
     writeRoute(describe, operations[operation], { scope: 'users:write', accepts })
   const deleting = writeRoute(describe, operations.remove, { scope: 'users:delete', accepts: [JSON_TYPE] })

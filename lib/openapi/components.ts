@@ -1,8 +1,9 @@
 import { SCOPES } from '../api-keys/scopes.ts'
 import { errorTable } from '../core/error-table.ts'
-import { API_KEY_ID, USER_ID } from '../core/ids.ts'
+import { API_KEY_ID, EVENT_ID, USER_ID } from '../core/ids.ts'
 import { EMAIL_MAX, NAME_MAX, OVERLAP_MAX } from '../core/limits.ts'
 import type { PageSize } from '../core/paging.ts'
+import { EVENT_TYPES } from '../events/types.ts'
 import type { DescribedFields } from './described-fields.ts'
 import type { Schema } from './schema.ts'
 
@@ -34,6 +35,8 @@ export const keyId: Schema = {
   pattern: API_KEY_ID.source,
   description: 'The id of the API key’s record: a TypeID, sortable by creation.'
 }
+
+const eventId: Schema = { type: 'string', pattern: EVENT_ID.source, description: 'The event’s id: a TypeID.' }
 
 const name: Schema = {
   type: 'string',
@@ -184,7 +187,63 @@ const keyComponents = (pageSize: PageSize): Readonly<Record<string, Schema>> => 
   }, { optional: ['overlap'], example: { overlap: 3600 } })
 })
 
+/** Components of events. */
+function eventComponents (pageSize: PageSize, { user, example }: DescribedFields): Readonly<Record<string, Schema>> {
+  const version = { type: 'integer', minimum: 1, description: 'Of one user, events come in the order of its versions.' }
+  const own = Object.fromEntries(Object.keys(user).map((member) => [member, {}]))
+  const nullable = { name: { type: ['string', 'null'] }, email: { type: ['string', 'null'] } }
+  return {
+    Event: object({
+      id: eventId,
+      type: { type: 'string', enum: EVENT_TYPES },
+      timestamp: moment('When the change was made.'),
+      data: { anyOf: [{ $ref: 'EventUser' }, { $ref: 'ApiKey' }], description: 'The user or key after the change.' },
+      before: object({ ...nullable, ...own }, { optional: ['name', 'email', ...Object.keys(own)] }),
+      actor: {
+        type: ['object', 'null'],
+        properties: { type: { type: 'string', enum: ['api_key', 'static', 'host'] }, id: { type: 'string' } },
+        required: ['type', 'id'],
+        description: 'Who made the change; null: the server itself.'
+      },
+      requestId: { type: ['string', 'null'], description: 'The id of the request in the server’s log.' }
+    }, {
+      optional: ['before'],
+      example: example && {
+        id: 'evt_01h455vb4pex5vsknk084sn02q',
+        type: 'user.updated',
+        timestamp: USER.updatedAt,
+        data: { ...USER, ...example, version: 2 },
+        before: { name: 'Ada Byron' },
+        actor: { type: 'api_key', id: KEY.id },
+        requestId: 'req-1'
+      }
+    }),
+    /** A user in an event. After an erasure its values are null. */
+    EventUser: object({
+      id: userId,
+      ...nullable,
+      ...own,
+      version,
+      createdAt: moment('When the user was created.'),
+      updatedAt: moment('When the user last changed.')
+    }, { optional: Object.keys(own) }),
+    EventList: object({
+      data: { type: 'array', items: { $ref: 'Event' }, maxItems: pageSize.max },
+      meta: object({
+        limit: { type: 'integer', minimum: 1, maximum: pageSize.max },
+        more: { type: 'boolean', description: 'True if more events follow at this moment.' }
+      })
+    }),
+    UserEventList: list('Event', pageSize)
+  }
+}
+
 /** The components that descriptions refer to, by name. */
 export function componentsFor (pageSize: PageSize, fields: DescribedFields): Readonly<Record<string, Schema>> {
-  return { ...sharedComponents(pageSize), ...userComponents(pageSize, fields), ...keyComponents(pageSize) }
+  return {
+    ...sharedComponents(pageSize),
+    ...userComponents(pageSize, fields),
+    ...keyComponents(pageSize),
+    ...eventComponents(pageSize, fields)
+  }
 }

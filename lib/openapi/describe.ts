@@ -14,7 +14,8 @@ const SCHEME = {
 }
 const TAGS = {
   users: 'User records: list, create, read, update, delete.',
-  'api-keys': 'API keys: list, create, rotate, revoke.'
+  'api-keys': 'API keys: list, create, rotate, revoke.',
+  events: 'Recorded changes of users and API keys.'
 }
 
 /**

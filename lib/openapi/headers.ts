@@ -9,6 +9,7 @@ export const REQUEST_HEADERS = {
     'The version that the user must have: its ETag, such as `"1"`, or `*` (RFC 9110 section 13.1.1).'
   ),
   'If-None-Match': text('Versions that the user must not have, such as `"1", "2"` (RFC 9110 section 13.1.2).'),
+  'Last-Event-ID': text('In a stream: continue after this event; instead of `after`.'),
   'Idempotency-Key': text(
     'A creation repeated with the same key gets the first answer again; use a random UUID.',
     { pattern: IDEMPOTENCY_KEY.source }
@@ -25,6 +26,7 @@ export const HEADERS = {
     'On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). ' +
     'On a deprecated version: a page about the deprecation.'
   ),
+  Vary: text('The answer depends on `Accept`.', { enum: ['Accept'] }),
   Accept: text('The media types that a body may have.'),
   'Accept-Patch': text('The media types that a body may have (RFC 5789 section 2.2).'),
   'Accept-Encoding': text('A body has no content coding.'),
@@ -45,6 +47,7 @@ export const ERROR_HEADERS = new Map<number, readonly HeaderName[]>([
   [401, ['WWW-Authenticate']],
   [403, ['WWW-Authenticate']],
   [405, ['Allow']],
+  [410, ['Link']],
   [412, ['ETag']],
   [415, ['Accept', 'Accept-Patch', 'Accept-Encoding']],
   [429, ['Retry-After']],

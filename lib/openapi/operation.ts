@@ -8,7 +8,7 @@ import type { Schema } from './schema.ts'
 /** An operation, as its routes know it. `schemaOf` adds what all operations have in common. */
 export interface Operation {
   operationId: string
-  tag: 'users' | 'api-keys'
+  tag: 'users' | 'api-keys' | 'events'
   summary: string
   description?: string
   /** The parameter `id` of the path, if there is one. */
@@ -18,7 +18,14 @@ export interface Operation {
   reads?: ReadonlyArray<keyof typeof REQUEST_HEADERS>
   /** Media types of the body, and the name of its component. */
   body?: { types: readonly string[], is: string }
-  success: { status: 200 | 201 | 204, description: string, is?: string, headers?: readonly HeaderName[] }
+  success: {
+    status: 200 | 201 | 204
+    description: string
+    is?: string
+    headers?: readonly HeaderName[]
+    /** True if it can be Server-Sent Events too. */
+    stream?: boolean
+  }
   /** True if a read can be answered 304. */
   conditional?: boolean
   /** Which rate limit counts it, beside that of failures. Default: that of requests. */
@@ -95,7 +102,9 @@ function successResponse (operation: Operation, settings: DescriptionSettings): 
   const { description, is, headers = [] } = operation.success
   const described = { description, headers: headersFor(headers, operation, settings) }
   if (is === undefined) return { ...described, type: 'null' }
-  return { ...described, content: { 'application/json': { schema: { $ref: is } } } }
+  const content = { 'application/json': { schema: { $ref: is } } }
+  const asStream = { 'text/event-stream': { schema: { type: 'string' } } }
+  return { ...described, content: operation.success.stream === true ? { ...content, ...asStream } : content }
 }
 
 function pathParameters ({ id }: Operation, names: readonly string[]): Schema {

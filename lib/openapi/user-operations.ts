@@ -1,6 +1,7 @@
 import type { PageSize } from '../core/paging.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { userListParameters } from '../users/list-query.ts'
+import { eraseParameter } from '../users/parameters.ts'
 import { userId } from './components.ts'
 import type { Operation } from './operation.ts'
 
@@ -23,7 +24,11 @@ const deleted = [
 type Name = 'list' | 'create' | 'get' | 'patch' | 'put' | 'remove'
 
 /** The operations on users, for descriptions. */
-export function userOperations (pageSize: PageSize, { filters }: FieldsSchema): Record<Name, Operation> {
+export function userOperations (
+  pageSize: PageSize,
+  { filters }: FieldsSchema,
+  erases: boolean
+): Record<Name, Operation> {
   return {
     list: {
       tag,
@@ -80,6 +85,7 @@ export function userOperations (pageSize: PageSize, { filters }: FieldsSchema): 
       operationId: 'deleteUser',
       summary: 'Delete a user',
       description: 'For good: the id is never used again, and the e-mail address is free immediately.',
+      ...(erases && { query: { erase: eraseParameter } }),
       success: { status: 204, description: 'The user is deleted.' },
       counted: 'deletions',
       codes: deleted

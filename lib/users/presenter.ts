@@ -7,6 +7,8 @@ import type { User } from './types.ts'
 export interface Presenter {
   user (record: UserRecord): User
   userJson (record: UserRecord): string
+  /** The declared ones of own fields that were stored at some time, perhaps under another schema. */
+  pastFields (fields: JsonObject): JsonObject
   /** A list with its `data` and `meta`. */
   listJson (page: ListedPage<UserRecord>): string
 }
@@ -25,9 +27,14 @@ function plainView ({ id, name, email, createdAt, updatedAt }: UserRecord): obje
   return { id, name, email, createdAt, updatedAt }
 }
 
-function presenterOf (user: (record: UserRecord) => User, view: (record: UserRecord) => object): Presenter {
+function presenterOf (
+  user: (record: UserRecord) => User,
+  view: (record: UserRecord) => object,
+  pastFields: (fields: JsonObject) => JsonObject
+): Presenter {
   return {
     user,
+    pastFields,
     userJson: (record) => JSON.stringify(view(record)),
     listJson: (page) => JSON.stringify({ data: page.items.map(view), meta: listMeta(page) })
   }
@@ -38,7 +45,7 @@ function presenterOf (user: (record: UserRecord) => User, view: (record: UserRec
  * logged: it was stored under another one.
  */
 export function createPresenter (fields: HostFields | null, log: Log): Presenter {
-  if (fields === null) return presenterOf(plainUser, plainView)
+  if (fields === null) return presenterOf(plainUser, plainView, () => ({}))
   const { matches, has } = fields
   let warned = false
 
@@ -48,6 +55,10 @@ export function createPresenter (fields: HostFields | null, log: Log): Presenter
       log.warn({ userId: id }, 'a stored user does not match the option fields, and is served as stored; ' +
         'more users may not match, and are not logged')
     }
+    return onlyDeclared(stored)
+  }
+
+  function onlyDeclared (stored: JsonObject): JsonObject {
     return Object.fromEntries(Object.entries(stored).filter(([name]) => has(name)))
   }
 
@@ -59,6 +70,7 @@ export function createPresenter (fields: HostFields | null, log: Log): Presenter
     (record) => {
       const { id, name, email, createdAt, updatedAt } = record
       return { id, name, email, ...declared(record), createdAt, updatedAt }
-    }
+    },
+    onlyDeclared
   )
 }

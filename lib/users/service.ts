@@ -3,12 +3,13 @@ import { UsersError, validationFailed } from '../core/errors.ts'
 import { type Fault, unknownParameters } from '../core/fault.ts'
 import { isUserId, newId } from '../core/ids.ts'
 import { createKeyedQueue } from '../core/keyed-queue.ts'
+import type { MakeEvent } from '../core/new-event.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { isStorageError, StorageError } from '../core/storage-error.ts'
 import { fromStorage } from '../core/storage-errors.ts'
 import { requireVersion } from '../core/storage-rules.ts'
 import type {
-  Creation, JsonObject, Page, PageRequest, Storage, UserChanges, UserRecord, UserUpdate, VersionGuard
+  Creation, JsonObject, NewEvent, Page, PageRequest, Storage, UserChanges, UserRecord, UserUpdate, VersionGuard
 } from '../core/storage.ts'
 import { NO_FIELDS } from '../fields/fields-schema.ts'
 import type { CheckedFields, HostFields } from '../fields/host-fields.ts'
@@ -16,7 +17,7 @@ import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempo
 import { listQueryCheck } from './list-query.ts'
 import { checkCreate, checkUpdate } from './rules.ts'
 import type { UserEventType } from './members.ts'
-import { guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
+import { type DeleteOptions, eraseFaults, guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
 
 export interface UsersServiceOptions {
   storage: Storage
@@ -28,6 +29,8 @@ export interface UsersServiceOptions {
   idempotencyTtl: number
   /** Publishes a change, with the user after it. */
   publish: PublishUser
+  /** Makes what the storage records of a change. */
+  makeEvent: MakeEvent
 }
 
 /** A creation's call. It may have to look up whose idempotency key it has. */
@@ -35,7 +38,8 @@ export interface CreationCall extends Call {
   ownerOf?: () => Promise<Context['actor']>
 }
 
-export type PublishUser = (type: UserEventType, user: UserRecord, context: Context) => void
+export type PublishUser =
+  (type: UserEventType, user: UserRecord, context: Context, recorded: NewEvent | null) => void
 
 /** Attempts to patch fields while other writers keep changing the user. */
 const PATCH_ATTEMPTS = 100
@@ -58,7 +62,7 @@ function throwFaults<Checked extends object> (
  * Every method takes unchecked input and throws UsersError alone.
  */
 export function createUsersService (options: UsersServiceOptions) {
-  const { storage, fields, pageSize, requireIfMatch, idempotencyTtl, publish } = options
+  const { storage, fields, pageSize, requireIfMatch, idempotencyTtl, publish, makeEvent } = options
   const inTurn = createKeyedQueue()
   const checkListQuery = listQueryCheck(pageSize, (fields?.schema ?? NO_FIELDS).filters)
   const notFound = () => new UsersError('user_not_found')
@@ -101,8 +105,9 @@ export function createUsersService (options: UsersServiceOptions) {
     const idempotency = idempotencyKey === undefined
       ? null
       : idempotencyOf(idempotencyKey, input, ownerOf === undefined ? context.actor : await ownerOf(), idempotencyTtl)
-    const creation = await fromStorage(() => storage.createUser(user, keys, idempotency))
-    if (!creation.replayed) publish('user.created', creation.user, context)
+    const event = makeEvent('user.created', context)
+    const creation = await fromStorage(() => storage.createUser(user, keys, idempotency, event))
+    if (!creation.replayed) publish('user.created', creation.user, context, event)
     return creation
   }
 
@@ -111,7 +116,8 @@ export function createUsersService (options: UsersServiceOptions) {
     id: string,
     changes: UserChanges,
     patched: (before: JsonObject) => CheckedFields,
-    guard: VersionGuard
+    guard: VersionGuard,
+    event: NewEvent | null
   ): Promise<UserUpdate | null> {
     for (let attempt = 0; attempt < PATCH_ATTEMPTS; attempt++) {
       const before = await get(id)
@@ -121,7 +127,7 @@ export function createUsersService (options: UsersServiceOptions) {
       const onlyThis = { ifVersion: [before.version], unlessVersion: [] }
       try {
         const now = new Date().toISOString()
-        return await storage.updateUser(id, { ...changes, fields: checked.fields }, now, onlyThis)
+        return await storage.updateUser(id, { ...changes, fields: checked.fields }, now, onlyThis, event)
       } catch (error) {
         // Another writer was faster.
         if (!isStorageError(error) || error.code !== 'version_mismatch') throw error
@@ -143,25 +149,35 @@ export function createUsersService (options: UsersServiceOptions) {
     await requirePrecondition(id, options)
     const { changes, patchFields: patched } = checked
     const guard = guardOf(options)
+    const event = makeEvent('user.updated', context)
     const result = await fromStorage(() => patched === null
-      ? storage.updateUser(id, changes, new Date().toISOString(), guard)
-      : inTurn(id, () => patchFields(id, changes, patched, guard)))
+      ? storage.updateUser(id, changes, new Date().toISOString(), guard, event)
+      : inTurn(id, () => patchFields(id, changes, patched, guard, event)))
     if (result === null) throw notFound()
-    if (result.changed) publish('user.updated', result.user, context)
+    if (result.changed) publish('user.updated', result.user, context, event)
     return result.user
+  }
+
+  /** Erases the events of a user that was deleted before. */
+  async function eraseAfterwards (id: string): Promise<void> {
+    const erased = await fromStorage(async () => await storage.eventLog?.erase(id) ?? 0)
+    if (erased === 0) throw notFound()
   }
 
   async function remove (
     id: string,
-    options: WriteOptions,
+    { erase, ...options }: DeleteOptions,
     { context, priorFaults }: Call = FROM_PROCESS
   ): Promise<void> {
-    throwFaults([...priorFaults, ...writeOptionsFaults(options)], {})
+    const event = makeEvent('user.deleted', context)
+    throwFaults([...priorFaults, ...writeOptionsFaults(options), ...eraseFaults(erase, event !== null)], {})
     if (!isUserId(id)) throw notFound()
     await requirePrecondition(id, options)
-    const user = await fromStorage(() => storage.deleteUser(id, guardOf(options)))
-    if (user === null) throw notFound()
-    publish('user.deleted', user, context)
+    const deletion = event === null ? null : { ...event, erase: erase === true }
+    const user = await fromStorage(() => storage.deleteUser(id, guardOf(options), deletion))
+    if (user !== null) return publish('user.deleted', user, context, event)
+    if (erase !== true) throw notFound()
+    await eraseAfterwards(id)
   }
 
   async function list (

@@ -12,6 +12,22 @@ export interface WriteOptions {
   ifNoneMatch?: Versions
 }
 
+/** Options of a deletion. */
+export interface DeleteOptions extends WriteOptions {
+  /**
+   * With the option `eventLog`: take every value of the user out of its events. For a user that is deleted already too,
+   * as long as there are events of it.
+   */
+  erase?: boolean
+}
+
+/** The faults of the option `erase`. `isLogged`: there is an event log. */
+export function eraseFaults (erase: unknown, isLogged: boolean): Fault[] {
+  if (erase === undefined) return []
+  if (!isLogged) return unknownOptions(['erase'])
+  return typeof erase === 'boolean' ? [] : [{ parameter: 'erase', code: 'choice', detail: 'must be true or false' }]
+}
+
 const NAMES = ['ifMatch', 'ifNoneMatch']
 
 function isVersion (value: unknown): boolean {

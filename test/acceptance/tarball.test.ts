@@ -27,7 +27,7 @@ test('the tarball has the build, the documents and the example of an adapter', a
     'SECURITY.md',
     'UPGRADING.md',
     'adapters/README.md',
-    ...['api-keys', 'database', 'index', 'users'].map((name) => `examples/custom-adapter/${name}.ts`),
+    ...['api-keys', 'database', 'events', 'index', 'users'].map((name) => `examples/custom-adapter/${name}.ts`),
     'openapi.json',
     'package.json'
   ])

@@ -2,10 +2,11 @@
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import type { Subject, TestStorageOptions } from '../../adapters/testing/index.ts'
-import { METHODS } from '../../lib/core/storage-rules.ts'
+import { EVENT_LOG_METHODS, METHODS } from '../../lib/core/storage-rules.ts'
 import { StorageError } from '../../lib/core/storage-error.ts'
 import type { Storage } from '../../lib/core/storage.ts'
 import { DUTIES, KIT_TESTS, passedReport, registered, REPORT_TEST } from '../helpers/kit.ts'
+import { LoggedStore } from '../helpers/planted-stores/logged-store.ts'
 import { PlainStore } from '../helpers/planted-stores/plain-store.ts'
 
 type Create = TestStorageOptions['create']
@@ -40,13 +41,18 @@ const failing = (message: string) => async () => { throw new Error(message) }
 test('every method of the interface has a duty, and no name is used twice', async (t) => {
   const subjects = DUTIES.flatMap((duty) => (duty.split(': ')[0] ?? '').split(', '))
   const methods = new Set(subjects.map((part) => part.split(' with ')[0]))
-  t.strictSame([...methods].sort(), [...METHODS, 'histories', 'watchApiKeys'].sort())
+  const ofLog = EVENT_LOG_METHODS.map((name) => `eventLog.${name}`)
+  const others = ['histories', 'watchApiKeys', 'eventLog', ...ofLog]
+  t.strictSame([...methods].sort(), [...METHODS, ...others].sort())
   t.equal(new Set(KIT_TESTS).size, KIT_TESTS.length)
   t.equal(KIT_TESTS.at(-1), REPORT_TEST)
 })
 
-test('passes a plain store that is right, with and without transactions', async (t) => {
-  const { failed, lines } = await failuresOf(plainStore)
+test('passes plain stores that are right, with and without transactions and an event log', async (t) => {
+  const { failed, lines } = await failuresOf(() => {
+    const storage = new LoggedStore()
+    return { storage, begin: () => storage.begin() }
+  })
   t.strictSame(failed, [])
   t.match(lines[0], passedReport('plain', { transactions: true }))
   const passes = /^For the README of the adapter: passes the conformance kit of fastify-users \d+\.\d+\.\d+: \d+ /
@@ -55,7 +61,11 @@ test('passes a plain store that is right, with and without transactions', async 
   const without = await failuresOf(memory)
   t.strictSame(without.failed, [])
   t.match(without.lines[0], passedReport('memory', { transactions: false }))
-  t.match(without.lines[1], 'without transactions')
+  t.match(without.lines[1], 'without transactions, with event log')
+  const unlogged = await failuresOf(plainStore)
+  t.strictSame(unlogged.failed, [])
+  t.match(unlogged.lines[0], passedReport('plain', { transactions: true, eventLog: false }))
+  t.match(unlogged.lines[1], 'with transactions, without event log')
 })
 
 test('the report is right in whatever order the duties run, and if only some of them run', async (t) => {

@@ -8,7 +8,9 @@ import users, { type Scope, type UsersOptions } from '../../lib/index.ts'
 import { watchAnswers } from './described.ts'
 import { captureLog, textOf } from './log.ts'
 
-export const ALL_SCOPES: Scope[] = ['users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write']
+export const ALL_SCOPES: Scope[] = [
+  'users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write', 'events:read'
+]
 
 type RequestOptions = Omit<InjectOptions, 'method' | 'url'>
 export type Call = (method: string, path: string, options?: RequestOptions) => Promise<LightMyRequestResponse>

@@ -8,7 +8,8 @@ import { plainNode } from './plain-node.ts'
 import { sqliteHost } from './sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from './stores.ts'
 
-const PROGRAM = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js')
+/** The built program. */
+export const PROGRAM = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js')
 
 /** A finished process: its exit code, and what it wrote to standard output and to standard error. */
 export interface Ran { code: number | null, out: string, err: string }

@@ -28,12 +28,22 @@ export const KIT_TESTS: readonly string[] = registered(memory).tests.map(({ name
 /** The names of all duties. */
 export const DUTIES = KIT_TESTS.filter((name) => name !== REPORT_TEST)
 
-const transactionDuties = DUTIES.filter((name) => name.startsWith('joinTransaction:')).length
+const transactionDuties = DUTIES.filter((name) => name.startsWith('joinTransaction')).length
+const needsLog = (name: string) => /^(?:joinTransaction, )?eventLog\b/.test(name)
+
+/** What a store has; by default an event log. */
+interface KitSupports { transactions: boolean, eventLog?: boolean }
 
 /** The beginning of the report of a store that passes every duty that it supports. */
-export function passedReport (store: string, { transactions }: { transactions: boolean }): string {
-  const passed = DUTIES.length - (transactions ? 0 : transactionDuties)
-  const declared = transactions ? 'nothing unsupported' : `unsupported: transactions (${transactionDuties} duties)`
+export function passedReport (store: string, { transactions, eventLog = true }: KitSupports): string {
+  const withoutLog = DUTIES.filter((name) => needsLog(name) && (transactions || !name.startsWith('join'))).length
+  const lacks = [
+    ...transactions ? [] : [{ what: 'transactions', duties: transactionDuties }],
+    ...eventLog ? [] : [{ what: 'event log', duties: withoutLog }]
+  ]
+  const passed = DUTIES.length - lacks.reduce((sum, { duties }) => sum + duties, 0)
+  const words = lacks.map(({ what, duties }) => `${what} (${duties} duties)`).join(', ')
+  const declared = lacks.length === 0 ? 'nothing unsupported' : `unsupported: ${words}`
   return `fastify-users/testing: ${store}: ${passed} duties passed, 0 failed, 0 not reached; ` +
     `the store declares ${declared}; `
 }
@@ -42,7 +52,7 @@ export function passedReport (store: string, { transactions }: { transactions: b
 const SEED = Number(process.env['KIT_SEED'] ?? 1)
 
 /** Runs the kit as subtests, and checks that every duty passed which the store supports. */
-export function runKit (t: Test, create: Create, supports: { transactions: boolean }): void {
+export function runKit (t: Test, create: Create, supports: KitSupports): void {
   const lines: string[] = []
   let store = ''
   const make = async () => {
@@ -62,7 +72,7 @@ export function runKit (t: Test, create: Create, supports: { transactions: boole
 /** Runs the duties of transactions alone, among them all others inside a transaction. */
 export function runTransactionDuties (t: Test, create: Create): void {
   const test = (name: string, run: () => Promise<void>) => {
-    if (name.startsWith('joinTransaction:')) t.test(name, run)
+    if (name.startsWith('joinTransaction')) t.test(name, run)
   }
   testStorage({ test, create, seed: SEED, report: () => {} })
 }
@@ -70,7 +80,7 @@ export function runTransactionDuties (t: Test, create: Create): void {
 /** The store without transactions, for stores that are on no database of a host that could begin one. */
 export function withoutTransactions (storage: Storage): Storage {
   const joinTransaction = () => { throw new TypeError('no host begins transactions here') }
-  return { ...storage, supports: { transactions: false }, joinTransaction }
+  return { ...storage, supports: { ...storage.supports, transactions: false }, joinTransaction }
 }
 
 /** Begins transactions on a Knex instance, as a host does. */

@@ -54,7 +54,7 @@ export interface SchemaSql {
   /** A condition that the JSON in a column is an object. */
   isJsonObject (column: string): string
   /** A condition that a column has an id: the prefix, `_`, and 26 characters of base32. */
-  isId (column: string, prefix: 'usr' | 'key'): string
+  isId (column: string, prefix: 'usr' | 'key' | 'evt'): string
   /** Storage parameters of a table whose rows are updated in place often. */
   fillFactor: string
   /** What follows the column of a foreign key to users: the reference, where the database always enforces it. */
@@ -71,6 +71,21 @@ export interface SchemaSql {
   objectsInForce (names: Names): string
   /** True if `objectsInForce` can see this constraint. */
   seesConstraint (names: Names, constraint: string): boolean
+}
+
+/** What the event log needs. */
+export interface EventSql {
+  /** The column by which the events of one user are in the order of its versions. */
+  writtenOrder: 'sequence' | 'position'
+  /**
+   * A statement that gives events that are committed their positions, at most as many as its one value, and returns as
+   * `numbered` how many; null if they have them from the start, because there is only one writer.
+   */
+  number: ((names: Names) => string) | null
+  /** The columns of both orders, and the table's other indexes, beside what all databases have. */
+  columns (names: Names): string
+  create (names: Names): string[]
+  drop (names: Names): string[]
 }
 
 /** What exact counting needs. */
@@ -108,6 +123,8 @@ export interface Dialect extends Driver {
    * costs node 60 instead of 105 µs on PostgreSQL, and node and SQLite together 140 instead of 210 µs.
    */
   packed (columns: readonly Column[], query: string): string
+  /** A JSON object with the columns as its members. */
+  object (columns: readonly Column[]): string
   /** The JSON text of a column. */
   jsonText (column: string): string
   /** The JSON text of a member of a JSON column. */
@@ -127,4 +144,5 @@ export interface Dialect extends Driver {
   transaction: TransactionSql
   schema: SchemaSql
   counting: CountingSql
+  events: EventSql
 }

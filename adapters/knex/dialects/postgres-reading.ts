@@ -12,10 +12,12 @@ function inJson ({ column, kind }: Column): string {
 }
 
 /** How PostgreSQL returns columns: by themselves, and packed as JSON. */
-export const postgresReading: Pick<Dialect, 'select' | 'packed' | 'jsonText'> = {
+export const postgresReading: Pick<Dialect, 'select' | 'packed' | 'object' | 'jsonText'> = {
   select: (columns) => columns.map((each) => `${alone(each)} AS "${each.name}"`).join(', '),
   packed (columns, query) {
     return `(SELECT json_agg(json_build_array(${columns.map(inJson).join(', ')})) FROM (${query}) AS q)`
   },
+  object: (columns) =>
+    `json_build_object(${columns.map((each) => `'${each.name}', ${inJson(each)}`).join(', ')})`,
   jsonText: (column) => `${column}::text`
 }

@@ -2,6 +2,7 @@ import { pgDriver } from '../drivers/pg.ts'
 import { BLOCKS_PER_GROUP } from '../tables/block-sizes.ts'
 import type { Dialect } from './dialect.ts'
 import { postgresCountedPage } from './postgres-counted-page.ts'
+import { postgresEvents } from './postgres-events.ts'
 import { postgresReading } from './postgres-reading.ts'
 import { postgresSchema } from './postgres-schema.ts'
 import { LOCK_WAIT_MS } from './waits.ts'
@@ -61,5 +62,7 @@ export const postgresDialect: Dialect = {
       'AND database = (SELECT oid FROM pg_database WHERE datname = current_database())',
     // A role that does not own the tables gets a notice, and nothing happens.
     vacuum: (tables) => `VACUUM ${tables.join(', ')}`
-  }
+  },
+
+  events: postgresEvents
 }

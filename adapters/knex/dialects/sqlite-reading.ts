@@ -7,12 +7,14 @@ function inJson ({ column, kind }: Column): string {
 }
 
 /** How SQLite returns columns: by themselves, and packed as JSON. */
-export const sqliteReading: Pick<Dialect, 'limit' | 'select' | 'packed' | 'jsonText'> = {
+export const sqliteReading: Pick<Dialect, 'limit' | 'select' | 'packed' | 'object' | 'jsonText'> = {
   // SQLite reads a bare parameter of LIMIT when it plans, and so plans again at each change: half the time of a page.
   limit: (n) => `CAST(?${n} AS INTEGER)`,
   select: (columns) => columns.map(({ name, column }) => `${column} AS "${name}"`).join(', '),
   packed (columns, query) {
     return `(SELECT json_group_array(json_array(${columns.map(inJson).join(', ')})) FROM (${query}) AS q)`
   },
+  object: (columns) => `json_object(${columns.map(({ name, column, kind }) =>
+    `'${name}', ${kind === 'json' ? `json(${column})` : column}`).join(', ')})`,
   jsonText: (column) => column
 }

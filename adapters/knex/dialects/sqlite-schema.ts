@@ -20,7 +20,8 @@ function userConstraints ({ bare, emailUnique }: Names) {
 function idChecks ({ bareUsers, bare }: Names) {
   return [
     { constraint: bare('users_id_form'), table: bareUsers },
-    { constraint: bare('api_keys_id_form'), table: bare('api_keys') }
+    { constraint: bare('api_keys_id_form'), table: bare('api_keys') },
+    { constraint: bare('events_id_form'), table: bare('events') }
   ]
 }
 

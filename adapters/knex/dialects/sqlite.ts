@@ -2,6 +2,7 @@ import { sqlite3Driver } from '../drivers/sqlite3.ts'
 import { BLOCKS_PER_GROUP } from '../tables/block-sizes.ts'
 import type { Dialect } from './dialect.ts'
 import { sqliteCountedPage } from './sqlite-counted-page.ts'
+import { sqliteEvents } from './sqlite-events.ts'
 import { sqliteReading } from './sqlite-reading.ts'
 import { constraintIndex, sqliteSchema } from './sqlite-schema.ts'
 
@@ -57,5 +58,7 @@ export const sqliteDialect: Dialect = {
     page: sqliteCountedPage,
     openWriters: null,
     vacuum: null
-  }
+  },
+
+  events: sqliteEvents
 }

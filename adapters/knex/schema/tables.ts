@@ -55,6 +55,24 @@ function idempotencyKeysTable ({ schema: { bytewise, moment, userReference } }: 
   ]
 }
 
+function eventsTable ({ schema: { bytewise, json, moment, isId }, events: sql }: Dialect, names: Names): string[] {
+  const { events, quoted } = names
+  return [
+    `CREATE TABLE ${events} (
+        ${sql.columns(names)},
+        id ${bytewise} NOT NULL CONSTRAINT ${quoted('events_id_unique')} UNIQUE
+          CONSTRAINT ${quoted('events_id_form')} CHECK (${isId('id', 'evt')}),
+        type ${bytewise} NOT NULL,
+        subject ${bytewise} NOT NULL,
+        happened_at ${moment} NOT NULL,
+        context ${json} NOT NULL,
+        data ${json} NOT NULL,
+        before ${json}
+      )`,
+    ...sql.create(names)
+  ]
+}
+
 /** The tables of exact counting (`docs/exact-counting.md`), and what counts no users. */
 function countingTables ({ schema: { bytewise, fillFactor } }: Dialect, names: Names): string[] {
   const { blocks, groups, changes, state, quoted } = names
@@ -92,13 +110,16 @@ export function createTables (dialect: Dialect, names: Names): string[] {
     ...apiKeysTable(dialect, names),
     ...idempotencyKeysTable(dialect, names),
     ...countingTables(dialect, names),
+    ...eventsTable(dialect, names),
     ...dialect.schema.create(names)
   ]
 }
 
 /** The statements that drop everything, and all users with it. */
 export function dropTables (dialect: Dialect, names: Names): string[] {
-  const { users, apiKeys, idempotencyKeys, blocks, groups, changes, state } = names
-  const tables = [idempotencyKeys, users, apiKeys, state, changes, groups, blocks]
-  return [...tables.map((table) => `DROP TABLE ${table}`), ...dialect.schema.drop(names)]
+  const { users, apiKeys, idempotencyKeys, blocks, groups, changes, state, events } = names
+  const tables = [idempotencyKeys, users, apiKeys, state, changes, groups, blocks, events]
+  return [
+    ...tables.map((table) => `DROP TABLE ${table}`), ...dialect.schema.drop(names), ...dialect.events.drop(names)
+  ]
 }

@@ -19,6 +19,13 @@ export const USER_COLUMNS: readonly Column[] = [
   { name: 'fields', column: 'fields', kind: 'json' }
 ]
 
+/** What is read of a recorded event. */
+export const EVENT_COLUMNS: readonly Column[] = [
+  ...['id', 'type', 'subject'].map((name) => plain(name)),
+  moment('timestamp', 'happened_at'),
+  ...['context', 'data', 'before'].map((name) => ({ name, column: name, kind: 'json' }) as const)
+]
+
 /** What is read of an API key. */
 export const API_KEY_COLUMNS: readonly Column[] = [
   ...['id', 'name', 'scopes', 'start', 'digest', 'lifetime'].map((name) => plain(name)),

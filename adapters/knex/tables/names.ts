@@ -37,6 +37,11 @@ export interface Names {
   apiKeys: string
   idempotencyKeys: string
   migrations: string
+  events: string
+  /** PostgreSQL: one row, how far the events are in order. */
+  eventState: string
+  /** PostgreSQL: the sequence of the events as they are written. */
+  eventSequence: string
   /** Ranges of user ids, each with the number of users in it. */
   blocks: string
   /** Ranges of blocks, each with the number of users before it. */
@@ -77,6 +82,9 @@ export function namesOf (options: NamingOptions, hasSchemas: boolean): Names {
     apiKeys: table('api_keys'),
     idempotencyKeys: table('idempotency_keys'),
     migrations: table('migrations'),
+    events: table('events'),
+    eventState: table('event_state'),
+    eventSequence: table('event_sequence'),
     blocks: table('counting_blocks'),
     groups: table('counting_groups'),
     changes: table('counting_changes'),

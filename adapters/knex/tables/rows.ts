@@ -1,5 +1,5 @@
 import { cloneFields } from '../../../lib/core/json.ts'
-import type { ApiKeyRecord, JsonObject, UserRecord } from '../../../lib/core/storage.ts'
+import type { ApiKeyRecord, EventRecord, JsonObject, UserRecord } from '../../../lib/core/storage.ts'
 import type { Column } from './columns.ts'
 
 /** A row as a driver gives it. */
@@ -53,6 +53,43 @@ export function toUser ({ id, name, email, fields, version, createdAt, updatedAt
 export function toCreatedUser (text: unknown): UserRecord {
   const { id, name, email, fields, version, createdAt, updatedAt } = JSON.parse(String(text))
   return { id, name, email, fields, version, createdAt, updatedAt }
+}
+
+/** JSON comes as text from a row, and as a value from a packed page. */
+function toJson (value: unknown): unknown {
+  return typeof value === 'string' ? JSON.parse(value) : value
+}
+
+/** The members of a record in an event, whose times were written by the database. */
+function withIsoTimes (data: JsonObject): JsonObject {
+  const { createdAt, updatedAt } = data
+  return {
+    ...data,
+    ...(createdAt !== undefined && { createdAt: iso(createdAt) }),
+    ...(updatedAt !== undefined && { updatedAt: iso(updatedAt) })
+  }
+}
+
+/** What an update has changed: the members that it did not are null, unless the event is erased. */
+function toBefore (value: unknown, { name }: JsonObject): JsonObject | null {
+  const before: JsonObject | null = Object(toJson(value)) === toJson(value) ? Object(toJson(value)) : null
+  if (before === null || name === null) return before
+  return Object.fromEntries(Object.entries(before).filter(([, member]) => member !== null))
+}
+
+export function toEvent ({ id, type, subject, timestamp, context, data, before }: Row): EventRecord {
+  const { actor, requestId } = Object(toJson(context))
+  const record = withIsoTimes(Object(toJson(data)))
+  return {
+    id: String(id),
+    type: String(type),
+    subject: String(subject),
+    timestamp: iso(timestamp),
+    data: record,
+    before: toBefore(before, record),
+    actor,
+    requestId
+  }
 }
 
 export function toApiKeyRecord (row: Row): ApiKeyRecord {

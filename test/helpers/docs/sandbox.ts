@@ -9,7 +9,7 @@ import { buildApp } from '../../../examples/standalone/app.ts'
 import { readConfig } from '../../../examples/standalone/config.ts'
 import { pgUrl, sql, temporaryDirectory } from '../stores.ts'
 
-const ALL_SCOPES: Scope[] = ['users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write']
+const ALL_SCOPES: Scope[] = ['users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write', 'events:read']
 
 /** The text of a key that may do everything and never expires, as the standalone service makes its first one. */
 export async function firstKey (app: FastifyInstance): Promise<string> {
@@ -20,7 +20,9 @@ export async function firstKey (app: FastifyInstance): Promise<string> {
 /** A host with the fields of docs/your-own-fields.md. */
 export async function hostWithFields (fields: FieldsJsonSchema): Promise<FastifyInstance> {
   const app = Fastify()
-  await app.register(users, { prefix: '/v1', storage: memory(), apiKeyRoutes: true, fields, filterable: ['plan'] })
+  await app.register(users, {
+    prefix: '/v1', storage: memory(), apiKeyRoutes: true, eventLog: true, fields, filterable: ['plan']
+  })
   return app
 }
 
@@ -53,7 +55,7 @@ export async function createSandbox (t: Test, loadFields: () => Promise<FieldsJs
 
   async function startStandalone (): Promise<{ origin: string, key: string }> {
     const url = `sqlite:${join(directory, 'data', 'users.db')}`
-    return start(await buildApp(readConfig({ DATABASE_URL: url, API_KEY_ROUTES: 'true' }), false))
+    return start(await buildApp(readConfig({ DATABASE_URL: url, API_KEY_ROUTES: 'true', EVENT_LOG: 'true' }), false))
   }
 
   async function createDatabase (): Promise<string> {

@@ -3,6 +3,9 @@ import { apiKeysRaces } from './api-keys-races.ts'
 import { apiKeysRevoke } from './api-keys-revoke.ts'
 import { apiKeysRotate } from './api-keys-rotate.ts'
 import { keyCaches, userCaches } from './caches.ts'
+import { events } from './events.ts'
+import { eventsEnds } from './events-ends.ts'
+import { eventsReading } from './events-reading.ts'
 import { idempotency } from './idempotency.ts'
 import { idempotencyDeletions } from './idempotency-deletions.ts'
 import { lifecycle } from './lifecycle.ts'
@@ -32,7 +35,8 @@ const themes: Record<string, Mistake[]> = {
   idempotency: [...idempotency, ...idempotencyDeletions],
   'api-keys': [...apiKeys, ...apiKeysRotate, ...apiKeysRevoke, ...apiKeysRaces, ...keyCaches],
   lifecycle: [...lifecycle, ...lifecycleClose, ...lifecycleErrors],
-  transactions: [...transactions, ...transactionsEnds]
+  transactions: [...transactions, ...transactionsEnds],
+  events: [...events, ...eventsReading, ...eventsEnds]
 }
 
 /** Every planted mistake, with its theme. */

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { StorageError } from '../../../lib/core/storage-error.ts'
-import type { ApiKeyRecord, Idempotency, UserKeys, UserRecord } from '../../../lib/core/storage.ts'
+import type { ApiKeyRecord, EventRecord, Idempotency, UserKeys, UserRecord } from '../../../lib/core/storage.ts'
 
 /** A user with the keys it is found by. */
 export interface UserRow { user: UserRecord, keys: UserKeys }
@@ -13,12 +13,14 @@ export class State {
   users = new Map<string, UserRow>()
   idempotency = new Map<string, IdempotencyRow>()
   apiKeys = new Map<string, ApiKeyRecord>()
+  events: EventRecord[] = []
 
   copy (): State {
     const copy = new State()
     copy.users = structuredClone(this.users)
     copy.idempotency = structuredClone(this.idempotency)
     copy.apiKeys = structuredClone(this.apiKeys)
+    copy.events = structuredClone(this.events)
     return copy
   }
 }

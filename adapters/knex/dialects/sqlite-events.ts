@@ -1,0 +1,13 @@
+import type { EventSql } from './dialect.ts'
+
+/** The event log of SQLite: there is one writer, so events are written in the order of their commits. */
+export const sqliteEvents: EventSql = {
+  writtenOrder: 'position',
+  number: null,
+  columns: ({ quoted }) => `position integer NOT NULL CONSTRAINT ${quoted('events_position')} PRIMARY KEY`,
+  create: ({ events, quoted }) => [
+    `CREATE INDEX ${quoted('events_subject')} ON ${events} (subject, position)`,
+    `CREATE INDEX ${quoted('events_type')} ON ${events} (type, position)`
+  ],
+  drop: () => []
+}

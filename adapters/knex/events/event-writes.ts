@@ -1,0 +1,77 @@
+import { apiKeyEvent, erased, userEvent } from '../../../lib/core/recorded-events.ts'
+import type { ApiKeyRecord, EventRecord, NewEvent, UserRecord } from '../../../lib/core/storage.ts'
+import type { Query } from '../connection/executor.ts'
+import type { Dialect, TypedColumn } from '../dialects/dialect.ts'
+import type { Param } from '../drivers/driver.ts'
+import { EVENT_COLUMNS } from '../tables/columns.ts'
+import type { Names } from '../tables/names.ts'
+import { toEvent, unpacked } from '../tables/rows.ts'
+
+/** What a row of a batch has of the event that its write records. */
+export const EVENT_VALUES: readonly TypedColumn[] = [
+  ['event_id', 'text'], ['event_type', 'text'], ['event_time', 'timestamptz'], ['event_context', 'json']
+]
+
+/** The columns that an event is written to, in the order of {@link EVENT_VALUES}, then the rest. */
+export const EVENT_TARGETS = 'id, type, happened_at, context, subject, data'
+
+/** All values of an event of which nothing was before. */
+export const RECORDED: readonly TypedColumn[] = [...EVENT_VALUES, ['subject', 'text'], ['data', 'json']]
+
+// As many events of one user are erased by one statement.
+const ERASED_TOGETHER = 500
+
+/** The values of an event, in the order of {@link EVENT_VALUES}. */
+export function eventValues ({ id, type, timestamp, actor, requestId }: NewEvent): string[] {
+  return [id, type, timestamp, JSON.stringify({ actor, requestId })]
+}
+
+/** All values of the event of a user's creation or deletion. */
+export function userEventValues (event: NewEvent, user: UserRecord): string[] {
+  return recordedValues(userEvent(event, user))
+}
+
+function recordedValues (event: EventRecord): string[] {
+  return [...eventValues(event), event.subject, JSON.stringify(event.data)]
+}
+
+/** Writes events, in the transaction of their changes. */
+export interface EventWrites {
+  /** Records events whose values are complete. */
+  record (on: Query, events: ReadonlyArray<readonly Param[]>): Promise<void>
+  recordApiKey (on: Query, event: NewEvent | null, key: ApiKeyRecord): Promise<void>
+  /** Erases the events of a user, and returns how many there are. */
+  erase (on: Query, userId: string): Promise<number>
+}
+
+/** Makes the functions that write events. */
+export function eventWrites (dialect: Dialect, { events }: Names): EventWrites {
+  const { batch, p, limit, packed, events: { writtenOrder } } = dialect
+  const insert = `INSERT INTO ${events} (${EVENT_TARGETS}) ` +
+    `SELECT ${RECORDED.map(([name]) => `q_${name}`).join(', ')} FROM ${batch.rows(RECORDED)}`
+  const ofUser = `SELECT * FROM ${events} WHERE subject = ${p(1)} ` +
+    `ORDER BY ${writtenOrder} LIMIT ${limit(2)} OFFSET ${limit(3)}`
+  const replace = `UPDATE ${events} SET data = q_data, before = q_before ` +
+    `FROM ${batch.rows([['id', 'text'], ['data', 'json'], ['before', 'json']])} WHERE id = q_id${batch.idCondition}`
+
+  const record: EventWrites['record'] = async (on, all) => {
+    if (all.length > 0) await on(insert, batch.values(all))
+  }
+
+  return {
+    record,
+    recordApiKey: (on, event, key) => record(on, event === null ? [] : [recordedValues(apiKeyEvent(event, key))]),
+    async erase (on, userId) {
+      let count = 0
+      while (true) {
+        const params = [userId, ERASED_TOGETHER, count]
+        const [row] = await on(`SELECT ${packed(EVENT_COLUMNS, ofUser)} AS items`, params)
+        const found = unpacked(EVENT_COLUMNS, row?.['items']).map((each) => erased(toEvent(each)))
+        if (found.length === 0) return count
+        const values = found.map(({ id, data, before }) => [id, JSON.stringify(data), JSON.stringify(before)])
+        await on(replace, batch.values(values))
+        count += found.length
+      }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import type { Idempotency, UserRecord } from '../../lib/core/storage.ts'
+import type { Executor } from './connection/executor.ts'
+import type { Param } from './drivers/driver.ts'
+import type { EventWrites } from './events/event-writes.ts'
+import type { Names } from './tables/names.ts'
+import type { Row } from './tables/rows.ts'
+import { COLUMN_COUNT, creationSql } from './user-creation-sql.ts'
+
+type Values = readonly string[]
+export type Asked = { waitsFor: string, since: number }
+
+/** A new user as values of its row, and those of the event that its creation records: none without an event log. */
+export interface Insertion {
+  user: Values
+  event: Values
+}
+
+/**
+ * The writes of new users: each records its events in the same step, by one statement where the database can write to
+ * two tables with one, else in a transaction.
+ */
+export function userInsertions ({ dialect, query, transaction }: Executor, names: Names, events: EventWrites) {
+  const sql = creationSql(dialect, names)
+  const { batch, writesTwoTables } = dialect
+
+  /** A new user alone; undefined if its id or address is taken. */
+  async function insert ({ user, event }: Insertion, asked: Asked): Promise<Row | undefined> {
+    if (event.length === 0) return (await query(sql.insert, user, asked))[0]
+    if (writesTwoTables) return (await query(sql.insertRecorded, [...user, ...event], asked))[0]
+    return transaction(async (on) => {
+      const [row] = await on(sql.insert, user)
+      if (row !== undefined) await events.record(on, [event])
+      return row
+    }, asked)
+  }
+
+  /** Many new users, each as the values of its row and its event. Returns the ids of those that were added. */
+  async function insertAll (all: ReadonlyArray<readonly Param[]>, since: number, isRecorded: boolean): Promise<Row[]> {
+    if (!isRecorded) return query(sql.insertAll, batch.values(all), { retry: false, since })
+    if (writesTwoTables) return query(sql.insertAllRecorded, batch.values(all), { retry: false, since })
+    return transaction(async (on) => {
+      const rows = await on(sql.insertAll, batch.values(all.map((values) => values.slice(0, COLUMN_COUNT))))
+      const added = new Set(rows.map(({ id }) => id))
+      await events.record(on, all.filter(([id]) => added.has(id)).map((values) => values.slice(COLUMN_COUNT)))
+      return rows
+    }, { since })
+  }
+
+  /** A new user and its idempotency key; false if the key is known. */
+  async function insertWithKey (
+    insertion: Insertion,
+    user: UserRecord,
+    { key, fingerprint, now, expiresAt }: Idempotency,
+    asked: Asked
+  ): Promise<boolean> {
+    const { user: values, event } = insertion
+    const keyValues = [key, fingerprint, JSON.stringify(user), expiresAt, now]
+    if (writesTwoTables) {
+      const statement = event.length === 0 ? sql.insertWithKey : sql.insertWithKeyRecorded
+      const options = { savepoint: true, bounded: true, ...asked }
+      return (await query(statement, [...values, ...keyValues, ...event], options)).length > 0
+    }
+    return transaction(async (on) => {
+      if ((await on(sql.findKey, [key, now])).length > 0) return false
+      // The user first: if the host ends its transaction between the two, no key is left without its user.
+      await on(sql.insertOrFail, values)
+      await on(sql.insertKey, [...keyValues, user.id])
+      if (event.length > 0) await events.record(on, [event])
+      return true
+    }, asked)
+  }
+
+  return { insert, insertAll, insertWithKey }
+}

@@ -1,0 +1,145 @@
+import type { UserChanges, VersionGuard } from '../../lib/core/storage.ts'
+import type { Dialect, TypedColumn } from './dialects/dialect.ts'
+import type { Param, Statement } from './drivers/driver.ts'
+import { EVENT_TARGETS, EVENT_VALUES } from './events/event-writes.ts'
+import { USER_COLUMNS } from './tables/columns.ts'
+import type { Names } from './tables/names.ts'
+
+/** The columns that decide whether anything changes. */
+const COMPARED = ['name', 'email', 'fields']
+
+/** The conditions of a guard. An absent one is omitted, since each costs a look-up. */
+export function guardConditions (
+  { isIn }: Dialect,
+  { ifVersion, unlessVersion }: VersionGuard,
+  place: (value: Param) => number
+): string[] {
+  return [
+    ...(ifVersion === null ? [] : [isIn('version', place(ifVersion), 'bigint')]),
+    ...(unlessVersion.length === 0 ? [] : [`NOT ${isIn('version', place(unlessVersion), 'bigint')}`])
+  ]
+}
+
+/**
+ * The assignments of an update, and the condition that it changes something. It names only the columns that it sets:
+ * SQLite writes the indexes of every column that an update names (a PATCH of the name: 40 became 30 µs).
+ */
+function assignments (
+  { schema: { json }, jsonText }: Dialect,
+  valueOf: ReadonlyMap<string, string>
+): { set: string, differs: string } {
+  const set = ['version = version + 1']
+  const differs: string[] = []
+  for (const [column, value] of valueOf) {
+    const isJson = column === 'fields'
+    const given = isJson ? `CAST(${value} AS ${json})` : value
+    set.push(`${column} = ${given}`)
+    const text = isJson ? jsonText : (sql: string) => sql
+    if (COMPARED.includes(column)) differs.push(`${text(column)} <> ${text(given)}`)
+  }
+  return { set: set.join(', '), differs: `(${differs.join(' OR ')})` }
+}
+
+/** The values that an update sets, by column. */
+export function valuesOf ({ name, email, fields }: UserChanges, updatedAt: string): Map<string, string> {
+  const values = new Map([['updated_at', updatedAt]])
+  if (name !== undefined) values.set('name', name.value).set('name_key', name.key)
+  if (email !== undefined) values.set('email', email.value).set('email_key', email.key)
+  if (fields !== undefined) values.set('fields', JSON.stringify(fields))
+  return values
+}
+
+/** The statement of one update. */
+export function singleUpdate (
+  dialect: Dialect,
+  { users }: Names,
+  returned: string,
+  { id, values, guard }: { id: string, values: ReadonlyMap<string, string>, guard: VersionGuard }
+): Statement {
+  const params: Param[] = [id]
+  const place = (value: Param): number => params.push(value)
+  const placed = new Map([...values].map(([column, value]) => [column, dialect.p(place(value))]))
+  const { set, differs } = assignments(dialect, placed)
+  const conditions = [`id = ${dialect.p(1)}`, differs, ...guardConditions(dialect, guard, place)]
+  return { sql: `UPDATE ${users} SET ${set} WHERE ${conditions.join(' AND ')} RETURNING ${returned}`, params }
+}
+
+/** What a group of updates has in common. */
+export interface UpdateKind {
+  /** The columns that it sets. */
+  columns: readonly string[]
+  /** Each names the version that the user must have. */
+  guarded: boolean
+}
+
+/** The columns of a batch of updates, with those of its events. */
+function givenColumns ({ columns, guarded }: UpdateKind, event: readonly TypedColumn[]): readonly TypedColumn[] {
+  const typeOf = (column: string) => column === 'updated_at' ? 'timestamptz' : 'text'
+  const set = columns.map((column) => [column, typeOf(column)] as const)
+  return [['id', 'text'], ...set, ...guarded ? [['version', 'bigint'] as const] : [], ...event]
+}
+
+/** The statement that updates the same columns of many users. */
+export function groupUpdate (dialect: Dialect, names: Names, returned: string, kind: UpdateKind): string {
+  const { batch } = dialect
+  const { set, differs } = assignments(dialect, new Map(kind.columns.map((column) => [column, `q_${column}`])))
+  const version = kind.guarded ? ' AND version = q_version' : ''
+  return `UPDATE ${dialect.usersBy('id', names)} SET ${set} FROM ${batch.lockTimeout}` +
+    `${batch.rows(givenColumns(kind, []))} WHERE id = q_id${batch.idCondition} AND ${differs}${version} ` +
+    `RETURNING ${returned}`
+}
+
+/** What an event shows of the user: the record after the update, and the members before it that are others then. */
+function recordedColumns (dialect: Dialect, { columns }: UpdateKind): { data: string, before: string } {
+  const { schema: { json }, jsonText } = dialect
+  const given = (column: string) => column === 'fields' ? `CAST(q_fields AS ${json})` : `q_${column}`
+  const after = USER_COLUMNS.map((each) => {
+    if (each.column === 'version') return { ...each, column: '(version + 1)' }
+    return columns.includes(each.column) ? { ...each, column: given(each.column) } : each
+  })
+  const before = USER_COLUMNS.filter(({ column }) => COMPARED.includes(column) && columns.includes(column))
+    .map((each) => {
+      const text = each.kind === 'json' ? jsonText : (sql: string) => sql
+      const { column } = each
+      return { ...each, column: `CASE WHEN ${text(column)} <> ${text(given(column))} THEN ${column} END` }
+    })
+  return { data: dialect.object(after), before: dialect.object(before) }
+}
+
+/**
+ * The statements that update the same columns of many users and record an event of each: one where the database can
+ * write to two tables with one. The events come first: they have the values before. `conditions`: others that each user
+ * must meet. `bounded`: do not wait for long for locks.
+ */
+export function recordedUpdate (
+  dialect: Dialect,
+  names: Names,
+  returned: string,
+  { conditions, bounded, ...kind }: UpdateKind & { conditions: readonly string[], bounded: boolean }
+): string[] {
+  const { batch } = dialect
+  const { set, differs } = assignments(dialect, new Map(kind.columns.map((column) => [column, `q_${column}`])))
+  const given = givenColumns(kind, EVENT_VALUES)
+  const { data, before } = recordedColumns(dialect, kind)
+  const rows = `${bounded ? batch.lockTimeout : ''}${batch.rows(given)}`
+  const version = kind.guarded ? ['version = q_version'] : []
+  const where = [`id = q_id${batch.idCondition}`, differs, ...version, ...conditions].join(' AND ')
+  const insert = `INSERT INTO ${names.events} (${EVENT_TARGETS}, before)`
+  const event = EVENT_VALUES.map(([name]) => `q_${name}`).join(', ')
+  if (!dialect.writesTwoTables) {
+    const users = dialect.usersBy('id', names)
+    return [
+      `${insert} SELECT ${event}, id, ${data}, ${before} FROM ${rows}, ${users} WHERE ${where}`,
+      `UPDATE ${users} SET ${set} FROM ${rows} WHERE ${where} RETURNING ${returned}`
+    ]
+  }
+  // The lock comes before the event has its place in the sequence: so a user's events are in the order of versions.
+  const columns = given.map(([name]) => `q_${name}`).join(', ')
+  const old = `SELECT ${columns}, ${data} AS event_data, ${before} AS event_before ` +
+    `FROM ${rows}, ${names.users} AS u WHERE ${where} FOR NO KEY UPDATE OF u`
+  return [
+    `WITH old AS MATERIALIZED (${old}), recorded AS (` +
+    `${insert} SELECT ${event}, q_id, event_data, event_before FROM old) ` +
+    `UPDATE ${names.users} SET ${set} FROM old WHERE id = q_id RETURNING ${returned}`
+  ]
+}

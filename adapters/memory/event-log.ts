@@ -1,0 +1,92 @@
+import { erased } from '../../lib/core/recorded-events.ts'
+import type { EventLog, EventRecord } from '../../lib/core/storage.ts'
+
+/** An event, and its place in the order of commits, from 1. */
+interface Entry {
+  position: number
+  event: EventRecord
+}
+
+const copy = ({ event }: Entry): EventRecord => structuredClone(event)
+
+/** The recorded events in memory. */
+export class MemoryEvents implements EventLog {
+  /** Those that are kept: positions without a gap, oldest first. */
+  #entries: Entry[] = []
+  readonly #positionOf = new Map<string, number>()
+  readonly #ofSubject = new Map<string, Entry[]>()
+  readonly #ofType = new Map<string, Entry[]>()
+
+  /** Records an event, in the step of its change. */
+  add (event: EventRecord): void {
+    const entry = { position: (this.#entries.at(-1)?.position ?? 0) + 1, event }
+    this.#entries.push(entry)
+    this.#positionOf.set(event.id, entry.position)
+    for (const [lists, name] of [[this.#ofSubject, event.subject], [this.#ofType, event.type]] as const) {
+      const list = lists.get(name)
+      if (list === undefined) lists.set(name, [entry])
+      else list.push(entry)
+    }
+  }
+
+  async read ({ after, limit, types }: Parameters<EventLog['read']>[0]): ReturnType<EventLog['read']> {
+    const position = after === null ? 0 : this.#positionOf.get(after)
+    if (position === undefined) return null
+    const lists = types === null ? [this.#entries] : [...new Set(types)].map((type) => this.#ofType.get(type) ?? [])
+    const found = lists.flatMap((list) => {
+      const first = firstAfter(list, position)
+      return list.slice(first, first + limit + 1)
+    })
+    if (lists.length > 1) found.sort((a, b) => a.position - b.position)
+    return { events: found.slice(0, limit).map(copy), more: found.length > limit }
+  }
+
+  async history (
+    subject: string,
+    { offset, limit }: { offset: number, limit: number }
+  ): ReturnType<EventLog['history']> {
+    const list = this.#ofSubject.get(subject) ?? []
+    const end = Math.max(0, list.length - offset)
+    return { items: list.slice(Math.max(0, end - limit), end).reverse().map(copy), total: list.length }
+  }
+
+  async erase (userId: string): Promise<number> {
+    return this.eraseOf(userId)
+  }
+
+  /** The same within the step of a deletion. */
+  eraseOf (userId: string): number {
+    const list = this.#ofSubject.get(userId) ?? []
+    for (const entry of list) entry.event = erased(entry.event)
+    return list.length
+  }
+
+  async prune (before: string, limit: number): Promise<number> {
+    const isOld = (index: number): boolean => (this.#entries[index]?.event.timestamp ?? before) < before
+    let count = 0
+    while (count < limit && isOld(count) && isOld(count + 1)) count++
+    for (const entry of this.#entries.splice(0, count)) this.#forget(entry)
+    return count
+  }
+
+  #forget ({ event: { id, subject, type } }: Entry): void {
+    this.#positionOf.delete(id)
+    for (const [lists, name] of [[this.#ofSubject, subject], [this.#ofType, type]] as const) {
+      // The oldest of all is the oldest of its list.
+      const list = lists.get(name)
+      list?.shift()
+      if (list?.length === 0) lists.delete(name)
+    }
+  }
+}
+
+/** The index of the first entry behind a position. */
+function firstAfter (entries: readonly Entry[], position: number): number {
+  let [from, to] = [0, entries.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((entries[middle]?.position ?? 0) > position) to = middle
+    else from = middle + 1
+  }
+  return from
+}

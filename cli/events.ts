@@ -1,0 +1,60 @@
+import { UsersError } from '../lib/core/errors.ts'
+import type { Storage } from '../lib/core/storage.ts'
+import { createEventLog } from '../lib/events/log.ts'
+import { eventPresenter } from '../lib/events/presenter.ts'
+import type { LoggedEvent } from '../lib/events/types.ts'
+import { Refusal } from './failure.ts'
+import type { Output } from './output.ts'
+
+const PAGE = 100
+
+export interface TailOptions {
+  after?: string
+  type?: string
+  /** Go on with the events that come. */
+  follow: boolean
+}
+
+/** One event in a line, without the values of a user. */
+function lineOf ({ id, timestamp, type, data, actor }: LoggedEvent): string {
+  const by = actor === null ? '-' : `${actor.type}:${actor.id.replace(/[\p{C}\p{Z}]/gu, '?')}`
+  return `${timestamp}  ${type.padEnd(15)}  ${String(data['id'])}  ${by}  ${id}`
+}
+
+/** Prints the events of the log, oldest first, and with `follow` those that come until the signal is aborted. */
+export async function tailEvents (
+  storage: Storage,
+  output: Output,
+  { after, type, follow }: TailOptions,
+  signal: AbortSignal
+): Promise<void> {
+  if (storage.eventLog === undefined) throw new Refusal(`${storage.name} keeps no events`)
+  const service = createEventLog({
+    log: storage.eventLog,
+    // Own fields as they are stored: the command line does not know the host's schema.
+    present: eventPresenter({ pastFields: (fields) => fields }),
+    pageSize: { default: PAGE, max: PAGE },
+    hasUser: async () => false
+  })
+  const print = (event: LoggedEvent): void => output.json ? output.value(event) : output.line(lineOf(event))
+  const query = { ...(after !== undefined && { after }), ...(type !== undefined && { type }) }
+  if (follow) {
+    const pages = await service.follow(query)
+    // A process that only waits for events would end.
+    const waiting = setInterval(() => {}, 60_000)
+    for await (const events of pages(signal)) events.forEach(print)
+    return clearInterval(waiting)
+  }
+  for (let next: object = query, more = true; more && !signal.aborted;) {
+    const page = await service.feed({ ...next })
+    page.events.forEach(print)
+    more = page.more
+    next = { ...query, after: page.events.at(-1)?.id }
+  }
+}
+
+/** Says what to do where events are missing. */
+export function explained (error: unknown): unknown {
+  if (!(error instanceof UsersError) || error.code !== 'events_expired') return error
+  return new Refusal('events that follow this one are no longer kept: leave --after out to begin with the oldest one')
+}

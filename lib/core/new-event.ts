@@ -1,0 +1,11 @@
+import type { Context } from './context.ts'
+import { newId } from './ids.ts'
+import type { NewEvent } from './storage.ts'
+
+/** Makes what a store records of a change; null without an event log. */
+export type MakeEvent = (type: string, context: Context) => NewEvent | null
+
+/** What a store records of a change that is made now. */
+export function newEvent (type: string, { actor, requestId }: Context): NewEvent {
+  return { id: newId('evt'), type, timestamp: new Date().toISOString(), actor, requestId }
+}

@@ -1,0 +1,91 @@
+import { UsersError, validationFailed } from '../core/errors.ts'
+import type { Fault } from '../core/fault.ts'
+import { isUserId, timeOfId } from '../core/ids.ts'
+import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
+import { fromStorage } from '../core/storage-errors.ts'
+import type { EventLog, EventRecord, EventsPage, EventsRequest } from '../core/storage.ts'
+import { eventQueryChecks } from './rules.ts'
+import { createTail, type Tail } from './tail.ts'
+import type { LoggedEvent } from './types.ts'
+
+export interface EventLogOptions {
+  log: EventLog
+  present: (record: EventRecord) => LoggedEvent
+  pageSize: PageSize
+  /** True if there is a user with this id. */
+  hasUser: (id: string) => Promise<boolean>
+}
+
+/** A page of the feed, and the request for it. */
+export interface FeedPage {
+  events: LoggedEvent[]
+  more: boolean
+  query: EventsRequest
+}
+
+/** The operations on the event log, without HTTP. They throw UsersError alone. */
+export interface EventLogService {
+  /** @throws `validation_failed`, `events_expired`, `storage_unavailable` */
+  feed (query: Readonly<Record<string, unknown>>, priorFaults?: readonly Fault[]): Promise<FeedPage>
+  /** @throws `validation_failed`, `user_not_found`, `storage_unavailable` */
+  history (
+    id: string,
+    query: Readonly<Record<string, unknown>>,
+    priorFaults?: readonly Fault[]
+  ): Promise<ListedPage<LoggedEvent>>
+  /** Checks the parameters, and that the events after the given one are kept; then follows the log from there. */
+  follow (
+    query: Readonly<Record<string, unknown>>,
+    priorFaults?: readonly Fault[]
+  ): Promise<(signal: AbortSignal) => AsyncGenerator<LoggedEvent[], void, undefined>>
+  tail: Tail
+}
+
+/** Makes the operations on an event log. */
+export function createEventLog ({ log, present, pageSize, hasUser }: EventLogOptions): EventLogService {
+  const check = eventQueryChecks(pageSize)
+  const tail = createTail()
+  const read = (request: EventsRequest): Promise<EventsPage | null> => fromStorage(() => log.read(request))
+
+  /** Why there is no event with an id: it is older than what is kept, or there never was one. */
+  async function unknown (after: string): Promise<UsersError> {
+    const oldest = (await read({ after: null, limit: 1, types: null }))?.events[0]
+    // Of a log without events nothing was pruned: the newest event always stays.
+    if (oldest !== undefined && timeOfId(after) <= Date.parse(oldest.timestamp)) return new UsersError('events_expired')
+    return validationFailed([{ parameter: 'after', code: 'unknown', detail: 'is the id of no event' }])
+  }
+
+  async function pageOf (request: EventsRequest): Promise<EventsPage> {
+    const page = await read(request)
+    if (page !== null) return page
+    throw await unknown(String(request.after))
+  }
+
+  return {
+    tail,
+
+    async feed (query, priorFaults = []) {
+      const request = check.feed(query, priorFaults)
+      const { events, more } = await pageOf(request)
+      return { events: events.map(present), more, query: request }
+    },
+
+    async history (id, query, priorFaults = []) {
+      const paging = check.history(query, priorFaults)
+      const page = await readPage(paging, ({ from, limit }) => fromStorage(async () => isUserId(id)
+        ? log.history(id, { offset: 'offset' in from ? from.offset : 0, limit })
+        : { items: [], total: 0 }))
+      if (page.total === 0 && !await hasUser(id)) throw new UsersError('user_not_found')
+      return { ...page, items: page.items.map(present) }
+    },
+
+    async follow (query, priorFaults = []) {
+      const request = { ...check.feed(query, priorFaults), limit: pageSize.max }
+      await pageOf({ ...request, limit: 1 })
+      return (signal) => tail.follow(async (after) => {
+        const { events } = await pageOf({ ...request, after })
+        return events.map(present)
+      }, request.after, signal)
+    }
+  }
+}

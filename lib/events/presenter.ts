@@ -1,0 +1,43 @@
+import { toApiKey } from '../api-keys/record.ts'
+import { isJsonObject } from '../core/json.ts'
+import { changedFields, isErased } from '../core/recorded-events.ts'
+import type { EventRecord, JsonObject } from '../core/storage.ts'
+import type { Presenter } from '../users/presenter.ts'
+import type { LoggedEvent } from './types.ts'
+
+function fieldsOf ({ fields }: JsonObject): JsonObject {
+  return isJsonObject(fields) ? fields : {}
+}
+
+/** Shows recorded events, with users as they are shown in process. */
+export function eventPresenter ({ pastFields }: Pick<Presenter, 'pastFields'>): (record: EventRecord) => LoggedEvent {
+  function userOf ({ id, name, email, version, createdAt, updatedAt, ...rest }: JsonObject): JsonObject {
+    return Object.fromEntries(Object.entries(
+      { id, name, email, ...pastFields(fieldsOf(rest)), version, createdAt, updatedAt }
+    ).map(([member, value]) => [member, value ?? null]))
+  }
+
+  function beforeOf (record: EventRecord): JsonObject {
+    const { name, email, fields } = record.before ?? {}
+    const before = fieldsOf(record.before ?? {})
+    const changed = isErased(record) ? before : changedFields(before, fieldsOf(record.data))
+    return {
+      ...(name !== undefined && { name }),
+      ...(email !== undefined && { email }),
+      ...(fields !== undefined && pastFields(changed))
+    }
+  }
+
+  return (record) => {
+    const { id, type, timestamp, data, before, actor, requestId } = record
+    return {
+      id,
+      type,
+      timestamp,
+      data: type.startsWith('user.') ? userOf(data) : Object(toApiKey(Object(data))),
+      ...(before !== null && { before: beforeOf(record) }),
+      actor: actor === null ? null : { type: Object(actor).type, id: actor.id },
+      requestId
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { validationFailed } from '../core/errors.ts'
+import type { Fault } from '../core/fault.ts'
+import { EVENT_ID } from '../core/ids.ts'
+import { type PageSize, type Paging, pagingParameters, readPaging } from '../core/paging.ts'
+import { idParameter, type Parameter, parameterFaults, type Parameters } from '../core/parameters.ts'
+import type { EventsRequest } from '../core/storage.ts'
+import { EVENT_TYPES } from './types.ts'
+
+/** What `type` may be: a type, or the first part of some with `.*` behind it. */
+const TYPE_FILTERS: readonly string[] = [
+  ...EVENT_TYPES, ...new Set(EVENT_TYPES.map((type) => `${type.split('.')[0]}.*`))
+]
+
+const type: Parameter = {
+  schema: { type: 'string', enum: TYPE_FILTERS, description: 'Only events of this type, or of all that begin so.' },
+  problem: (value) => TYPE_FILTERS.some((filter) => filter === value)
+    ? null
+    : { code: 'choice', detail: `must be ${TYPE_FILTERS.join(' or ')}` }
+}
+
+/** The types that a filter means; null: all. */
+function typesOf (filter: unknown): readonly string[] | null {
+  if (typeof filter !== 'string') return null
+  if (!filter.endsWith('.*')) return [filter]
+  return EVENT_TYPES.filter((each) => each.startsWith(filter.slice(0, -1)))
+}
+
+/** Declares the parameters of the feed. */
+export function feedParameters (size: PageSize): Parameters {
+  const { limit } = pagingParameters(size, EVENT_ID)
+  return {
+    after: idParameter(EVENT_ID, 'Only events after this one. Absent: from the oldest one that is kept.'),
+    limit,
+    type
+  }
+}
+
+/** Declares the parameters of a user's history. */
+export function historyParameters (size: PageSize): Parameters {
+  const { page, limit } = pagingParameters(size, EVENT_ID)
+  return { page, limit }
+}
+
+/** Parameters of the feed, in process. */
+export interface FeedQuery {
+  /** Only events after the one with this id; absent: from the oldest one that is kept. */
+  after?: string
+  /** 1 to `pageSize.max`; `pageSize.default` by default. */
+  limit?: number
+  /** Only events of this type, such as `user.updated`, or of all that begin so, such as `user.*`. */
+  type?: string
+}
+
+type Query = Readonly<Record<string, unknown>>
+
+/** Makes the checks of the parameters of events. Both throw UsersError `validation_failed`. */
+export function eventQueryChecks (size: PageSize) {
+  const feed = feedParameters(size)
+  const history = historyParameters(size)
+
+  function check (declared: Parameters, query: Query, priorFaults: readonly Fault[]): Paging {
+    const faults = priorFaults.concat(parameterFaults(declared, query))
+    const paging = readPaging({ ...query, after: undefined }, size, faults)
+    if (faults.length > 0) throw validationFailed(faults)
+    return paging
+  }
+
+  return {
+    feed (query: Query, priorFaults: readonly Fault[]): EventsRequest {
+      const { limit } = check(feed, query, priorFaults)
+      const { after } = query
+      return { after: typeof after === 'string' ? after : null, limit, types: typesOf(query['type']) }
+    },
+    history: (query: Query, priorFaults: readonly Fault[]): Paging => check(history, query, priorFaults)
+  }
+}

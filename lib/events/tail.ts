@@ -1,0 +1,97 @@
+import { UsersError } from '../core/errors.ts'
+import type { LoggedEvent } from './types.ts'
+
+// Changes of other processes are seen after at most as long; those of this one immediately.
+const POLL_MS = 1000
+
+type Read = (after: string | null) => Promise<LoggedEvent[]>
+type Pages = AsyncGenerator<LoggedEvent[], void, undefined>
+
+/** Follows a log: reads what is there, then what comes. */
+export interface Tail {
+  /** Says that there may be new events. */
+  wake (): void
+  /**
+   * Yields events in pages, those after `after` first, until the signal is aborted or the tail is closed. A storage
+   * that is unavailable is asked again.
+   */
+  follow (read: Read, after: string | null, signal: AbortSignal): Pages
+  /** Ends all that follow. */
+  close (): void
+}
+
+/** What wakes one that follows: it notes what comes while it reads. */
+class Alarm {
+  #isRung = false
+  #wake = (): void => {}
+
+  readonly ring = (): void => {
+    this.#isRung = true
+    this.#wake()
+  }
+
+  /** Until it rings, at most as long as other processes may have made events meanwhile. */
+  async wait (): Promise<void> {
+    if (!this.#isRung) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, POLL_MS).unref()
+        this.#wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+    this.#isRung = false
+  }
+}
+
+/** Makes a tail for all that follow a log in this process. */
+export function createTail (): Tail {
+  const alarms = new Set<Alarm>()
+  const closing = new AbortController()
+
+  function wake (): void {
+    for (const { ring } of alarms) ring()
+  }
+
+  async function readOrNothing (read: Read, after: string | null): Promise<LoggedEvent[]> {
+    try {
+      return await read(after)
+    } catch (error) {
+      if (error instanceof UsersError && error.code === 'storage_unavailable') return []
+      throw error
+    }
+  }
+
+  async function * follow (read: Read, start: string | null, signal: AbortSignal): Pages {
+    const alarm = new Alarm()
+    alarms.add(alarm)
+    signal.addEventListener('abort', alarm.ring)
+    const isOver = (): boolean => signal.aborted || closing.signal.aborted
+    try {
+      let after = start
+      while (!isOver()) {
+        const events = await readOrNothing(read, after)
+        const last = events.at(-1)
+        if (last === undefined) {
+          await alarm.wait()
+        } else if (!isOver()) {
+          yield events
+          after = last.id
+        }
+      }
+    } finally {
+      alarms.delete(alarm)
+      signal.removeEventListener('abort', alarm.ring)
+    }
+  }
+
+  return {
+    follow,
+    wake,
+    close () {
+      closing.abort()
+      wake()
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { UsersError } from '../core/errors.ts'
+import { listMeta } from '../core/paging.ts'
+import type { EventLogService, FeedPage } from '../events/log.ts'
+import { feedParameters, historyParameters } from '../events/rules.ts'
+import { eventOperations } from '../openapi/event-operations.ts'
+import { JSON_TYPE } from './body.ts'
+import { sendStream, wantsStream } from './event-stream.ts'
+import { header } from './header-fields.ts'
+import { linksOf } from './links.ts'
+import {
+  collectionPaths, handlersUnder, parsedQuery, refuseOtherMethods, routeReads, type RouteSettings, typedParameters
+} from './routing.ts'
+
+export interface EventRoutesOptions extends RouteSettings {
+  /** Throws once the caller of a request may no longer read events. */
+  recheck: (request: FastifyRequest) => Promise<void>
+}
+
+type Pairs = ReadonlyArray<[string, string]>
+
+/** The path of a feed with all parameters but `after`, or with another one. */
+function feedPath (path: string, pairs: Pairs, after: string | null): string {
+  const kept = pairs.filter(([name]) => name !== 'after')
+  const query = new URLSearchParams(after === null ? kept : [...kept, ['after', after]]).toString()
+  return query === '' ? path : `${path}?${query}`
+}
+
+/** The handlers of events: from HTTP to the log and back. */
+function eventHandlers (scope: FastifyInstance, log: EventLogService, { recheck, ...settings }: EventRoutesOptions) {
+  const handler = handlersUnder(settings.limited)
+  const feedPathOf = collectionPaths(scope, 'events', settings)
+  const usersPath = collectionPaths(scope, 'users', settings)
+  const declared = feedParameters(settings.pageSize)
+  const ofUser = historyParameters(settings.pageSize)
+
+  /** Where whoever has missed events can read on. */
+  function withOldest (error: unknown, request: FastifyRequest, pairs: Pairs): unknown {
+    if (!(error instanceof UsersError) || error.code !== 'events_expired') return error
+    const link = `<${feedPath(feedPathOf(request), pairs, null)}>; rel="first"`
+    return new UsersError('events_expired', { headers: { link } })
+  }
+
+  function sendPage (request: FastifyRequest, reply: FastifyReply, pairs: Pairs, page: FeedPage): FastifyReply {
+    const { events, more, query: { limit } } = page
+    const last = events.at(-1)
+    if (more && last !== undefined) {
+      reply.header('link', `<${feedPath(feedPathOf(request), pairs, last.id)}>; rel="next"`)
+    }
+    return reply.type(JSON_TYPE).send(JSON.stringify({ data: events, meta: { limit, more } }))
+  }
+
+  return {
+    feed: handler(async (request, reply) => {
+      const { pairs, faults } = parsedQuery(request, settings)
+      const query = typedParameters({ pairs, faults }, declared)
+      reply.header('vary', 'Accept')
+      try {
+        if (request.method === 'HEAD' || !wantsStream(request)) {
+          return sendPage(request, reply, pairs, await log.feed(query, faults))
+        }
+        // What a browser sends when it comes again is newer than what its URL says.
+        const lastEventId = header(request, 'last-event-id')
+        const pages = await log.follow(lastEventId === undefined ? query : { ...query, after: lastEventId }, faults)
+        return sendStream(request, reply, { pages, recheck: () => recheck(request) })
+      } catch (error) {
+        throw withOldest(error, request, pairs)
+      }
+    }),
+
+    history: handler(async (request, reply) => {
+      const query = parsedQuery(request, settings)
+      const { id } = request.params
+      const page = await log.history(id, typedParameters(query, ofUser), query.faults)
+      const links = linksOf(`${usersPath(request, 2)}/${id}/events`, query.pairs, page)
+      if (links !== '') reply.header('link', links)
+      return reply.type(JSON_TYPE).send(JSON.stringify({ data: page.items, meta: listMeta(page) }))
+    })
+  }
+}
+
+/** Adds the routes of events. */
+export function eventRoutes (scope: FastifyInstance, log: EventLogService, options: EventRoutesOptions): void {
+  const { describe, pageSize } = options
+  const handlers = eventHandlers(scope, log, options)
+  const operations = eventOperations(pageSize)
+
+  routeReads(scope, '/events', 'events:read', describe(operations.feed), handlers.feed)
+  refuseOtherMethods(scope, '/events', ['GET', 'HEAD'])
+
+  routeReads(scope, '/users/:id/events', 'events:read', describe(operations.history), handlers.history)
+  refuseOtherMethods(scope, '/users/:id/events', ['GET', 'HEAD'])
+}

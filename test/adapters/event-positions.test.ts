@@ -1,0 +1,139 @@
+// How PostgreSQL's events get their positions, where it is hardest: open transactions, a dump, rights, several readers.
+import pg from 'pg'
+import { test, type Test } from 'tap'
+import { newId } from '../../lib/core/ids.ts'
+import type { EventRecord, NewEvent, Storage } from '../../lib/core/storage.ts'
+import { postgres } from '../../adapters/postgres.ts'
+import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
+
+const ANY = { ifVersion: null, unlessVersion: [] }
+const now = () => new Date().toISOString()
+const eventOf = (type: string): NewEvent =>
+  ({ id: newId('evt'), type, timestamp: now(), actor: null, requestId: null })
+
+async function openStore (t: Test) {
+  const schema = temporarySchema(t)
+  const store = postgres({ connection: pgUrl(), schema })
+  t.teardown(() => store.close())
+  await store.migrate()
+  return { store, schema }
+}
+
+async function create (store: Storage): Promise<string> {
+  const email = `${newId('usr')}@example.org`
+  const time = now()
+  const user = { id: newId('usr'), name: 'Ann', email, fields: {}, version: 1, createdAt: time, updatedAt: time }
+  await store.createUser(user, { emailKey: email, nameKey: 'ann' }, null, eventOf('user.created'))
+  return user.id
+}
+
+async function readAfter (store: Storage, after: string | null): Promise<EventRecord[]> {
+  const all: EventRecord[] = []
+  while (true) {
+    const page = await store.eventLog?.read({ after: all.at(-1)?.id ?? after, limit: 50, types: null })
+    if (page === undefined || page === null) throw new Error('the event is not there')
+    all.push(...page.events)
+    if (!page.more) return all
+  }
+}
+
+const state = async (schema: string) => (await sql(
+  `SELECT last_position::int, settled::int, settling::int FROM "${schema}".fastify_users_event_state`
+))[0]
+
+test('an event of a transaction that is open for long is found after the search has moved on', async (t) => {
+  const { store, schema } = await openStore(t)
+  const client = new pg.Client({ connectionString: pgUrl() })
+  await client.connect()
+  t.teardown(() => client.end())
+  const id = await create(store)
+  const first = await readAfter(store, null)
+  await client.query('BEGIN')
+  const late = newId('evt')
+  await client.query(`UPDATE "${schema}".fastify_users_users SET version = 2 WHERE id = $1`, [id])
+  await client.query(
+    `INSERT INTO "${schema}".fastify_users_events (id, type, happened_at, context, subject, data)
+     VALUES ($1, 'user.updated', now(), '{"actor":null,"requestId":null}', $2, '{"id":"x","name":"Ann"}')`, [late, id]
+  )
+  const seen = first.map((event) => event.id)
+  for (let round = 0; round < 5; round++) {
+    await Promise.all(Array.from({ length: 30 }, () => create(store)))
+    seen.push(...(await readAfter(store, seen.at(-1) ?? null)).map((event) => event.id))
+  }
+  t.equal(seen.length, 151)
+  t.equal((await state(schema))?.['settled'], 1, 'it stays before what the open transaction may have')
+  await client.query('COMMIT')
+  t.strictSame((await readAfter(store, seen.at(-1) ?? null)).map((event) => event.id), [late])
+  for (let round = 0; round < 2; round++) {
+    await create(store)
+    await readAfter(store, null)
+  }
+  t.ok(Number((await state(schema))?.['settled']) > 100, 'and moves on afterwards')
+  t.strictSame(await state(schema), { ...await state(schema), last_position: 154 })
+})
+
+test('after a dump is restored into a cluster with smaller transaction ids, nothing is missed', async (t) => {
+  const { store, schema } = await openStore(t)
+  await create(store)
+  const [first] = await readAfter(store, null)
+  await sql(`UPDATE "${schema}".fastify_users_event_state SET settling_xid = '9000000000000000000'`)
+  for (let round = 0; round < 3; round++) {
+    await create(store)
+    await readAfter(store, null)
+  }
+  t.equal((await readAfter(store, String(first?.id))).length, 3)
+  t.ok(Number((await state(schema))?.['settled']) > 0)
+})
+
+test('many readers and writers in several processes agree on the order', async (t) => {
+  const { store, schema } = await openStore(t)
+  const others = [1, 2].map(() => postgres({ connection: pgUrl(), schema }))
+  t.teardown(() => Promise.all(others.map((other) => other.close())))
+  const all = [store, ...others]
+  const ids = await Promise.all(Array.from({ length: 5 }, () => create(store)))
+  const logs: string[][] = all.map(() => [])
+  let isOver = false
+  const readers = all.map(async (each, i) => {
+    const log = logs[i] ?? []
+    for (let isLast = false; !isLast;) {
+      isLast = isOver
+      log.push(...(await readAfter(each, log.at(-1) ?? null)).map((event) => event.id))
+    }
+  })
+  const writes = Array.from({ length: 300 }, (_, n) => {
+    const name = { value: `Name ${n}`, key: `name ${n}` }
+    return all[n % 3]?.updateUser(String(ids[n % 5]), { name }, now(), ANY, eventOf('user.updated'))
+  })
+  await Promise.all(writes)
+  isOver = true
+  await Promise.all(readers)
+  const [expected = []] = logs
+  t.equal(new Set(expected).size, 305)
+  for (const log of logs) t.strictSame(log, expected)
+  for (const id of ids) {
+    const events = (await readAfter(store, null)).filter(({ subject }) => subject === id)
+    const versions = events.map(({ data }) => data['version'])
+    t.strictSame(versions, versions.toSorted((a, b) => Number(a) - Number(b)))
+  }
+})
+
+test('who may only read and write our tables can read the log', async (t) => {
+  const { schema } = await openStore(t)
+  const role = `${schema}_role`
+  await sql(`CREATE ROLE "${role}" LOGIN PASSWORD 'password'`)
+  t.teardown(() => sql(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`))
+  await sql(`GRANT USAGE ON SCHEMA "${schema}" TO "${role}"`)
+  const tables = ['users', 'api_keys', 'idempotency_keys', 'migrations', 'events', 'counting_blocks', 'counting_groups',
+    'counting_changes', 'counting_state'].map((name) => `"${schema}".fastify_users_${name}`)
+  await sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables.join(', ')} TO "${role}"`)
+  const url = new URL(pgUrl())
+  url.username = role
+  url.password = 'password'
+  const weak = postgres({ connection: url.href, schema })
+  t.teardown(() => weak.close())
+  const id = await create(weak)
+  await weak.updateUser(id, { name: { value: 'X', key: 'x' } }, now(), ANY, eventOf('user.updated'))
+  await weak.deleteUser(id, ANY, { ...eventOf('user.deleted'), erase: true })
+  t.equal((await readAfter(weak, null)).length, 3)
+  t.equal(await weak.eventLog?.prune(now(), 10), 2)
+})

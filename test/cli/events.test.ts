@@ -1,0 +1,66 @@
+// fastify-users events: the built program, beside a server on the same database.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import Fastify from 'fastify'
+import { test } from 'tap'
+import { newId } from '../../lib/core/ids.ts'
+import users from '../../lib/index.ts'
+import { databases, PROGRAM, run } from '../helpers/cli.ts'
+import { plainNode } from '../helpers/plain-node.ts'
+import { until } from '../helpers/until.ts'
+import '../helpers/watch-all.ts'
+
+for (const { name, create } of databases) {
+  test(`prints the events of a server on ${name}, those of keys on the command line too`, async (t) => {
+    const { url, args, open } = await create(t)
+    const env = { DATABASE_URL: url }
+    const cli = (...given: string[]) => run([...given, ...args], env)
+    await cli('migrate')
+    t.strictSame(await cli('events', 'tail'), { code: 0, out: '', err: '' })
+    const app = Fastify()
+    t.teardown(() => app.close())
+    const storage = open()
+    await app.register(users, { storage, eventLog: true })
+    const ann = await app.users.create({ name: 'Ann', email: 'ann@example.org' })
+    await app.users.update(ann.id, { name: 'Anna' })
+    const made = JSON.parse((await cli('keys', 'create', '--name', 'ci', '--json')).out)
+
+    const plain = (await cli('events', 'tail')).out.trimEnd().split('\n')
+    t.match(plain, [
+      new RegExp(`^\\d{4}-.*Z {2}user\\.created {5}${ann.id} {2}- {2}evt_\\w{26}$`),
+      new RegExp(`user\\.updated {5}${ann.id}`),
+      new RegExp(`api_key\\.created {2}${made.id}`)
+    ])
+    t.notMatch(plain.join(), /Ann|example/)
+    const whole = (await cli('events', 'tail', '--json', '--type', 'user.*')).out.trimEnd().split('\n')
+    const events = whole.map((line) => JSON.parse(line))
+    t.strictSame(events, (await app.users.events.list({ type: 'user.*' })).data)
+    const rest = await cli('events', 'tail', '--after', events[0].id)
+    t.strictSame(rest.out.trimEnd().split('\n'), plain.slice(1))
+    t.match(await cli('events', 'tail', '--after', newId('evt')), { code: 2, err: /after is the id of no event/ })
+    t.match(await cli('events', 'tail', '--type', 'x'), { code: 2, err: /type must be user\.created or/ })
+    await storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 1)
+    t.match(await cli('events', 'tail', '--after', events[0].id), { code: 1, err: /leave --after out/ })
+  })
+}
+
+test('follows the log until it is interrupted', async (t) => {
+  const [database] = databases
+  if (database === undefined) throw new Error('there is no database')
+  const { url, args, open } = await database.create(t)
+  await run(['migrate', ...args], { DATABASE_URL: url })
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(users, { storage: open(), eventLog: true })
+  const [node, given] = plainNode(PROGRAM, 'events', 'tail', '--follow', ...args)
+  const child = spawn(node, given, { env: { PATH: String(process.env['PATH']), DATABASE_URL: url } })
+  let out = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => { out += text })
+  const exit = once(child, 'exit')
+  await app.users.create({ name: 'Ann', email: 'ann@example.org' })
+  await until('the event was printed', () => out.includes('user.created'), 20_000)
+  await app.users.create({ name: 'Bob', email: 'bob@example.org' })
+  await until('the next event was printed', () => out.split('\n').length === 3, 20_000)
+  child.kill('SIGINT')
+  t.strictSame(await exit, [0, null])
+})

@@ -1,0 +1,99 @@
+// Contract §13: the event log as Server-Sent Events, over sockets.
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { test, type Test } from 'tap'
+import type { LoggedEvent } from '../lib/index.ts'
+import { testApp, type TestApp, type TestAppOptions } from './helpers/app.ts'
+import { until } from './helpers/until.ts'
+
+const logged = (t: Test, options: TestAppOptions = {}) => testApp(t, { eventLog: true, ...options })
+const ann = { name: 'Ann', email: 'Ann@example.org' }
+
+/** Reads a stream of events from a server that listens. */
+async function openStream ({ app, key }: TestApp, query = '', headers: Record<string, string> = {}) {
+  await app.ready()
+  if (app.server.address() === null) await app.listen({ port: 0, host: '127.0.0.1' })
+  const address = Object(app.server.address())
+  const request = get({
+    host: '127.0.0.1',
+    port: address.port,
+    path: `/v1/events${query}`,
+    headers: { accept: 'text/event-stream', authorization: `Bearer ${key}`, ...headers }
+  })
+  const [response]: IncomingMessage[] = await once(request, 'response')
+  if (response === undefined) throw new Error('there was no response')
+  let text = ''
+  let isOver = false
+  response.setEncoding('utf8').on('data', (chunk) => { text += chunk })
+  response.on('close', () => { isOver = true }).on('error', () => {})
+  return {
+    response,
+    isOver: () => isOver,
+    text: () => text,
+    events: () => text.split('\n\n').filter((frame) => frame.includes('data: ')).map((frame) => {
+      const lines = new Map(frame.split('\n').map((line) => [line.split(': ')[0] ?? '', line.replace(/^\w+: /, '')]))
+      return { id: lines.get('id'), event: lines.get('event'), data: JSON.parse(String(lines.get('data'))) }
+    }),
+    end: () => request.destroy()
+  }
+}
+
+test('a stream has the events that are there and those that come, and goes on where it ended', async (t) => {
+  const host = await logged(t)
+  const { app } = host
+  const first = await app.users.create(ann)
+  const stream = await openStream(host, '?type=user.*')
+  t.equal(stream.response.statusCode, 200)
+  t.match(stream.response.headers, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    vary: 'Accept',
+    'x-content-type-options': 'nosniff'
+  })
+  await until('the first event was there', () => stream.events().length === 1)
+  await app.users.update(first.id, { name: 'Anna' })
+  await app.users.delete(first.id)
+  await until('three events were there', () => stream.events().length === 3)
+  const events = (await host.call('GET', '/events?type=user.*')).json().data
+  t.strictSame(stream.events(), events.map((data: LoggedEvent) => ({ id: data.id, event: data.type, data })))
+  stream.end()
+  const second = await openStream(host, `?after=${events[0]?.id}&type=user.*`, {
+    'last-event-id': String(events[1]?.id)
+  })
+  await until('the last event was there', () => second.events().length === 1)
+  t.equal(second.events()[0]?.id, events[2]?.id)
+  second.end()
+})
+
+test('a stream ends when the server closes, and the server does not wait for it', async (t) => {
+  const host = await logged(t)
+  const stream = await openStream(host)
+  await until('the stream was open', () => stream.text() !== '')
+  const before = performance.now()
+  await host.app.close()
+  t.ok(performance.now() - before < 5000)
+  await until('the stream has ended', stream.isOver)
+})
+
+test('a stream ends soon after its key was revoked', async (t) => {
+  const host = await logged(t, { keyCache: 0 })
+  const { app, call } = host
+  const reader = await app.users.apiKeys.create({ name: 'reader', scopes: ['events:read'] })
+  const stream = await openStream({ ...host, key: reader.key })
+  await until('the stream was open', () => stream.text() !== '')
+  await app.users.apiKeys.revoke(reader.id)
+  await until('the stream has ended', stream.isOver, 20_000)
+  t.equal((await call('GET', '/events')).statusCode, 200)
+})
+
+test('a reader that takes nothing is dropped, and the server keeps little of what it would send', async (t) => {
+  const host = await logged(t)
+  const { app } = host
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const stream = await openStream(host)
+  await until('the stream was open', () => stream.text() !== '')
+  stream.response.pause()
+  for (let i = 0; i < 300; i++) await app.users.create({ name: 'x'.repeat(200), email: `user${i}@example.org` })
+  stream.end()
+  await until('the stream has ended', stream.isOver)
+})
