@@ -6,6 +6,7 @@ import builds from './list/builds.mjs'
 import clocks from './list/clocks.mjs'
 import databases from './list/databases.mjs'
 import disks from './list/disks.mjs'
+import eventLogs from './list/event-logs.mjs'
 import failovers from './list/failovers.mjs'
 import histories from './list/histories.mjs'
 import networks from './list/networks.mjs'
@@ -30,7 +31,7 @@ const { values: given } = parseArgs({
 
 const FAULTS = [
   ...processes, ...databases, ...networks, ...failovers, ...sqliteFiles, ...disks, ...powerLoss, ...clocks,
-  ...overloads, ...builds, ...histories
+  ...overloads, ...eventLogs, ...builds, ...histories
 ]
 const seed = given.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given.seed)
 const random = randomOf(seed)

@@ -12,6 +12,7 @@ const COLUMNS = [
   ['versions', ({ versions }) => versions],
   ['counts', ({ counts }) => counts],
   ['answers', ({ answers }) => answers],
+  ['events', ({ events = '–' }) => events],
   ['unhandled', ({ unhandled }) => unhandled],
   ['unknown', ({ unknown }) => unknown],
   ['slowest', ({ slowest }) => `${slowest} ms`],

@@ -5,7 +5,7 @@ const RECOVERY_MS = 2000
 const MEMORY_MB = 200
 // Connections of the pool, and what a driver opens. Those of clients, which may still be closing, come on top.
 const FILES = 40
-const ZERO = ['lost', 'twice', 'phantom', 'versions', 'counts', 'answers', 'unhandled']
+const ZERO = ['lost', 'twice', 'phantom', 'versions', 'counts', 'answers', 'events', 'unhandled']
 
 /** What is wrong with the figures of a run. */
 function problemsIn (fault, scene, figures, patience) {

@@ -1,25 +1,28 @@
 // One fault on one setup: opens it, has clients work, breaks and heals it, and hands everything to the checker.
-import { execFile, execFileSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { startPgBouncer } from '../../test/servers/pgbouncer.mjs'
 import { check } from './check.mjs'
+import { checkEvents } from './check-events.mjs'
 import { startClients } from './clients.mjs'
-import { openClient, versionOf } from './http.mjs'
+import { httpReading, readLog, startReader } from './event-reader.mjs'
+import { openClient } from './http.mjs'
 import { openPostgres } from './postgres.mjs'
 import { openProxy } from './proxy.mjs'
 import { randomOf } from './random.mjs'
 import { createRecord } from './record.mjs'
-import { createService, KEY, ROOT } from './service.mjs'
+import { createService, KEY } from './service.mjs'
 import { until } from './until.mjs'
+import { checkTables, readAll } from './views.mjs'
 
 const CLIENTS = 8
 const HOT_USERS = 3
 // A machine that does other work too is given more time.
 const GRACE_MS = 2000
 const LOG_TAIL = 1500
+const REASONS_MAX = 5
 
 async function openStore (setup, directory, { proxied = false }) {
   if (setup.store === 'memory') return { url: 'memory:', direct: null, close: async () => {} }
@@ -46,44 +49,6 @@ async function openStore (setup, directory, { proxied = false }) {
   }
 }
 
-const READERS = 8
-
-/** All users that a service lists, each with its version, and their number as it says. */
-async function readAll (origin) {
-  const { send, close } = openClient(origin, KEY)
-  const users = []
-  try {
-    for (let page = 1; ; page++) {
-      const { status, body } = await send('GET', `/v1/users?limit=100&page=${page}`)
-      if (status !== 200) throw new Error(`reading the users: ${status}`)
-      users.push(...body.data)
-      if (body.data.length < 100) break
-    }
-    const { body } = await send('GET', '/v1/users?limit=1')
-    const left = [...users]
-    await Promise.all(Array.from({ length: READERS }, async () => {
-      const reader = openClient(origin, KEY)
-      for (let user = left.pop(); user !== undefined; user = left.pop()) {
-        const { status, headers } = await reader.send('GET', `/v1/users/${user.id}`)
-        if (status !== 200) throw new Error(`reading a user that is listed: ${status}`)
-        user.version = versionOf(headers)
-      }
-      reader.close()
-    }))
-    return { users, total: body.meta.total }
-  } finally {
-    close()
-  }
-}
-
-/** What `fastify-users check` says of the tables: the users as SQL counts them; throws if it finds a problem. */
-async function checkTables (url) {
-  const env = { PATH: process.env.PATH, DATABASE_URL: url }
-  const args = [join(ROOT, 'dist', 'cli', 'main.js'), 'check', '--json']
-  const { stdout } = await promisify(execFile)(process.execPath, args, { env })
-  return JSON.parse(stdout).counts.users
-}
-
 /** Opens a setup for a fault. */
 export async function openScene (fault, setup, seed, quick) {
   const random = randomOf(seed)
@@ -94,6 +59,7 @@ export async function openScene (fault, setup, seed, quick) {
   const store = await openStore(setup, directory, fault)
   const env = {
     DATABASE_URL: store.url,
+    EVENT_LOG: 'true',
     ...(setup.driver !== undefined && { SQLITE_DRIVER: setup.driver }),
     ...(setup.pooled === true && { DATABASE_POOLER: 'true' }),
     ...fault.env?.({ directory, store })
@@ -112,6 +78,7 @@ export async function openScene (fault, setup, seed, quick) {
   const windows = []
   const notes = {}
   const clients = fault.clients ?? CLIENTS
+  let read = []
   let used = services.filter((_, i) => fault.up?.includes(i) ?? true)
 
   return {
@@ -194,14 +161,19 @@ export async function openScene (fault, setup, seed, quick) {
         idempotent: fault.idempotent ?? true,
         readers: fault.readers ?? 0
       })
+      const origins = () => used.map(({ origin }) => origin)
+      const reader = startReader(fault.reading?.(this) ?? httpReading({ origins, random: random.fork(), key: KEY }))
       try {
         await fault.run(this)
         await this.acknowledged(20)
       } catch (error) {
+        reader.abandon()
         await stop({ abandon: true })
         throw error
       }
       await stop()
+      await reader.finish()
+      read = reader.read
       return before
     },
 
@@ -214,10 +186,17 @@ export async function openScene (fault, setup, seed, quick) {
       if (store.direct !== null && fault.tables !== false) {
         totals.push(await checkTables(fault.direct?.(this) ?? store.direct))
       }
+      const logs = []
+      for (const { origin } of services) logs.push(await readLog(origin, KEY))
+      const [log] = logs
+      const wrong = log === null ? [] : checkEvents({ log, final: views[0].users, read })
+      if (logs.some((other) => JSON.stringify(other) !== JSON.stringify(log))) wrong.push('services have other logs')
       const grace = quick ? 4 * GRACE_MS : GRACE_MS
       const figures = check({ operations: record.operations, final: views[0].users, totals, windows, grace })
       return {
         ...figures,
+        reasons: [...figures.reasons, ...wrong.slice(0, REASONS_MAX).map((reason) => `events: ${reason}`)],
+        events: wrong.length,
         unhandled: services.reduce((sum, each) => sum + each.unhandled(), 0),
         memory: Math.round(Math.max(...after.map(({ rss }, i) => rss - (before[i]?.rss ?? rss)))),
         files: Math.max(...after.map(({ files }, i) => files - (before[i]?.files ?? files))),
