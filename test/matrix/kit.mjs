@@ -44,7 +44,10 @@ function temporarySchema () {
 /** A store that opens its own connections: no host begins transactions on them. */
 function withoutTransactions (make) {
   const joinTransaction = () => { throw new TypeError('no host begins transactions here') }
-  return () => ({ ...make(), supports: { transactions: false }, joinTransaction })
+  return () => {
+    const storage = make()
+    return { ...storage, supports: { ...storage.supports, transactions: false }, joinTransaction }
+  }
 }
 
 const stores = {
