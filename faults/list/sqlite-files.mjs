@@ -143,6 +143,8 @@ export default [
     what: '100 random bytes of the file are changed: the service started on it refuses or serves, and never hangs',
     on: ({ name }) => name.startsWith('sqlite') && name !== 'sqlite ×3',
     quick: [],
+    // What readers of the broken file got is taken back with it.
+    undone: true,
     async run (scene) {
       const { filename } = scene.store
       await scene.acknowledged(500)
