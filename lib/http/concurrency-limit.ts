@@ -5,7 +5,7 @@ import { StorageError } from '../core/storage-error.ts'
 export type ConcurrencyLimit = <Value>(work: () => Promise<Value>) => Promise<Value>
 
 // What is served is served within 1.5 seconds, as long as one eighth of the places is not too many for the storage.
-const WAIT_MAX_MS = 500
+const WAIT_MAX_MS = 400
 const WORK_TARGET_MS = 800
 const PLACES_MIN_SHARE = 1 / 8
 // While nothing is known: enough for a fast storage, and not too many for a slow one.
@@ -73,7 +73,7 @@ function createSpeedometer () {
 
 /**
  * Limits how much work runs concurrently: at most so many `places`, and fewer while it ends slowly. More work waits in
- * a queue for half a second at most, so that a burst is served; if that would not do at the present speed, it is
+ * a queue for 400 ms at most, so that a burst is served; if that would not do at the present speed, it is
  * refused immediately. Infinity: there is no limit. `onRefused` gets the number of refusals, at most once a second.
  */
 export function createConcurrencyLimit (

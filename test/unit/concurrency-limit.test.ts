@@ -46,13 +46,13 @@ test('a place is free again after work has ended, however it ended', async (t) =
   t.equal(await next, 'next')
 })
 
-test('work that has waited half a second is refused, without being started', async (t) => {
+test('work that has waited 400 ms is refused, without being started', async (t) => {
   const { advance } = advancing(t)
   const limited = createConcurrencyLimit(2)
   const all = Array.from({ length: 3 }, pending)
   const results = all.map(({ work }) => limited(work))
   const refused = t.rejects(Promise.resolve(results[2]), refusal)
-  await advance(499)
+  await advance(399)
   t.notOk(all[2]?.started())
   await advance(1)
   await refused
