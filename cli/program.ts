@@ -1,19 +1,17 @@
 import { Command } from 'commander'
-import type { KnexStorage } from '../adapters/knex/index.ts'
 import { DEFAULT_KEY_PREFIX } from '../lib/api-keys/key-text.ts'
 import { SCOPES } from '../lib/api-keys/scopes.ts'
-import { type DatabaseOptions, openDatabase } from './database.ts'
+import { type Common, withCommonOptions, withStorage } from './common.ts'
 import { explained, tailEvents, type TailOptions } from './events.ts'
 import {
   createKey, type CreateKeyOptions, isLogged, type KeyOptions, keysOf, listKeys, revokeKey, rotateKey
 } from './keys.ts'
-import { createOutput, type Output } from './output.ts'
+import type { Output } from './output.ts'
 import { check, filterableOf, migrate, migrationStatus } from './schema.ts'
+import { addWebhookCommands } from './webhook-commands.ts'
 
-type Common = DatabaseOptions & { json?: boolean }
 interface Filtering { filterable?: string }
 
-const URLS = 'postgres://<user>:<password>@<host>/<database> or sqlite:<path>'
 const EXIT_CODES = `
 Exit codes: 0 done, 1 refused or a problem found, 2 wrong usage, 3 the database can not be reached.
 Answers go to standard output, everything else to standard error.`
@@ -21,29 +19,6 @@ const CREATE_EXAMPLES = `
 Examples:
   fastify-users keys create -d sqlite:data/users.db --name "billing job" --scopes users:read --expires-in 90d
   KEY=$(fastify-users keys create --name deploy)`
-
-/** Adds the options that all commands have. */
-function withCommonOptions (command: Command): Command {
-  return command
-    .option('-d, --database <url>', `${URLS}; default: the environment variable DATABASE_URL, which keeps a password ` +
-      'out of the list of processes')
-    .option('--schema <name>', 'PostgreSQL: the schema of the tables')
-    .option('--table-prefix <prefix>', 'prefix of the tables (default: "fastify_users_")')
-    .option('--pooler', 'PostgreSQL: the connection goes through a pooler such as PgBouncer')
-    .option('--json', 'answer in JSON')
-}
-
-type Work = (storage: KnexStorage, output: Output) => Promise<void>
-
-/** Opens the database for the work, and closes it afterwards in any case. */
-async function withStorage (options: Common, work: Work, create = false): Promise<void> {
-  const storage = openDatabase(options, { create })
-  try {
-    await work(storage, createOutput(options.json === true))
-  } finally {
-    await storage.close()
-  }
-}
 
 async function withKeys (
   options: Common & KeyOptions,
@@ -130,13 +105,14 @@ function addSchemaCommands (program: Command): void {
 /** Builds the command line. Commands throw what `failureOf` handles. */
 export function buildProgram (version: string): Command {
   const program = new Command('fastify-users')
-    .description('Manages the API keys and the tables of fastify-users, and prints its events.')
+    .description('Manages the API keys, the webhooks and the tables of fastify-users, and prints its events.')
     .version(version)
     .exitOverride()
     .showHelpAfterError('Add --help to see the usage.')
     .addHelpText('after', EXIT_CODES)
   addKeyCommands(program)
   addEventCommands(program)
+  addWebhookCommands(program)
   addSchemaCommands(program)
   return program
 }

@@ -5,8 +5,8 @@ import { createKeyOwners } from './api-keys/key-owner.ts'
 import type { KeyEventType, ApiKey } from './api-keys/record.ts'
 import { DEFAULT_SCOPES } from './api-keys/scopes.ts'
 import { type ApiKeysService, createApiKeysService } from './api-keys/service.ts'
-import { createVerifier, type Verifier } from './api-keys/verifier.ts'
-import type { Context } from './core/context.ts'
+import { createVerifier } from './api-keys/verifier.ts'
+import { type Context, IN_PROCESS } from './core/context.ts'
 import { ID_LENGTH } from './core/ids.ts'
 import { cloneFields } from './core/json.ts'
 import { type MakeEvent, newEvent } from './core/new-event.ts'
@@ -31,15 +31,14 @@ import { createRateLimits } from './http/rate-limits.ts'
 import { createSecurityLog } from './http/security-log.ts'
 import { userRoutes } from './http/user-routes.ts'
 import { createInProcess } from './in-process.ts'
+import { keepMount } from './mounts.ts'
 import { describeMount } from './openapi/describe-mount.ts'
 import { type CheckedOptions, checkOptions, type UsersOptions } from './options.ts'
 import { LIST_PARAMETERS } from './users/list-query.ts'
 import { USER_MEMBERS } from './users/members.ts'
 import { createPresenter, type Presenter } from './users/presenter.ts'
+import { openStorage } from './storage-lifecycle.ts'
 import { createUsersService } from './users/service.ts'
-
-const PRUNE_MINUTES = 10
-const PRUNED_TOGETHER = 1000
 
 /** The host's router settings that affect us. Hosts on older versions of Fastify 5 set them at the top level. */
 function routerSettings (host: FastifyInstance): { maxParamLength: number, useSemicolonDelimiter: boolean } {
@@ -58,43 +57,6 @@ function requireFit (host: FastifyInstance, { decoratorName }: CheckedOptions): 
     const problem = `app.${decoratorName} exists already: set another name with the option decoratorName`
     throw new Error(`fastify-users: ${problem}`)
   }
-}
-
-/** Deletes events that are older than the retention, a part at a time. */
-async function pruneEvents ({ storage, eventLog }: CheckedOptions): Promise<void> {
-  if (eventLog === null || storage.eventLog === undefined) return
-  const before = new Date(Date.now() - eventLog.retention * 1000).toISOString()
-  while (await storage.eventLog.prune(before, PRUNED_TOGETHER) === PRUNED_TOGETHER);
-}
-
-/** Prunes expired idempotency keys and old events in the background. */
-function pruneRegularly (host: FastifyInstance, options: CheckedOptions): NodeJS.Timeout {
-  const warn = (what: string) => () => {
-    host.log.warn(`could not prune ${what}; retrying in ${PRUNE_MINUTES} minutes`)
-  }
-  const prune = async (): Promise<void> => {
-    await options.storage.pruneIdempotency(new Date().toISOString()).catch(warn('expired idempotency keys'))
-    await pruneEvents(options).catch(warn('old events'))
-  }
-  return setInterval(prune, PRUNE_MINUTES * 60 * 1000).unref()
-}
-
-/** Opens the storage for this mount, and closes it with the host. */
-async function openStorage (host: FastifyInstance, verifier: Verifier, options: CheckedOptions): Promise<void> {
-  const { storage, migrate, filterable, decoratorName } = options
-  const pruning = pruneRegularly(host, options)
-  host.addHook('onClose', async () => {
-    clearInterval(pruning)
-    await verifier.close()
-    await storage.close()
-  })
-  if (migrate) await storage.migrate({ filterable })
-  await storage.check({ filterable })
-  const created = storage.migrated?.created === true ? ', a new store without users and keys' : ''
-  // Only warnings: if the storage fails here, requests will report it.
-  const warnings = await storage.warnings?.().catch(() => []) ?? []
-  for (const warning of warnings) host.log.warn(`fastify-users: ${storage.name}: ${warning}`)
-  host.log.info(`fastify-users: app.${decoratorName} keeps its users in ${storage.name}${created}`)
 }
 
 /** Warns, once the host is ready, if every request will be refused because there is no key. */
@@ -169,13 +131,16 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const usersOn = usersServices(fields, presenter, options)
   const makeEvent: MakeEvent = options.eventLog === null ? () => null : newEvent
   const hasUser = async (id: string) => await fromStorage(() => storage.findUser(id)) !== null
+  const present = eventPresenter(presenter)
   const eventLog = options.eventLog === null || storage.eventLog === undefined
     ? null
-    : createEventLog({ log: storage.eventLog, present: eventPresenter(presenter), pageSize, hasUser })
+    : createEventLog({ log: storage.eventLog, present, pageSize, hasUser })
   host.addHook('preClose', async () => eventLog?.tail.close())
+  const onChange = new Set<() => void>()
   const publish: Publish = (...change) => {
     emitter.publish(...change)
     eventLog?.tail.wake()
+    for (const listener of onChange) listener()
   }
   const users = usersOn(storage, publish, makeEvent)
   const publishKey = (type: KeyEventType, key: ApiKey, context: Context, recorded: NewEvent | null) => {
@@ -191,7 +156,8 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     return usersOn(joined, (...change) => joined.afterCommit(() => publish(...change)), makeEvent)
   }
   const events = createEvents(emitter.on, eventLog)
-  host.decorate(options.decoratorName, createInProcess({ users, presenter, apiKeys, events, usersIn }))
+  const inProcess = createInProcess({ users, presenter, apiKeys, events, usersIn })
+  host.decorate(options.decoratorName, inProcess)
 
   const rateLimits = await createRateLimits(options)
   const identify = createAuthenticator({
@@ -211,24 +177,30 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     logSerializers: serializers
   }
 
-  await host.register(async (scope) => {
-    guardLoggers(scope, serializers)
-    routeEveryMethod(scope)
-    if (options.deprecated !== undefined) announceDeprecation(scope, options.deprecated)
-    isolate(scope, {
-      identify,
-      rateLimits,
-      securityLog,
-      errorFormat,
-      // At the root, and where the host renders errors itself, unknown paths are the host's.
-      ownsNotFound: scope.prefix !== '' && errorFormat !== 'fastify' && options.notFoundHandler,
-      onCaller ({ record }, request) {
-        if (record === null) return
-        verifier.touch(record, (err) => {
-          request.log.warn({ keyId: record.id, err }, 'could not store the time of an API key’s last use')
-        })
-      }
-    })
+  const ownsNotFound = errorFormat !== 'fastify' && options.notFoundHandler
+  const addRoutes = (to: FastifyInstance, isFirst: boolean, routes: (scope: FastifyInstance) => void) => {
+    return to.register(async (scope) => {
+      guardLoggers(scope, serializers)
+      routeEveryMethod(scope)
+      if (options.deprecated !== undefined) announceDeprecation(scope, options.deprecated)
+      isolate(scope, {
+        identify,
+        rateLimits,
+        securityLog,
+        errorFormat,
+        // At the root, and where the host renders errors itself, unknown paths are the host's.
+        ownsNotFound: isFirst && scope.prefix !== '' && ownsNotFound,
+        onCaller ({ record }, request) {
+          if (record === null) return
+          verifier.touch(record, (err) => {
+            request.log.warn({ keyId: record.id, err }, 'could not store the time of an API key’s last use')
+          })
+        }
+      })
+      routes(scope)
+    }, registration)
+  }
+  await addRoutes(host, true, (scope) => {
     const ownerOf = createKeyOwners(storage)
     const erases = eventLog !== null
     userRoutes(scope, users, presenter, { ...settings, fields: fields?.schema ?? NO_FIELDS, erases, ownerOf })
@@ -242,7 +214,18 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     if (!options.apiKeyRoutes) return
     const staticScopes = staticKeys.map((key) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES)
     apiKeyRoutes(scope, apiKeys, { ...settings, staticScopes })
-  }, registration)
+  })
+  keepMount(inProcess, {
+    storage,
+    pageSize,
+    eventLog,
+    present,
+    publishDisabled: (webhook, recorded) => publish('webhook.disabled', webhook, IN_PROCESS, recorded),
+    onChange: (listener) => { onChange.add(listener) },
+    async addRoutes (to, routes) {
+      await addRoutes(to, false, (scope) => routes(scope, settings))
+    }
+  })
 }
 
 /** The plugin: `await app.register(users, { prefix: '/v1', storage })`. */

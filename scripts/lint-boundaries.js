@@ -12,15 +12,16 @@ const ROOMS = [
     has: 'events in process and the event log, without HTTP',
     uses: ['lib/core', 'lib/users', 'lib/api-keys']
   },
+  { room: 'lib/webhooks', has: 'webhooks, without routes', uses: ['lib/core', 'lib/events'] },
   {
     room: 'lib/openapi',
     has: 'the descriptions of operations',
-    uses: ['lib/core', 'lib/fields', 'lib/users', 'lib/api-keys', 'lib/events']
+    uses: ['lib/core', 'lib/fields', 'lib/users', 'lib/api-keys', 'lib/events', 'lib/webhooks']
   },
   {
     room: 'lib/http',
     has: 'routes, and everything else about requests and responses',
-    uses: ['lib/core', 'lib/fields', 'lib/users', 'lib/api-keys', 'lib/events', 'lib/openapi']
+    uses: ['lib/core', 'lib/fields', 'lib/users', 'lib/api-keys', 'lib/events', 'lib/webhooks', 'lib/openapi']
   },
   { room: 'adapters/memory', has: 'the store in memory', uses: ['lib/core'] },
   { room: 'adapters/testing', has: 'the conformance kit', uses: ['lib/core'] },

@@ -8,7 +8,7 @@ import users from '../lib/index.ts'
 import { describe, lint, operationsOf } from './helpers/description.ts'
 
 test('openapi.json is the description of all routes (UPDATE=1 writes it)', async (t) => {
-  const { text } = await describe(t, { mounts: [{ apiKeyRoutes: true, eventLog: true }] })
+  const { text } = await describe(t, { mounts: [{ apiKeyRoutes: true, eventLog: true, webhooks: true }] })
   const file = new URL('../openapi.json', import.meta.url)
   if (process.env['UPDATE'] === '1') await writeFile(file, `${text}\n`)
   t.equal(await readFile(file, 'utf8'), `${text}\n`)
@@ -23,7 +23,7 @@ test('a linter finds no problem, whatever the options', async (t) => {
     { errorFormat: 'fastify' },
     { fields: Type.Object({ plan, seats: Type.Integer({ exclusiveMinimum: 0 }) }), filterable: ['plan', 'seats'] },
     { fields: Type.Object({ team: Type.String(), any: Type.Unknown(), noText: Type.Not(Type.String()) }) },
-    { prefix: '/:tenant/v1', apiKeyRoutes: true, eventLog: true },
+    { prefix: '/:tenant/v1', apiKeyRoutes: true, eventLog: true, webhooks: true },
     { deprecated: { since: '2026-01-01' } }
   ] as const) {
     t.strictSame(await lint((await describe(t, { mounts: [mount] })).text), [], JSON.stringify(mount))

@@ -11,10 +11,12 @@ import { type CountsReport, countsVerifier } from './counting/verify.ts'
 import { dialectOf } from './dialects/index.ts'
 import { knexEventLog } from './events/event-log.ts'
 import { eventWrites } from './events/event-writes.ts'
+import { createNumbering } from './events/numbering.ts'
 import { isTransaction, poolOf } from './drivers/knex-internals.ts'
 import { createMigrator, type Migrator } from './schema/migrator.ts'
 import { namesOf, type NamingOptions } from './tables/names.ts'
 import { knexUsers } from './users.ts'
+import { knexWebhooks } from './webhooks.ts'
 
 // Requests are combined, so there may be more than connections. All of them wait for a database that becomes slow.
 const CONCURRENCY_PER_CONNECTION = 4
@@ -66,7 +68,12 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
     return { ...storageOn(executor, async () => {}), afterCommit }
   }
 
-  return { ...storageOn(pool, compaction.close), eventLog: knexEventLog(pool, names, writes) }
+  const numbering = createNumbering(pool, names)
+  return {
+    ...storageOn(pool, compaction.close),
+    eventLog: knexEventLog(pool, names, writes, numbering),
+    webhooks: knexWebhooks(pool, names, writes, numbering)
+  }
 }
 
 /** Makes a storage on a Knex instance of our own, which it closes, with the listener for changes of API keys. */

@@ -50,6 +50,19 @@ export class MemoryEvents implements EventLog {
     return { items: list.slice(Math.max(0, end - limit), end).reverse().map(copy), total: list.length }
   }
 
+  /** The event with this id. */
+  find (id: string): EventRecord | null {
+    const position = this.#positionOf.get(id)
+    const entry = position === undefined ? undefined : this.#entries[position - (this.#entries[0]?.position ?? 0)]
+    return entry === undefined ? null : copy(entry)
+  }
+
+  /** The id of the last event before the first one with this id or a greater one. */
+  before (id: string): string | null {
+    const first = this.#entries.findIndex(({ event }) => event.id >= id)
+    return (first === -1 ? this.#entries.at(-1) : this.#entries[first - 1])?.event.id ?? null
+  }
+
   async erase (userId: string): Promise<number> {
     return this.eraseOf(userId)
   }

@@ -2,6 +2,7 @@ import type { Storage } from '../../lib/core/storage.ts'
 import { memoryApiKeys } from './api-keys.ts'
 import { MemoryEvents } from './event-log.ts'
 import { memoryUsers } from './users.ts'
+import { memoryWebhooks } from './webhooks.ts'
 
 /**
  * A storage in the memory of the process: for tests, and for data that may be gone tomorrow. The work of an operation
@@ -13,6 +14,7 @@ export function memory (): Storage {
     name: 'memory',
     supports: { transactions: false, eventLog: true },
     eventLog: events,
+    webhooks: memoryWebhooks(events),
     joinTransaction () { throw new TypeError('fastify-users: the memory store has no transactions') },
     async close () {},
     ...memoryUsers(events),

@@ -1,3 +1,4 @@
+import type { IdPrefix } from '../../lib/core/ids.ts'
 import type {
   ApiKeyRecord, Idempotency, Storage, UserFilter, UserKeys, UserRecord, VersionGuard
 } from '../../lib/core/storage.ts'
@@ -6,7 +7,7 @@ import type {
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** The nth id of its kind: ids sort by n. */
-export function idOf (prefix: 'usr' | 'key' | 'evt', n: number): string {
+export function idOf (prefix: IdPrefix, n: number): string {
   let digits = ''
   for (let rest = n; digits.length < 6; rest = Math.floor(rest / 32)) digits = ALPHABET.charAt(rest % 32) + digits
   return `${prefix}_01h455vb4pex5vsknk08${digits}`

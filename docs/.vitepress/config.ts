@@ -21,6 +21,7 @@ const groups = {
     'Your own fields': 'your-own-fields',
     Transactions: 'transactions',
     'The event log': 'events',
+    Webhooks: 'webhooks',
     'Several mounts': 'several-mounts'
   },
   Operate: {

@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import users, { type Scope } from 'fastify-users'
+import webhooks from 'fastify-users/webhooks'
 import type { Config } from './config.ts'
 import { docs } from './docs.ts'
 import { createReadiness } from './readiness.ts'
@@ -21,7 +22,7 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
   const storage = await storageFor(config)
   const keys = config.API_KEYS === '' ? [] : config.API_KEYS.split(',')
   const scopes: Scope[] = ['users:read', 'users:write', 'users:delete']
-  if (config.EVENT_LOG) scopes.push('events:read')
+  if (config.EVENT_LOG || config.WEBHOOKS) scopes.push('events:read')
 
   await app.register(swagger, { openapi: { openapi: '3.1.0', info: { title: 'Users', version: '1.0.0' } } })
   await app.register(users, {
@@ -29,11 +30,17 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
     storage,
     staticKeys: keys.map((key) => ({ key, scopes })),
     apiKeyRoutes: config.API_KEY_ROUTES,
-    eventLog: config.EVENT_LOG,
+    eventLog: config.EVENT_LOG || config.WEBHOOKS,
     // Strangers can make the database look up keys that it does not have, so many times a minute.
     ...(config.AUTH_FAILURES > 0 && { authFailures: { max: config.AUTH_FAILURES, window: 60 } }),
     migrate: true
   })
+
+  if (config.WEBHOOKS) {
+    const networks = config.WEBHOOK_NETWORKS.split(',').map((each) => each.trim()).filter((each) => each !== '')
+    // In a network that the operator allows, receivers are often without TLS.
+    await app.register(webhooks, { allowedNetworks: networks, allowHttp: networks.length > 0 })
+  }
 
   // A scope of its own: what its hooks add to answers is for the page alone.
   await app.register(docs)

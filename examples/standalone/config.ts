@@ -21,6 +21,8 @@ const schema = Type.Object({
   }),
   API_KEY_ROUTES: Type.Boolean({ default: false }),
   EVENT_LOG: Type.Boolean({ default: false }),
+  WEBHOOKS: Type.Boolean({ default: false }),
+  WEBHOOK_NETWORKS: Type.String({ default: '', pattern: '^[0-9A-Fa-f.:/, ]*$' }),
   AUTH_FAILURES: Type.Integer({ default: 100, minimum: 0 }),
   TRUST_PROXY: Type.String({ default: '', pattern: '^[0-9A-Fa-f.:/, ]*$' }),
   LOG_LEVEL: Type.Union(
@@ -44,6 +46,8 @@ const words: Record<keyof Config, string> = {
   API_KEYS: 'keys of at least 32 visible ASCII characters each, separated by commas',
   API_KEY_ROUTES: 'true or false',
   EVENT_LOG: 'true or false',
+  WEBHOOKS: 'true or false',
+  WEBHOOK_NETWORKS: 'networks such as 10.1.0.0/16, separated by commas',
   AUTH_FAILURES: 'a number of refused keys, 0 for no limit',
   TRUST_PROXY: 'addresses or networks of proxies, separated by commas',
   LOG_LEVEL: 'one of fatal, error, warn, info, debug, trace, silent'

@@ -9,7 +9,10 @@ async function printFirstKey (app: FastifyInstance, config: Config): Promise<str
   if (config.API_KEYS !== '') return null
   const first = await app.users.apiKeys.createFirst({
     name: 'first key',
-    scopes: ['users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write', 'events:read'],
+    scopes: [
+      'users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write', 'events:read', 'webhooks:read',
+      'webhooks:write'
+    ],
     expiresAt: null
   })
   if (first === null) return null

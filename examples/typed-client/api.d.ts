@@ -185,8 +185,295 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks
+         * @description HEAD works too.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Create a webhook
+         * @description It gets the events that are recorded from now on.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a webhook
+         * @description HEAD works too.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /** Delete a webhook with its deliveries */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook
+         * @description Absent members stay. One that is enabled again goes on after the last event that it got.
+         */
+        patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the secret of a webhook
+         * @description Deliveries are signed with both secrets for the overlap. No body is the same as an empty object.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event
+         * @description One attempt, now, also to a webhook that is disabled. The answer comes after it.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver events again
+         * @description Those after an event or since a time, then those that follow, each with its `webhook-id`.
+         */
+        post: operations["replayWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries of a webhook
+         * @description Newest first, with each attempt. HEAD works too.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/deliveries/{delivery}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deliver one event again */
+        post: operations["retryDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "user.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive `user.created`
+         * @description Standard Webhooks 1.0.0.
+         */
+        post: operations["receiveUserCreated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "user.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive `user.updated`
+         * @description Standard Webhooks 1.0.0.
+         */
+        post: operations["receiveUserUpdated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "user.deleted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive `user.deleted`
+         * @description Standard Webhooks 1.0.0.
+         */
+        post: operations["receiveUserDeleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "api_key.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive `api_key.created`
+         * @description Standard Webhooks 1.0.0.
+         */
+        post: operations["receiveApiKeyCreated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "api_key.rotated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive `api_key.rotated`
+         * @description Standard Webhooks 1.0.0.
+         */
+        post: operations["receiveApiKeyRotated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "api_key.revoked": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive `api_key.revoked`
+         * @description Standard Webhooks 1.0.0.
+         */
+        post: operations["receiveApiKeyRevoked"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook.disabled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive `webhook.disabled`
+         * @description Standard Webhooks 1.0.0.
+         */
+        post: operations["receiveWebhookDisabled"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         "users.UserList": {
@@ -256,7 +543,7 @@ export interface components {
              * @description Stable: switch on it.
              * @enum {string}
              */
-            code: "validation_failed" | "malformed_json" | "unauthorized" | "invalid_api_key" | "insufficient_scope" | "not_found" | "user_not_found" | "api_key_not_found" | "method_not_allowed" | "email_taken" | "idempotency_in_progress" | "api_key_inactive" | "last_admin_key" | "events_expired" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "precondition_required" | "rate_limited" | "internal" | "storage_unavailable";
+            code: "validation_failed" | "url_not_allowed" | "malformed_json" | "unauthorized" | "invalid_api_key" | "insufficient_scope" | "not_found" | "user_not_found" | "api_key_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "email_taken" | "idempotency_in_progress" | "api_key_inactive" | "last_admin_key" | "events_expired" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "precondition_required" | "rate_limited" | "internal" | "storage_unavailable";
             /** @description For people. */
             detail: string;
             /** @description The id of the request in the server’s log. */
@@ -366,14 +653,14 @@ export interface components {
             /** @description The event’s id: a TypeID. */
             id: string;
             /** @enum {string} */
-            type: "user.created" | "user.updated" | "user.deleted" | "api_key.created" | "api_key.rotated" | "api_key.revoked";
+            type: "user.created" | "user.updated" | "user.deleted" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook.disabled";
             /**
              * Format: date-time
              * @description When the change was made.
              */
             timestamp: string;
-            /** @description The user or key after the change. */
-            data: components["schemas"]["users.EventUser"] | components["schemas"]["users.ApiKey"];
+            /** @description The user, key or webhook after the change. */
+            data: components["schemas"]["users.EventUser"] | components["schemas"]["users.ApiKey"] | components["schemas"]["users.Webhook"];
             before?: {
                 name?: string | null;
                 email?: string | null;
@@ -423,7 +710,7 @@ export interface components {
             /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
             name: string;
             /** @description What the key may do. */
-            scopes: ("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write" | "events:read")[];
+            scopes: ("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write" | "events:read" | "webhooks:read" | "webhooks:write")[];
             /** @description The first characters of the key’s text, safe to show. */
             start: string;
             /**
@@ -449,6 +736,52 @@ export interface components {
             /** @description The key that this one replaces. */
             rotatedFrom?: string;
         };
+        /**
+         * @example {
+         *       "id": "whk_01h455vb4pex5vsknk084sn02q",
+         *       "url": "https://example.org/hooks/users",
+         *       "types": [
+         *         "user.*"
+         *       ],
+         *       "enabled": true,
+         *       "createdAt": "2026-01-31T09:30:00.000Z",
+         *       "updatedAt": "2026-01-31T09:30:00.000Z"
+         *     }
+         */
+        "users.Webhook": {
+            /** @description The webhook’s id: a TypeID, sortable by creation. */
+            id: string;
+            /**
+             * Format: uri
+             * @description https, and a name or address that leads to public addresses alone.
+             */
+            url: string;
+            /** @description The types of events that it gets; empty: all. */
+            types: ("user.created" | "user.updated" | "user.deleted" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook.disabled" | "user.*" | "api_key.*" | "webhook.*")[];
+            description?: string;
+            /** @description False: it gets nothing until it is true again. */
+            enabled: boolean;
+            /**
+             * @description It answered 410, or has failed for five days. Absent: it was not disabled because of that.
+             * @enum {string}
+             */
+            disabledReason?: "gone" | "failing";
+            /**
+             * Format: date-time
+             * @description Since when every attempt has failed. Absent: the last one did not.
+             */
+            failingSince?: string;
+            /**
+             * Format: date-time
+             * @description When the webhook was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the webhook was last changed.
+             */
+            updatedAt: string;
+        };
         "users.UserEventList": {
             data: components["schemas"]["users.Event"][];
             meta: components["schemas"]["users.ListMeta"];
@@ -470,7 +803,7 @@ export interface components {
             /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
             name: string;
             /** @description Only scopes that the caller has. Absent: those of the three of users that the caller has. */
-            scopes?: ("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write" | "events:read")[];
+            scopes?: ("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write" | "events:read" | "webhooks:read" | "webhooks:write")[];
             /**
              * Format: date-time
              * @description Not later than the caller’s own expiry; null: never. Absent: in a year. Not together with `expiresIn`.
@@ -498,7 +831,7 @@ export interface components {
             /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
             name: string;
             /** @description What the key may do. */
-            scopes: ("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write" | "events:read")[];
+            scopes: ("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write" | "events:read" | "webhooks:read" | "webhooks:write")[];
             /** @description The first characters of the key’s text, safe to show. */
             start: string;
             /**
@@ -534,6 +867,146 @@ export interface components {
         "users.Rotation": {
             /** @description Seconds that the old key keeps working. Absent: a day. */
             overlap?: number;
+        };
+        "users.WebhookList": {
+            data: components["schemas"]["users.Webhook"][];
+            meta: components["schemas"]["users.ListMeta"];
+        };
+        /**
+         * @example {
+         *       "url": "https://example.org/hooks/users",
+         *       "types": [
+         *         "user.*"
+         *       ]
+         *     }
+         */
+        "users.WebhookInput": {
+            /**
+             * Format: uri
+             * @description https, and a name or address that leads to public addresses alone.
+             */
+            url: string;
+            /** @description The types of events that it gets; empty: all. */
+            types?: ("user.created" | "user.updated" | "user.deleted" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook.disabled" | "user.*" | "api_key.*" | "webhook.*")[];
+            description?: string | null;
+            /** @description False: it gets nothing until it is true again. */
+            enabled?: boolean;
+        };
+        /**
+         * @example {
+         *       "id": "whk_01h455vb4pex5vsknk084sn02q",
+         *       "url": "https://example.org/hooks/users",
+         *       "types": [
+         *         "user.*"
+         *       ],
+         *       "enabled": true,
+         *       "createdAt": "2026-01-31T09:30:00.000Z",
+         *       "updatedAt": "2026-01-31T09:30:00.000Z",
+         *       "secret": "whsec_…"
+         *     }
+         */
+        "users.NewWebhook": {
+            /** @description The webhook’s id: a TypeID, sortable by creation. */
+            id: string;
+            /**
+             * Format: uri
+             * @description https, and a name or address that leads to public addresses alone.
+             */
+            url: string;
+            /** @description The types of events that it gets; empty: all. */
+            types: ("user.created" | "user.updated" | "user.deleted" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook.disabled" | "user.*" | "api_key.*" | "webhook.*")[];
+            description?: string;
+            /** @description False: it gets nothing until it is true again. */
+            enabled: boolean;
+            /**
+             * @description It answered 410, or has failed for five days. Absent: it was not disabled because of that.
+             * @enum {string}
+             */
+            disabledReason?: "gone" | "failing";
+            /**
+             * Format: date-time
+             * @description Since when every attempt has failed. Absent: the last one did not.
+             */
+            failingSince?: string;
+            /**
+             * Format: date-time
+             * @description When the webhook was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the webhook was last changed.
+             */
+            updatedAt: string;
+            /** @description Verifies deliveries: shown only in this answer. */
+            secret: string;
+        };
+        /**
+         * @example {
+         *       "enabled": false
+         *     }
+         */
+        "users.WebhookPatch": {
+            /**
+             * Format: uri
+             * @description https, and a name or address that leads to public addresses alone.
+             */
+            url?: string;
+            /** @description The types of events that it gets; empty: all. */
+            types?: ("user.created" | "user.updated" | "user.deleted" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook.disabled" | "user.*" | "api_key.*" | "webhook.*")[];
+            description?: string | null;
+            /** @description False: it gets nothing until it is true again. */
+            enabled?: boolean;
+        };
+        "users.Delivery": {
+            id: string;
+            /** @description The event, which is `webhook-id` too. */
+            event: string;
+            /** @description The type of the event; of a test `webhook.test`. */
+            type: string;
+            /** @enum {string} */
+            status: "pending" | "succeeded" | "failed";
+            /** @description The latest, oldest first. */
+            attempts: {
+                /**
+                 * Format: date-time
+                 * @description When it began.
+                 */
+                at: string;
+                /** @description Absent: there was no answer. */
+                status?: number;
+                milliseconds: number;
+                /** @description A word for what went wrong without an answer, such as `timeout`. */
+                error?: string;
+            }[];
+            /**
+             * Format: date-time
+             * @description When the next attempt is due. Absent: there is none.
+             */
+            nextAttemptAt?: string;
+            /**
+             * Format: date-time
+             * @description When the delivery was made.
+             */
+            createdAt: string;
+        };
+        /**
+         * @example {
+         *       "since": "2026-01-31T09:30:00.000Z"
+         *     }
+         */
+        "users.WebhookReplay": {
+            /** @description Those after this event. Not together with `since`. */
+            after?: string;
+            /**
+             * Format: date-time
+             * @description Those that happened since. Not together with `after`.
+             */
+            since?: string;
+        };
+        "users.DeliveryList": {
+            data: components["schemas"]["users.Delivery"][];
+            meta: components["schemas"]["users.ListMeta"];
         };
     };
     responses: never;
@@ -1929,7 +2402,7 @@ export interface operations {
                 /** @description How many on a page. */
                 limit?: number;
                 /** @description Only events of this type, or of all that begin so. */
-                type?: "user.created" | "user.updated" | "user.deleted" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "user.*" | "api_key.*";
+                type?: "user.created" | "user.updated" | "user.deleted" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook.disabled" | "user.*" | "api_key.*" | "webhook.*";
             };
             header?: {
                 /** @description In a stream: continue after this event; instead of `after`. */
@@ -3429,6 +3902,2254 @@ export interface operations {
                         code?: "storage_unavailable";
                     };
                 };
+            };
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /** @description Which page; one past the end is empty, with the true total. */
+                page?: number;
+                /** @description How many on a page. */
+                limit?: number;
+                /** @description Oldest or newest first. */
+                sort?: "createdAt" | "-createdAt";
+                /** @description Walk by key: what comes behind this id. Not together with `page`. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). On a deprecated version: a page about the deprecation. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["users.WebhookList"];
+                };
+            };
+            /** @description `validation_failed`: Validation failed. */
+            400: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 400;
+                        /** @enum {string} */
+                        code?: "validation_failed";
+                    };
+                };
+            };
+            /** @description `unauthorized`: Authentication required; `invalid_api_key`: Invalid API key. */
+            401: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 401;
+                        /** @enum {string} */
+                        code?: "unauthorized" | "invalid_api_key";
+                    };
+                };
+            };
+            /** @description `insufficient_scope`: Insufficient scope. */
+            403: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 403;
+                        /** @enum {string} */
+                        code?: "insufficient_scope";
+                    };
+                };
+            };
+            /** @description `method_not_allowed`: Method not allowed. */
+            405: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The methods of this path. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 405;
+                        /** @enum {string} */
+                        code?: "method_not_allowed";
+                    };
+                };
+            };
+            /** @description `internal`: Internal error. */
+            500: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 500;
+                        /** @enum {string} */
+                        code?: "internal";
+                    };
+                };
+            };
+            /** @description `storage_unavailable`: Storage unavailable. */
+            503: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 503;
+                        /** @enum {string} */
+                        code?: "storage_unavailable";
+                    };
+                };
+            };
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["users.WebhookInput"];
+            };
+        };
+        responses: {
+            /** @description The webhook and its secret, which is shown only in this answer. */
+            201: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The path of what was created. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["users.NewWebhook"];
+                };
+            };
+            /** @description `validation_failed`: Validation failed; `malformed_json`: Malformed JSON; `url_not_allowed`: URL not allowed. */
+            400: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 400;
+                        /** @enum {string} */
+                        code?: "validation_failed" | "malformed_json" | "url_not_allowed";
+                    };
+                };
+            };
+            /** @description `unauthorized`: Authentication required; `invalid_api_key`: Invalid API key. */
+            401: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 401;
+                        /** @enum {string} */
+                        code?: "unauthorized" | "invalid_api_key";
+                    };
+                };
+            };
+            /** @description `insufficient_scope`: Insufficient scope. */
+            403: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 403;
+                        /** @enum {string} */
+                        code?: "insufficient_scope";
+                    };
+                };
+            };
+            /** @description `method_not_allowed`: Method not allowed. */
+            405: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The methods of this path. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 405;
+                        /** @enum {string} */
+                        code?: "method_not_allowed";
+                    };
+                };
+            };
+            /** @description `body_too_large`: Body too large. */
+            413: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 413;
+                        /** @enum {string} */
+                        code?: "body_too_large";
+                    };
+                };
+            };
+            /** @description `unsupported_media_type`: Unsupported media type. */
+            415: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The media types that a body may have. */
+                    Accept?: string;
+                    /** @description The media types that a body may have (RFC 5789 section 2.2). */
+                    "Accept-Patch"?: string;
+                    /** @description A body has no content coding. */
+                    "Accept-Encoding"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 415;
+                        /** @enum {string} */
+                        code?: "unsupported_media_type";
+                    };
+                };
+            };
+            /** @description `internal`: Internal error. */
+            500: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 500;
+                        /** @enum {string} */
+                        code?: "internal";
+                    };
+                };
+            };
+            /** @description `storage_unavailable`: Storage unavailable. */
+            503: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 503;
+                        /** @enum {string} */
+                        code?: "storage_unavailable";
+                    };
+                };
+            };
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook’s id: a TypeID, sortable by creation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook. */
+            200: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["users.Webhook"];
+                };
+            };
+            /** @description `validation_failed`: Validation failed. */
+            400: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 400;
+                        /** @enum {string} */
+                        code?: "validation_failed";
+                    };
+                };
+            };
+            /** @description `unauthorized`: Authentication required; `invalid_api_key`: Invalid API key. */
+            401: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 401;
+                        /** @enum {string} */
+                        code?: "unauthorized" | "invalid_api_key";
+                    };
+                };
+            };
+            /** @description `insufficient_scope`: Insufficient scope. */
+            403: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 403;
+                        /** @enum {string} */
+                        code?: "insufficient_scope";
+                    };
+                };
+            };
+            /** @description `webhook_not_found`: Webhook not found. */
+            404: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 404;
+                        /** @enum {string} */
+                        code?: "webhook_not_found";
+                    };
+                };
+            };
+            /** @description `method_not_allowed`: Method not allowed. */
+            405: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The methods of this path. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 405;
+                        /** @enum {string} */
+                        code?: "method_not_allowed";
+                    };
+                };
+            };
+            /** @description `internal`: Internal error. */
+            500: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 500;
+                        /** @enum {string} */
+                        code?: "internal";
+                    };
+                };
+            };
+            /** @description `storage_unavailable`: Storage unavailable. */
+            503: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 503;
+                        /** @enum {string} */
+                        code?: "storage_unavailable";
+                    };
+                };
+            };
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook’s id: a TypeID, sortable by creation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook is deleted. */
+            204: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `validation_failed`: Validation failed; `malformed_json`: Malformed JSON. */
+            400: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 400;
+                        /** @enum {string} */
+                        code?: "validation_failed" | "malformed_json";
+                    };
+                };
+            };
+            /** @description `unauthorized`: Authentication required; `invalid_api_key`: Invalid API key. */
+            401: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 401;
+                        /** @enum {string} */
+                        code?: "unauthorized" | "invalid_api_key";
+                    };
+                };
+            };
+            /** @description `insufficient_scope`: Insufficient scope. */
+            403: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 403;
+                        /** @enum {string} */
+                        code?: "insufficient_scope";
+                    };
+                };
+            };
+            /** @description `webhook_not_found`: Webhook not found. */
+            404: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 404;
+                        /** @enum {string} */
+                        code?: "webhook_not_found";
+                    };
+                };
+            };
+            /** @description `method_not_allowed`: Method not allowed. */
+            405: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The methods of this path. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 405;
+                        /** @enum {string} */
+                        code?: "method_not_allowed";
+                    };
+                };
+            };
+            /** @description `body_too_large`: Body too large. */
+            413: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 413;
+                        /** @enum {string} */
+                        code?: "body_too_large";
+                    };
+                };
+            };
+            /** @description `unsupported_media_type`: Unsupported media type. */
+            415: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The media types that a body may have. */
+                    Accept?: string;
+                    /** @description The media types that a body may have (RFC 5789 section 2.2). */
+                    "Accept-Patch"?: string;
+                    /** @description A body has no content coding. */
+                    "Accept-Encoding"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 415;
+                        /** @enum {string} */
+                        code?: "unsupported_media_type";
+                    };
+                };
+            };
+            /** @description `internal`: Internal error. */
+            500: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 500;
+                        /** @enum {string} */
+                        code?: "internal";
+                    };
+                };
+            };
+            /** @description `storage_unavailable`: Storage unavailable. */
+            503: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 503;
+                        /** @enum {string} */
+                        code?: "storage_unavailable";
+                    };
+                };
+            };
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook’s id: a TypeID, sortable by creation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["users.WebhookPatch"];
+                "application/json": components["schemas"]["users.WebhookPatch"];
+            };
+        };
+        responses: {
+            /** @description The webhook. */
+            200: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["users.Webhook"];
+                };
+            };
+            /** @description `validation_failed`: Validation failed; `malformed_json`: Malformed JSON; `url_not_allowed`: URL not allowed. */
+            400: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 400;
+                        /** @enum {string} */
+                        code?: "validation_failed" | "malformed_json" | "url_not_allowed";
+                    };
+                };
+            };
+            /** @description `unauthorized`: Authentication required; `invalid_api_key`: Invalid API key. */
+            401: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 401;
+                        /** @enum {string} */
+                        code?: "unauthorized" | "invalid_api_key";
+                    };
+                };
+            };
+            /** @description `insufficient_scope`: Insufficient scope. */
+            403: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 403;
+                        /** @enum {string} */
+                        code?: "insufficient_scope";
+                    };
+                };
+            };
+            /** @description `webhook_not_found`: Webhook not found. */
+            404: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 404;
+                        /** @enum {string} */
+                        code?: "webhook_not_found";
+                    };
+                };
+            };
+            /** @description `method_not_allowed`: Method not allowed. */
+            405: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The methods of this path. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 405;
+                        /** @enum {string} */
+                        code?: "method_not_allowed";
+                    };
+                };
+            };
+            /** @description `body_too_large`: Body too large. */
+            413: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 413;
+                        /** @enum {string} */
+                        code?: "body_too_large";
+                    };
+                };
+            };
+            /** @description `unsupported_media_type`: Unsupported media type. */
+            415: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The media types that a body may have. */
+                    Accept?: string;
+                    /** @description The media types that a body may have (RFC 5789 section 2.2). */
+                    "Accept-Patch"?: string;
+                    /** @description A body has no content coding. */
+                    "Accept-Encoding"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 415;
+                        /** @enum {string} */
+                        code?: "unsupported_media_type";
+                    };
+                };
+            };
+            /** @description `internal`: Internal error. */
+            500: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 500;
+                        /** @enum {string} */
+                        code?: "internal";
+                    };
+                };
+            };
+            /** @description `storage_unavailable`: Storage unavailable. */
+            503: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 503;
+                        /** @enum {string} */
+                        code?: "storage_unavailable";
+                    };
+                };
+            };
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook’s id: a TypeID, sortable by creation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["users.Rotation"];
+            };
+        };
+        responses: {
+            /** @description The webhook and its new secret, which is shown only in this answer. */
+            200: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["users.NewWebhook"];
+                };
+            };
+            /** @description `validation_failed`: Validation failed; `malformed_json`: Malformed JSON. */
+            400: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 400;
+                        /** @enum {string} */
+                        code?: "validation_failed" | "malformed_json";
+                    };
+                };
+            };
+            /** @description `unauthorized`: Authentication required; `invalid_api_key`: Invalid API key. */
+            401: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 401;
+                        /** @enum {string} */
+                        code?: "unauthorized" | "invalid_api_key";
+                    };
+                };
+            };
+            /** @description `insufficient_scope`: Insufficient scope. */
+            403: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 403;
+                        /** @enum {string} */
+                        code?: "insufficient_scope";
+                    };
+                };
+            };
+            /** @description `webhook_not_found`: Webhook not found. */
+            404: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 404;
+                        /** @enum {string} */
+                        code?: "webhook_not_found";
+                    };
+                };
+            };
+            /** @description `method_not_allowed`: Method not allowed. */
+            405: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The methods of this path. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 405;
+                        /** @enum {string} */
+                        code?: "method_not_allowed";
+                    };
+                };
+            };
+            /** @description `body_too_large`: Body too large. */
+            413: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 413;
+                        /** @enum {string} */
+                        code?: "body_too_large";
+                    };
+                };
+            };
+            /** @description `unsupported_media_type`: Unsupported media type. */
+            415: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The media types that a body may have. */
+                    Accept?: string;
+                    /** @description The media types that a body may have (RFC 5789 section 2.2). */
+                    "Accept-Patch"?: string;
+                    /** @description A body has no content coding. */
+                    "Accept-Encoding"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 415;
+                        /** @enum {string} */
+                        code?: "unsupported_media_type";
+                    };
+                };
+            };
+            /** @description `internal`: Internal error. */
+            500: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 500;
+                        /** @enum {string} */
+                        code?: "internal";
+                    };
+                };
+            };
+            /** @description `storage_unavailable`: Storage unavailable. */
+            503: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 503;
+                        /** @enum {string} */
+                        code?: "storage_unavailable";
+                    };
+                };
+            };
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook’s id: a TypeID, sortable by creation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery and its attempt. */
+            200: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["users.Delivery"];
+                };
+            };
+            /** @description `validation_failed`: Validation failed; `malformed_json`: Malformed JSON. */
+            400: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 400;
+                        /** @enum {string} */
+                        code?: "validation_failed" | "malformed_json";
+                    };
+                };
+            };
+            /** @description `unauthorized`: Authentication required; `invalid_api_key`: Invalid API key. */
+            401: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 401;
+                        /** @enum {string} */
+                        code?: "unauthorized" | "invalid_api_key";
+                    };
+                };
+            };
+            /** @description `insufficient_scope`: Insufficient scope. */
+            403: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 403;
+                        /** @enum {string} */
+                        code?: "insufficient_scope";
+                    };
+                };
+            };
+            /** @description `webhook_not_found`: Webhook not found. */
+            404: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 404;
+                        /** @enum {string} */
+                        code?: "webhook_not_found";
+                    };
+                };
+            };
+            /** @description `method_not_allowed`: Method not allowed. */
+            405: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The methods of this path. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 405;
+                        /** @enum {string} */
+                        code?: "method_not_allowed";
+                    };
+                };
+            };
+            /** @description `body_too_large`: Body too large. */
+            413: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 413;
+                        /** @enum {string} */
+                        code?: "body_too_large";
+                    };
+                };
+            };
+            /** @description `unsupported_media_type`: Unsupported media type. */
+            415: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The media types that a body may have. */
+                    Accept?: string;
+                    /** @description The media types that a body may have (RFC 5789 section 2.2). */
+                    "Accept-Patch"?: string;
+                    /** @description A body has no content coding. */
+                    "Accept-Encoding"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 415;
+                        /** @enum {string} */
+                        code?: "unsupported_media_type";
+                    };
+                };
+            };
+            /** @description `internal`: Internal error. */
+            500: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 500;
+                        /** @enum {string} */
+                        code?: "internal";
+                    };
+                };
+            };
+            /** @description `storage_unavailable`: Storage unavailable. */
+            503: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 503;
+                        /** @enum {string} */
+                        code?: "storage_unavailable";
+                    };
+                };
+            };
+        };
+    };
+    replayWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook’s id: a TypeID, sortable by creation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["users.WebhookReplay"];
+            };
+        };
+        responses: {
+            /** @description The events will be delivered. */
+            202: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["users.Webhook"];
+                };
+            };
+            /** @description `validation_failed`: Validation failed; `malformed_json`: Malformed JSON. */
+            400: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 400;
+                        /** @enum {string} */
+                        code?: "validation_failed" | "malformed_json";
+                    };
+                };
+            };
+            /** @description `unauthorized`: Authentication required; `invalid_api_key`: Invalid API key. */
+            401: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 401;
+                        /** @enum {string} */
+                        code?: "unauthorized" | "invalid_api_key";
+                    };
+                };
+            };
+            /** @description `insufficient_scope`: Insufficient scope. */
+            403: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 403;
+                        /** @enum {string} */
+                        code?: "insufficient_scope";
+                    };
+                };
+            };
+            /** @description `webhook_not_found`: Webhook not found. */
+            404: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 404;
+                        /** @enum {string} */
+                        code?: "webhook_not_found";
+                    };
+                };
+            };
+            /** @description `method_not_allowed`: Method not allowed. */
+            405: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The methods of this path. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 405;
+                        /** @enum {string} */
+                        code?: "method_not_allowed";
+                    };
+                };
+            };
+            /** @description `events_expired`: Events expired. */
+            410: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). On a deprecated version: a page about the deprecation. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 410;
+                        /** @enum {string} */
+                        code?: "events_expired";
+                    };
+                };
+            };
+            /** @description `body_too_large`: Body too large. */
+            413: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 413;
+                        /** @enum {string} */
+                        code?: "body_too_large";
+                    };
+                };
+            };
+            /** @description `unsupported_media_type`: Unsupported media type. */
+            415: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The media types that a body may have. */
+                    Accept?: string;
+                    /** @description The media types that a body may have (RFC 5789 section 2.2). */
+                    "Accept-Patch"?: string;
+                    /** @description A body has no content coding. */
+                    "Accept-Encoding"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 415;
+                        /** @enum {string} */
+                        code?: "unsupported_media_type";
+                    };
+                };
+            };
+            /** @description `internal`: Internal error. */
+            500: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 500;
+                        /** @enum {string} */
+                        code?: "internal";
+                    };
+                };
+            };
+            /** @description `storage_unavailable`: Storage unavailable. */
+            503: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 503;
+                        /** @enum {string} */
+                        code?: "storage_unavailable";
+                    };
+                };
+            };
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Which page; one past the end is empty, with the true total. */
+                page?: number;
+                /** @description How many on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The webhook’s id: a TypeID, sortable by creation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). On a deprecated version: a page about the deprecation. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["users.DeliveryList"];
+                };
+            };
+            /** @description `validation_failed`: Validation failed. */
+            400: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 400;
+                        /** @enum {string} */
+                        code?: "validation_failed";
+                    };
+                };
+            };
+            /** @description `unauthorized`: Authentication required; `invalid_api_key`: Invalid API key. */
+            401: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 401;
+                        /** @enum {string} */
+                        code?: "unauthorized" | "invalid_api_key";
+                    };
+                };
+            };
+            /** @description `insufficient_scope`: Insufficient scope. */
+            403: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 403;
+                        /** @enum {string} */
+                        code?: "insufficient_scope";
+                    };
+                };
+            };
+            /** @description `webhook_not_found`: Webhook not found. */
+            404: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 404;
+                        /** @enum {string} */
+                        code?: "webhook_not_found";
+                    };
+                };
+            };
+            /** @description `method_not_allowed`: Method not allowed. */
+            405: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The methods of this path. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 405;
+                        /** @enum {string} */
+                        code?: "method_not_allowed";
+                    };
+                };
+            };
+            /** @description `internal`: Internal error. */
+            500: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 500;
+                        /** @enum {string} */
+                        code?: "internal";
+                    };
+                };
+            };
+            /** @description `storage_unavailable`: Storage unavailable. */
+            503: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 503;
+                        /** @enum {string} */
+                        code?: "storage_unavailable";
+                    };
+                };
+            };
+        };
+    };
+    retryDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook’s id: a TypeID, sortable by creation. */
+                id: string;
+                /** @description The delivery’s id: a TypeID, sortable by creation. */
+                delivery: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is due now. */
+            202: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["users.Delivery"];
+                };
+            };
+            /** @description `validation_failed`: Validation failed; `malformed_json`: Malformed JSON. */
+            400: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 400;
+                        /** @enum {string} */
+                        code?: "validation_failed" | "malformed_json";
+                    };
+                };
+            };
+            /** @description `unauthorized`: Authentication required; `invalid_api_key`: Invalid API key. */
+            401: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 401;
+                        /** @enum {string} */
+                        code?: "unauthorized" | "invalid_api_key";
+                    };
+                };
+            };
+            /** @description `insufficient_scope`: Insufficient scope. */
+            403: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 403;
+                        /** @enum {string} */
+                        code?: "insufficient_scope";
+                    };
+                };
+            };
+            /** @description `webhook_not_found`: Webhook not found; `delivery_not_found`: Delivery not found. */
+            404: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 404;
+                        /** @enum {string} */
+                        code?: "webhook_not_found" | "delivery_not_found";
+                    };
+                };
+            };
+            /** @description `method_not_allowed`: Method not allowed. */
+            405: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The methods of this path. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 405;
+                        /** @enum {string} */
+                        code?: "method_not_allowed";
+                    };
+                };
+            };
+            /** @description `body_too_large`: Body too large. */
+            413: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 413;
+                        /** @enum {string} */
+                        code?: "body_too_large";
+                    };
+                };
+            };
+            /** @description `unsupported_media_type`: Unsupported media type. */
+            415: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The media types that a body may have. */
+                    Accept?: string;
+                    /** @description The media types that a body may have (RFC 5789 section 2.2). */
+                    "Accept-Patch"?: string;
+                    /** @description A body has no content coding. */
+                    "Accept-Encoding"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 415;
+                        /** @enum {string} */
+                        code?: "unsupported_media_type";
+                    };
+                };
+            };
+            /** @description `internal`: Internal error. */
+            500: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 500;
+                        /** @enum {string} */
+                        code?: "internal";
+                    };
+                };
+            };
+            /** @description `storage_unavailable`: Storage unavailable. */
+            503: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 503;
+                        /** @enum {string} */
+                        code?: "storage_unavailable";
+                    };
+                };
+            };
+        };
+    };
+    receiveUserCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event: the same in every attempt. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, when this attempt was made. */
+                "webhook-timestamp": string;
+                /** @description `v1,` and HMAC-SHA-256 in base64, for each secret, separated by spaces. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["users.Event"] & {
+                    /** @constant */
+                    type?: "user.created";
+                    data?: components["schemas"]["users.EventUser"];
+                };
+            };
+        };
+        responses: {
+            /** @description The receiver is gone: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event was received: it is not sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveUserUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event: the same in every attempt. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, when this attempt was made. */
+                "webhook-timestamp": string;
+                /** @description `v1,` and HMAC-SHA-256 in base64, for each secret, separated by spaces. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["users.Event"] & {
+                    /** @constant */
+                    type?: "user.updated";
+                    data?: components["schemas"]["users.EventUser"];
+                };
+            };
+        };
+        responses: {
+            /** @description The receiver is gone: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event was received: it is not sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveUserDeleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event: the same in every attempt. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, when this attempt was made. */
+                "webhook-timestamp": string;
+                /** @description `v1,` and HMAC-SHA-256 in base64, for each secret, separated by spaces. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["users.Event"] & {
+                    /** @constant */
+                    type?: "user.deleted";
+                    data?: components["schemas"]["users.EventUser"];
+                };
+            };
+        };
+        responses: {
+            /** @description The receiver is gone: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event was received: it is not sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveApiKeyCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event: the same in every attempt. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, when this attempt was made. */
+                "webhook-timestamp": string;
+                /** @description `v1,` and HMAC-SHA-256 in base64, for each secret, separated by spaces. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["users.Event"] & {
+                    /** @constant */
+                    type?: "api_key.created";
+                    data?: components["schemas"]["users.ApiKey"];
+                };
+            };
+        };
+        responses: {
+            /** @description The receiver is gone: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event was received: it is not sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveApiKeyRotated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event: the same in every attempt. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, when this attempt was made. */
+                "webhook-timestamp": string;
+                /** @description `v1,` and HMAC-SHA-256 in base64, for each secret, separated by spaces. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["users.Event"] & {
+                    /** @constant */
+                    type?: "api_key.rotated";
+                    data?: components["schemas"]["users.ApiKey"];
+                };
+            };
+        };
+        responses: {
+            /** @description The receiver is gone: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event was received: it is not sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveApiKeyRevoked: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event: the same in every attempt. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, when this attempt was made. */
+                "webhook-timestamp": string;
+                /** @description `v1,` and HMAC-SHA-256 in base64, for each secret, separated by spaces. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["users.Event"] & {
+                    /** @constant */
+                    type?: "api_key.revoked";
+                    data?: components["schemas"]["users.ApiKey"];
+                };
+            };
+        };
+        responses: {
+            /** @description The receiver is gone: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event was received: it is not sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveWebhookDisabled: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event: the same in every attempt. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, when this attempt was made. */
+                "webhook-timestamp": string;
+                /** @description `v1,` and HMAC-SHA-256 in base64, for each secret, separated by spaces. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["users.Event"] & {
+                    /** @constant */
+                    type?: "webhook.disabled";
+                    data?: components["schemas"]["users.Webhook"];
+                };
+            };
+        };
+        responses: {
+            /** @description The receiver is gone: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event was received: it is not sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -5,6 +5,7 @@ import { validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { API_KEY_ID } from '../core/ids.ts'
 import { OVERLAP_MAX } from '../core/limits.ts'
+import { DATE_TIME } from '../core/moments.ts'
 import { type PageSize, type Paging, pagingParameters, readPaging } from '../core/paging.ts'
 import { parameterFaults } from '../core/parameters.ts'
 import { checkName } from '../core/text.ts'
@@ -16,8 +17,6 @@ const DAY_SECONDS = 24 * 60 * 60
 const YEAR_SECONDS = 365 * DAY_SECONDS
 // The last moment that ISO text with a year of four digits can name.
 const LAST_MOMENT = Date.UTC(10000, 0) - 1
-// RFC 3339 section 5.6.
-const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/
 
 const readInput = compileReader(Type.Object({
   name: Type.String(),

@@ -1,5 +1,8 @@
 /** Every scope that a key can have. */
-export const SCOPES = ['users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write', 'events:read'] as const
+export const SCOPES = [
+  'users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write', 'events:read', 'webhooks:read',
+  'webhooks:write'
+] as const
 
 export type Scope = typeof SCOPES[number]
 

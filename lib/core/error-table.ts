@@ -10,6 +10,11 @@ export const errorTable = Object.freeze({
     title: 'Validation failed',
     detail: 'The request has one or more faults; each is named in errors.'
   },
+  url_not_allowed: {
+    status: 400,
+    title: 'URL not allowed',
+    detail: 'A webhook needs an https URL that leads to public addresses alone.'
+  },
   malformed_json: {
     status: 400,
     title: 'Malformed JSON',
@@ -44,6 +49,16 @@ export const errorTable = Object.freeze({
     status: 404,
     title: 'API key not found',
     detail: 'There is no API key with this id.'
+  },
+  webhook_not_found: {
+    status: 404,
+    title: 'Webhook not found',
+    detail: 'There is no webhook with this id.'
+  },
+  delivery_not_found: {
+    status: 404,
+    title: 'Delivery not found',
+    detail: 'This webhook has no delivery with this id.'
   },
   method_not_allowed: {
     status: 405,

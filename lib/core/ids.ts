@@ -5,6 +5,11 @@ const SUFFIX = '[0-7][0-9a-hjkmnp-tv-z]{25}'
 export const USER_ID = new RegExp(`^usr_${SUFFIX}$`)
 export const API_KEY_ID = new RegExp(`^key_${SUFFIX}$`)
 export const EVENT_ID = new RegExp(`^evt_${SUFFIX}$`)
+export const WEBHOOK_ID = new RegExp(`^whk_${SUFFIX}$`)
+export const DELIVERY_ID = new RegExp(`^dlv_${SUFFIX}$`)
+/** What ids begin with. */
+export type IdPrefix = 'usr' | 'key' | 'evt' | 'whk' | 'dlv'
+
 /** Characters in an id. */
 export const ID_LENGTH = 30
 
@@ -16,7 +21,7 @@ generator.setRollbackAllowance(2 ** 48 - 1)
  * A new TypeID (spec 0.3): the prefix, `_`, and 26 characters of base32 UUIDv7. It is greater than every id made before
  * in this process.
  */
-export function newId (prefix: 'usr' | 'key' | 'evt'): string {
+export function newId (prefix: IdPrefix): string {
   return fromUUIDBytes(prefix, Uint8Array.from(generator.generate().bytes))
 }
 
@@ -24,6 +29,18 @@ export function newId (prefix: 'usr' | 'key' | 'evt'): string {
 export function timeOfId (id: string): number {
   const bytes = toUUIDBytes(fromString(id))
   return bytes.slice(0, 6).reduce((time, byte) => time * 256 + byte, 0)
+}
+
+/** The greatest id of its kind. */
+export function greatestId (prefix: IdPrefix): string {
+  return fromUUIDBytes(prefix, new Uint8Array(16).fill(255))
+}
+
+/** The least id that can be made at this time, in epoch milliseconds. */
+export function firstIdAt (prefix: IdPrefix, time: number): string {
+  const bytes = new Uint8Array(16)
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(time) << 16n)
+  return fromUUIDBytes(prefix, bytes)
 }
 
 /** True if the text has the form of a user's id. */

@@ -37,3 +37,7 @@ export const FIELDS_DEPTH_MAX = 8
 export const FIELDS_MEMBERS_MAX = 64
 /** Seconds that a rotated API key may keep working: a week. */
 export const OVERLAP_MAX = 7 * 24 * 60 * 60
+/** Characters in the URL of a webhook. */
+export const WEBHOOK_URL_MAX = 2048
+/** Types of events that a webhook names. */
+export const WEBHOOK_TYPES_MAX = 20

@@ -27,12 +27,16 @@
  *   to do, or repeats an earlier creation records none. A store without an event log is never given one.
  */
 
+import type { DeletionEvent, EventLog } from './event-log.ts'
 import type {
-  ApiKeyRecord, Creation, EventRecord, EventsPage, EventsRequest, Idempotency, NewEvent, Page, PageRequest,
+  ApiKeyRecord, Creation, Idempotency, NewEvent, Page, PageRequest,
   SchemaRequirements, UserChanges, UserFilter, UserKeys, UserRecord, UserUpdate, VersionGuard
 } from './records.ts'
+import type { WebhookStore } from './webhook-store.ts'
 
+export type * from './event-log.ts'
 export type * from './records.ts'
+export type * from './webhook-store.ts'
 
 /** What a store may lack, as data: the conformance kit prints it. */
 export interface Supports {
@@ -40,40 +44,6 @@ export interface Supports {
   transactions: boolean
   /** Writes record their `event`, and there is an `eventLog` that reads them. */
   eventLog: boolean
-}
-
-/**
- * The recorded events of a store. Each is written in the same step as its change, so it is there if and only if the
- * change was committed.
- */
-export interface EventLog {
-  /**
-   * The events that follow one, in an order in which each follows those that were committed before it was written:
-   * whoever reads on after the last event that it has got gets every event exactly once, however long other
-   * transactions stay open. The events of one user come in the order of its versions. The order of two events never
-   * changes. `null`: there is no event with the id `after`. The costs don't grow with the log.
-   */
-  read (request: EventsRequest): Promise<EventsPage | null>
-
-  /** The events of one user or key, newest first, with their exact number: also of one that was deleted. */
-  history (subject: string, page: { offset: number, limit: number }): Promise<Page<EventRecord>>
-
-  /**
-   * Takes every value of a user out of its events, as `erased` of the package does. Returns how many events it has.
-   */
-  erase (userId: string): Promise<number>
-
-  /**
-   * Deletes the oldest events, at most `limit`, as long as they and their successors are older than this time, and
-   * returns how many. The newest event always stays: so a reader that has seen all of them can read on after it.
-   */
-  prune (before: string, limit: number): Promise<number>
-}
-
-/** The event of a deletion. */
-export interface DeletionEvent extends NewEvent {
-  /** Take every value of the user out of its events. */
-  erase: boolean
 }
 
 /**
@@ -113,6 +83,9 @@ export interface OptionalMembers {
 
   /** Required if `supports.eventLog` is true. */
   readonly eventLog?: EventLog
+
+  /** What `fastify-users/webhooks` needs, beside the event log. */
+  readonly webhooks?: WebhookStore
 }
 
 /** The interface that an adapter implements. Every member is required, but for those of {@link OptionalMembers}. */

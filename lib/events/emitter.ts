@@ -47,7 +47,8 @@ export function createEmitter (log: FastifyBaseLogger): { on: Listening['on'], p
     'user.deleted': new Set(),
     'api_key.created': new Set(),
     'api_key.rotated': new Set(),
-    'api_key.revoked': new Set()
+    'api_key.revoked': new Set(),
+    'webhook.disabled': new Set()
   }
 
   async function deliver<Type extends EventType> (event: UsersEvent<Type>, listener: Listener<Type>): Promise<void> {

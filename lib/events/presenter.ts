@@ -28,13 +28,19 @@ export function eventPresenter ({ pastFields }: Pick<Presenter, 'pastFields'>): 
     }
   }
 
+  function dataOf ({ type, data }: EventRecord): JsonObject {
+    if (type.startsWith('user.')) return userOf(data)
+    // Of webhooks the public view is recorded.
+    return type.startsWith('api_key.') ? Object(toApiKey(Object(data))) : data
+  }
+
   return (record) => {
-    const { id, type, timestamp, data, before, actor, requestId } = record
+    const { id, type, timestamp, before, actor, requestId } = record
     return {
       id,
       type,
       timestamp,
-      data: type.startsWith('user.') ? userOf(data) : Object(toApiKey(Object(data))),
+      data: dataOf(record),
       ...(before !== null && { before: beforeOf(record) }),
       actor: actor === null ? null : { type: Object(actor).type, id: actor.id },
       requestId

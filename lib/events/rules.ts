@@ -7,7 +7,7 @@ import type { EventsRequest } from '../core/storage.ts'
 import { EVENT_TYPES } from './types.ts'
 
 /** What `type` may be: a type, or the first part of some with `.*` behind it. */
-const TYPE_FILTERS: readonly string[] = [
+export const TYPE_FILTERS: readonly string[] = [
   ...EVENT_TYPES, ...new Set(EVENT_TYPES.map((type) => `${type.split('.')[0]}.*`))
 ]
 
@@ -18,11 +18,15 @@ const type: Parameter = {
     : { code: 'choice', detail: `must be ${TYPE_FILTERS.join(' or ')}` }
 }
 
+/** True if a filter means this type. */
+export function isOfType (filter: string, each: string): boolean {
+  return filter.endsWith('.*') ? each.startsWith(filter.slice(0, -1)) : each === filter
+}
+
 /** The types that a filter means; null: all. */
 function typesOf (filter: unknown): readonly string[] | null {
   if (typeof filter !== 'string') return null
-  if (!filter.endsWith('.*')) return [filter]
-  return EVENT_TYPES.filter((each) => each.startsWith(filter.slice(0, -1)))
+  return EVENT_TYPES.filter((each) => isOfType(filter, each))
 }
 
 /** Declares the parameters of the feed. */

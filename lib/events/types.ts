@@ -1,18 +1,22 @@
 import type { ApiKey, KeyEventType } from '../api-keys/record.ts'
 import type { Context } from '../core/context.ts'
 import type { Json, JsonObject } from '../core/storage.ts'
+import type { Webhook } from '../core/webhook.ts'
 import type { UserEventType } from '../users/members.ts'
 import type { User, UserFields } from '../users/types.ts'
 
-export type EventType = UserEventType | KeyEventType
+export type EventType = UserEventType | KeyEventType | 'webhook.disabled'
 
 /** Every kind of event. */
 export const EVENT_TYPES = [
-  'user.created', 'user.updated', 'user.deleted', 'api_key.created', 'api_key.rotated', 'api_key.revoked'
+  'user.created', 'user.updated', 'user.deleted', 'api_key.created', 'api_key.rotated', 'api_key.revoked',
+  'webhook.disabled'
 ] as const satisfies readonly EventType[]
 
 /** The subject of each kind of event, after the change: of a deletion the last state, of a rotation the new key. */
-export type EventData<Fields = UserFields> = Record<UserEventType, User<Fields>> & Record<KeyEventType, ApiKey>
+export type EventData<Fields = UserFields> = Record<UserEventType, User<Fields>> & Record<KeyEventType, ApiKey> & {
+  'webhook.disabled': Webhook
+}
 
 /** A change that has been committed. */
 export interface UsersEvent<Type extends EventType = EventType, Fields = UserFields> extends Context {
@@ -31,7 +35,7 @@ export interface LoggedEvent extends Context {
   readonly id: string
   readonly type: string
   readonly timestamp: string
-  /** The user or API key after the change, as `UsersEvent` has it. */
+  /** The user, API key or webhook after the change, as `UsersEvent` has it. */
   readonly data: JsonObject
   /** Of an update: the members that it changed, as they were before; null: there was no such field. */
   readonly before?: Readonly<Record<string, Json>>

@@ -9,6 +9,8 @@ import { header, headerLines } from './header-fields.ts'
 
 /** The media type of bodies and responses. */
 export const JSON_TYPE = 'application/json'
+/** The media type of changes (RFC 7396). */
+export const MERGE_PATCH_TYPE = 'application/merge-patch+json'
 
 /** The faults of a body that must have no members. */
 export const emptyShape = compileShape(Type.Object({}, { additionalProperties: false }))

@@ -10,7 +10,7 @@ import { userListParameters } from '../users/list-query.ts'
 import { eraseParameter } from '../users/parameters.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { UsersService } from '../users/service.ts'
-import { emptyShape, JSON_TYPE } from './body.ts'
+import { emptyShape, JSON_TYPE, MERGE_PATCH_TYPE } from './body.ts'
 import { callerOf, contextOf } from './caller.ts'
 import { entityTag, isNotModified, preconditions } from './conditional.ts'
 import { header } from './header-fields.ts'
@@ -19,8 +19,6 @@ import {
   collectionPaths, handlersUnder, parsedQuery, refuseOtherMethods, routeReads, type RouteSettings, strayParameters,
   typedParameters, writeRoute
 } from './routing.ts'
-
-const MERGE_PATCH_TYPE = 'application/merge-patch+json'
 
 export interface UserRoutesOptions extends RouteSettings {
   /** The host's own fields. */

@@ -1,7 +1,7 @@
 import { forceParameter } from '../api-keys/parameters.ts'
 import { API_KEY_ID } from '../core/ids.ts'
 import { type PageSize, pagingParameters } from '../core/paging.ts'
-import { keyId } from './components.ts'
+import { keyId } from './component-parts.ts'
 import type { Operation } from './operation.ts'
 
 const tag = 'api-keys'

@@ -1,11 +1,12 @@
 import { SCOPES } from '../api-keys/scopes.ts'
 import { errorTable } from '../core/error-table.ts'
-import { API_KEY_ID, EVENT_ID, USER_ID } from '../core/ids.ts'
 import { EMAIL_MAX, NAME_MAX, OVERLAP_MAX } from '../core/limits.ts'
 import type { PageSize } from '../core/paging.ts'
 import { EVENT_TYPES } from '../events/types.ts'
+import { eventId, keyId, list, moment, object, userId } from './component-parts.ts'
 import type { DescribedFields } from './described-fields.ts'
 import type { Schema } from './schema.ts'
+import { webhookComponents } from './webhook-components.ts'
 
 const USER = {
   id: 'usr_01h455vb4pex5vsknk084sn02q',
@@ -23,21 +24,6 @@ const KEY = {
   expiresAt: '2027-01-31T09:30:00.000Z'
 }
 
-const moment = (description: string): Schema => ({ type: 'string', format: 'date-time', description })
-
-export const userId: Schema = {
-  type: 'string',
-  pattern: USER_ID.source,
-  description: 'The user’s id: a TypeID, sortable by creation.'
-}
-export const keyId: Schema = {
-  type: 'string',
-  pattern: API_KEY_ID.source,
-  description: 'The id of the API key’s record: a TypeID, sortable by creation.'
-}
-
-const eventId: Schema = { type: 'string', pattern: EVENT_ID.source, description: 'The event’s id: a TypeID.' }
-
 const name: Schema = {
   type: 'string',
   minLength: 1,
@@ -50,25 +36,6 @@ const email: Schema = {
   format: 'email',
   maxLength: EMAIL_MAX,
   description: 'An ordinary address, kept as sent, trimmed, and checked in that form; unique in any case.'
-}
-
-interface ObjectOptions {
-  optional?: readonly string[]
-  example?: unknown
-}
-
-function object (properties: Readonly<Record<string, Schema>>, { optional = [], example }: ObjectOptions = {}): Schema {
-  return {
-    type: 'object',
-    properties,
-    required: Object.keys(properties).filter((each) => !optional.includes(each)),
-    additionalProperties: false,
-    ...(example !== undefined && { examples: [example] })
-  }
-}
-
-function list (item: string, { max }: PageSize): Schema {
-  return object({ data: { type: 'array', items: { $ref: item }, maxItems: max }, meta: { $ref: 'ListMeta' } })
 }
 
 const scopes: Schema = {
@@ -197,7 +164,10 @@ function eventComponents (pageSize: PageSize, { user, example }: DescribedFields
       id: eventId,
       type: { type: 'string', enum: EVENT_TYPES },
       timestamp: moment('When the change was made.'),
-      data: { anyOf: [{ $ref: 'EventUser' }, { $ref: 'ApiKey' }], description: 'The user or key after the change.' },
+      data: {
+        anyOf: [{ $ref: 'EventUser' }, { $ref: 'ApiKey' }, { $ref: 'Webhook' }],
+        description: 'The user, key or webhook after the change.'
+      },
       before: object({ ...nullable, ...own }, { optional: ['name', 'email', ...Object.keys(own)] }),
       actor: {
         type: ['object', 'null'],
@@ -244,6 +214,7 @@ export function componentsFor (pageSize: PageSize, fields: DescribedFields): Rea
     ...sharedComponents(pageSize),
     ...userComponents(pageSize, fields),
     ...keyComponents(pageSize),
-    ...eventComponents(pageSize, fields)
+    ...eventComponents(pageSize, fields),
+    ...webhookComponents(pageSize)
   }
 }

@@ -3,6 +3,7 @@ import { describeFields } from './described-fields.ts'
 import { type DescriptionSettings, type Operation, schemaOf } from './operation.ts'
 import { referencedNames, withReferences } from './references.ts'
 import type { Schema } from './schema.ts'
+import { webhookRequests } from './webhook-requests.ts'
 
 /** The name of our security scheme in a description. */
 const SECURITY_SCHEME = 'usersApiKey'
@@ -15,7 +16,8 @@ const SCHEME = {
 const TAGS = {
   users: 'User records: list, create, read, update, delete.',
   'api-keys': 'API keys: list, create, rotate, revoke.',
-  events: 'Recorded changes of users and API keys.'
+  events: 'Recorded changes of users and API keys.',
+  webhooks: 'Where events are delivered to.'
 }
 
 /**
@@ -28,6 +30,7 @@ export type Describe = (operation: Operation) => { swaggerTransform: Transform }
 /** The description, as it is so far. */
 interface Described {
   openapi?: string
+  webhooks?: Readonly<Record<string, unknown>>
   tags?: ReadonlyArray<{ name: string, description?: string }>
   components?: {
     schemas?: Readonly<Record<string, unknown>>
@@ -82,6 +85,13 @@ function addReferenced (description: Described, { tag }: Operation, own: Readonl
   if (!tags.some(({ name }) => name === tag)) description.tags = [...tags, { name: tag, description: TAGS[tag] }]
 }
 
+/** Adds the requests that receivers of webhooks get. Another mount's have its name before them. */
+function addWebhooks (description: Described, requests: Readonly<Record<string, Schema>>, mount: string): void {
+  const named = Object.entries(requests).map(([type, request]) =>
+    [mount === 'users' ? type : `${mount}.${type}`, withReferences(request, mount)])
+  if (named.length > 0) description.webhooks = { ...description.webhooks, ...Object.fromEntries(named) }
+}
+
 /** True for OpenAPI 3.1 and later, whose schemas are JSON Schema. Earlier versions can't express ours. */
 function isSupported (description: Described | undefined): description is Described {
   return description?.openapi !== undefined && !description.openapi.startsWith('3.0')
@@ -103,10 +113,13 @@ export function createDescribe (settings: DescriptionSettings, onUnsupported: ()
         return hide({ url })
       }
       const mount = mountNameIn(openapiObject, settings)
-      const operationId = mount === 'users' ? operation.operationId : `${operation.operationId}_${mount}`
+      const suffix = mount === 'users' ? '' : `_${mount}`
+      const operationId = `${operation.operationId}${suffix}`
       const schema = schemaOf({ ...operation, operationId }, parametersIn(url), settings)
-      const own = [...referencedNames(schema, components)].map((name) =>
-        [`${mount}.${name}`, withReferences(components[name], mount)] as const)
+      const requests = operation.tag === 'webhooks' ? webhookRequests(suffix) : {}
+      addWebhooks(openapiObject, requests, mount)
+      const names = referencedNames(requests, components, referencedNames(schema, components))
+      const own = [...names].map((name) => [`${mount}.${name}`, withReferences(components[name], mount)] as const)
       addReferenced(openapiObject, operation, Object.fromEntries(own))
       return { url, schema: { ...Object(withReferences(schema, mount)), security: [{ [SECURITY_SCHEME]: [] }] } }
     }

@@ -1,6 +1,6 @@
 import type { PageSize } from '../core/paging.ts'
 import { feedParameters, historyParameters } from '../events/rules.ts'
-import { userId } from './components.ts'
+import { userId } from './component-parts.ts'
 import type { Operation } from './operation.ts'
 
 const tag = 'events'

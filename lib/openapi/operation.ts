@@ -8,18 +8,20 @@ import type { Schema } from './schema.ts'
 /** An operation, as its routes know it. `schemaOf` adds what all operations have in common. */
 export interface Operation {
   operationId: string
-  tag: 'users' | 'api-keys' | 'events'
+  tag: 'users' | 'api-keys' | 'events' | 'webhooks'
   summary: string
   description?: string
   /** The parameter `id` of the path, if there is one. */
   id?: Schema
+  /** Other parameters of the path. */
+  path?: Readonly<Record<string, Schema>>
   query?: Parameters
   /** The request headers that the operation reads. */
   reads?: ReadonlyArray<keyof typeof REQUEST_HEADERS>
   /** Media types of the body, and the name of its component. */
   body?: { types: readonly string[], is: string }
   success: {
-    status: 200 | 201 | 204
+    status: 200 | 201 | 202 | 204
     description: string
     is?: string
     headers?: readonly HeaderName[]
@@ -107,9 +109,10 @@ function successResponse (operation: Operation, settings: DescriptionSettings): 
   return { ...described, content: operation.success.stream === true ? { ...content, ...asStream } : content }
 }
 
-function pathParameters ({ id }: Operation, names: readonly string[]): Schema {
+function pathParameters ({ id, path }: Operation, names: readonly string[]): Schema {
   const other = { type: 'string', description: 'A part of the prefix of this API.' }
-  const properties = Object.fromEntries(names.map((name) => [name, name === 'id' && id !== undefined ? id : other]))
+  const known: Readonly<Record<string, Schema>> = { ...(id !== undefined && { id }), ...path }
+  const properties = Object.fromEntries(names.map((name) => [name, known[name] ?? other]))
   return { type: 'object', properties, required: names }
 }
 

@@ -2,7 +2,7 @@ import type { PageSize } from '../core/paging.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { userListParameters } from '../users/list-query.ts'
 import { eraseParameter } from '../users/parameters.ts'
-import { userId } from './components.ts'
+import { userId } from './component-parts.ts'
 import type { Operation } from './operation.ts'
 
 const tag = 'users'

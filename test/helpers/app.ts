@@ -9,7 +9,8 @@ import { watchAnswers } from './described.ts'
 import { captureLog, textOf } from './log.ts'
 
 export const ALL_SCOPES: Scope[] = [
-  'users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write', 'events:read'
+  'users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write', 'events:read', 'webhooks:read',
+  'webhooks:write'
 ]
 
 type RequestOptions = Omit<InjectOptions, 'method' | 'url'>
@@ -43,11 +44,12 @@ export function inject (
 }
 
 const KEY_TEXT = '[a-z0-9]+_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}'
+const WEBHOOK_SECRET = 'whsec_[0-9A-Za-z+/]{20,}'
 const ADDRESS = '[^\\s"\'/\\\\]+@[^\\s"\'/\\\\]+\\.[a-z]+'
 
 /** What no log may hold: texts of keys, e-mail addresses, and the given names and digests. */
 export function leaksIn (text: string, names: Iterable<string>): string[] {
-  const secrets = text.match(new RegExp(`${KEY_TEXT}|${ADDRESS}`, 'gi')) ?? []
+  const secrets = text.match(new RegExp(`${KEY_TEXT}|${WEBHOOK_SECRET}|${ADDRESS}`, 'gi')) ?? []
   return [...secrets, ...[...names].filter((name) => name.length >= 5 && text.includes(name))]
 }
 

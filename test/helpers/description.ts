@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import users, { type UsersOptions } from '../../lib/index.ts'
+import { webhooks } from '../../lib/webhooks-plugin.ts'
 import type { DescribedOperation, Description } from './described.ts'
 import { captureLog } from './log.ts'
 import './watch-all.ts'
@@ -20,7 +21,7 @@ const INFO = {
  */
 interface Host {
   openapi?: object | null
-  mounts?: Array<Partial<UsersOptions>>
+  mounts?: Array<Partial<UsersOptions> & { webhooks?: boolean }>
   before?: (app: FastifyInstance) => unknown
   last?: boolean
 }
@@ -37,7 +38,10 @@ export async function describe (
   const register = () => app.register(swagger, openapi === null ? {} : { openapi: Object(members) })
   if (!last) await register()
   await before?.(app)
-  for (const mount of mounts) await app.register(users, { storage: memory(), migrate: true, ...mount })
+  for (const { webhooks: hasWebhooks = false, ...mount } of mounts) {
+    await app.register(users, { storage: memory(), migrate: true, ...mount })
+    if (hasWebhooks) await app.register(webhooks)
+  }
   if (last) await register()
   await app.ready()
   const made: unknown = app.swagger()

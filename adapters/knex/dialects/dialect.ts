@@ -1,3 +1,4 @@
+import type { IdPrefix } from '../../../lib/core/ids.ts'
 import type { PageRequest } from '../../../lib/core/storage.ts'
 import type { Driver, Param, Statement } from '../drivers/driver.ts'
 import type { Column } from '../tables/columns.ts'
@@ -54,7 +55,7 @@ export interface SchemaSql {
   /** A condition that the JSON in a column is an object. */
   isJsonObject (column: string): string
   /** A condition that a column has an id: the prefix, `_`, and 26 characters of base32. */
-  isId (column: string, prefix: 'usr' | 'key' | 'evt'): string
+  isId (column: string, prefix: IdPrefix): string
   /** Storage parameters of a table whose rows are updated in place often. */
   fillFactor: string
   /** What follows the column of a foreign key to users: the reference, where the database always enforces it. */
@@ -140,6 +141,9 @@ export interface Dialect extends Driver {
   contains (text: string, part: string): string
   /** Selects `name` and `value` of each setting with which a crash can lose acknowledged writes. */
   weakSettings: string
+  /** What locks the rows that are selected, and what leaves out those that are locked. */
+  forUpdate: string
+  skipLocked: string
   batch: BatchSql
   transaction: TransactionSql
   schema: SchemaSql

@@ -64,8 +64,9 @@ export const postgresSchema: SchemaSql = {
     sql: 'SELECT 1 AS found FROM pg_catalog.pg_class WHERE oid = to_regclass($1)',
     params: [migrations]
   }),
-  objectsInForce ({ users, state, apiKeys, events, eventState }) {
-    const tables = [users, state, apiKeys, events, eventState].map((table) => `to_regclass('${table}')`).join(', ')
+  objectsInForce ({ users, state, apiKeys, events, eventState, webhooks, webhookDeliveries }) {
+    const tables = [users, state, apiKeys, events, eventState, webhooks, webhookDeliveries]
+      .map((table) => `to_regclass('${table}')`).join(', ')
     return `SELECT c.relname AS name FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
         WHERE i.indisvalid
           AND c.relnamespace = (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = to_regclass('${users}'))

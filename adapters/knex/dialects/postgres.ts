@@ -40,6 +40,9 @@ export const postgresDialect: Dialect = {
     order: (column) => ` ORDER BY ${column}`
   },
 
+  forUpdate: ' FOR UPDATE',
+  skipLocked: ' FOR UPDATE SKIP LOCKED',
+
   transaction: {
     begin: 'BEGIN ISOLATION LEVEL READ COMMITTED',
     beginSnapshotRead: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',

@@ -40,6 +40,9 @@ export const sqliteDialect: Dialect = {
     order: () => ''
   },
 
+  forUpdate: '',
+  skipLocked: '',
+
   transaction: {
     // A transaction that begins with a read could not become a writer after another one: SQLite would refuse it.
     begin: 'BEGIN IMMEDIATE',

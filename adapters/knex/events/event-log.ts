@@ -1,15 +1,12 @@
 import type { EventLog, EventsRequest } from '../../../lib/core/storage.ts'
 import { isStorable } from '../../../lib/core/text.ts'
-import { createCoalescer } from '../batching/coalesce.ts'
 import type { Executor } from '../connection/executor.ts'
 import type { Param } from '../drivers/driver.ts'
 import { EVENT_COLUMNS } from '../tables/columns.ts'
 import type { Names } from '../tables/names.ts'
 import { toEvent, unpacked } from '../tables/rows.ts'
 import type { EventWrites } from './event-writes.ts'
-
-// As many events get their positions by one statement: some 50 ms of PostgreSQL's time.
-const NUMBERED_TOGETHER = 5000
+import type { Numbering } from './numbering.ts'
 
 /** The statements that read and prune events. */
 function eventLogSql ({ dialect }: Executor, { events }: Names) {
@@ -46,22 +43,14 @@ function eventLogSql ({ dialect }: Executor, { events }: Names) {
 }
 
 /** The recorded events in SQL. */
-export function knexEventLog (executor: Executor, names: Names, writes: EventWrites): EventLog {
-  const { read, query, transaction, dialect } = executor
-  const { number } = dialect.events
+export function knexEventLog (
+  executor: Executor,
+  names: Names,
+  writes: EventWrites,
+  numbering: Numbering
+): EventLog {
+  const { read, query, transaction } = executor
   const sql = eventLogSql(executor, names)
-  const together = createCoalescer<number>()
-
-  async function numberOnce (statement: string): Promise<number> {
-    // Its statements must see what other transactions commit meanwhile, whatever the database's default is.
-    const [row] = await transaction((on) => on(statement, [NUMBERED_TOGETHER]))
-    return Number(row?.['numbered'])
-  }
-
-  /** Gives committed events their positions, and returns how many got one. */
-  async function numberEvents (): Promise<number> {
-    return number === null ? 0 : together('', () => numberOnce(number(names)))
-  }
 
   async function readPage ({ after, limit, types }: EventsRequest) {
     const params: Param[] = [after, limit + 1, ...types ?? []]
@@ -77,7 +66,7 @@ export function knexEventLog (executor: Executor, names: Names, writes: EventWri
       const types = request.types === null ? null : [...new Set(request.types)].filter(isStorable)
       let page = await readPage({ ...request, types })
       // What it lacks may be committed, and not have its position yet.
-      if (!page.more && (await numberEvents() > 0 || !page.isKnown)) page = await readPage({ ...request, types })
+      if (!page.more && (await numbering.some() > 0 || !page.isKnown)) page = await readPage({ ...request, types })
       return page.isKnown ? { events: page.events, more: page.more } : null
     },
 
@@ -93,7 +82,7 @@ export function knexEventLog (executor: Executor, names: Names, writes: EventWri
     },
 
     async prune (before, limit) {
-      while (await numberEvents() === NUMBERED_TOGETHER);
+      await numbering.all()
       return (await query(sql.prune, [limit + 1, before])).length
     }
   }

@@ -15,7 +15,7 @@ export const EVENT_VALUES: readonly TypedColumn[] = [
 /** The columns that an event is written to, in the order of {@link EVENT_VALUES}, then the rest. */
 export const EVENT_TARGETS = 'id, type, happened_at, context, subject, data'
 
-/** All values of an event of which nothing was before. */
+/** The columns of an event of which nothing was before. */
 export const RECORDED: readonly TypedColumn[] = [...EVENT_VALUES, ['subject', 'text'], ['data', 'json']]
 
 // As many events of one user are erased by one statement.
@@ -31,7 +31,8 @@ export function userEventValues (event: NewEvent, user: UserRecord): string[] {
   return recordedValues(userEvent(event, user))
 }
 
-function recordedValues (event: EventRecord): string[] {
+/** All values of an event of which nothing was before. */
+export function recordedValues (event: EventRecord): string[] {
   return [...eventValues(event), event.subject, JSON.stringify(event.data)]
 }
 

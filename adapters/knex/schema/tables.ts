@@ -73,6 +73,31 @@ function eventsTable ({ schema: { bytewise, json, moment, isId }, events: sql }:
   ]
 }
 
+/** What statements compare has columns of its own; the rest is JSON. */
+function webhookTables ({ schema: { bytewise, json, isId } }: Dialect, names: Names): string[] {
+  const { webhooks, webhookDeliveries, quoted } = names
+  return [
+    `CREATE TABLE ${webhooks} (
+        id ${bytewise} NOT NULL CONSTRAINT ${quoted('webhooks_pkey')} PRIMARY KEY
+          CONSTRAINT ${quoted('webhooks_id_form')} CHECK (${isId('id', 'whk')}),
+        record ${json} NOT NULL
+      )`,
+    `CREATE TABLE ${webhookDeliveries} (
+        id ${bytewise} NOT NULL CONSTRAINT ${quoted('webhook_deliveries_pkey')} PRIMARY KEY
+          CONSTRAINT ${quoted('webhook_deliveries_id_form')} CHECK (${isId('id', 'dlv')}),
+        webhook_id ${bytewise} NOT NULL,
+        created_at ${bytewise} NOT NULL,
+        due_at ${bytewise},
+        claims integer NOT NULL,
+        record ${json} NOT NULL
+      )`,
+    `CREATE INDEX ${quoted('webhook_deliveries_webhook')} ON ${webhookDeliveries} (webhook_id, id)`,
+    `CREATE INDEX ${quoted('webhook_deliveries_due')} ON ${webhookDeliveries} (webhook_id, due_at) ` +
+      'WHERE due_at IS NOT NULL',
+    `CREATE INDEX ${quoted('webhook_deliveries_done')} ON ${webhookDeliveries} (created_at) WHERE due_at IS NULL`
+  ]
+}
+
 /** The tables of exact counting (`docs/exact-counting.md`), and what counts no users. */
 function countingTables ({ schema: { bytewise, fillFactor } }: Dialect, names: Names): string[] {
   const { blocks, groups, changes, state, quoted } = names
@@ -111,14 +136,16 @@ export function createTables (dialect: Dialect, names: Names): string[] {
     ...idempotencyKeysTable(dialect, names),
     ...countingTables(dialect, names),
     ...eventsTable(dialect, names),
+    ...webhookTables(dialect, names),
     ...dialect.schema.create(names)
   ]
 }
 
 /** The statements that drop everything, and all users with it. */
 export function dropTables (dialect: Dialect, names: Names): string[] {
-  const { users, apiKeys, idempotencyKeys, blocks, groups, changes, state, events } = names
-  const tables = [idempotencyKeys, users, apiKeys, state, changes, groups, blocks, events]
+  const { users, apiKeys, idempotencyKeys, blocks, groups, changes, state, events, webhooks } = names
+  const counting = [state, changes, groups, blocks]
+  const tables = [idempotencyKeys, users, apiKeys, ...counting, events, names.webhookDeliveries, webhooks]
   return [
     ...tables.map((table) => `DROP TABLE ${table}`), ...dialect.schema.drop(names), ...dialect.events.drop(names)
   ]

@@ -42,6 +42,8 @@ export interface Names {
   eventState: string
   /** PostgreSQL: the sequence of the events as they are written. */
   eventSequence: string
+  webhooks: string
+  webhookDeliveries: string
   /** Ranges of user ids, each with the number of users in it. */
   blocks: string
   /** Ranges of blocks, each with the number of users before it. */
@@ -85,6 +87,8 @@ export function namesOf (options: NamingOptions, hasSchemas: boolean): Names {
     events: table('events'),
     eventState: table('event_state'),
     eventSequence: table('event_sequence'),
+    webhooks: table('webhooks'),
+    webhookDeliveries: table('webhook_deliveries'),
     blocks: table('counting_blocks'),
     groups: table('counting_groups'),
     changes: table('counting_changes'),

@@ -56,7 +56,7 @@ export function toCreatedUser (text: unknown): UserRecord {
 }
 
 /** JSON comes as text from a row, and as a value from a packed page. */
-function toJson (value: unknown): unknown {
+export function toJson (value: unknown): unknown {
   return typeof value === 'string' ? JSON.parse(value) : value
 }
 

@@ -13,6 +13,8 @@ export interface Answer {
 const VARIABLE = [
   { word: 'usr_…', pattern: /usr_[0-9a-z]{26}/ },
   { word: 'key_…', pattern: /key_[0-9a-z]{26}/ },
+  { word: 'whk_…', pattern: /whk_[0-9a-z]{26}/ },
+  { word: 'whsec_…', pattern: /whsec_[0-9A-Za-z+/]{43}=/ },
   { word: 'uk_….', pattern: /uk_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}/ },
   { word: 'uk_…', pattern: /uk_[0-9A-Za-z]{12}/ },
   { word: '<time>', pattern: /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/ },

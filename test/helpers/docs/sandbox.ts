@@ -9,7 +9,10 @@ import { buildApp } from '../../../examples/standalone/app.ts'
 import { readConfig } from '../../../examples/standalone/config.ts'
 import { pgUrl, sql, temporaryDirectory } from '../stores.ts'
 
-const ALL_SCOPES: Scope[] = ['users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write', 'events:read']
+const ALL_SCOPES: Scope[] = [
+  'users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write', 'events:read', 'webhooks:read',
+  'webhooks:write'
+]
 
 /** The text of a key that may do everything and never expires, as the standalone service makes its first one. */
 export async function firstKey (app: FastifyInstance): Promise<string> {
@@ -55,7 +58,9 @@ export async function createSandbox (t: Test, loadFields: () => Promise<FieldsJs
 
   async function startStandalone (): Promise<{ origin: string, key: string }> {
     const url = `sqlite:${join(directory, 'data', 'users.db')}`
-    return start(await buildApp(readConfig({ DATABASE_URL: url, API_KEY_ROUTES: 'true', EVENT_LOG: 'true' }), false))
+    return start(await buildApp(readConfig({
+      DATABASE_URL: url, API_KEY_ROUTES: 'true', WEBHOOKS: 'true', WEBHOOK_NETWORKS: '127.0.0.0/8'
+    }), false))
   }
 
   async function createDatabase (): Promise<string> {

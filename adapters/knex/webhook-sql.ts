@@ -1,0 +1,62 @@
+import type { Dialect, TypedColumn } from './dialects/dialect.ts'
+import { type Column, EVENT_COLUMNS } from './tables/columns.ts'
+import type { Names } from './tables/names.ts'
+
+/** What is read of an endpoint. */
+export const WEBHOOK_COLUMNS: readonly Column[] = [{ name: 'record', column: 'record', kind: 'json' }]
+
+/** What is read of a delivery. */
+export const DELIVERY_COLUMNS: readonly Column[] = [
+  ...WEBHOOK_COLUMNS,
+  { name: 'dueAt', column: 'due_at', kind: 'plain' },
+  { name: 'claims', column: 'claims', kind: 'plain' }
+]
+
+/** What is written of a delivery. An empty `due_at` stands for none. */
+const DELIVERY_VALUES: readonly TypedColumn[] = [
+  ['id', 'text'], ['webhook_id', 'text'], ['created_at', 'text'], ['due_at', 'text'], ['claims', 'integer'],
+  ['record', 'json']
+]
+
+/** The statements of webhooks. */
+export function webhookSql (dialect: Dialect, { webhooks, webhookDeliveries: deliveries, events }: Names) {
+  const { p, limit, select, packed, batch, forUpdate, skipLocked } = dialect
+  const columns = select(DELIVERY_COLUMNS)
+  const values = DELIVERY_VALUES.map(([name]) => name === 'due_at' ? "nullif(q_due_at, '')" : `q_${name}`).join(', ')
+  const written = ['due_at', 'claims', 'record'].map((name) => `${name} = excluded.${name}`).join(', ')
+  const ofWebhook = `SELECT * FROM ${deliveries} WHERE webhook_id = ${p(1)} ORDER BY id DESC ` +
+    `LIMIT ${limit(2)} OFFSET ${limit(3)}`
+  const first = `SELECT min(position) FROM ${events} WHERE id >= ${p(1)} AND position > 0`
+  return {
+    insert: `INSERT INTO ${webhooks} (id, record) VALUES (${p(1)}, ${p(2)})`,
+    find: `SELECT ${select(WEBHOOK_COLUMNS)} FROM ${webhooks} WHERE id = ${p(1)}`,
+    lock: `SELECT ${select(WEBHOOK_COLUMNS)} FROM ${webhooks} WHERE id = ${p(1)}${forUpdate}`,
+    update: `UPDATE ${webhooks} SET record = ${p(2)} WHERE id = ${p(1)}`,
+    remove: `DELETE FROM ${webhooks} WHERE id = ${p(1)}`,
+    removeDeliveries: `DELETE FROM ${deliveries} WHERE webhook_id = ${p(1)}`,
+    findDelivery: `SELECT ${columns} FROM ${deliveries} WHERE id = ${p(1)}`,
+    /** 1: id of the delivery, 2: that of its endpoint. */
+    lockDelivery: `SELECT ${columns} FROM ${deliveries} WHERE id = ${p(1)} AND webhook_id = ${p(2)}${forUpdate}`,
+    // SQLite takes ON CONFLICT after a selection without WHERE for a part of a join.
+    writeDeliveries: `INSERT INTO ${deliveries} (${DELIVERY_VALUES.map(([name]) => name).join(', ')}) ` +
+      `SELECT ${values} FROM ${batch.rows(DELIVERY_VALUES)} WHERE true ON CONFLICT (id) DO UPDATE SET ${written}`,
+    /** 1: endpoint, 2: limit, 3: offset. */
+    listDeliveries: `SELECT (SELECT count(*) FROM ${deliveries} WHERE webhook_id = ${p(1)}) AS total, ` +
+      `${packed(DELIVERY_COLUMNS, ofWebhook)} AS items`,
+    /** One look-up for each endpoint, however many deliveries are due. 1: now. */
+    due: `SELECT id FROM ${webhooks} AS w WHERE EXISTS (SELECT 1 FROM ${deliveries} ` +
+      `WHERE webhook_id = w.id AND due_at <= ${p(1)})`,
+    /** 1: endpoint, 2: now, 3: end of the claim, 4: limit. */
+    claim: `WITH due AS MATERIALIZED (SELECT id FROM ${deliveries} WHERE webhook_id = ${p(1)} AND due_at <= ${p(2)} ` +
+      `ORDER BY due_at, id LIMIT ${limit(4)}${skipLocked}) ` +
+      `UPDATE ${deliveries} SET due_at = ${p(3)}, claims = claims + 1 WHERE id IN (SELECT id FROM due) ` +
+      `RETURNING ${columns}`,
+    /** 1: before, 2: limit. */
+    prune: `DELETE FROM ${deliveries} WHERE id IN (SELECT id FROM ${deliveries} ` +
+      `WHERE due_at IS NULL AND created_at < ${p(1)} ORDER BY created_at LIMIT ${limit(2)}) RETURNING id`,
+    findEvent: `SELECT ${packed(EVENT_COLUMNS, `SELECT * FROM ${events} WHERE id = ${p(1)}`)} AS items`,
+    /** The newest event with a position, if no event has an id as great. 1: id. */
+    eventBefore: `SELECT id FROM ${events} WHERE position > 0 ` +
+      `AND ((${first}) IS NULL OR position < (${first})) ORDER BY position DESC LIMIT 1`
+  }
+}

@@ -1,0 +1,106 @@
+import type { DeliveryRecord, WebhookChange, WebhookRecord, WebhookStore } from '../../lib/core/storage.ts'
+import { isStorable } from '../../lib/core/text.ts'
+import type { Executor, Query } from './connection/executor.ts'
+import type { Param } from './drivers/driver.ts'
+import { type EventWrites, recordedValues } from './events/event-writes.ts'
+import type { Numbering } from './events/numbering.ts'
+import { pageStatement, toPage } from './pages.ts'
+import { EVENT_COLUMNS } from './tables/columns.ts'
+import type { Names } from './tables/names.ts'
+import { type Row, toEvent, toJson, unpacked } from './tables/rows.ts'
+import { DELIVERY_COLUMNS, WEBHOOK_COLUMNS, webhookSql } from './webhook-sql.ts'
+
+const toWebhook = ({ record }: Row): WebhookRecord => Object(toJson(record))
+
+function toDelivery ({ record, dueAt, claims }: Row): DeliveryRecord {
+  return { ...Object(toJson(record)), dueAt: dueAt === null ? null : String(dueAt), claims: Number(claims) }
+}
+
+function deliveryValues ({ dueAt, claims, ...record }: DeliveryRecord): Param[] {
+  return [record.id, record.webhook, record.createdAt, dueAt ?? '', claims, JSON.stringify(record)]
+}
+
+/** Endpoints and deliveries of webhooks in SQL. */
+export function knexWebhooks (
+  { query, read, transaction, dialect }: Executor,
+  names: Names,
+  { record }: EventWrites,
+  numbering: Numbering
+): WebhookStore {
+  const sql = webhookSql(dialect, names)
+  const { batch } = dialect
+
+  async function write (on: Query, { webhook, deliveries = [], event }: WebhookChange): Promise<void> {
+    if (webhook !== undefined) await on(sql.update, [webhook.id, JSON.stringify(webhook)])
+    if (deliveries.length > 0) await on(sql.writeDeliveries, batch.values(deliveries.map(deliveryValues)))
+    if (event !== undefined) await record(on, [recordedValues(event)])
+  }
+
+  async function one<Item> (statement: string, id: string, toItem: (row: Row) => Item | null): Promise<Item | null> {
+    const [row] = isStorable(id) ? await read(statement, [id]) : []
+    return row === undefined ? null : toItem(row)
+  }
+
+  return {
+    async insert (webhook) {
+      await query(sql.insert, [webhook.id, JSON.stringify(webhook)])
+    },
+
+    find: (id) => one(sql.find, id, toWebhook),
+
+    async list (page) {
+      const statement = pageStatement(dialect, names.webhooks, WEBHOOK_COLUMNS, null, page)
+      return toPage(await query(statement.sql, statement.params), WEBHOOK_COLUMNS, toWebhook)
+    },
+
+    async change (id, delivery, decide) {
+      if (!isStorable(id) || !isStorable(delivery ?? '')) return null
+      return transaction(async (on) => {
+        const [row] = await on(sql.lock, [id], { waitsFor: id })
+        const [of] = row === undefined || delivery === null ? [] : await on(sql.lockDelivery, [delivery, id])
+        if (row === undefined || (delivery !== null && of === undefined)) return null
+        const webhook = toWebhook(row)
+        const change = decide(webhook, of === undefined ? null : toDelivery(of))
+        if (change !== null) await write(on, change)
+        return change?.webhook ?? webhook
+      }, { waitsFor: id })
+    },
+
+    async remove (id) {
+      if (!isStorable(id)) return false
+      return transaction(async (on) => {
+        const [row] = await on(sql.lock, [id], { waitsFor: id })
+        if (row === undefined) return false
+        await on(sql.removeDeliveries, [id])
+        await on(sql.remove, [id])
+        return true
+      }, { waitsFor: id })
+    },
+
+    due: async (now) => (await read(sql.due, [now])).map(({ id }) => String(id)),
+
+    async claim (id, { now, until, limit }) {
+      return (await query(sql.claim, [id, now, until, limit])).map(toDelivery)
+    },
+
+    findDelivery: (id) => one(sql.findDelivery, id, toDelivery),
+
+    async listDeliveries (id, { offset, limit }) {
+      const [row] = await read(sql.listDeliveries, [id, limit, offset])
+      return { items: unpacked(DELIVERY_COLUMNS, row?.['items']).map(toDelivery), total: Number(row?.['total']) }
+    },
+
+    async findEvent (id) {
+      return one(sql.findEvent, id, ({ items }) => unpacked(EVENT_COLUMNS, items).map(toEvent)[0] ?? null)
+    },
+
+    async eventBefore (id) {
+      await numbering.all()
+      return one(sql.eventBefore, id, (row) => String(row['id']))
+    },
+
+    async prune (before, limit) {
+      return (await query(sql.prune, [before, limit])).length
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import type { DeliveryRecord, WebhookRecord, WebhookStore } from '../../lib/core/storage.ts'
+import type { MemoryEvents } from './event-log.ts'
+import { pageOf, positionsOf } from './positions.ts'
+import { SortedMap } from './sorted-map.ts'
+
+function isDue ({ dueAt }: DeliveryRecord, now: string): boolean {
+  return dueAt !== null && dueAt <= now
+}
+
+/** Endpoints and deliveries of webhooks in memory. No method waits for anything, so each is atomic by itself. */
+export function memoryWebhooks (events: MemoryEvents): WebhookStore {
+  const webhooks = new SortedMap<WebhookRecord>()
+  const deliveries = new Map<string, DeliveryRecord>()
+  const endpoints = new Map<string, WebhookRecord>()
+
+  function keep (webhook: WebhookRecord): void {
+    webhooks.set(webhook.id, webhook)
+    endpoints.set(webhook.id, webhook)
+  }
+
+  function ofEndpoint (id: string): DeliveryRecord[] {
+    return [...deliveries.values()].filter(({ webhook }) => webhook === id)
+  }
+
+  return {
+    async insert (webhook) {
+      keep(structuredClone(webhook))
+    },
+
+    async find (id) {
+      return structuredClone(endpoints.get(id) ?? null)
+    },
+
+    async list (page) {
+      return { items: structuredClone(pageOf(webhooks, page)), total: webhooks.size }
+    },
+
+    async change (id, deliveryId, decide) {
+      const webhook = endpoints.get(id)
+      const delivery = deliveryId === null ? null : deliveries.get(deliveryId)
+      if (webhook === undefined || delivery === undefined) return null
+      const change = structuredClone(decide(structuredClone(webhook), structuredClone(delivery)))
+      for (const each of change?.deliveries ?? []) deliveries.set(each.id, each)
+      if (change?.webhook !== undefined) keep(change.webhook)
+      if (change?.event !== undefined) events.add(change.event)
+      return structuredClone(change?.webhook ?? webhook)
+    },
+
+    async remove (id) {
+      for (const { id: delivery } of ofEndpoint(id)) deliveries.delete(delivery)
+      webhooks.delete(id)
+      return endpoints.delete(id)
+    },
+
+    async due (now) {
+      return [...new Set([...deliveries.values()].filter((each) => isDue(each, now)).map(({ webhook }) => webhook))]
+    },
+
+    async claim (id, { now, until, limit }) {
+      const due = ofEndpoint(id).filter((each) => isDue(each, now))
+      const first = due.sort((a, b) => String(a.dueAt) < String(b.dueAt) ? -1 : 1).slice(0, limit)
+      for (const each of first) Object.assign(each, { claims: each.claims + 1, dueAt: until })
+      return structuredClone(first)
+    },
+
+    async findDelivery (id) {
+      return structuredClone(deliveries.get(id) ?? null)
+    },
+
+    async listDeliveries (id, { offset, limit }) {
+      const sorted = ofEndpoint(id).sort((a, b) => a.id < b.id ? -1 : 1)
+      const page = pageOf(positionsOf(sorted), { order: 'desc', limit, from: { offset } })
+      return { items: structuredClone(page), total: sorted.length }
+    },
+
+    findEvent: async (id) => events.find(id),
+    eventBefore: async (id) => events.before(id),
+
+    async prune (before, limit) {
+      const isOld = ({ dueAt, createdAt }: DeliveryRecord): boolean => dueAt === null && createdAt < before
+      const old = [...deliveries.values()].filter(isOld).slice(0, limit)
+      for (const { id } of old) deliveries.delete(id)
+      return old.length
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import type { Storage } from '../lib/core/storage.ts'
+import type { Webhook } from '../lib/core/webhook.ts'
+import { eventPresenter } from '../lib/events/presenter.ts'
+import { parseNetwork } from '../lib/webhooks/addresses.ts'
+import { createDeliver } from '../lib/webhooks/deliver.ts'
+import { createSend } from '../lib/webhooks/send.ts'
+import { createWebhooksService, type WebhooksService } from '../lib/webhooks/service.ts'
+import { createTargets } from '../lib/webhooks/targets.ts'
+import { isLogged } from './keys.ts'
+import { Refusal, UsageError } from './failure.ts'
+import { type Output, tableOf } from './output.ts'
+
+const PAGE = 100
+
+/** Where webhooks may lead to: the options that the server has too. */
+export interface TargetOptions {
+  allowHttp?: boolean
+  allowNetworks?: string
+}
+
+export interface CreateWebhookOptions extends TargetOptions {
+  url: string
+  types?: string
+  description?: string
+}
+
+function networksOf (list = ''): Array<ReturnType<typeof parseNetwork>> {
+  try {
+    return list.split(',').filter((text) => text !== '').map(parseNetwork)
+  } catch {
+    throw new UsageError('--allow-networks must be networks such as 10.1.0.0/16, separated by commas')
+  }
+}
+
+/** The webhooks of a storage. */
+export function webhooksOf (storage: Storage, { allowHttp = false, allowNetworks }: TargetOptions): WebhooksService {
+  const { webhooks: store, name } = storage
+  if (store === undefined) throw new Refusal(`${name} keeps no webhooks`)
+  const targets = createTargets({ allowHttp, allowedNetworks: networksOf(allowNetworks) })
+  // Own fields as they are stored: the command line does not know the host's schema.
+  const present = eventPresenter({ pastFields: (fields) => fields })
+  const deliver = createDeliver(store, createSend(targets), present)
+  return createWebhooksService({ store, targets, pageSize: { default: PAGE, max: PAGE }, deliver, wake: () => {} })
+}
+
+function stateOf ({ enabled, disabledReason, failingSince }: Webhook): string {
+  if (!enabled) return disabledReason ?? 'disabled'
+  return failingSince === undefined ? 'enabled' : `failing since ${failingSince}`
+}
+
+/** Shows every webhook, oldest first. @throws UsersError */
+export async function listWebhooks (webhooks: WebhooksService, output: Output): Promise<void> {
+  const all: Webhook[] = []
+  for (let page = 1; ; page++) {
+    const { items, more } = await webhooks.list({ page, limit: PAGE })
+    all.push(...items)
+    if (!more) break
+  }
+  if (output.json) return output.value(all)
+  output.line(tableOf(['ID', 'URL', 'TYPES', 'STATE', 'CREATED'], all.map((webhook) => {
+    const { id, url, types, createdAt } = webhook
+    return [id, url, types.length === 0 ? 'all' : types.join(' '), stateOf(webhook), createdAt]
+  })))
+}
+
+/** Creates a webhook and shows its secret. @throws UsersError */
+export async function createWebhook (
+  storage: Storage,
+  output: Output,
+  options: CreateWebhookOptions
+): Promise<void> {
+  const { url, types, description } = options
+  const { secret, ...webhook } = await webhooksOf(storage, options).create({
+    url,
+    ...(types !== undefined && { types: types.split(',').map((type) => type.trim()) }),
+    ...(description !== undefined && { description })
+  })
+  if (output.json) return output.value({ ...webhook, secret })
+  const silent = await isLogged(storage) ? '' : '\nThere are no events yet: does the server have the option eventLog?'
+  output.note(`${webhook.id}  ${webhook.url}${silent}\nThe secret, shown only now:`)
+  output.line(secret)
+}
+
+/** Delivers events again. @throws UsersError */
+export async function replayWebhook (
+  webhooks: WebhooksService,
+  output: Output,
+  id: string,
+  { after, since }: { after?: string, since?: string }
+): Promise<void> {
+  const start = { ...(after !== undefined && { after }), ...(since !== undefined && { since }) }
+  const webhook = await webhooks.replay(id, start)
+  if (output.json) output.value(webhook)
+  else output.line(`${webhook.id}: the running servers deliver these events again within a few seconds.`)
+}

@@ -1,0 +1,124 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { validationFailed } from '../core/errors.ts'
+import type { Fault } from '../core/fault.ts'
+import { WEBHOOK_ID } from '../core/ids.ts'
+import { type ListedPage, listMeta, pagingParameters } from '../core/paging.ts'
+import { webhookOperations } from '../openapi/webhook-operations.ts'
+import { deliveriesParameters } from '../webhooks/rules.ts'
+import type { NewWebhook, WebhooksService } from '../webhooks/service.ts'
+import { emptyShape, JSON_TYPE, MERGE_PATCH_TYPE } from './body.ts'
+import { contextOf } from './caller.ts'
+import { createConcurrencyLimit } from './concurrency-limit.ts'
+import { linksOf } from './links.ts'
+import {
+  collectionPaths, handlersUnder, parsedQuery, refuseOtherMethods, routeReads, type RouteSettings, strayParameters,
+  typedParameters, writeRoute
+} from './routing.ts'
+
+/** The id of the delivery in the path. */
+function deliveryOf ({ params }: FastifyRequest): string {
+  return String(Object(params).delivery)
+}
+
+/** The handlers of webhooks: from HTTP to the service and back. */
+function webhookHandlers (scope: FastifyInstance, webhooks: WebhooksService, settings: RouteSettings) {
+  const handler = handlersUnder(settings.limited)
+  const collectionPath = collectionPaths(scope, 'webhooks', settings)
+  const parameters = pagingParameters(settings.pageSize, WEBHOOK_ID)
+  const ofDeliveries = deliveriesParameters(settings.pageSize)
+
+  const stray = (request: FastifyRequest): Fault[] => strayParameters(parsedQuery(request, settings))
+
+  /** Refuses parameters, and a body, where there must be none. */
+  function requireBare (request: FastifyRequest): void {
+    const faults = stray(request)
+    if (request.body !== undefined) faults.push(...emptyShape(request.body))
+    if (faults.length > 0) throw validationFailed(faults)
+  }
+
+  const callOf = (request: FastifyRequest) => ({ context: contextOf(request), priorFaults: stray(request) })
+
+  function send (reply: FastifyReply, body: unknown, status = 200): FastifyReply {
+    return reply.code(status).type(JSON_TYPE).send(JSON.stringify(body))
+  }
+
+  function sendNew (reply: FastifyReply, collection: string, made: NewWebhook): FastifyReply {
+    return send(reply.header('location', `${collection}/${made.id}`), made, 201)
+  }
+
+  function sendPage (request: FastifyRequest, reply: FastifyReply, path: string, page: ListedPage<{ id: string }>) {
+    const links = linksOf(path, parsedQuery(request, settings).pairs, page)
+    if (links !== '') reply.header('link', links)
+    return send(reply, { data: page.items, meta: listMeta(page) })
+  }
+
+  return {
+    list: handler(async (request, reply) => {
+      const query = parsedQuery(request, settings)
+      const page = await webhooks.list(typedParameters(query, parameters), query.faults)
+      return sendPage(request, reply, collectionPath(request), page)
+    }),
+    create: handler(async (request, reply) =>
+      sendNew(reply, collectionPath(request), await webhooks.create(request.body, callOf(request)))),
+    get: handler(async (request, reply) => {
+      requireBare(request)
+      return send(reply, await webhooks.get(request.params.id))
+    }),
+    patch: handler(async (request, reply) =>
+      send(reply, await webhooks.update(request.params.id, request.body, callOf(request)))),
+    remove: handler(async (request, reply) => {
+      requireBare(request)
+      await webhooks.remove(request.params.id)
+      return reply.code(204).send()
+    }),
+    rotate: handler(async (request, reply) =>
+      send(reply, await webhooks.rotateSecret(request.params.id, request.body, callOf(request)))),
+    // Outside of the limit: it waits for a receiver, and not for the storage.
+    test: handlersUnder(createConcurrencyLimit(Infinity))(async (request, reply) => {
+      requireBare(request)
+      return send(reply, await webhooks.test(request.params.id))
+    }),
+    replay: handler(async (request, reply) =>
+      send(reply, await webhooks.replay(request.params.id, request.body, callOf(request)), 202)),
+    deliveries: handler(async (request, reply) => {
+      const query = parsedQuery(request, settings)
+      const { id } = request.params
+      const page = await webhooks.deliveries(id, typedParameters(query, ofDeliveries), query.faults)
+      return sendPage(request, reply, `${collectionPath(request, 2)}/${id}/deliveries`, page)
+    }),
+    retry: handler(async (request, reply) => {
+      requireBare(request)
+      return send(reply, await webhooks.retry(request.params.id, deliveryOf(request)), 202)
+    })
+  }
+}
+
+/** Adds the routes of webhooks. */
+export function webhookRoutes (scope: FastifyInstance, webhooks: WebhooksService, settings: RouteSettings): void {
+  const { describe, pageSize } = settings
+  const handlers = webhookHandlers(scope, webhooks, settings)
+  const operations = webhookOperations(pageSize)
+  const writing = (operation: keyof typeof operations, accepts = [JSON_TYPE]) =>
+    writeRoute(describe, operations[operation], { scope: 'webhooks:write', accepts })
+  const one = '/webhooks/:id'
+
+  routeReads(scope, '/webhooks', 'webhooks:read', describe(operations.list), handlers.list)
+  scope.post('/webhooks', writing('create'), handlers.create)
+  refuseOtherMethods(scope, '/webhooks', ['GET', 'HEAD', 'POST'])
+
+  routeReads(scope, one, 'webhooks:read', describe(operations.get), handlers.get)
+  scope.patch(one, writing('patch', [MERGE_PATCH_TYPE, JSON_TYPE]), handlers.patch)
+  scope.delete(one, writing('remove'), handlers.remove)
+  refuseOtherMethods(scope, one, ['GET', 'HEAD', 'PATCH', 'DELETE'])
+
+  for (const [action, path] of [['rotate', 'rotate-secret'], ['test', 'test'], ['replay', 'replay']] as const) {
+    scope.post(`${one}/${path}`, writing(action), handlers[action])
+    refuseOtherMethods(scope, `${one}/${path}`, ['POST'])
+  }
+
+  routeReads(scope, `${one}/deliveries`, 'webhooks:read', describe(operations.deliveries), handlers.deliveries)
+  refuseOtherMethods(scope, `${one}/deliveries`, ['GET', 'HEAD'])
+
+  scope.post(`${one}/deliveries/:delivery/retry`, writing('retry'), handlers.retry)
+  refuseOtherMethods(scope, `${one}/deliveries/:delivery/retry`, ['POST'])
+}

@@ -1,0 +1,47 @@
+import { API_KEY_ID, EVENT_ID, USER_ID, WEBHOOK_ID } from '../core/ids.ts'
+import type { PageSize } from '../core/paging.ts'
+import type { Schema } from './schema.ts'
+
+// What components are made of.
+
+export const moment = (description: string): Schema => ({ type: 'string', format: 'date-time', description })
+
+export const userId: Schema = {
+  type: 'string',
+  pattern: USER_ID.source,
+  description: 'The user’s id: a TypeID, sortable by creation.'
+}
+export const webhookId: Schema = {
+  type: 'string',
+  pattern: WEBHOOK_ID.source,
+  description: 'The webhook’s id: a TypeID, sortable by creation.'
+}
+export const keyId: Schema = {
+  type: 'string',
+  pattern: API_KEY_ID.source,
+  description: 'The id of the API key’s record: a TypeID, sortable by creation.'
+}
+
+export const eventId: Schema = { type: 'string', pattern: EVENT_ID.source, description: 'The event’s id: a TypeID.' }
+
+interface ObjectOptions {
+  optional?: readonly string[]
+  example?: unknown
+}
+
+export function object (
+  properties: Readonly<Record<string, Schema>>,
+  { optional = [], example }: ObjectOptions = {}
+): Schema {
+  return {
+    type: 'object',
+    properties,
+    required: Object.keys(properties).filter((each) => !optional.includes(each)),
+    additionalProperties: false,
+    ...(example !== undefined && { examples: [example] })
+  }
+}
+
+export function list (item: string, { max }: PageSize): Schema {
+  return object({ data: { type: 'array', items: { $ref: item }, maxItems: max }, meta: { $ref: 'ListMeta' } })
+}

@@ -1,0 +1,84 @@
+import { DELIVERY_ID } from '../core/ids.ts'
+import { NAME_MAX, WEBHOOK_TYPES_MAX, WEBHOOK_URL_MAX } from '../core/limits.ts'
+import type { PageSize } from '../core/paging.ts'
+import { TYPE_FILTERS } from '../events/rules.ts'
+import { eventId, list, moment, object, webhookId } from './component-parts.ts'
+import type { Schema } from './schema.ts'
+
+const WEBHOOK = {
+  id: 'whk_01h455vb4pex5vsknk084sn02q',
+  url: 'https://example.org/hooks/users',
+  types: ['user.*'],
+  enabled: true,
+  createdAt: '2026-01-31T09:30:00.000Z',
+  updatedAt: '2026-01-31T09:30:00.000Z'
+}
+
+const url: Schema = {
+  type: 'string',
+  format: 'uri',
+  maxLength: WEBHOOK_URL_MAX,
+  description: 'https, and a name or address that leads to public addresses alone.'
+}
+const types: Schema = {
+  type: 'array',
+  items: { type: 'string', enum: TYPE_FILTERS },
+  maxItems: WEBHOOK_TYPES_MAX,
+  description: 'The types of events that it gets; empty: all.'
+}
+const description: Schema = { type: 'string', minLength: 1, maxLength: NAME_MAX }
+const enabled: Schema = { type: 'boolean', description: 'False: it gets nothing until it is true again.' }
+const members: Readonly<Record<string, Schema>> = {
+  id: webhookId,
+  url,
+  types,
+  description,
+  enabled,
+  disabledReason: {
+    type: 'string',
+    enum: ['gone', 'failing'],
+    description: 'It answered 410, or has failed for five days. Absent: it was not disabled because of that.'
+  },
+  failingSince: moment('Since when every attempt has failed. Absent: the last one did not.'),
+  createdAt: moment('When the webhook was created.'),
+  updatedAt: moment('When the webhook was last changed.')
+}
+const OPTIONAL = ['description', 'disabledReason', 'failingSince']
+const secret = { type: 'string', pattern: '^whsec_', description: 'Verifies deliveries: shown only in this answer.' }
+const nullableDescription: Schema = { ...description, type: ['string', 'null'] }
+
+const attempt = object({
+  at: moment('When it began.'),
+  status: { type: 'integer', minimum: 100, maximum: 599, description: 'Absent: there was no answer.' },
+  milliseconds: { type: 'integer', minimum: 0 },
+  error: { type: 'string', description: 'A word for what went wrong without an answer, such as `timeout`.' }
+}, { optional: ['status', 'error'] })
+
+/** Components of webhooks. */
+export const webhookComponents = (pageSize: PageSize): Readonly<Record<string, Schema>> => ({
+  Webhook: object(members, { optional: OPTIONAL, example: WEBHOOK }),
+  WebhookList: list('Webhook', pageSize),
+  NewWebhook: object({ ...members, secret }, { optional: OPTIONAL, example: { ...WEBHOOK, secret: 'whsec_…' } }),
+  WebhookInput: object({ url, types, description: nullableDescription, enabled }, {
+    optional: ['types', 'description', 'enabled'],
+    example: { url: WEBHOOK.url, types: WEBHOOK.types }
+  }),
+  WebhookPatch: object({ url, types, description: nullableDescription, enabled }, {
+    optional: ['url', 'types', 'description', 'enabled'],
+    example: { enabled: false }
+  }),
+  WebhookReplay: object({
+    after: { ...eventId, description: 'Those after this event. Not together with `since`.' },
+    since: moment('Those that happened since. Not together with `after`.')
+  }, { optional: ['after', 'since'], example: { since: WEBHOOK.createdAt } }),
+  Delivery: object({
+    id: { type: 'string', pattern: DELIVERY_ID.source },
+    event: { ...eventId, description: 'The event, which is `webhook-id` too.' },
+    type: { type: 'string', description: 'The type of the event; of a test `webhook.test`.' },
+    status: { type: 'string', enum: ['pending', 'succeeded', 'failed'] },
+    attempts: { type: 'array', items: attempt, description: 'The latest, oldest first.' },
+    nextAttemptAt: moment('When the next attempt is due. Absent: there is none.'),
+    createdAt: moment('When the delivery was made.')
+  }, { optional: ['nextAttemptAt'] }),
+  DeliveryList: list('Delivery', pageSize)
+})

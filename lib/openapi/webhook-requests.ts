@@ -1,0 +1,54 @@
+import { EVENT_TYPES } from '../events/types.ts'
+import type { Schema } from './schema.ts'
+
+const header = (name: string, description: string): Schema =>
+  ({ name, in: 'header', required: true, schema: { type: 'string' }, description })
+
+const HEADERS = [
+  header('webhook-id', 'The id of the event: the same in every attempt.'),
+  header('webhook-timestamp', 'Seconds since 1970, when this attempt was made.'),
+  header('webhook-signature', '`v1,` and HMAC-SHA-256 in base64, for each secret, separated by spaces.')
+]
+
+/** What `data` of an event is. */
+function dataOf (type: string): string {
+  if (type.startsWith('user.')) return 'EventUser'
+  return type.startsWith('api_key.') ? 'ApiKey' : 'Webhook'
+}
+
+/** Such as `receiveUserCreated`. */
+function operationIdOf (type: string): string {
+  return `receive${type.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}`
+}
+
+/**
+ * The requests that receivers get, for the member `webhooks` of OpenAPI 3.1, by the type of the event. `suffix`: of
+ * the ids of operations.
+ */
+export const webhookRequests = (suffix: string): Readonly<Record<string, Schema>> => Object.fromEntries(
+  EVENT_TYPES.map((type) => [type, {
+    post: {
+      operationId: `${operationIdOf(type)}${suffix}`,
+      tags: ['webhooks'],
+      summary: `Receive \`${type}\``,
+      description: 'Standard Webhooks 1.0.0.',
+      parameters: HEADERS,
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: {
+              allOf: [{ $ref: 'Event' }, { properties: { type: { const: type }, data: { $ref: dataOf(type) } } }]
+            }
+          }
+        }
+      },
+      responses: {
+        '2XX': { description: 'The event was received: it is not sent again.' },
+        410: { description: 'The receiver is gone: the webhook is disabled.' },
+        default: { description: 'The event is sent again later.' }
+      },
+      security: []
+    }
+  }])
+)

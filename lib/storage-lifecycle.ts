@@ -1,0 +1,43 @@
+import type { FastifyInstance } from 'fastify'
+import type { Verifier } from './api-keys/verifier.ts'
+import type { CheckedOptions } from './options.ts'
+
+const PRUNE_MINUTES = 10
+const PRUNED_TOGETHER = 1000
+
+/** Deletes events that are older than the retention, a part at a time. */
+async function pruneEvents ({ storage, eventLog }: CheckedOptions): Promise<void> {
+  if (eventLog === null || storage.eventLog === undefined) return
+  const before = new Date(Date.now() - eventLog.retention * 1000).toISOString()
+  while (await storage.eventLog.prune(before, PRUNED_TOGETHER) === PRUNED_TOGETHER);
+}
+
+/** Prunes expired idempotency keys and old events in the background. */
+function pruneRegularly (host: FastifyInstance, options: CheckedOptions): NodeJS.Timeout {
+  const warn = (what: string) => () => {
+    host.log.warn(`could not prune ${what}; retrying in ${PRUNE_MINUTES} minutes`)
+  }
+  const prune = async (): Promise<void> => {
+    await options.storage.pruneIdempotency(new Date().toISOString()).catch(warn('expired idempotency keys'))
+    await pruneEvents(options).catch(warn('old events'))
+  }
+  return setInterval(prune, PRUNE_MINUTES * 60 * 1000).unref()
+}
+
+/** Opens the storage for this mount, and closes it with the host. */
+export async function openStorage (host: FastifyInstance, verifier: Verifier, options: CheckedOptions): Promise<void> {
+  const { storage, migrate, filterable, decoratorName } = options
+  const pruning = pruneRegularly(host, options)
+  host.addHook('onClose', async () => {
+    clearInterval(pruning)
+    await verifier.close()
+    await storage.close()
+  })
+  if (migrate) await storage.migrate({ filterable })
+  await storage.check({ filterable })
+  const created = storage.migrated?.created === true ? ', a new store without users and keys' : ''
+  // Only warnings: if the storage fails here, requests will report it.
+  const warnings = await storage.warnings?.().catch(() => []) ?? []
+  for (const warning of warnings) host.log.warn(`fastify-users: ${storage.name}: ${warning}`)
+  host.log.info(`fastify-users: app.${decoratorName} keeps its users in ${storage.name}${created}`)
+}

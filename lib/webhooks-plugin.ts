@@ -1,0 +1,126 @@
+import type { LookupFunction } from 'node:net'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import fp from 'fastify-plugin'
+import {
+  type CheckedOptionsOf, defaulted, type Option, optional, type OptionsOf, readOptions
+} from './core/option-table.ts'
+import { fromStorage } from './core/storage-errors.ts'
+import { Type } from './core/typebox.ts'
+import { webhookRoutes } from './http/webhook-routes.ts'
+import type { Users } from './in-process.ts'
+import { type Mount, mountOf } from './mounts.ts'
+import { flag, method } from './option-schemas.ts'
+import { isNetwork, type Network, parseNetwork } from './webhooks/addresses.ts'
+import { createDeliver } from './webhooks/deliver.ts'
+import { createWebhooks, type Webhooks } from './webhooks/in-process.ts'
+import { createSend } from './webhooks/send.ts'
+import { createWebhooksService } from './webhooks/service.ts'
+import { createTargets } from './webhooks/targets.ts'
+import { startWorker } from './webhooks/worker.ts'
+
+const PRUNE_MINUTES = 10
+const PRUNED_TOGETHER = 1000
+// Seconds: 30 days, and a hundred years.
+const RETENTION = 2_592_000
+const YEARS = 3_153_600_000
+const identifier = {
+  schema: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]*$' }),
+  message: 'must be a JavaScript identifier'
+}
+
+const networks: Option<readonly string[], readonly Network[], false> = {
+  required: false,
+  problem: (value) => Array.isArray(value) && value.every(isNetwork)
+    ? null
+    : 'must be a list of networks such as 10.1.0.0/16',
+  read: (given = []) => given.map(parseNetwork)
+}
+
+const optionTable = {
+  /** Name of the decorator of the users that it belongs to. */
+  users: defaulted<string>('users', identifier),
+  /** Name of the decorator on the Fastify instance. */
+  decoratorName: defaulted<string>('webhooks', identifier),
+  /** Offer the routes of webhooks. */
+  routes: defaulted<boolean>(true, flag),
+  /** Make deliveries in this process. */
+  deliver: defaulted<boolean>(true, flag),
+  /** Allow http beside https. */
+  allowHttp: defaulted<boolean>(false, flag),
+  /** Networks, in CIDR form, that deliveries may go to though they are not public, such as `10.1.0.0/16`. */
+  allowedNetworks: networks,
+  /** Resolves names, as the option of `net.connect()` with this name; `lookup` of `node:dns` by default. */
+  lookup: optional<LookupFunction>({ schema: method, message: 'must be a function' }),
+  /** Seconds that finished deliveries are kept. */
+  retention: defaulted<number>(RETENTION, {
+    schema: Type.Integer({ minimum: 60, maximum: YEARS }),
+    message: `must be a whole number of seconds from 60 to ${YEARS}`
+  })
+}
+
+/** The options of webhooks. */
+export interface WebhooksOptions extends OptionsOf<typeof optionTable> {}
+type Checked = CheckedOptionsOf<typeof optionTable>
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The webhooks of fastify-users, in process. */
+    webhooks: Webhooks
+  }
+}
+
+/** @throws Error if there are no users to listen to, or they keep no events */
+function requireMount (host: FastifyInstance, { users, decoratorName }: Checked): Mount {
+  const found: Users | undefined = host.hasDecorator(users) ? host.getDecorator(users) : undefined
+  const mount = found === undefined ? undefined : mountOf(found)
+  if (mount === undefined) {
+    throw new Error(`fastify-users/webhooks: register fastify-users first: there is no app.${users}`)
+  }
+  if (mount.eventLog === null) throw new Error('fastify-users/webhooks: fastify-users needs the option eventLog')
+  if (host.hasDecorator(decoratorName)) {
+    const mend = 'set another name with the option decoratorName'
+    throw new Error(`fastify-users/webhooks: app.${decoratorName} exists already: ${mend}`)
+  }
+  return mount
+}
+
+const plugin: FastifyPluginAsync<WebhooksOptions> = async (host, given) => {
+  const options = readOptions('fastify-users/webhooks', optionTable, given)
+  const mount = requireMount(host, options)
+  const { storage: { name, eventLog: log, webhooks: store }, pageSize, present } = mount
+  if (store === undefined || log === undefined) throw new Error(`fastify-users/webhooks: ${name} keeps no webhooks`)
+
+  const { allowHttp, allowedNetworks, lookup } = options
+  const targets = createTargets({ allowHttp, allowedNetworks, lookup })
+  const deliver = createDeliver(store, createSend(targets), present)
+  const worker = options.deliver
+    ? startWorker({ store, log, logger: host.log, deliver, publish: mount.publishDisabled })
+    : null
+  const wake = (): void => worker?.wake()
+  mount.onChange(wake)
+
+  const prune = async (): Promise<void> => {
+    const before = new Date(Date.now() - options.retention * 1000).toISOString()
+    while (await fromStorage(() => store.prune(before, PRUNED_TOGETHER)) === PRUNED_TOGETHER);
+  }
+  const pruning = setInterval(() => {
+    prune().catch(() => host.log.warn(`could not prune old deliveries; retrying in ${PRUNE_MINUTES} minutes`))
+  }, PRUNE_MINUTES * 60 * 1000).unref()
+  // Before the storage is closed: hooks of what was registered later are called first.
+  host.addHook('onClose', async () => {
+    clearInterval(pruning)
+    await worker?.close()
+  })
+
+  const service = createWebhooksService({ store, targets, pageSize, deliver, wake })
+  host.decorate(options.decoratorName, createWebhooks(service))
+  if (options.routes) await mount.addRoutes(host, (scope, settings) => webhookRoutes(scope, service, settings))
+}
+
+/** The plugin: `await app.register(webhooks)`, after fastify-users with the option `eventLog`. */
+export const webhooks = fp(plugin, { name: 'fastify-users-webhooks', fastify: '5.x || 6.x' })
+export default webhooks
+export type { Delivery, Webhook } from './core/webhook.ts'
+export type { Webhooks } from './webhooks/in-process.ts'
+export type { ReplayStart, WebhookInput, WebhookPatch } from './webhooks/rules.ts'
+export type { NewWebhook } from './webhooks/service.ts'

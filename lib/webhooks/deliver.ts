@@ -1,0 +1,36 @@
+import type { DeliveryRecord, EventRecord, WebhookRecord, WebhookStore } from '../core/storage.ts'
+import type { LoggedEvent } from '../events/types.ts'
+import type { Answer, Send } from './send.ts'
+import { currentSecrets, signatureOf } from './signature.ts'
+
+/** Makes one attempt of a delivery. It throws what the storage throws. */
+export type Deliver = (webhook: WebhookRecord, delivery: DeliveryRecord, signal?: AbortSignal) => Promise<Answer>
+
+const GONE: Answer = { status: null, error: 'event_expired', milliseconds: 0, retryAfter: null }
+
+/**
+ * Makes the function that sends an event as Standard Webhooks 1.0.0 says. The event is read anew for each attempt: what
+ * was erased meanwhile is not sent.
+ */
+export function createDeliver (
+  store: WebhookStore,
+  send: Send,
+  present: (record: EventRecord) => LoggedEvent
+): Deliver {
+  return async ({ url, secrets }, { event, testEvent }, signal = new AbortController().signal) => {
+    const record = testEvent === null ? await store.findEvent(event) : null
+    if (testEvent === null && record === null) return GONE
+    const body = JSON.stringify(record === null ? testEvent : present(record))
+    const now = Date.now()
+    const timestamp = Math.floor(now / 1000)
+    const signature = signatureOf(currentSecrets(secrets, new Date(now).toISOString()), { id: event, timestamp, body })
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'fastify-users',
+      'webhook-id': event,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': signature
+    }
+    return send({ url, headers, body }, signal)
+  }
+}

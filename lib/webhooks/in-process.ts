@@ -1,0 +1,62 @@
+import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
+import type { Delivery, Webhook } from '../core/webhook.ts'
+import type { ReplayStart, WebhookInput, WebhookPatch } from './rules.ts'
+import type { NewWebhook, WebhooksService } from './service.ts'
+
+/** `app.webhooks`: in process what the routes do over HTTP. Every method throws UsersError alone. */
+export interface Webhooks {
+  /**
+   * Creates a webhook. It gets the events that are recorded from now on. Its secret is only in this result.
+   * @throws `validation_failed`, `url_not_allowed`, `storage_unavailable`
+   */
+  create (input: WebhookInput): Promise<NewWebhook>
+  /** @throws `webhook_not_found`, `storage_unavailable` */
+  get (id: string): Promise<Webhook>
+  /** @throws `validation_failed`, `storage_unavailable` */
+  list (query?: PagingQuery): Promise<{ data: Webhook[], meta: ListMeta }>
+  /**
+   * Changes the given members. One that is enabled again goes on after the last event that it got.
+   * @throws `validation_failed`, `url_not_allowed`, `webhook_not_found`, `storage_unavailable`
+   */
+  update (id: string, patch: WebhookPatch): Promise<Webhook>
+  /** Deletes it with its deliveries. @throws `webhook_not_found`, `storage_unavailable` */
+  delete (id: string): Promise<void>
+  /**
+   * Makes a new secret. Deliveries are signed with the old one too for `overlap` seconds, a day by default.
+   * @throws `validation_failed`, `webhook_not_found`, `storage_unavailable`
+   */
+  rotateSecret (id: string, options?: { overlap?: number }): Promise<NewWebhook>
+  /** Sends a `webhook.test` event now, and waits for its one attempt. @throws as `get` */
+  test (id: string): Promise<Delivery>
+  /**
+   * Delivers the events after one, or since a time, again.
+   * @throws `validation_failed`, `events_expired`, `webhook_not_found`, `storage_unavailable`
+   */
+  replay (id: string, start: ReplayStart): Promise<Webhook>
+  /** Deliveries, newest first. @throws `validation_failed`, `webhook_not_found`, `storage_unavailable` */
+  deliveries (id: string, query?: { page?: number, limit?: number }): Promise<{ data: Delivery[], meta: ListMeta }>
+  /** Makes a delivery due now. @throws `webhook_not_found`, `delivery_not_found`, `storage_unavailable` */
+  retry (id: string, delivery: string): Promise<Delivery>
+}
+
+/** Makes `app.webhooks`. */
+export function createWebhooks (service: WebhooksService): Webhooks {
+  return Object.freeze({
+    create: (input: WebhookInput) => service.create(input),
+    get: (id: string) => service.get(id),
+    async list (query: PagingQuery = {}) {
+      const page = await service.list({ ...query })
+      return { data: page.items, meta: listMeta(page) }
+    },
+    update: (id: string, patch: WebhookPatch) => service.update(id, patch),
+    delete: (id: string) => service.remove(id),
+    rotateSecret: (id: string, options: { overlap?: number } = {}) => service.rotateSecret(id, options),
+    test: (id: string) => service.test(id),
+    replay: (id: string, start: ReplayStart) => service.replay(id, start),
+    async deliveries (id: string, query: { page?: number, limit?: number } = {}) {
+      const page = await service.deliveries(id, { ...query })
+      return { data: page.items, meta: listMeta(page) }
+    },
+    retry: (id: string, delivery: string) => service.retry(id, delivery)
+  })
+}

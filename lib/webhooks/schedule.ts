@@ -1,0 +1,91 @@
+import type { DeliveryRecord, WebhookRecord } from '../core/storage.ts'
+import type { Answer } from './send.ts'
+
+const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000]
+const DAY = 24 * HOUR
+
+/**
+ * How long after the first, the second, … failed attempt the next one is due (Standard Webhooks 1.0.0, "Deliverability
+ * and reliability"): ten attempts within some three days.
+ */
+export const DELAYS: readonly number[] = [
+  5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR
+]
+/** An endpoint that has failed for as long is disabled. */
+export const FAILING_MAX = 5 * DAY
+// Up to a tenth is added, so that what failed together does not come again together.
+const JITTER = 0.1
+const RETRY_AFTER_MAX = DAY
+// RFC 9110 section 5.6.7, without its obsolete forms.
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+// The whole endpoint waits, at most as long if the receiver does not say how long.
+const PAUSE_MAX = 5 * MINUTE
+/** As many attempts of a delivery are kept. */
+const ATTEMPTS_KEPT = 20
+
+/** True for a status that ends a delivery well. */
+export function isSuccess (status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300
+}
+
+/** How long `Retry-After` asks to wait, in milliseconds: seconds or a date (RFC 9110 section 10.2.3); null: nothing. */
+export function retryAfterOf (text: string | null, now: number): number | null {
+  if (text === null) return null
+  const seconds = /^\d{1,9}$/.test(text)
+  const ms = seconds ? Number(text) * SECOND : HTTP_DATE.test(text) ? Date.parse(text) - now : NaN
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), RETRY_AFTER_MAX)
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+/** What an attempt makes of the delivery and its endpoint. */
+export interface Outcome {
+  webhook: WebhookRecord
+  delivery: DeliveryRecord
+  /** True if the attempt disables the endpoint. */
+  disabled: boolean
+}
+
+function succeeded (webhook: WebhookRecord, delivery: DeliveryRecord): Outcome {
+  return {
+    webhook: { ...webhook, failingSince: null, pausedUntil: null },
+    delivery: { ...delivery, status: 'succeeded', dueAt: null },
+    disabled: false
+  }
+}
+
+/** When the next attempt is due, in epoch milliseconds; null: there is none left. */
+function nextAttempt (failures: number, wait: number | null, now: number, random: number): number | null {
+  const delay = DELAYS[failures - 1]
+  return delay === undefined ? null : now + Math.max(delay * (1 + JITTER * random), wait ?? 0)
+}
+
+/** Judges an attempt. `random`: from 0 to 1. */
+export function outcomeOf (
+  webhook: WebhookRecord,
+  before: DeliveryRecord,
+  { status, error, milliseconds, retryAfter }: Answer,
+  now: number,
+  random: number
+): Outcome {
+  const attempt = { at: iso(now - milliseconds), status, milliseconds, error }
+  const delivery = { ...before, attempts: [...before.attempts, attempt].slice(-ATTEMPTS_KEPT) }
+  if (isSuccess(status)) return succeeded(webhook, delivery)
+  const isSlowedDown = status === 429 || status === 503
+  const wait = isSlowedDown ? retryAfterOf(retryAfter, now) : null
+  const failures = before.failures + 1
+  const next = status === 410 ? null : nextAttempt(failures, wait, now, random)
+  const failingSince = webhook.failingSince ?? attempt.at
+  const reason = status === 410 ? 'gone' : now - Date.parse(failingSince) >= FAILING_MAX ? 'failing' : null
+  const pause = wait ?? Math.min(DELAYS[before.failures] ?? PAUSE_MAX, PAUSE_MAX)
+  return {
+    webhook: {
+      ...webhook,
+      failingSince,
+      ...(isSlowedDown && { pausedUntil: iso(now + pause) }),
+      ...(reason !== null && { enabled: false, disabledReason: reason, updatedAt: iso(now) })
+    },
+    delivery: { ...delivery, failures, ...next === null ? { status: 'failed', dueAt: null } : { dueAt: iso(next) } },
+    disabled: reason !== null && webhook.enabled
+  }
+}

@@ -1,0 +1,104 @@
+import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { NOT_ALLOWED, type Targets } from './targets.ts'
+
+/** Milliseconds of an attempt, from the resolution of the name to the end of the answer. */
+export const ATTEMPT_MS = 15_000
+// Bytes of an answer's body that are read, so that the receiver can end it. None are kept.
+const ANSWER_MAX = 64 * 1024
+const HEADERS_MAX = 16 * 1024
+
+/** What came of one attempt. */
+export interface Answer {
+  /** The status; null: there was no answer. */
+  status: number | null
+  /** A word for what went wrong without a status; null: nothing. */
+  error: string | null
+  milliseconds: number
+  /** `Retry-After` as it came. */
+  retryAfter: string | null
+}
+
+export interface Message {
+  url: string
+  headers: Readonly<Record<string, string>>
+  body: string
+}
+
+/** Sends one attempt; it does not throw. An aborted signal ends it. */
+export type Send = (message: Message, signal: AbortSignal) => Promise<Answer>
+
+const WORDS: ReadonlyArray<readonly [RegExp, string]> = [
+  [new RegExp(`^${NOT_ALLOWED}$`), 'url_not_allowed'],
+  [/^(?:ENOTFOUND|EAI_\w+|ENODATA)$/, 'dns'],
+  [/^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)$/, 'unreachable'],
+  [/^(?:ECONNRESET|EPIPE)$/, 'connection_closed'],
+  [/^(?:EPROTO|ERR_TLS|ERR_SSL|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/, 'tls'],
+  [/^HPE_/, 'no_http']
+]
+
+function wordFor (error: unknown): string {
+  const code = String(Object(error).code)
+  return WORDS.find(([pattern]) => pattern.test(code))?.[1] ?? 'network'
+}
+
+/** Reads the end of an answer, or its first part, and drops it. */
+function drain (response: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > ANSWER_MAX) response.destroy()
+    })
+    response.on('error', () => {})
+    response.on('close', resolve)
+  })
+}
+
+/** Makes the function that sends attempts: to checked addresses alone, and without following redirects. */
+export function createSend ({ isAllowed, lookup }: Targets, attemptMs = ATTEMPT_MS): Send {
+  function exchange ({ url, headers, body }: Message, signal: AbortSignal): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const options = {
+        method: 'POST',
+        headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+        lookup,
+        signal,
+        // A connection of its own: each attempt judges the addresses again.
+        agent: false,
+        maxHeaderSize: HEADERS_MAX
+      } as const
+      const request: ClientRequest = url.startsWith('https:') ? httpsRequest(url, options) : httpRequest(url, options)
+      request.on('response', resolve).on('error', reject)
+      request.end(body)
+    })
+  }
+
+  return async (message, signal) => {
+    const start = performance.now()
+    const answer = (status: number | null, error: string | null, retryAfter: string | null = null): Answer =>
+      ({ status, error, milliseconds: Math.round(performance.now() - start), retryAfter })
+    if (signal.aborted) return answer(null, 'closed')
+    if (!isAllowed(message.url)) return answer(null, 'url_not_allowed')
+    // Not AbortSignal.any(): on Node.js 20 each leaves something behind in a signal that lives as long as the server.
+    const ending = new AbortController()
+    const end = (): void => ending.abort()
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      end()
+    }, attemptMs)
+    signal.addEventListener('abort', end)
+    try {
+      const response = await exchange(message, ending.signal)
+      await drain(response)
+      return answer(response.statusCode ?? null, null, response.headers['retry-after'] ?? null)
+    } catch (error) {
+      if (isLate) return answer(null, 'timeout')
+      return answer(null, signal.aborted ? 'closed' : wordFor(error))
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { IN_PROCESS } from '../core/context.ts'
+import { newEvent } from '../core/new-event.ts'
+import { fromStorage } from '../core/storage-errors.ts'
+import type { DeliveryRecord, EventLog, NewEvent, WebhookRecord, WebhookStore } from '../core/storage.ts'
+import { toWebhook, type Webhook } from '../core/webhook.ts'
+import type { Deliver } from './deliver.ts'
+import { createFanOut } from './fan-out.ts'
+import { outcomeOf } from './schedule.ts'
+import { type Answer, ATTEMPT_MS } from './send.ts'
+
+// What other processes recorded, and what is due again, is seen after at most as long.
+const POLL_MS = 1000
+// Attempts to one endpoint at a time: a slow one holds no other back.
+const ATTEMPTS_TOGETHER = 5
+// A process that died leaves its claims to the others after this time: longer than an attempt takes.
+const CLAIM_MS = 2 * ATTEMPT_MS
+// What is under way when the server closes may take as long to end.
+const CLOSE_MS = 5000
+const PAGE = 100
+
+export interface WorkerOptions {
+  store: WebhookStore
+  log: EventLog
+  logger: FastifyBaseLogger
+  deliver: Deliver
+  /** Calls the listeners in process for a webhook that was disabled. */
+  publish: (webhook: Webhook, recorded: NewEvent) => void
+}
+
+/** Makes deliveries of new events, and attempts those that are due, until it is closed. */
+export interface Worker {
+  /** Says that there may be something to do. */
+  wake (): void
+  /** Ends the attempts that are under way, or leaves them to the next process. */
+  close (): Promise<void>
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+/** Starts the worker of a process. Every process has one; they share the work through the store. */
+export function startWorker ({ store, log, logger, deliver, publish }: WorkerOptions): Worker {
+  const fanOut = createFanOut(store, log, logger)
+  const attempts = new Set<Promise<void>>()
+  const underWay = new Map<string, number>()
+  const aborting = new AbortController()
+  const closing = new AbortController()
+  let isRung = false
+  let ring = (): void => {}
+
+  function wake (): void {
+    isRung = true
+    ring()
+  }
+
+  async function enabledWebhooks (): Promise<WebhookRecord[]> {
+    const all: WebhookRecord[] = []
+    while (true) {
+      const { items, total } = await store.list({ order: 'asc', limit: PAGE, from: { offset: all.length } })
+      all.push(...items)
+      if (items.length === 0 || all.length >= total) return all.filter(({ enabled }) => enabled)
+    }
+  }
+
+  async function settle ({ id }: WebhookRecord, { id: delivery, claims }: DeliveryRecord, answer: Answer) {
+    const now = Date.now()
+    const event = newEvent('webhook.disabled', IN_PROCESS)
+    let disabled: Webhook | null = null
+    await store.change(id, delivery, (webhook, claimed) => {
+      disabled = null
+      // The claim has ended and another process has it, or another attempt was asked for.
+      if (claimed === null || claimed.claims !== claims || claimed.status !== 'pending') return null
+      if (answer.error === 'closed') return { deliveries: [{ ...claimed, dueAt: iso(now) }] }
+      const outcome = outcomeOf(webhook, claimed, answer, now, Math.random())
+      const change = { webhook: outcome.webhook, deliveries: [outcome.delivery] }
+      if (!outcome.disabled) return change
+      disabled = toWebhook(outcome.webhook)
+      return { ...change, event: { ...event, subject: id, data: Object(disabled), before: null } }
+    })
+    if (disabled === null) return
+    logger.warn({ webhook: id }, 'a webhook was disabled: its receiver is gone, or has failed for days')
+    publish(disabled, event)
+  }
+
+  function attempt (webhook: WebhookRecord, delivery: DeliveryRecord): void {
+    const { id } = webhook
+    const count = (change: number) => underWay.set(id, (underWay.get(id) ?? 0) + change)
+    count(1)
+    const work = fromStorage(async () => settle(webhook, delivery, await deliver(webhook, delivery, aborting.signal)))
+      // The claim ends by itself, and the delivery is due again then.
+      .catch((err) => logger.warn({ err, webhook: id, delivery: delivery.id }, 'could not keep the end of a delivery'))
+      .finally(() => {
+        count(-1)
+        attempts.delete(work)
+        wake()
+      })
+    attempts.add(work)
+  }
+
+  async function attemptDue (webhooks: readonly WebhookRecord[]): Promise<void> {
+    const now = Date.now()
+    const due = new Set(await store.due(iso(now)))
+    for (const webhook of webhooks) {
+      const { id, pausedUntil } = webhook
+      const limit = ATTEMPTS_TOGETHER - (underWay.get(id) ?? 0)
+      const isPaused = pausedUntil !== null && pausedUntil > iso(now)
+      if (limit <= 0 || isPaused || !due.has(id) || closing.signal.aborted) continue
+      const claimed = await store.claim(id, { now: iso(now), until: iso(now + CLAIM_MS), limit })
+      for (const delivery of claimed) attempt(webhook, delivery)
+    }
+  }
+
+  async function rest (): Promise<void> {
+    if (!isRung) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, POLL_MS)
+        ring = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+    isRung = false
+  }
+
+  /** One round. True: there is more to do. */
+  async function work (): Promise<boolean> {
+    const webhooks = await enabledWebhooks()
+    const more = webhooks.length > 0 && await fanOut(webhooks)
+    if (webhooks.length > 0) await attemptDue(webhooks)
+    return more
+  }
+
+  async function run (): Promise<void> {
+    while (!closing.signal.aborted) {
+      const more = await fromStorage(work).catch((err) => {
+        logger.warn({ err }, 'could not deliver webhooks; trying again')
+        isRung = false
+        return false
+      })
+      if (!more && !closing.signal.aborted) await rest()
+    }
+  }
+
+  const running = run()
+  return {
+    wake,
+    async close () {
+      closing.abort()
+      wake()
+      const timer = setTimeout(() => aborting.abort(), CLOSE_MS)
+      await running
+      await Promise.all(attempts)
+      clearTimeout(timer)
+    }
+  }
+}

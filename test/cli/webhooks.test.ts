@@ -1,0 +1,54 @@
+// fastify-users webhooks: the built program, beside a server on the same database.
+import Fastify from 'fastify'
+import { test } from 'tap'
+import users from '../../lib/index.ts'
+import { webhooks } from '../../lib/webhooks-plugin.ts'
+import { databases, run } from '../helpers/cli.ts'
+import { until } from '../helpers/until.ts'
+import { startReceiver } from '../helpers/webhook-receiver.ts'
+import '../helpers/watch-all.ts'
+
+const LOOPBACK = ['--allow-http', '--allow-networks', '127.0.0.0/8,10.1.0.0/16']
+
+for (const { name, create } of databases) {
+  test(`creates, lists and replays webhooks that a server delivers, on ${name}`, async (t) => {
+    const { url, args, open } = await create(t)
+    const cli = (...given: string[]) => run([...given, ...args], { DATABASE_URL: url })
+    await cli('migrate')
+    const receiver = await startReceiver(t)
+    const types = ['--types', 'user.*, api_key.created']
+    const made = await cli('webhooks', 'create', '--url', receiver.url, ...types, ...LOOPBACK)
+    t.match(made, {
+      code: 0, out: /^whsec_[A-Za-z0-9+/]{43}=\n$/, err: /^whk_\w{26} {2}http.*\nThere are no events yet/
+    })
+    const secret = made.out.trim()
+
+    const app = Fastify()
+    t.teardown(() => app.close())
+    await app.register(users, { storage: open(), eventLog: true })
+    await app.register(webhooks, { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] })
+    await app.users.create({ name: 'Ann', email: 'ann@example.org' })
+    await until('it came', () => receiver.received.length === 1)
+    t.ok(receiver.received.every((each) => receiver.isSigned(each, secret)))
+
+    const [webhook] = (await app.webhooks.list()).data
+    t.strictSame(JSON.parse((await cli('webhooks', 'list', '--json')).out), [webhook])
+    const list = (await cli('webhooks', 'list')).out
+    t.match(list, new RegExp(`${webhook?.id} +http\\S+ +user\\.\\* api_key\\.created +enabled`))
+    t.notMatch(list, 'whsec_')
+
+    const id = String(webhook?.id)
+    t.match(await cli('webhooks', 'replay', id, '--since', '2026-01-01T00:00:00Z'), { code: 0, out: id })
+    await until('it came again', () => receiver.received.length === 2)
+    t.match(await cli('webhooks', 'replay', id), { code: 2, err: /must have after or since/ })
+    t.match(await cli('webhooks', 'replay', 'x', '--since', '2026-01-01T00:00:00Z'), { code: 1, err: /no webhook/ })
+    t.match(await cli('webhooks', 'create', '--url', receiver.url), { code: 2, err: /url must begin with https/ })
+    t.match(await cli('webhooks', 'create', '--url', receiver.url, '--allow-networks', 'x'), {
+      code: 2, err: /such as 10\.1\.0\.0\/16/
+    })
+    await app.webhooks.update(id, { enabled: false })
+    t.match((await cli('webhooks', 'list')).out, / disabled /)
+    const other = await cli('webhooks', 'create', '--url', receiver.url, '--description', 'CRM', '--json', ...LOOPBACK)
+    t.match(JSON.parse(other.out), { description: 'CRM', secret: /^whsec_/ })
+  })
+}

@@ -1,0 +1,116 @@
+// Contract §14: events reach receivers, on every store.
+import { test, type Test } from 'tap'
+import type { LoggedEvent } from '../../lib/index.ts'
+import { webhooks } from '../../lib/webhooks-plugin.ts'
+import { testApp, type TestAppOptions } from '../helpers/app.ts'
+import { stores } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
+import { startReceiver } from '../helpers/webhook-receiver.ts'
+
+const LOOPBACK = { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] }
+
+async function hooked (t: Test, options: TestAppOptions = {}) {
+  const host = await testApp(t, { eventLog: true, ...options })
+  await host.app.register(webhooks, LOOPBACK)
+  return host
+}
+
+const user = (n: number) => ({ name: `User ${n}`, email: `user${n}@example.org` })
+
+for (const store of stores) {
+  test(`each event is delivered, signed and the same as in the log, on ${store.name}`, async (t) => {
+    const { app } = await hooked(t, { storage: await store.create(t) })
+    await app.users.create(user(0))
+    const receiver = await startReceiver(t)
+    const { secret, ...webhook } = await app.webhooks.create({ url: receiver.url })
+    const { id } = await app.users.create(user(1))
+    await app.users.update(id, { name: 'Other' })
+    await app.users.apiKeys.create({ name: 'key' })
+    await app.users.delete(id)
+    await until('everything was delivered', () => receiver.received.length >= 4)
+    const { data } = await app.users.events.list()
+    const events = data.slice(-4)
+    t.strictSame(receiver.ids().toSorted(), events.map((each) => each.id), 'nothing from before it was created')
+    const bodies = receiver.received.map(({ event }) => event).sort((a, b) => a.id < b.id ? -1 : 1)
+    t.strictSame(bodies, events)
+    for (const each of receiver.received) {
+      t.ok(receiver.isSigned(each, secret), 'standardwebhooks accepts it')
+      t.equal(each.headers['webhook-id'], each.event.id)
+      t.equal(each.headers['content-type'], 'application/json')
+    }
+    await until('all are kept as delivered', async () => {
+      const { data: deliveries } = await app.webhooks.deliveries(webhook.id)
+      return deliveries.length === 4 && deliveries.every(({ status }) => status === 'succeeded')
+    })
+    const [last] = (await app.webhooks.deliveries(webhook.id, { limit: 1 })).data
+    t.match(last, { status: 'succeeded', type: 'user.deleted', attempts: [{ status: 204, at: /Z$/ }] })
+    t.strictSame(await app.webhooks.get(webhook.id), webhook)
+  })
+
+  test(`a delivery that fails is attempted again, with the same id, on ${store.name}`, async (t) => {
+    const { app } = await hooked(t, { storage: await store.create(t) })
+    const receiver = await startReceiver(t)
+    receiver.answer = (response) => { response.writeHead(receiver.received.length === 1 ? 500 : 200).end('body') }
+    const { id, secret } = await app.webhooks.create({ url: receiver.url, types: ['user.*'] })
+    await app.users.create(user(1))
+    await app.users.apiKeys.create({ name: 'not wanted' })
+    await until('the first attempt is kept', async () => {
+      return (await app.webhooks.deliveries(id)).data[0]?.attempts.length === 1
+    })
+    const [failed] = (await app.webhooks.deliveries(id)).data
+    t.match(failed, { status: 'pending', attempts: [{ status: 500 }], nextAttemptAt: /Z$/ })
+    const wait = Date.parse(String(failed?.nextAttemptAt)) - Date.parse(String(failed?.attempts[0]?.at))
+    t.ok(wait >= 5000 && wait < 6500, `${wait} ms`)
+    t.match(await app.webhooks.get(id), { failingSince: /Z$/ })
+    t.match(await app.webhooks.retry(id, String(failed?.id)), { status: 'pending' })
+    await until('it was delivered', async () => (await app.webhooks.deliveries(id)).data[0]?.status === 'succeeded')
+    const [first, second] = receiver.received
+    t.strictSame([first?.headers['webhook-id'], first?.body], [second?.headers['webhook-id'], second?.body])
+    t.ok(receiver.received.every((each) => receiver.isSigned(each, secret)))
+    t.notOk('failingSince' in await app.webhooks.get(id))
+    t.equal((await app.webhooks.deliveries(id)).meta.total, 1)
+    t.notMatch(JSON.stringify(await app.webhooks.deliveries(id)), 'body', 'the answer’s body is not kept')
+  })
+
+  test(`410 disables, with an event that other webhooks get, on ${store.name}`, async (t) => {
+    const { app } = await hooked(t, { storage: await store.create(t) })
+    const [gone, other] = [await startReceiver(t), await startReceiver(t)]
+    gone.answer = (response) => { response.writeHead(410).end() }
+    const { id } = await app.webhooks.create({ url: gone.url })
+    await app.webhooks.create({ url: other.url, types: ['webhook.*'] })
+    const inProcess: string[] = []
+    app.users.events.on('webhook.disabled', (event) => { inProcess.push(event.id) })
+    await app.users.create(user(1))
+    await until('the other one was told', () => other.received.length === 1)
+    t.match(await app.webhooks.get(id), { enabled: false, disabledReason: 'gone' })
+    const [event] = other.received.map((each) => each.event)
+    t.match(event, { type: 'webhook.disabled', data: { id, enabled: false, disabledReason: 'gone' } })
+    t.notMatch(JSON.stringify(event), 'whsec_')
+    const logged: LoggedEvent[] = (await app.users.events.list({ type: 'webhook.disabled' })).data
+    t.strictSame(logged, [event])
+    t.strictSame(inProcess, [event?.id])
+
+    // What happens meanwhile is delivered when it is enabled again.
+    await app.users.create(user(2))
+    gone.answer = (response) => { response.writeHead(200).end() }
+    const enabled = await app.webhooks.update(id, { enabled: true })
+    t.notOk('disabledReason' in enabled)
+    await until('the rest came', () => gone.received.filter(({ event }) => event.type === 'user.created').length === 2)
+  })
+
+  test(`events are delivered again since an event, and since a time, on ${store.name}`, async (t) => {
+    const { app } = await hooked(t, { storage: await store.create(t) })
+    const receiver = await startReceiver(t)
+    for (const n of [1, 2, 3]) await app.users.create(user(n))
+    const { id } = await app.webhooks.create({ url: receiver.url, types: ['user.created'] })
+    const events = (await app.users.events.list({ type: 'user.created' })).data
+    await app.webhooks.replay(id, { after: String(events[0]?.id) })
+    await until('two came', () => receiver.received.length === 2)
+    t.strictSame(receiver.ids().toSorted(), events.slice(1).map((each) => each.id))
+    await app.webhooks.replay(id, { since: String(events[0]?.timestamp) })
+    await until('all came', () => receiver.received.length === 5)
+    t.strictSame(receiver.ids().slice(2).toSorted(), events.map((each) => each.id))
+    await app.users.create(user(4))
+    await until('the next came', () => receiver.received.length === 6)
+  })
+}

@@ -1,0 +1,88 @@
+// Several processes share the deliveries; one that dies leaves nothing undone.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { test, type Test } from 'tap'
+import { postgres } from '../../adapters/postgres.ts'
+import { sqlite } from '../../adapters/sqlite.ts'
+import { webhooks } from '../../lib/webhooks-plugin.ts'
+import { testApp } from '../helpers/app.ts'
+import { plainNode } from '../helpers/plain-node.ts'
+import { pgUrl, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
+import { startReceiver } from '../helpers/webhook-receiver.ts'
+
+const PROGRAM = join(import.meta.dirname, '..', 'helpers', 'deliver-webhooks.mjs')
+const LOOPBACK = { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] }
+const user = (n: number) => ({ name: `User ${n}`, email: `user${n}@example.org` })
+
+const places = [
+  {
+    name: 'sqlite',
+    async create (t: Test) {
+      const filename = join(await temporaryDirectory(t), 'users.db')
+      return { storage: sqlite({ filename }), args: [`sqlite:${filename}`] }
+    }
+  },
+  {
+    name: 'postgres',
+    async create (t: Test) {
+      const schema = temporarySchema(t)
+      return { storage: postgres({ connection: pgUrl(), schema }), args: [pgUrl(), schema] }
+    }
+  }
+]
+
+async function deliverer (t: Test, args: string[]) {
+  const [node, given] = plainNode(PROGRAM, ...args)
+  const child = spawn(node, given, { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  return child
+}
+
+for (const place of places) {
+  test(`three processes deliver each event once while nobody dies, on ${place.name}`, async (t) => {
+    const { storage, args } = await place.create(t)
+    const { app } = await testApp(t, { storage, eventLog: true })
+    await app.register(webhooks, { ...LOOPBACK, deliver: false })
+    const receiver = await startReceiver(t)
+    await app.webhooks.create({ url: receiver.url, types: ['user.created'] })
+    const children = await Promise.all([1, 2, 3].map(() => deliverer(t, args)))
+    for (let n = 0; n < 200; n += 20) {
+      await Promise.all(Array.from({ length: 20 }, (_, i) => app.users.create(user(n + i))))
+    }
+    await until('all came', () => new Set(receiver.ids()).size === 200, 30_000)
+    for (const child of children) child.kill('SIGTERM')
+    await Promise.all(children.map((child) => once(child, 'exit')))
+    t.equal(receiver.ids().length, 200, 'none came twice')
+  })
+
+  test(`a process that dies in the middle of its attempts leaves them to others, on ${place.name}`, async (t) => {
+    const { storage, args } = await place.create(t)
+    const { app } = await testApp(t, { storage, eventLog: true })
+    await app.register(webhooks, { ...LOOPBACK, deliver: false })
+    const receiver = await startReceiver(t)
+    // It answers nobody until the first process is dead.
+    receiver.answer = () => {}
+    const { id } = await app.webhooks.create({ url: receiver.url, types: ['user.created'] })
+    const first = await deliverer(t, args)
+    await Promise.all(Array.from({ length: 20 }, (_, n) => app.users.create(user(n))))
+    await until('attempts are under way', () => receiver.received.length >= 5)
+    first.kill('SIGKILL')
+    await once(first, 'exit')
+    receiver.answer = (response) => { response.writeHead(204).end() }
+    // Its claims would end after 30 seconds: a test does not wait for that.
+    const { data: claimed } = await app.webhooks.deliveries(id)
+    const ofFirst = claimed.filter(({ nextAttemptAt = '' }) => nextAttemptAt > new Date().toISOString())
+    t.ok(ofFirst.length >= 5 && ofFirst.every(({ nextAttemptAt }) =>
+      Date.parse(String(nextAttemptAt)) <= Date.now() + 30_000), 'they are due again soon')
+    for (const delivery of ofFirst) await app.webhooks.retry(id, delivery.id)
+    const second = await deliverer(t, args)
+    await until('all came', () => new Set(receiver.ids()).size === 20, 30_000)
+    await until('all are kept', async () =>
+      (await app.webhooks.deliveries(id, { limit: 100 })).data.every(({ status }) => status === 'succeeded'))
+    second.kill('SIGTERM')
+    t.strictSame(await once(second, 'exit'), [0, null])
+  })
+}

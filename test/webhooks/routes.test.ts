@@ -1,0 +1,218 @@
+// Contract §14: webhooks over HTTP.
+import Fastify from 'fastify'
+import { test, type Test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import { newId } from '../../lib/core/ids.ts'
+import users from '../../lib/index.ts'
+import { webhooks, type WebhooksOptions } from '../../lib/webhooks-plugin.ts'
+import { testApp, type TestAppOptions } from '../helpers/app.ts'
+import { until } from '../helpers/until.ts'
+import { startReceiver } from '../helpers/webhook-receiver.ts'
+
+const LOOPBACK = { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] }
+
+async function hooked (t: Test, options: WebhooksOptions = LOOPBACK, given: TestAppOptions = {}) {
+  const host = await testApp(t, { eventLog: true, ...given })
+  await host.app.register(webhooks, options)
+  return host
+}
+
+test('a webhook is created, read, listed, changed and deleted', async (t) => {
+  const { call } = await hooked(t)
+  const { url } = await startReceiver(t)
+  const made = await call('POST', '/webhooks', { payload: { url, types: ['user.*', 'user.*'], description: ' CRM ' } })
+  t.equal(made.statusCode, 201)
+  const { secret, ...webhook } = made.json()
+  t.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+  t.equal(made.headers['location'], `/v1/webhooks/${webhook.id}`)
+  t.strictSame(Object.keys(webhook), ['id', 'url', 'types', 'description', 'enabled', 'createdAt', 'updatedAt'])
+  t.match(webhook, { id: /^whk_\w{26}$/, url, types: ['user.*'], description: 'CRM', enabled: true })
+
+  const path = `/webhooks/${webhook.id}`
+  const read = await call('GET', path)
+  t.strictSame([read.statusCode, read.json()], [200, webhook], 'without the secret')
+  const head = await call('HEAD', path)
+  t.strictSame([head.statusCode, head.body], [200, ''])
+  await call('POST', '/webhooks', { payload: { url } })
+  const list = await call('GET', '/webhooks?limit=1')
+  t.strictSame(list.json(), { data: [webhook], meta: { page: 1, limit: 1, total: 2 } })
+  t.match(list.headers['link'], '</v1/webhooks?limit=1&page=2>; rel="next"')
+
+  const changed = await call('PATCH', path, { payload: { enabled: false, description: null, types: [] } })
+  t.equal(changed.statusCode, 200)
+  t.match(changed.json(), { id: webhook.id, url, enabled: false, types: [] })
+  t.notOk('description' in changed.json())
+  t.equal((await call('DELETE', path)).statusCode, 204)
+  for (const method of ['GET', 'PATCH', 'DELETE']) {
+    const response = await call(method, path, method === 'PATCH' ? { payload: {} } : {})
+    t.match([response.statusCode, response.json().code], [404, 'webhook_not_found'])
+  }
+})
+
+test('what a webhook can not be made of', async (t) => {
+  const { call } = await hooked(t)
+  const faultsOf = async (payload: object | string, path = '/webhooks', method = 'POST') => {
+    const response = await call(method, path, { payload, headers: { 'content-type': 'application/json' } })
+    const { code, errors = [] } = response.json()
+    return [response.statusCode, code, ...errors.map((each: { pointer?: string, parameter?: string, code: string }) =>
+      `${each.pointer ?? each.parameter} ${each.code}`)]
+  }
+  t.strictSame(await faultsOf({}), [400, 'validation_failed', '/url required'])
+  t.strictSame(await faultsOf({ url: 1, types: 'x', enabled: 'yes', secret: 'x' }), [
+    400, 'validation_failed', '/secret unknown', '/url type', '/types type', '/enabled type'
+  ])
+  const url = 'http://127.0.0.1:1/'
+  t.strictSame(await faultsOf({ url: `${url}${'x'.repeat(2048)}`, types: ['user.*', 'x'], description: ' ' }), [
+    400, 'validation_failed', '/url too_long', '/types/1 choice', '/description too_short'
+  ])
+  t.strictSame(await faultsOf({ url, types: Array(21).fill('user.*') }), [400, 'validation_failed', '/types too_many'])
+  t.strictSame(await faultsOf({ url: 'http://10.0.0.1/' }), [400, 'url_not_allowed', '/url not_allowed'])
+  t.strictSame(await faultsOf({ url }, '/webhooks?x=1'), [400, 'validation_failed', 'x unknown'])
+  t.strictSame(await faultsOf('{'), [400, 'malformed_json'])
+
+  const { id } = (await call('POST', '/webhooks', { payload: { url } })).json()
+  t.strictSame(await faultsOf({ url: 'http://10.0.0.1/' }, `/webhooks/${id}`, 'PATCH'), [
+    400, 'url_not_allowed', '/url not_allowed'
+  ])
+  t.strictSame(await faultsOf({ url: null }, `/webhooks/${id}`, 'PATCH'), [400, 'validation_failed', '/url type'])
+  t.strictSame(await faultsOf({ overlap: 604_801 }, `/webhooks/${id}/rotate-secret`), [
+    400, 'validation_failed', '/overlap range'
+  ])
+  const replay = `/webhooks/${id}/replay`
+  t.strictSame(await faultsOf({}, replay), [400, 'validation_failed', ' choice'])
+  t.strictSame(await faultsOf({ after: 'x', since: 'x' }, replay), [
+    400, 'validation_failed', ' choice', '/after format', '/since format'
+  ])
+  t.strictSame(await faultsOf({ since: '2026-02-30T00:00:00Z' }, replay), [400, 'validation_failed', '/since format'])
+  t.equal((await call('POST', `/webhooks/${id}/test`, { payload: { x: 1 } })).statusCode, 400)
+  t.equal((await call('GET', `/webhooks/${id}/deliveries?sort=createdAt`)).statusCode, 400)
+  t.equal((await call('PUT', `/webhooks/${id}`)).headers['allow'], 'GET, HEAD, PATCH, DELETE')
+  for (const path of [`/webhooks/${newId('whk')}`, '/webhooks/x']) {
+    for (const action of ['rotate-secret', 'test', 'replay', `deliveries/${newId('dlv')}/retry`]) {
+      const payload = action === 'replay' ? { payload: { since: '2026-01-01T00:00:00Z' } } : {}
+      const response = await call('POST', `${path}/${action}`, payload)
+      t.match([response.statusCode, response.json().code], [404, 'webhook_not_found'], `${path}/${action}`)
+    }
+    t.equal((await call('GET', `${path}/deliveries`)).statusCode, 404)
+  }
+  const missing = await call('POST', `/webhooks/${id}/deliveries/${newId('dlv')}/retry`)
+  t.match([missing.statusCode, missing.json().code], [404, 'delivery_not_found'])
+})
+
+test('replays that the log can’t give', async (t) => {
+  const storage = memory()
+  const { app, call } = await hooked(t, LOOPBACK, { storage })
+  const { id } = (await call('POST', '/webhooks', { payload: { url: 'http://127.0.0.1:1/', enabled: false } })).json()
+  const first = newId('evt')
+  await app.users.create({ name: 'Ann', email: 'ann@example.org' })
+  const replay = async (after: string) => {
+    const response = await call('POST', `/webhooks/${id}/replay`, { payload: { after } })
+    return [response.statusCode, response.json().code]
+  }
+  t.strictSame(await replay(newId('evt')), [400, 'validation_failed'], 'an event that is not there')
+  await app.users.create({ name: 'Bob', email: 'bob@example.org' })
+  await storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 100)
+  t.strictSame(await replay(first), [410, 'events_expired'])
+})
+
+test('scopes', async (t) => {
+  const { app, call } = await hooked(t)
+  const { key } = await app.users.apiKeys.create({ name: 'reader', scopes: ['webhooks:read', 'events:read'] })
+  const headers = { authorization: `Bearer ${key}` }
+  const { id } = (await call('POST', '/webhooks', { payload: { url: 'http://127.0.0.1:1/' } })).json()
+  for (const path of ['/webhooks', `/webhooks/${id}`, `/webhooks/${id}/deliveries`]) {
+    t.equal((await call('GET', path, { headers })).statusCode, 200)
+  }
+  const writes: Array<[string, string]> = [
+    ['POST', ''], ['PATCH', `/${id}`], ['DELETE', `/${id}`], ['POST', `/${id}/rotate-secret`], ['POST', `/${id}/test`],
+    ['POST', `/${id}/replay`], ['POST', `/${id}/deliveries/x/retry`]
+  ]
+  for (const [method, path] of writes) {
+    const response = await call(method, `/webhooks${path}`, { headers })
+    t.equal(response.statusCode, 403, `${method} ${path}`)
+    t.match(response.headers['www-authenticate'], /scope="webhooks:write"/)
+  }
+  t.equal((await call('GET', '/webhooks', { headers: { authorization: 'Bearer x' } })).statusCode, 401)
+})
+
+test('a new secret signs together with the old one, for the overlap', async (t) => {
+  const { app, call } = await hooked(t)
+  const receiver = await startReceiver(t)
+  const { id, secret: old } = (await call('POST', '/webhooks', { payload: { url: receiver.url } })).json()
+  const rotated = await call('POST', `/webhooks/${id}/rotate-secret`)
+  t.equal(rotated.statusCode, 200)
+  const { secret } = rotated.json()
+  t.not(secret, old)
+  await app.users.create({ name: 'Ann', email: 'ann@example.org' })
+  await until('it came', () => receiver.received.length === 1)
+  const [first] = receiver.received
+  if (first === undefined) throw new Error('nothing came')
+  t.ok(receiver.isSigned(first, secret) && receiver.isSigned(first, old))
+  t.equal(String(first.headers['webhook-signature']).split(' ').length, 2)
+
+  const { secret: last } = (await call('POST', `/webhooks/${id}/rotate-secret`, { payload: { overlap: 0 } })).json()
+  await app.users.create({ name: 'Bob', email: 'bob@example.org' })
+  await until('it came', () => receiver.received.length === 2)
+  const second = receiver.received[1] ?? first
+  t.ok(receiver.isSigned(second, last))
+  t.notOk(receiver.isSigned(second, secret), 'its overlap was none')
+  t.ok(receiver.isSigned(second, old), 'its overlap is a day')
+})
+
+test('a test event is sent once, also to a webhook that is disabled', async (t) => {
+  const { app, call } = await hooked(t)
+  const receiver = await startReceiver(t)
+  const payload = { url: receiver.url, enabled: false, types: ['user.created'] }
+  const { id, secret } = (await call('POST', '/webhooks', { payload })).json()
+  const response = await call('POST', `/webhooks/${id}/test`)
+  t.equal(response.statusCode, 200)
+  t.match(response.json(), { type: 'webhook.test', status: 'succeeded', attempts: [{ status: 204 }] })
+  const [sent] = receiver.received
+  if (sent === undefined) throw new Error('nothing came')
+  t.ok(receiver.isSigned(sent, secret))
+  t.match(sent.event, { id: response.json().event, type: 'webhook.test', data: { id } })
+  t.strictSame((await app.users.events.list({ type: 'webhook.*' })).data, [])
+
+  receiver.answer = (reply) => { reply.writeHead(500).end() }
+  const failed = (await call('POST', `/webhooks/${id}/test`)).json()
+  t.match(failed, { status: 'failed', attempts: [{ status: 500 }] })
+  const list = await call('GET', `/webhooks/${id}/deliveries?limit=1`)
+  t.strictSame(list.json(), { data: [failed], meta: { page: 1, limit: 1, total: 2 } })
+  t.match(list.headers['link'], `</v1/webhooks/${id}/deliveries?limit=1&page=2>; rel="next"`)
+  t.equal(receiver.received.length, 2)
+})
+
+test('what it needs', async (t) => {
+  const alone = Fastify()
+  t.teardown(() => alone.close())
+  await t.rejects(async () => alone.register(webhooks), /register fastify-users first: there is no app\.users/)
+  const unlogged = await testApp(t)
+  await t.rejects(async () => unlogged.app.register(webhooks), /fastify-users needs the option eventLog/)
+  const { webhooks: _none, ...storage } = memory()
+  const without = await testApp(t, { storage, eventLog: true })
+  await t.rejects(async () => without.app.register(webhooks), /memory keeps no webhooks/)
+  const twice = await hooked(t)
+  await t.rejects(async () => twice.app.register(webhooks), /app\.webhooks exists already/)
+  const wrong = await testApp(t, { eventLog: true })
+  const options: object = { allowedNetworks: ['10.0.0.1'], x: 1, retention: 5 }
+  await t.rejects(async () => wrong.app.register(webhooks, options), /3 wrong options/)
+  await t.rejects(async () => wrong.app.register(webhooks, { allowedNetworks: ['10.0.0.0/64'] }), /such as 10\.1\.0\.0/)
+})
+
+test('without routes it works in process alone; two mounts have webhooks of their own', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const receiver = await startReceiver(t)
+  for (const name of ['staff', 'guests']) {
+    await app.register(users, { prefix: `/${name}`, decoratorName: name, storage: memory(), eventLog: true })
+  }
+  await app.register(webhooks, { ...LOOPBACK, users: 'staff', routes: false })
+  await app.register(webhooks, { ...LOOPBACK, users: 'guests', decoratorName: 'guestHooks' })
+  t.notOk(app.hasRoute({ method: 'POST', url: '/staff/webhooks' }))
+  t.ok(app.hasRoute({ method: 'POST', url: '/guests/webhooks' }))
+  await app.webhooks.create({ url: receiver.url, types: ['user.*'] })
+  await Object(app).guests.create({ name: 'Guest', email: 'guest@example.org' })
+  await Object(app).staff.create({ name: 'Ann', email: 'ann@example.org' })
+  await until('it came', () => receiver.received.length === 1)
+  t.match(receiver.received[0]?.event, { data: { name: 'Ann' } })
+})

@@ -1,0 +1,134 @@
+// When attempts are made, and what they make of an endpoint: Standard Webhooks 1.0.0.
+import { test } from 'tap'
+import type { DeliveryRecord, WebhookRecord } from '../../lib/core/storage.ts'
+import { DELAYS, FAILING_MAX, outcomeOf, retryAfterOf } from '../../lib/webhooks/schedule.ts'
+import type { Answer } from '../../lib/webhooks/send.ts'
+import { newSecret } from '../../lib/webhooks/signature.ts'
+
+const NOW = Date.parse('2026-01-31T09:30:00.000Z')
+const iso = (ms: number) => new Date(ms).toISOString()
+
+const webhook: WebhookRecord = {
+  id: 'whk_01h455vb4pex5vsknk084sn02q',
+  url: 'https://example.org/',
+  types: [],
+  description: null,
+  enabled: true,
+  disabledReason: null,
+  secrets: [{ text: newSecret(), expiresAt: null }],
+  after: null,
+  failingSince: null,
+  pausedUntil: null,
+  createdAt: iso(NOW),
+  updatedAt: iso(NOW)
+}
+const delivery: DeliveryRecord = {
+  id: 'dlv_01h455vb4pex5vsknk084sn02q',
+  webhook: webhook.id,
+  event: 'evt_01h455vb4pex5vsknk084sn02q',
+  type: 'user.created',
+  status: 'pending',
+  dueAt: iso(NOW),
+  claims: 1,
+  failures: 0,
+  attempts: [],
+  testEvent: null,
+  createdAt: iso(NOW)
+}
+const answer = (status: number | null, more: Partial<Answer> = {}): Answer =>
+  ({ status, error: null, milliseconds: 0, retryAfter: null, ...more })
+
+test('ten attempts, at the times of the specification', (t) => {
+  const times = [0]
+  let [now, each, endpoint] = [NOW, delivery, webhook]
+  while (each.status === 'pending') {
+    const outcome = outcomeOf(endpoint, each, answer(500), now, 0)
+    each = outcome.delivery
+    endpoint = outcome.webhook
+    if (each.dueAt === null) break
+    now = Date.parse(each.dueAt)
+    times.push((now - NOW) / 1000)
+  }
+  const [minute, hour] = [60, 3600]
+  const waits = [0, 5, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour]
+  t.strictSame(times, waits.map((_, i) => waits.slice(0, i + 1).reduce((sum, wait) => sum + wait, 0)))
+  t.match([each.status, each.dueAt, each.attempts.length], ['failed', null, 10])
+  t.equal(endpoint.enabled, true, 'three days are not five')
+  t.end()
+})
+
+test('at most a tenth is added to each wait', (t) => {
+  for (const [failures, delay] of DELAYS.entries()) {
+    const { dueAt } = outcomeOf(webhook, { ...delivery, failures }, answer(500), NOW, 1).delivery
+    t.equal(Date.parse(String(dueAt)) - NOW, Math.floor(delay * 1.1))
+  }
+  t.end()
+})
+
+test('what is a success, and what a failure', (t) => {
+  for (const status of [200, 201, 202, 204, 299]) {
+    const outcome = outcomeOf({ ...webhook, failingSince: iso(NOW - 1) }, delivery, answer(status), NOW, 0)
+    t.match(outcome, { delivery: { status: 'succeeded', dueAt: null }, webhook: { failingSince: null } })
+  }
+  for (const status of [100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 404, 500, 502, null]) {
+    const outcome = outcomeOf(webhook, delivery, answer(status), NOW, 0)
+    t.match(outcome.delivery, { status: 'pending', failures: 1 })
+    t.match(outcome.webhook, { failingSince: iso(NOW), enabled: true })
+  }
+  t.end()
+})
+
+test('410 ends the delivery and disables, once', (t) => {
+  const outcome = outcomeOf(webhook, delivery, answer(410), NOW, 0)
+  t.match(outcome, {
+    disabled: true,
+    delivery: { status: 'failed', dueAt: null },
+    webhook: { enabled: false, disabledReason: 'gone' }
+  })
+  t.equal(outcomeOf(outcome.webhook, delivery, answer(410), NOW, 0).disabled, false)
+  t.end()
+})
+
+test('five days of failures disable', (t) => {
+  const since = (ms: number) => ({ ...webhook, failingSince: iso(NOW - ms) })
+  t.equal(outcomeOf(since(FAILING_MAX - 1), delivery, answer(500), NOW, 0).webhook.enabled, true)
+  t.match(outcomeOf(since(FAILING_MAX), delivery, answer(500), NOW, 0), {
+    disabled: true, webhook: { enabled: false, disabledReason: 'failing' }, delivery: { status: 'pending' }
+  })
+  t.end()
+})
+
+test('429 and 503 slow the endpoint down, for as long as Retry-After says', (t) => {
+  for (const status of [429, 503]) {
+    const outcome = outcomeOf(webhook, delivery, answer(status, { retryAfter: '120' }), NOW, 0)
+    t.match(outcome, {
+      webhook: { pausedUntil: iso(NOW + 120_000) }, delivery: { dueAt: iso(NOW + 120_000), failures: 1 }
+    })
+    t.match(outcomeOf(webhook, delivery, answer(status), NOW, 0).webhook, { pausedUntil: iso(NOW + 5000) })
+    const late = outcomeOf(webhook, { ...delivery, failures: 8 }, answer(status), NOW, 0)
+    t.match(late, { webhook: { pausedUntil: iso(NOW + 300_000) }, delivery: { dueAt: iso(NOW + 86_400_000) } })
+  }
+  t.equal(outcomeOf(webhook, delivery, answer(500, { retryAfter: '120' }), NOW, 0).webhook.pausedUntil, null)
+  const paused = { ...webhook, pausedUntil: iso(NOW) }
+  t.equal(outcomeOf(paused, delivery, answer(200), NOW, 0).webhook.pausedUntil, null)
+  t.end()
+})
+
+test('Retry-After in both of its forms', (t) => {
+  const cases: Array<[string | null, number | null]> = [
+    [null, null], ['0', 0], ['120', 120_000], ['999999999', 86_400_000], ['x', null], ['-5', null], ['1.5', null],
+    ['Sat, 31 Jan 2026 09:31:00 GMT', 60_000], ['Sat, 31 Jan 2026 09:29:00 GMT', 0]
+  ]
+  for (const [text, expected] of cases) t.equal(retryAfterOf(text, NOW), expected, String(text))
+  t.end()
+})
+
+test('the latest attempts are kept, with their word for an error', (t) => {
+  let each = delivery
+  for (let n = 0; n < 30; n++) {
+    each = outcomeOf(webhook, each, answer(null, { error: 'timeout', milliseconds: n }), NOW, 0).delivery
+  }
+  t.equal(each.attempts.length, 20)
+  t.strictSame(each.attempts.at(-1), { at: iso(NOW - 29), status: null, milliseconds: 29, error: 'timeout' })
+  t.end()
+})

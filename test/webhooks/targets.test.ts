@@ -1,0 +1,135 @@
+// No way inside: which URLs deliveries may go to, and that a name whose addresses change can't lead one elsewhere.
+import type { LookupAddress } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { test } from 'tap'
+import { isAllowedAddress, parseNetwork } from '../../lib/webhooks/addresses.ts'
+import { createSend } from '../../lib/webhooks/send.ts'
+import { createTargets, type TargetOptions } from '../../lib/webhooks/targets.ts'
+import { startReceiver } from '../helpers/webhook-receiver.ts'
+
+const STRICT: TargetOptions = { allowHttp: false, allowedNetworks: [] }
+
+/** Resolves names by a table; each answer of a list is given once, the last one for good. */
+function resolver (answers: Record<string, string[][]>): LookupFunction & { calls: number } {
+  const lookup: LookupFunction = (name, _options, callback) => {
+    counting.calls++
+    const [next = [], ...later] = answers[name] ?? []
+    if (later.length > 0) answers[name] = later
+    const all: LookupAddress[] = next.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+    if (all.length > 0) callback(null, all)
+    else callback(Object.assign(new Error('unknown'), { code: 'ENOTFOUND' }), '', 0)
+  }
+  const counting = Object.assign(lookup, { calls: 0 })
+  return counting
+}
+
+const HOSTILE = [
+  // Not https, or no URL at all.
+  '', 'x', '//example.org', 'http://example.org/', 'ftp://example.org/', 'file:///etc/passwd', 'gopher://example.org/',
+  'javascript:alert(1)', 'data:text/plain,x', 'https://', 'https://[', 'https://user:secret@example.org/',
+  'https://user@example.org/',
+  // IPv4 in every form that URLs have for it.
+  'https://127.0.0.1/', 'https://127.1/', 'https://2130706433/', 'https://0x7f000001/', 'https://0177.0.0.1/',
+  'https://0x7f.1/', 'https://127.0.0.1./', 'https://%31%32%37.0.0.1/', 'https://１２７.0.0.1/', 'https://0/',
+  'https://0.0.0.0/', 'https://10.0.0.1/', 'https://172.16.0.1/', 'https://172.31.255.255/', 'https://192.168.1.1/',
+  'https://169.254.169.254/latest/meta-data/', 'https://100.64.0.1/', 'https://192.0.0.192/', 'https://192.0.2.1/',
+  'https://198.18.0.1/', 'https://198.51.100.1/', 'https://203.0.113.1/', 'https://224.0.0.1/', 'https://240.0.0.1/',
+  'https://255.255.255.255/', 'https://192.88.99.1/',
+  // IPv6, and what hides IPv4 in it.
+  'https://[::1]/', 'https://[::]/', 'https://[::ffff:127.0.0.1]/', 'https://[::ffff:7f00:1]/',
+  'https://[::ffff:169.254.169.254]/', 'https://[64:ff9b::127.0.0.1]/', 'https://[64:ff9b::a00:1]/',
+  'https://[64:ff9b:1::1]/', 'https://[::127.0.0.1]/', 'https://[2002:7f00:1::]/', 'https://[2001::1]/',
+  'https://[fc00::1]/', 'https://[fd00:ec2::254]/', 'https://[fe80::1]/', 'https://[fec0::1]/', 'https://[ff02::1]/',
+  'https://[100::1]/', 'https://[100:0:0:1::1]/', 'https://[2001:db8::1]/', 'https://[3fff::1]/', 'https://[5f00::1]/',
+  'https://[4000::1]/',
+  // Names that lead inside, wholly or in part.
+  'https://inner.test/', 'https://metadata.test/', 'https://mixed.test/', 'https://mapped.test/', 'https://nat64.test/',
+  'https://unknown.test/'
+]
+
+const NAMES = {
+  'inner.test': [['10.0.0.1']],
+  'metadata.test': [['169.254.169.254']],
+  'mixed.test': [['93.184.215.14', '127.0.0.1']],
+  'mapped.test': [['::ffff:10.0.0.1']],
+  'nat64.test': [['64:ff9b::7f00:1']],
+  'public.test': [['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c', '64:ff9b::5db8:d70e']]
+}
+
+test(`none of ${HOSTILE.length} hostile URLs is allowed`, async (t) => {
+  const targets = createTargets({ ...STRICT, lookup: resolver(structuredClone(NAMES)) })
+  for (const url of HOSTILE) await t.rejects(targets.check(url), { code: 'url_not_allowed', statusCode: 400 }, url)
+  await targets.check('https://public.test/hook?x=1')
+  await targets.check('https://93.184.215.14/')
+  await targets.check('https://[2606:4700::1111]/')
+})
+
+test('an attempt at any of them sends nothing', async (t) => {
+  const send = createSend(createTargets({ ...STRICT, allowHttp: true, lookup: resolver(structuredClone(NAMES)) }))
+  for (const url of HOSTILE.map((each) => each.replace('https:', 'http:'))) {
+    if (!URL.canParse(url) || new URL(url).protocol !== 'http:' || url.includes('example.org')) continue
+    const { status, error } = await send({ url, headers: {}, body: '{}' }, new AbortController().signal)
+    t.match([status, error], [null, url.includes('unknown') ? 'dns' : 'url_not_allowed'], url)
+  }
+})
+
+test('a name that was public when it was checked can’t lead an attempt inside later', async (t) => {
+  const receiver = await startReceiver(t)
+  const { port } = new URL(receiver.url)
+  const lookup = resolver({ 'rebound.test': [['93.184.215.14'], ['127.0.0.1']] })
+  const targets = createTargets({ ...STRICT, allowHttp: true, lookup })
+  const url = `http://rebound.test:${port}/`
+  await targets.check(url)
+  const answer = await createSend(targets)({ url, headers: {}, body: '{}' }, new AbortController().signal)
+  t.match(answer, { status: null, error: 'url_not_allowed' })
+  t.equal(lookup.calls, 2)
+  t.equal(receiver.received.length, 0)
+})
+
+test('the connection goes to the address that was checked: the name is resolved once for it', async (t) => {
+  const receiver = await startReceiver(t)
+  const { port } = new URL(receiver.url)
+  const lookup = resolver({ 'once.test': [['127.0.0.1'], ['10.255.255.1']] })
+  const allowed = { allowHttp: true, allowedNetworks: [parseNetwork('127.0.0.0/8')], lookup }
+  const send = createSend(createTargets(allowed))
+  const answer = await send(
+    { url: `http://once.test:${port}/`, headers: {}, body: '{}' }, new AbortController().signal
+  )
+  t.match(answer, { status: 204, error: null })
+  t.strictSame([lookup.calls, receiver.received.length], [1, 1])
+  t.equal(receiver.received[0]?.headers.host, `once.test:${port}`)
+})
+
+test('networks that the host allows are allowed, and no others', (t) => {
+  const allowed = ['10.1.0.0/16', 'fd00:1::/32'].map(parseNetwork)
+  for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '64:ff9b::a01:203', 'fd00:1::5', '8.8.8.8']) {
+    t.ok(isAllowedAddress(address, allowed), address)
+  }
+  for (const address of ['10.2.0.1', 'fd00:2::1', '127.0.0.1', 'fe80::1%eth0', 'x', '10.1']) {
+    t.notOk(isAllowedAddress(address, allowed), address)
+  }
+  t.end()
+})
+
+// IANA's registries of special-purpose addresses, and multicast.
+const SPECIAL = [
+  '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24',
+  '192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24', '192.168.0.0/16', '192.175.48.0/24',
+  '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4', '::/128', '::1/128',
+  '64:ff9b:1::/48', '100::/64', '100:0:0:1::/64', '2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48',
+  '3fff::/20', '5f00::/16', 'fc00::/7', 'fe80::/10', 'ff00::/8'
+]
+
+test('the first and the last address of every special-purpose range are refused', (t) => {
+  for (const range of SPECIAL) {
+    const [network, bits] = ipaddr.parseCIDR(range)
+    const first = network.toByteArray()
+    const last = first.map((byte, i) => byte | (0xff >> Math.min(8, Math.max(0, bits - 8 * i))))
+    for (const bytes of [first, last]) {
+      const address = ipaddr.fromByteArray(bytes).toString()
+      t.notOk(isAllowedAddress(address, []), `${address} of ${range}`)
+    }
+  }
+  t.end()
+})

@@ -1,0 +1,131 @@
+// The work of one process: slow receivers, erasure, its end.
+import { test, type Test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import type { Storage } from '../../lib/index.ts'
+import { webhooks } from '../../lib/webhooks-plugin.ts'
+import { testApp, type TestAppOptions } from '../helpers/app.ts'
+import { stores } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
+import { startReceiver } from '../helpers/webhook-receiver.ts'
+
+const LOOPBACK = { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] }
+const user = (n: number) => ({ name: `User ${n}`, email: `user${n}@example.org` })
+
+async function hooked (t: Test, options: TestAppOptions = {}) {
+  const host = await testApp(t, { eventLog: true, ...options })
+  await host.app.register(webhooks, LOOPBACK)
+  return host
+}
+
+test('an endpoint that does not answer holds no other back, and gets five at a time', async (t) => {
+  const { app } = await hooked(t)
+  const [slow, fast] = [await startReceiver(t), await startReceiver(t)]
+  slow.answer = () => {}
+  await app.webhooks.create({ url: slow.url })
+  await app.webhooks.create({ url: fast.url })
+  for (let n = 0; n < 30; n++) await app.users.create(user(n))
+  await until('the fast one has all', () => fast.received.length === 30)
+  t.equal(slow.received.length, 5)
+  slow.answer = (response) => { response.writeHead(200).end() }
+})
+
+test('a receiver that asks to wait gets nothing until then', async (t) => {
+  const { app } = await hooked(t)
+  const receiver = await startReceiver(t)
+  receiver.answer = (response) => { response.writeHead(429, { 'retry-after': '3600' }).end() }
+  const { id } = await app.webhooks.create({ url: receiver.url })
+  const other = await startReceiver(t)
+  await app.webhooks.create({ url: other.url })
+  await app.users.create(user(1))
+  await until('it was asked', async () => (await app.webhooks.deliveries(id)).data[0]?.attempts.length === 1)
+  for (let n = 2; n < 10; n++) await app.users.create(user(n))
+  await until('the other one has all', () => other.received.length === 9)
+  await until('deliveries are there', async () => (await app.webhooks.deliveries(id)).meta.total === 9)
+  t.equal(receiver.received.length, 1)
+  // Enabled anew, it starts with a clean sheet.
+  receiver.answer = (response) => { response.writeHead(200).end() }
+  await app.webhooks.update(id, { enabled: false })
+  await app.webhooks.update(id, { enabled: true })
+  await until('the rest came', () => new Set(receiver.ids()).size === 9)
+})
+
+test('what was erased meanwhile is not sent', async (t) => {
+  const { app } = await hooked(t)
+  const receiver = await startReceiver(t)
+  receiver.answer = (response) => { response.writeHead(503).end() }
+  const { id } = await app.webhooks.create({ url: receiver.url, types: ['user.created'] })
+  const { id: userId } = await app.users.create(user(1))
+  await until('it failed', async () => (await app.webhooks.deliveries(id)).data[0]?.attempts.length === 1)
+  await app.users.delete(userId, { erase: true })
+  receiver.answer = (response) => { response.writeHead(200).end() }
+  await app.webhooks.update(id, { enabled: false })
+  await app.webhooks.update(id, { enabled: true })
+  const [delivery] = (await app.webhooks.deliveries(id)).data
+  await app.webhooks.retry(id, String(delivery?.id))
+  await until('it came again', () => receiver.received.length === 2)
+  const [before, after] = receiver.received
+  t.equal(before?.event.data['name'], 'User 1')
+  t.match(after?.event, { id: before?.event.id, data: { id: userId, name: null, email: null } })
+})
+
+test('a webhook whose events were pruned goes on with the oldest ones', async (t) => {
+  const storage = memory()
+  const { app } = await hooked(t, { storage })
+  const receiver = await startReceiver(t)
+  const { id } = await app.webhooks.create({ url: receiver.url, enabled: false })
+  for (let n = 0; n < 5; n++) await app.users.create(user(n))
+  await storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 100)
+  const { data: [newest] } = await app.users.events.list()
+  await app.webhooks.update(id, { enabled: true })
+  await until('the newest came', () => receiver.received.length === 1)
+  t.strictSame(receiver.ids(), [newest?.id])
+})
+
+test('an event that is no longer kept can’t be delivered', async (t) => {
+  const storage = memory()
+  const { app } = await hooked(t, { storage })
+  const receiver = await startReceiver(t)
+  receiver.answer = (response) => { response.writeHead(500).end() }
+  const { id } = await app.webhooks.create({ url: receiver.url })
+  await app.users.create(user(1))
+  await until('it failed', async () => (await app.webhooks.deliveries(id)).data[0]?.attempts.length === 1)
+  await app.webhooks.update(id, { types: ['api_key.created'] })
+  await app.users.create(user(2))
+  await storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 100)
+  const [first] = (await app.webhooks.deliveries(id)).data
+  await app.webhooks.retry(id, String(first?.id))
+  await until('it was judged', async () => (await app.webhooks.deliveries(id)).data[0]?.attempts.length === 2)
+  t.match((await app.webhooks.deliveries(id)).data[0]?.attempts[1], { error: 'event_expired' })
+  t.equal(receiver.received.length, 1)
+})
+
+for (const store of stores) {
+  test(`close() ends what is under way, and leaves the rest, on ${store.name}`, async (t) => {
+    const storage = await store.create(t)
+    const receiver = await startReceiver(t)
+    const waiting: Array<() => void> = []
+    receiver.answer = (response) => waiting.push(() => { response.writeHead(204).end() })
+    const { app } = await hooked(t, { storage })
+    const { id } = await app.webhooks.create({ url: receiver.url })
+    for (let n = 0; n < 8; n++) await app.users.create(user(n))
+    await until('five are under way', () => waiting.length === 5)
+    const kept = new Map<string, string>()
+    storeEnds(storage, kept)
+    const closed = app.close()
+    for (const end of waiting) end()
+    await closed
+    t.equal(receiver.received.length, 5, 'nothing new was begun')
+    t.strictSame([...kept.values()], Array(5).fill('succeeded'), `of ${id}`)
+  })
+}
+
+/** Notes with which status deliveries are kept. */
+function storeEnds ({ webhooks: store }: Storage, kept: Map<string, string>): void {
+  if (store === undefined) throw new Error('this storage has no webhooks')
+  const { change } = store
+  store.change = (id, delivery, decide) => change(id, delivery, (...args) => {
+    const decided = decide(...args)
+    for (const each of decided?.deliveries ?? []) if (delivery !== null) kept.set(each.id, each.status)
+    return decided
+  })
+}
