@@ -10,48 +10,77 @@ const NUMBER_EVENTS = 'number_events'
  * oldest open transaction. A position that is given afterwards waits for nobody. Of one user, a version is committed
  * before the next one can be written, so both orders agree.
  *
- * `settled`: every event up to this place in the sequence has its position, or was rolled back. The search begins
- * there, and not among the index entries that old positions left behind. It moves to the place that the sequence had at
- * an earlier call (`settling`), once all transactions have ended that may have taken a place up to it: each had its id
- * by then, since it has written or locked its user before, and so a smaller one than that call's transaction, which
- * took its own afterwards (`settling_xid`). A greater one than ours comes from the cluster that a dump was made of.
+ * `frontier`: the place in the sequence that the search has reached. What it did not see up to there is in `gaps`:
+ * taken by transactions that are open or were rolled back. Only the gaps and what is beyond the frontier are searched,
+ * so a call costs the same however long a transaction stays open: it does not pass the index entries of the events
+ * that were numbered meanwhile, which can't be removed before that transaction has ended.
+ *
+ * Gaps up to a place that the frontier had at an earlier call (`settling`) are dropped once all transactions have ended
+ * that may have taken a place up to it: each had its id by then, since it has written or locked its user before, and so
+ * a smaller one than that call's transaction, which took its own afterwards (`settling_xid`). A greater one than ours
+ * comes from the cluster that a dump was made of.
  *
  * It runs with the rights of its owner: who writes events need not have any on the sequence and on the state.
  */
 function numberEvents ({ quoted }: Names): string {
   const table = `@${quoted('events')}`
   const state = `@${quoted('event_state')}`
-  const unnumbered = `${table} WHERE position IS NULL AND sequence >`
+  const unnumbered = `SELECT sequence FROM ${table} WHERE position IS NULL AND`
+  // With a limit, each gap is looked up by itself. A join may walk through the whole index instead, since statistics
+  // say that no event is without a position.
+  const inGaps = 'pg_catalog.unnest(known.gaps) AS gap, LATERAL (' +
+    `${unnumbered} sequence >= lower(gap) AND sequence < upper(gap) ORDER BY sequence LIMIT most) AS in_gap`
   return `CREATE FUNCTION @${quoted(NUMBER_EVENTS)}(most integer) RETURNS integer LANGUAGE plpgsql
-      SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+      SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+        SET enable_seqscan = off SET enable_bitmapscan = off
+      AS $body$
       DECLARE
         place bigint;
         known ${state}%ROWTYPE;
         is_settled boolean;
+        found_sequences bigint[];
         numbered integer;
       BEGIN
+        SELECT * INTO known FROM ${state};
         -- The usual case of a reader that has seen everything: nothing is written.
-        IF NOT EXISTS (SELECT FROM ${unnumbered} (SELECT settled FROM ${state})) THEN
+        IF NOT EXISTS (${unnumbered} sequence > known.frontier)
+          AND NOT EXISTS (SELECT FROM ${inGaps}) THEN
           RETURN 0;
         END IF;
         SELECT last_value INTO place FROM @${quoted('event_sequence')};
         -- Takes the transaction's id, and waits for other calls: what they numbered, the next statements see.
         SELECT * INTO known FROM ${state} FOR UPDATE;
-        SELECT known.settling_xid < pg_snapshot_xmin(pg_current_snapshot())
-          OR known.settling_xid > pg_current_xact_id() INTO is_settled;
-        WITH unnumbered AS MATERIALIZED (
-          SELECT sequence, row_number() OVER (ORDER BY sequence) AS n FROM (
-            SELECT sequence FROM ${unnumbered} known.settled ORDER BY sequence LIMIT most
-          ) AS q
-        )
-        UPDATE ${table} AS e SET position = known.last_position + u.n FROM unnumbered AS u
-          WHERE e.position IS NULL AND e.sequence = u.sequence;
-        GET DIAGNOSTICS numbered = ROW_COUNT;
-        UPDATE ${state} SET last_position = known.last_position + numbered;
-        IF is_settled AND numbered < most THEN
-          UPDATE ${state} SET
-            settled = known.settling, settling = place, settling_xid = pg_current_xact_id();
+        -- Before the search: what these transactions have committed, it sees.
+        is_settled := known.settling_xid < pg_snapshot_xmin(pg_current_snapshot())
+          OR known.settling_xid > pg_current_xact_id();
+        SELECT coalesce(array_agg(sequence ORDER BY sequence), '{}') INTO found_sequences FROM (
+          SELECT sequence FROM (
+            SELECT sequence FROM ${inGaps}
+            UNION ALL
+            (${unnumbered} sequence > known.frontier AND sequence <= place ORDER BY sequence LIMIT most)
+          ) AS q ORDER BY sequence LIMIT most
+        ) AS q;
+        numbered := cardinality(found_sequences);
+        -- One by one: a join may be turned round, as above.
+        FOR n IN 1..numbered LOOP
+          UPDATE ${table} SET position = known.last_position + n
+            WHERE position IS NULL AND sequence = found_sequences[n];
+        END LOOP;
+        IF numbered = most THEN
+          place := greatest(known.frontier, found_sequences[most]);
+        ELSIF is_settled THEN
+          known.gaps := known.gaps - int8multirange(int8range(NULL, known.settling, '[]'));
+          known.settling := known.frontier;
+          known.settling_xid := pg_current_xact_id();
         END IF;
+        IF place > known.frontier THEN
+          known.gaps := known.gaps + int8multirange(int8range(known.frontier, place, '(]'));
+          known.frontier := place;
+        END IF;
+        known.gaps := known.gaps - coalesce(
+          (SELECT range_agg(int8range(s, s, '[]')) FROM unnest(found_sequences) AS s), '{}');
+        UPDATE ${state} SET last_position = known.last_position + numbered, frontier = known.frontier,
+          gaps = known.gaps, settling = known.settling, settling_xid = known.settling_xid;
         RETURN numbered;
       END
       $body$`
@@ -76,7 +105,8 @@ export const postgresEvents: EventSql = {
         singleton integer NOT NULL DEFAULT 1 CONSTRAINT ${quoted('event_state_pkey')} PRIMARY KEY
           CONSTRAINT ${quoted('event_state_singleton')} CHECK (singleton = 1),
         last_position bigint NOT NULL DEFAULT 0,
-        settled bigint NOT NULL DEFAULT 0,
+        frontier bigint NOT NULL DEFAULT 0,
+        gaps int8multirange NOT NULL DEFAULT '{}',
         settling bigint NOT NULL DEFAULT 0,
         settling_xid xid8 NOT NULL DEFAULT '0'
       )`,

@@ -1,0 +1,29 @@
+// Creates and changes users with events until it is killed: node feed-writer.mjs <url>
+import { randomInt } from 'node:crypto'
+import { newId } from '../../.build/package/lib/core/ids.js'
+import { postgres } from '../../dist/adapters/postgres.js'
+
+const WRITERS = 32
+const USERS = 500
+const ANY = { ifVersion: null, unlessVersion: [] }
+
+const storage = postgres({ connection: process.argv[2], pooler: process.argv[3] === 'pooler' })
+const eventOf = (type) =>
+  ({ id: newId('evt'), type, timestamp: new Date().toISOString(), actor: null, requestId: null })
+
+async function create () {
+  const id = newId('usr')
+  const [now, email] = [new Date().toISOString(), `${id}@example.org`]
+  const user = { id, name: 'Name', email, fields: {}, version: 1, createdAt: now, updatedAt: now }
+  await storage.createUser(user, { emailKey: email, nameKey: 'name' }, null, eventOf('user.created'))
+  return id
+}
+
+const ids = await Promise.all(Array.from({ length: USERS }, create))
+process.stdout.write('ready\n')
+await Promise.all(Array.from({ length: WRITERS }, async () => {
+  for (let n = randomInt(2 ** 40); ; n++) {
+    const name = { value: `Name ${n}`, key: `name ${n}` }
+    await storage.updateUser(ids[randomInt(USERS)], { name }, new Date().toISOString(), ANY, eventOf('user.updated'))
+  }
+}))
