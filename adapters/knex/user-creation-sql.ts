@@ -1,5 +1,6 @@
-import type { Dialect, TypedColumn } from './dialects/dialect.ts'
-import { EVENT_TARGETS, RECORDED } from './events/event-writes.ts'
+import type { Dialect } from './dialects/dialect.ts'
+import { EVENT_TARGETS, EVENT_VALUES, RECORDED } from './events/event-writes.ts'
+import { USER_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 
 /** The columns of a new user, in the order of their values. */
@@ -15,7 +16,7 @@ const KEY_VALUES = 5
 export const COLUMN_COUNT = COLUMNS.length
 
 /** The statements that create users. */
-export function creationSql ({ p, batch }: Dialect, { users, idempotencyKeys, events }: Names) {
+export function creationSql ({ p, batch, object }: Dialect, { users, idempotencyKeys, events }: Names) {
   const columns = `(${COLUMNS.map(([name]) => name).join(', ')})`
   const values = COLUMNS.map((_column, i) => p(i + 1)).join(', ')
   const [userId, first] = [p(1), COLUMNS.length + 1]
@@ -29,10 +30,9 @@ export function creationSql ({ p, batch }: Dialect, { users, idempotencyKeys, ev
 
   // A conflict is no error here, so that it aborts no transaction of a host's.
   const insert = `INSERT INTO ${users} ${columns} VALUES (${values}) ON CONFLICT DO NOTHING RETURNING id`
-  const insertAllFrom = (given: readonly TypedColumn[]) =>
+  const insertAllFrom = (rows: string) =>
     `INSERT INTO ${users} ${columns} SELECT ${COLUMNS.map(([name]) => `q_${name}`).join(', ')} ` +
-    `FROM ${batch.lockTimeout}${batch.rows(given)} WHERE true${batch.order('q_email_key')} ` +
-    'ON CONFLICT DO NOTHING RETURNING id'
+    `FROM ${batch.lockTimeout}${rows} WHERE true${batch.order('q_email_key')} ON CONFLICT DO NOTHING RETURNING id`
   const claimed = `WITH claimed AS (${claimKey(first, userId)})`
   const insertClaimed = `INSERT INTO ${users} ${columns} ` +
     `SELECT ${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}::int, ${p(7)}::timestamptz, ` +
@@ -42,19 +42,21 @@ export function creationSql ({ p, batch }: Dialect, { users, idempotencyKeys, ev
   const recording = (before: string, written: string, n: number) =>
     `${before} written AS (${written}), recorded AS (INSERT INTO ${events} (${EVENT_TARGETS}) ` +
     `SELECT ${RECORDED.map(([, type], i) => `${p(n + i)}::${type}`).join(', ')} FROM written) SELECT id FROM written`
-  const withEvents = [...COLUMNS, ...RECORDED]
+  // The database makes what the event shows of the user: it has the values already.
+  const data = object(USER_COLUMNS.map((each) => ({ ...each, column: `q_${each.column}` })))
+  const recorded = `SELECT ${EVENT_VALUES.map(([name]) => `q_${name}`).join(', ')}, q_id, ${data}`
 
   return {
     insert,
-    insertAll: insertAllFrom(COLUMNS),
+    insertAll: insertAllFrom(batch.rows(COLUMNS)),
     insertOrFail: `INSERT INTO ${users} ${columns} VALUES (${values})`,
     // Only where `writesTwoTables`. Those that record have the values of the event behind the others.
     insertWithKey: `${claimed} ${insertClaimed}`,
     insertRecorded: recording('WITH', insert, first),
     insertWithKeyRecorded: recording(`${claimed},`, insertClaimed, first + KEY_VALUES),
-    insertAllRecorded: `WITH written AS (${insertAllFrom(withEvents)}), recorded AS (` +
-      `INSERT INTO ${events} (${EVENT_TARGETS}) SELECT ${RECORDED.map(([name]) => `q_${name}`).join(', ')} ` +
-      `FROM ${batch.rows(withEvents)} JOIN written ON written.id = q_id) SELECT id FROM written`,
+    insertAllRecorded: `WITH q AS MATERIALIZED (SELECT * FROM ${batch.rows([...COLUMNS, ...EVENT_VALUES])}), ` +
+      `written AS (${insertAllFrom('q')}), recorded AS (INSERT INTO ${events} (${EVENT_TARGETS}) ` +
+      `${recorded} FROM q JOIN written ON written.id = q_id) SELECT id FROM written`,
     /** Its sixth value is the user's id. */
     insertKey: claimKey(1, p(6)),
     findKey: 'SELECT fingerprint, user_id AS "userId", created_user AS "createdUser" ' +

@@ -5,7 +5,7 @@ import { groupCommits } from './batching/group-commit.ts'
 import { isLost } from './connection/driver-errors.ts'
 import type { Executor } from './connection/executor.ts'
 import type { Compaction } from './counting/compaction.ts'
-import { type EventWrites, userEventValues } from './events/event-writes.ts'
+import type { EventWrites } from './events/event-writes.ts'
 import type { Names } from './tables/names.ts'
 import { toCreatedUser } from './tables/rows.ts'
 import { creationSql } from './user-creation-sql.ts'
@@ -39,19 +39,20 @@ export function knexCreation (
 ): CreationStore {
   const { dialect, batching, query } = executor
   const sql = creationSql(dialect, names)
-  const { insert, insertAll, insertWithKey } = userInsertions(executor, names, events)
+  const { valuesAmongMany, insert, insertAll, insertWithKey } = userInsertions(executor, names, events)
   const groupOf = (isRecorded: boolean) => batching === null
     ? null
     : groupCommits(batching.groups, (all, since) => insertAll(all, since, isRecorded))
   const plainGroup = groupOf(false)
   const recordedGroup = groupOf(true)
 
-  async function createWithoutKey (user: UserRecord, insertion: Insertion, asked: Asked): Promise<Creation> {
-    const grouped = insertion.event.length === 0 ? plainGroup : recordedGroup
+  async function createWithoutKey (insertion: Insertion, asked: Asked): Promise<Creation> {
+    const { user } = insertion
+    const grouped = insertion.event === null ? plainGroup : recordedGroup
     const alone = (since: number) => insert(insertion, { ...asked, since })
     const row = await (grouped === null
       ? alone(asked.since)
-      : grouped(user.id, [...insertion.user, ...insertion.event], alone))
+      : grouped(user.id, valuesAmongMany(insertion), alone))
     if (row !== undefined) return { user, replayed: false }
     const holder = await findUser(user.id)
     if (holder === null) throw new StorageError('email_taken', 'another user has the e-mail key')
@@ -61,13 +62,13 @@ export function knexCreation (
   }
 
   async function createWithKey (
-    user: UserRecord,
     insertion: Insertion,
     idempotency: Idempotency,
     asked: Asked
   ): Promise<Creation> {
+    const { user } = insertion
     while (true) {
-      if (await insertWithKey(insertion, user, idempotency, asked)) return { user, replayed: false }
+      if (await insertWithKey(insertion, idempotency, asked)) return { user, replayed: false }
       const [known] = await query(sql.findKey, [idempotency.key, idempotency.now])
       // Deleted with its user, or expired, since: the key is free again.
       if (known === undefined) continue
@@ -85,14 +86,15 @@ export function knexCreation (
     ) {
       const { id, name, email, fields, version, createdAt, updatedAt } = user
       const insertion = {
-        user: [id, name, nameKey, email, emailKey, String(version), createdAt, updatedAt, JSON.stringify(fields)],
-        event: event === null ? [] : userEventValues(event, user)
+        user,
+        values: [id, name, nameKey, email, emailKey, String(version), createdAt, updatedAt, JSON.stringify(fields)],
+        event
       }
       onCreate()
       const asked = { waitsFor: emailKey, since: performance.now() }
       const create = () => idempotency === null
-        ? createWithoutKey(user, insertion, asked)
-        : createWithKey(user, insertion, idempotency, asked)
+        ? createWithoutKey(insertion, asked)
+        : createWithKey(insertion, idempotency, asked)
       try {
         // Again if the connection was lost: the second attempt finds what the first one did.
         return await create().catch((error) => isLost(error) ? create() : Promise.reject(error))

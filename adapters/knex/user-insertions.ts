@@ -1,7 +1,7 @@
-import type { Idempotency, UserRecord } from '../../lib/core/storage.ts'
+import type { Idempotency, NewEvent, UserRecord } from '../../lib/core/storage.ts'
 import type { Executor } from './connection/executor.ts'
 import type { Param } from './drivers/driver.ts'
-import type { EventWrites } from './events/event-writes.ts'
+import { eventValues, type EventWrites, userEventValues } from './events/event-writes.ts'
 import type { Names } from './tables/names.ts'
 import type { Row } from './tables/rows.ts'
 import { COLUMN_COUNT, creationSql } from './user-creation-sql.ts'
@@ -9,10 +9,11 @@ import { COLUMN_COUNT, creationSql } from './user-creation-sql.ts'
 type Values = readonly string[]
 export type Asked = { waitsFor: string, since: number }
 
-/** A new user as values of its row, and those of the event that its creation records: none without an event log. */
+/** A new user, the values of its row, and the event that its creation records: null without an event log. */
 export interface Insertion {
-  user: Values
-  event: Values
+  user: UserRecord
+  values: Values
+  event: NewEvent | null
 }
 
 /**
@@ -23,18 +24,25 @@ export function userInsertions ({ dialect, query, transaction }: Executor, names
   const sql = creationSql(dialect, names)
   const { batch, writesTwoTables } = dialect
 
+  /** The values of a new user among many, and of its event. */
+  function valuesAmongMany ({ user, values, event }: Insertion): Values {
+    if (event === null) return values
+    return [...values, ...writesTwoTables ? eventValues(event) : userEventValues(event, user)]
+  }
+
   /** A new user alone; undefined if its id or address is taken. */
-  async function insert ({ user, event }: Insertion, asked: Asked): Promise<Row | undefined> {
-    if (event.length === 0) return (await query(sql.insert, user, asked))[0]
-    if (writesTwoTables) return (await query(sql.insertRecorded, [...user, ...event], asked))[0]
+  async function insert ({ user, values, event }: Insertion, asked: Asked): Promise<Row | undefined> {
+    if (event === null) return (await query(sql.insert, values, asked))[0]
+    const recorded = userEventValues(event, user)
+    if (writesTwoTables) return (await query(sql.insertRecorded, [...values, ...recorded], asked))[0]
     return transaction(async (on) => {
-      const [row] = await on(sql.insert, user)
-      if (row !== undefined) await events.record(on, [event])
+      const [row] = await on(sql.insert, values)
+      if (row !== undefined) await events.record(on, [recorded])
       return row
     }, asked)
   }
 
-  /** Many new users, each as the values of its row and its event. Returns the ids of those that were added. */
+  /** Many new users, each by `valuesAmongMany`. Returns the ids of those that were added. */
   async function insertAll (all: ReadonlyArray<readonly Param[]>, since: number, isRecorded: boolean): Promise<Row[]> {
     if (!isRecorded) return query(sql.insertAll, batch.values(all), { retry: false, since })
     if (writesTwoTables) return query(sql.insertAllRecorded, batch.values(all), { retry: false, since })
@@ -48,27 +56,26 @@ export function userInsertions ({ dialect, query, transaction }: Executor, names
 
   /** A new user and its idempotency key; false if the key is known. */
   async function insertWithKey (
-    insertion: Insertion,
-    user: UserRecord,
+    { user, values, event }: Insertion,
     { key, fingerprint, now, expiresAt }: Idempotency,
     asked: Asked
   ): Promise<boolean> {
-    const { user: values, event } = insertion
+    const recorded = event === null ? [] : userEventValues(event, user)
     const keyValues = [key, fingerprint, JSON.stringify(user), expiresAt, now]
     if (writesTwoTables) {
-      const statement = event.length === 0 ? sql.insertWithKey : sql.insertWithKeyRecorded
+      const statement = event === null ? sql.insertWithKey : sql.insertWithKeyRecorded
       const options = { savepoint: true, bounded: true, ...asked }
-      return (await query(statement, [...values, ...keyValues, ...event], options)).length > 0
+      return (await query(statement, [...values, ...keyValues, ...recorded], options)).length > 0
     }
     return transaction(async (on) => {
       if ((await on(sql.findKey, [key, now])).length > 0) return false
       // The user first: if the host ends its transaction between the two, no key is left without its user.
       await on(sql.insertOrFail, values)
       await on(sql.insertKey, [...keyValues, user.id])
-      if (event.length > 0) await events.record(on, [event])
+      if (event !== null) await events.record(on, [recorded])
       return true
     }, asked)
   }
 
-  return { insert, insertAll, insertWithKey }
+  return { valuesAmongMany, insert, insertAll, insertWithKey }
 }

@@ -21,7 +21,8 @@ function idChecks ({ bareUsers, bare }: Names) {
   return [
     { constraint: bare('users_id_form'), table: bareUsers },
     { constraint: bare('api_keys_id_form'), table: bare('api_keys') },
-    { constraint: bare('events_id_form'), table: bare('events') }
+    { constraint: bare('webhooks_id_form'), table: bare('webhooks') },
+    { constraint: bare('webhook_deliveries_id_form'), table: bare('webhook_deliveries') }
   ]
 }
 

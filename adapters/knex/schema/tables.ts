@@ -55,13 +55,12 @@ function idempotencyKeysTable ({ schema: { bytewise, moment, userReference } }: 
   ]
 }
 
-function eventsTable ({ schema: { bytewise, json, moment, isId }, events: sql }: Dialect, names: Names): string[] {
+function eventsTable ({ schema: { bytewise, json, moment }, events: sql }: Dialect, names: Names): string[] {
   const { events, quoted } = names
   return [
     `CREATE TABLE ${events} (
         ${sql.columns(names)},
-        id ${bytewise} NOT NULL CONSTRAINT ${quoted('events_id_unique')} UNIQUE
-          CONSTRAINT ${quoted('events_id_form')} CHECK (${isId('id', 'evt')}),
+        id ${bytewise} NOT NULL CONSTRAINT ${quoted('events_id_unique')} UNIQUE,
         type ${bytewise} NOT NULL,
         subject ${bytewise} NOT NULL,
         happened_at ${moment} NOT NULL,

@@ -129,7 +129,8 @@ const values: Mistake[] = [
 const races: Mistake[] = [
   plantLogged('events are recorded some turns after their changes', class extends LoggedStore {
     override recordAll (...[state, events]: Parameters<LoggedStore['recordAll']>) {
-      setTimeout(() => super.recordAll(state, events), 5)
+      // Longer than a busy machine may take from the write to the look at the log.
+      setTimeout(() => super.recordAll(state, events), 500)
     }
   }),
   plantLogged('the log is put in order when it is read', class extends LoggedStore {
