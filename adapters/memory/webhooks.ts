@@ -12,10 +12,25 @@ export function memoryWebhooks (events: MemoryEvents): WebhookStore {
   const webhooks = new SortedMap<WebhookRecord>()
   const deliveries = new Map<string, DeliveryRecord>()
   const endpoints = new Map<string, WebhookRecord>()
+  // By endpoint: those that are pending are few, and looked at often.
+  const pending = new Map<string, Map<string, DeliveryRecord>>()
 
   function keep (webhook: WebhookRecord): void {
     webhooks.set(webhook.id, webhook)
     endpoints.set(webhook.id, webhook)
+  }
+
+  function keepDelivery (delivery: DeliveryRecord): void {
+    const { id, webhook, dueAt } = delivery
+    deliveries.set(id, delivery)
+    const ofWebhook = pending.get(webhook) ?? new Map<string, DeliveryRecord>()
+    pending.set(webhook, ofWebhook)
+    if (dueAt === null) ofWebhook.delete(id)
+    else ofWebhook.set(id, delivery)
+  }
+
+  function dueOf (webhook: string, now: string): DeliveryRecord[] {
+    return [...pending.get(webhook)?.values() ?? []].filter((each) => isDue(each, now))
   }
 
   function ofEndpoint (id: string): DeliveryRecord[] {
@@ -39,8 +54,9 @@ export function memoryWebhooks (events: MemoryEvents): WebhookStore {
       const webhook = endpoints.get(id)
       const delivery = deliveryId === null ? null : deliveries.get(deliveryId)
       if (webhook === undefined || delivery === undefined) return null
+      if (delivery !== null && delivery.webhook !== id) return null
       const change = structuredClone(decide(structuredClone(webhook), structuredClone(delivery)))
-      for (const each of change?.deliveries ?? []) deliveries.set(each.id, each)
+      for (const each of change?.deliveries ?? []) keepDelivery(each)
       if (change?.webhook !== undefined) keep(change.webhook)
       if (change?.event !== undefined) events.add(change.event)
       return structuredClone(change?.webhook ?? webhook)
@@ -49,16 +65,17 @@ export function memoryWebhooks (events: MemoryEvents): WebhookStore {
     async remove (id) {
       for (const { id: delivery } of ofEndpoint(id)) deliveries.delete(delivery)
       webhooks.delete(id)
+      pending.delete(id)
       return endpoints.delete(id)
     },
 
     async due (now) {
-      return [...new Set([...deliveries.values()].filter((each) => isDue(each, now)).map(({ webhook }) => webhook))]
+      return [...pending.keys()].filter((id) => dueOf(id, now).length > 0)
     },
 
     async claim (id, { now, until, limit }) {
-      const due = ofEndpoint(id).filter((each) => isDue(each, now))
-      const first = due.sort((a, b) => String(a.dueAt) < String(b.dueAt) ? -1 : 1).slice(0, limit)
+      const order = ({ dueAt, id: delivery }: DeliveryRecord): string => `${dueAt} ${delivery}`
+      const first = dueOf(id, now).sort((a, b) => order(a) < order(b) ? -1 : 1).slice(0, limit)
       for (const each of first) Object.assign(each, { claims: each.claims + 1, dueAt: until })
       return structuredClone(first)
     },

@@ -115,6 +115,13 @@ test('replays that the log can’t give', async (t) => {
   t.strictSame(await replay(first), [410, 'events_expired'])
 })
 
+test('unknown paths below are ours', async (t) => {
+  const { call } = await hooked(t)
+  for (const path of ['/webhooks/x/y', '/webhooks/x/deliveries/y', '/webhook']) {
+    t.equal((await call('GET', path)).json().code, 'not_found', path)
+  }
+})
+
 test('scopes', async (t) => {
   const { app, call } = await hooked(t)
   const { key } = await app.users.apiKeys.create({ name: 'reader', scopes: ['webhooks:read', 'events:read'] })
