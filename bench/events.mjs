@@ -1,5 +1,5 @@
 // What the event log costs, and how fast it is read:
-// node bench/events.mjs --rounds 15 --seconds 1 --events 200000
+// node bench/events.mjs --rounds 15 --seconds 1 --events 200000 --writers 16
 //
 // Writes: two equal stores get the same creations and changes in turn, one with an event for each write, one without.
 // The ratio is with to without, the median of the rounds. Feed: one reader goes through a long log in pages of 100, on
@@ -16,7 +16,6 @@ import { startPostgres } from '../test/servers/postgres.mjs'
 import { RUNTIME } from './lib/machine.mjs'
 import { median } from './lib/median.mjs'
 
-const WRITERS = 32
 const PAGE = 100
 const ANY = { ifVersion: null, unlessVersion: [] }
 
@@ -25,10 +24,12 @@ const { values: given } = parseArgs({
     rounds: { type: 'string', default: '15' },
     seconds: { type: 'string', default: '1' },
     events: { type: 'string', default: '200000' },
+    writers: { type: 'string', default: '16' },
     stores: { type: 'string', default: 'memory,sqlite,postgres' }
   }
 })
-const [rounds, seconds, events] = [given.rounds, given.seconds, given.events].map(Number)
+const [rounds, seconds, events, writers] =
+  [given.rounds, given.seconds, given.events, given.writers].map(Number)
 
 const server = await startPostgres({ durable: true })
 const directory = await mkdtemp(join(tmpdir(), 'bench-events-'))
@@ -66,7 +67,7 @@ async function rate (write) {
   const end = performance.now() + seconds * 1000
   const start = performance.now()
   let count = 0
-  await Promise.all(Array.from({ length: WRITERS }, async (_, writer) => {
+  await Promise.all(Array.from({ length: writers }, async (_, writer) => {
     while (performance.now() < end) {
       await write(writer)
       count++
@@ -127,7 +128,7 @@ async function feed (kind) {
   await store.close()
 }
 
-console.log(`${RUNTIME}; ${WRITERS} writers, ${rounds} rounds of ${seconds} s\n`)
+console.log(`${RUNTIME}; ${writers} writers, ${rounds} rounds of ${seconds} s\n`)
 const kinds = given.stores.split(',')
 console.log('| Store | Write | Per second with the log | With to without | Spread |\n|---|---|--:|--:|--:|')
 for (const kind of kinds) await writes(kind)
