@@ -169,6 +169,44 @@ test('many readers and writers in several processes agree on the order', async (
   }
 })
 
+test('many calls at the same time beside slow transactions leave no committed event without a position', async (t) => {
+  const { store, schema } = await openStore(t)
+  const others = Array.from({ length: 4 }, () => postgres({ connection: pgUrl(), schema }))
+  t.teardown(() => Promise.all(others.map((other) => other.close())))
+  const writing = { isOver: false }
+  let last: string | null = null
+  const reading = others.map(async (other) => {
+    while (!writing.isOver) {
+      const page = await other.eventLog?.read({ after: last, limit: 1000, types: null })
+      last = page?.events.at(-1)?.id ?? last
+    }
+  })
+  const slow = Array.from({ length: 4 }, async (_, n) => {
+    const client = new pg.Client({ connectionString: pgUrl() })
+    await client.connect()
+    for (let round = 0; round < 15; round++) {
+      await client.query('BEGIN')
+      await client.query('SELECT pg_current_xact_id()')
+      await client.query(
+        `INSERT INTO "${schema}".fastify_users_events (id, type, happened_at, context, subject, data)
+          VALUES ($1, 'user.updated', now(), '{"actor":null,"requestId":null}', 'x', '{"id":"x","name":"Ann"}')`,
+        [newId('evt')]
+      )
+      await client.query(`SELECT pg_sleep(${(n + 1) * 0.01})`)
+      await client.query(round % 3 === 0 ? 'ROLLBACK' : 'COMMIT')
+    }
+    await client.end()
+  })
+  const fast = (async () => { for (let n = 0; n < 300; n++) await create(store) })()
+  await Promise.all([...slow, fast])
+  writing.isOver = true
+  await Promise.all(reading)
+  await readAfter(store, null)
+  const [{ committed, unnumbered }] = Object(await sql(`SELECT count(*)::int AS committed,
+    (count(*) FILTER (WHERE position IS NULL))::int AS unnumbered FROM "${schema}".fastify_users_events`))
+  t.strictSame({ committed, unnumbered }, { committed: 340, unnumbered: 0 })
+})
+
 test('who may only read and write our tables can read the log', async (t) => {
   const { schema } = await openStore(t)
   const role = `${schema}_role`

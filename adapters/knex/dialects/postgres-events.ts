@@ -12,8 +12,8 @@ const NUMBER_EVENTS = 'number_events'
  *
  * `frontier`: the place in the sequence that the search has reached. What it did not see up to there is in `gaps`:
  * taken by transactions that are open or were rolled back. Only the gaps and what is beyond the frontier are searched,
- * so a call costs the same however long a transaction stays open: it does not pass the index entries of the events
- * that were numbered meanwhile, which can't be removed before that transaction has ended.
+ * so a call does not pass the index entries of the events that were numbered while a transaction stays open, which
+ * can't be removed before that has ended. Only what is rolled back meanwhile adds gaps.
  *
  * Gaps up to a place that the frontier had at an earlier call (`settling`) are dropped once all transactions have ended
  * that may have taken a place up to it: each had its id by then, since it has written or locked its user before, and so
@@ -47,8 +47,11 @@ function numberEvents ({ quoted }: Names): string {
           AND NOT EXISTS (SELECT FROM ${inGaps}) THEN
           RETURN 0;
         END IF;
+        -- One call after the other, from before it looks at the sequence until its commit. A row lock alone would not
+        -- do: whoever waits for one may have its transaction's id long before it gets the row.
+        PERFORM pg_advisory_xact_lock(hashtextextended('fastify-users.events', '${state}'::regclass::oid::bigint));
         SELECT last_value INTO place FROM @${quoted('event_sequence')};
-        -- Takes the transaction's id, and waits for other calls: what they numbered, the next statements see.
+        -- Takes the transaction's id.
         SELECT * INTO known FROM ${state} FOR UPDATE;
         -- Before the search: what these transactions have committed, it sees.
         is_settled := known.settling_xid < pg_snapshot_xmin(pg_current_snapshot())

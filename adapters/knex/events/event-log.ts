@@ -65,6 +65,7 @@ export function knexEventLog (
       if (request.after !== null && !isStorable(request.after)) return null
       const types = request.types === null ? null : [...new Set(request.types)].filter(isStorable)
       let page = await readPage({ ...request, types })
+      if (!page.isKnown) await numbering.all()
       // What it lacks may be committed, and not have its position yet.
       if (!page.more && (await numbering.some() > 0 || !page.isKnown)) page = await readPage({ ...request, types })
       return page.isKnown ? { events: page.events, more: page.more } : null
