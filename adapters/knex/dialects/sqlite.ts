@@ -30,7 +30,7 @@ export const sqliteDialect: Dialect = {
   batch: {
     rows (columns) {
       const values = columns.map(([name], i) => `json_extract(value, '$[${i}]') AS q_${name}`)
-      return `(SELECT ${values.join(', ')} FROM json_each(?1)) AS q`
+      return `(SELECT ${values.join(', ')} FROM json_each(?1) LIMIT -1) AS q`
     },
     values: (rows) => [rows],
     idCondition: " AND id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))",
