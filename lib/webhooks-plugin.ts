@@ -16,7 +16,7 @@ import { createWebhooks, type Webhooks } from './webhooks/in-process.ts'
 import { createSend } from './webhooks/send.ts'
 import { createWebhooksService } from './webhooks/service.ts'
 import { createTargets } from './webhooks/targets.ts'
-import { startWorker } from './webhooks/worker.ts'
+import { createWorker } from './webhooks/worker.ts'
 
 const PRUNE_MINUTES = 10
 const PRUNED_TOGETHER = 1000
@@ -51,7 +51,7 @@ const optionTable = {
   allowedNetworks: networks,
   /** Resolves names, as the option of `net.connect()` with this name; `lookup` of `node:dns` by default. */
   lookup: optional<LookupFunction>({ schema: method, message: 'must be a function' }),
-  /** Seconds that finished deliveries are kept. */
+  /** Seconds that deliveries are kept after they were made, once they have ended. */
   retention: defaulted<number>(RETENTION, {
     schema: Type.Integer({ minimum: 60, maximum: YEARS }),
     message: `must be a whole number of seconds from 60 to ${YEARS}`
@@ -94,25 +94,34 @@ const plugin: FastifyPluginAsync<WebhooksOptions> = async (host, given) => {
   const targets = createTargets({ allowHttp, allowedNetworks, lookup })
   const deliver = createDeliver(store, createSend(targets), present)
   const worker = options.deliver
-    ? startWorker({ store, log, logger: host.log, deliver, publish: mount.publishDisabled })
+    ? createWorker({ store, log, logger: host.log, deliver, publish: mount.publishDisabled })
     : null
   const wake = (): void => worker?.wake()
   mount.onChange(wake)
+
+  // What only registers, such as a script that prints a description, delivers nothing.
+  host.addHook('onReady', async () => worker?.start())
 
   const prune = async (): Promise<void> => {
     const before = new Date(Date.now() - options.retention * 1000).toISOString()
     while (await fromStorage(() => store.prune(before, PRUNED_TOGETHER)) === PRUNED_TOGETHER);
   }
+  let pruned = Promise.resolve()
   const pruning = setInterval(() => {
-    prune().catch(() => host.log.warn(`could not prune old deliveries; retrying in ${PRUNE_MINUTES} minutes`))
+    pruned = prune().catch(() => {
+      host.log.warn(`could not prune old deliveries; retrying in ${PRUNE_MINUTES} minutes`)
+    })
   }, PRUNE_MINUTES * 60 * 1000).unref()
+  const closing = new AbortController()
+  host.addHook('preClose', async () => closing.abort())
   // Before the storage is closed: hooks of what was registered later are called first.
   host.addHook('onClose', async () => {
     clearInterval(pruning)
     await worker?.close()
+    await pruned
   })
 
-  const service = createWebhooksService({ store, targets, pageSize, deliver, wake })
+  const service = createWebhooksService({ store, targets, pageSize, deliver, closing: closing.signal, wake })
   host.decorate(options.decoratorName, createWebhooks(service))
   if (options.routes) await mount.addRoutes(host, (scope, settings) => webhookRoutes(scope, service, settings))
 }

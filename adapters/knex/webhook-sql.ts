@@ -26,7 +26,6 @@ export function webhookSql (dialect: Dialect, { webhooks, webhookDeliveries: del
   const written = ['due_at', 'claims', 'record'].map((name) => `${name} = excluded.${name}`).join(', ')
   const ofWebhook = `SELECT * FROM ${deliveries} WHERE webhook_id = ${p(1)} ORDER BY id DESC ` +
     `LIMIT ${limit(2)} OFFSET ${limit(3)}`
-  const first = `SELECT min(position) FROM ${events} WHERE id >= ${p(1)} AND position > 0`
   return {
     insert: `INSERT INTO ${webhooks} (id, record) VALUES (${p(1)}, ${p(2)})`,
     find: `SELECT ${select(WEBHOOK_COLUMNS)} FROM ${webhooks} WHERE id = ${p(1)}`,
@@ -55,8 +54,10 @@ export function webhookSql (dialect: Dialect, { webhooks, webhookDeliveries: del
     prune: `DELETE FROM ${deliveries} WHERE id IN (SELECT id FROM ${deliveries} ` +
       `WHERE due_at IS NULL AND created_at < ${p(1)} ORDER BY created_at LIMIT ${limit(2)}) RETURNING id`,
     findEvent: `SELECT ${packed(EVENT_COLUMNS, `SELECT * FROM ${events} WHERE id = ${p(1)}`)} AS items`,
-    /** The newest event with a position, if no event has an id as great. 1: id. */
-    eventBefore: `SELECT id FROM ${events} WHERE position > 0 ` +
-      `AND ((${first}) IS NULL OR position < (${first})) ORDER BY position DESC LIMIT 1`
+    newestEvent: `SELECT id FROM ${events} WHERE position > 0 ORDER BY position DESC LIMIT 1`,
+    /** 1: id. */
+    firstFrom: `SELECT min(position) AS position FROM ${events} WHERE id >= ${p(1)} AND position > 0`,
+    /** 1: position. */
+    eventBefore: `SELECT id FROM ${events} WHERE position > 0 AND position < ${p(1)} ORDER BY position DESC LIMIT 1`
   }
 }

@@ -96,7 +96,13 @@ export function knexWebhooks (
 
     async eventBefore (id) {
       await numbering.all()
-      return one(sql.eventBefore, id, (row) => String(row['id']))
+      // A plan for any id would look through the whole log for the first one.
+      const [first] = await read(sql.firstFrom, [id], { keepPlan: false })
+      const position = first?.['position'] ?? null
+      const [before] = position === null
+        ? await read(sql.newestEvent)
+        : await read(sql.eventBefore, [String(position)])
+      return before === undefined ? null : String(before['id'])
     },
 
     async prune (before, limit) {

@@ -46,7 +46,7 @@ export interface DeliveryRecord {
   /** `dlv_…`, made by the caller, sortable by creation. */
   id: string
   webhook: string
-  /** The id of the event. Of one webhook there is at most one delivery of an event. */
+  /** The id of the event. A replay makes another delivery of it. */
   event: string
   type: string
   status: 'pending' | 'succeeded' | 'failed'
@@ -66,7 +66,7 @@ export interface DeliveryRecord {
 /** What one step writes. Absent: it stays as it is. */
 export interface WebhookChange {
   webhook?: WebhookRecord
-  /** Added, or written over the one of the same event: then its id and creation stay. */
+  /** Added, or written over the one with the same id. */
   deliveries?: readonly DeliveryRecord[]
   /** Recorded in the event log in the same step. */
   event?: EventRecord

@@ -23,6 +23,8 @@ function deliveryOf ({ params }: FastifyRequest): string {
 /** The handlers of webhooks: from HTTP to the service and back. */
 function webhookHandlers (scope: FastifyInstance, webhooks: WebhooksService, settings: RouteSettings) {
   const handler = handlersUnder(settings.limited)
+  // Outside of the limit: these wait for a receiver or for names, and not for the storage alone.
+  const outside = handlersUnder(createConcurrencyLimit(Infinity))
   const collectionPath = collectionPaths(scope, 'webhooks', settings)
   const parameters = pagingParameters(settings.pageSize, WEBHOOK_ID)
   const ofDeliveries = deliveriesParameters(settings.pageSize)
@@ -58,13 +60,13 @@ function webhookHandlers (scope: FastifyInstance, webhooks: WebhooksService, set
       const page = await webhooks.list(typedParameters(query, parameters), query.faults)
       return sendPage(request, reply, collectionPath(request), page)
     }),
-    create: handler(async (request, reply) =>
+    create: outside(async (request, reply) =>
       sendNew(reply, collectionPath(request), await webhooks.create(request.body, callOf(request)))),
     get: handler(async (request, reply) => {
       requireBare(request)
       return send(reply, await webhooks.get(request.params.id))
     }),
-    patch: handler(async (request, reply) =>
+    patch: outside(async (request, reply) =>
       send(reply, await webhooks.update(request.params.id, request.body, callOf(request)))),
     remove: handler(async (request, reply) => {
       requireBare(request)
@@ -73,8 +75,7 @@ function webhookHandlers (scope: FastifyInstance, webhooks: WebhooksService, set
     }),
     rotate: handler(async (request, reply) =>
       send(reply, await webhooks.rotateSecret(request.params.id, request.body, callOf(request)))),
-    // Outside of the limit: it waits for a receiver, and not for the storage.
-    test: handlersUnder(createConcurrencyLimit(Infinity))(async (request, reply) => {
+    test: outside(async (request, reply) => {
       requireBare(request)
       return send(reply, await webhooks.test(request.params.id))
     }),

@@ -6,7 +6,9 @@ import { currentSecrets, signatureOf } from './signature.ts'
 /** Makes one attempt of a delivery. It throws what the storage throws. */
 export type Deliver = (webhook: WebhookRecord, delivery: DeliveryRecord, signal?: AbortSignal) => Promise<Answer>
 
-const GONE: Answer = { status: null, error: 'event_expired', milliseconds: 0, retryAfter: null }
+/** The error of a delivery whose event is no longer kept. */
+export const EXPIRED = 'event_expired'
+const GONE: Answer = { status: null, error: EXPIRED, milliseconds: 0, retryAfter: null }
 
 /**
  * Makes the function that sends an event as Standard Webhooks 1.0.0 says. The event is read anew for each attempt: what

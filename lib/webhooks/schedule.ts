@@ -1,4 +1,5 @@
 import type { DeliveryRecord, WebhookRecord } from '../core/storage.ts'
+import { EXPIRED } from './deliver.ts'
 import type { Answer } from './send.ts'
 
 const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000]
@@ -48,7 +49,8 @@ export interface Outcome {
 
 function succeeded (webhook: WebhookRecord, delivery: DeliveryRecord): Outcome {
   return {
-    webhook: { ...webhook, failingSince: null, pausedUntil: null },
+    // What another attempt was asked to wait for stays.
+    webhook: { ...webhook, failingSince: null },
     delivery: { ...delivery, status: 'succeeded', dueAt: null },
     disabled: false
   }
@@ -60,7 +62,14 @@ function nextAttempt (failures: number, wait: number | null, now: number, random
   return delay === undefined ? null : now + Math.max(delay * (1 + JITTER * random), wait ?? 0)
 }
 
-/** Judges an attempt. `random`: from 0 to 1. */
+function later (a: string | null, b: string): string {
+  return a !== null && a > b ? a : b
+}
+
+/**
+ * Judges an attempt. `random`: from 0 to 1. A delivery that got 410 stays pending, for when its webhook is enabled
+ * again.
+ */
 export function outcomeOf (
   webhook: WebhookRecord,
   before: DeliveryRecord,
@@ -71,10 +80,12 @@ export function outcomeOf (
   const attempt = { at: iso(now - milliseconds), status, milliseconds, error }
   const delivery = { ...before, attempts: [...before.attempts, attempt].slice(-ATTEMPTS_KEPT) }
   if (isSuccess(status)) return succeeded(webhook, delivery)
+  // Nothing was sent, and nothing can be.
+  if (error === EXPIRED) return { webhook, delivery: { ...delivery, status: 'failed', dueAt: null }, disabled: false }
   const isSlowedDown = status === 429 || status === 503
   const wait = isSlowedDown ? retryAfterOf(retryAfter, now) : null
   const failures = before.failures + 1
-  const next = status === 410 ? null : nextAttempt(failures, wait, now, random)
+  const next = nextAttempt(failures, wait, now, random)
   const failingSince = webhook.failingSince ?? attempt.at
   const reason = status === 410 ? 'gone' : now - Date.parse(failingSince) >= FAILING_MAX ? 'failing' : null
   const pause = wait ?? Math.min(DELAYS[before.failures] ?? PAUSE_MAX, PAUSE_MAX)
@@ -82,7 +93,7 @@ export function outcomeOf (
     webhook: {
       ...webhook,
       failingSince,
-      ...(isSlowedDown && { pausedUntil: iso(now + pause) }),
+      ...(isSlowedDown && { pausedUntil: later(webhook.pausedUntil, iso(now + pause)) }),
       ...(reason !== null && { enabled: false, disabledReason: reason, updatedAt: iso(now) })
     },
     delivery: { ...delivery, failures, ...next === null ? { status: 'failed', dueAt: null } : { dueAt: iso(next) } },

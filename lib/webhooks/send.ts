@@ -70,6 +70,13 @@ export function createSend ({ isAllowed, lookup }: Targets, attemptMs = ATTEMPT_
       } as const
       const request: ClientRequest = url.startsWith('https:') ? httpsRequest(url, options) : httpRequest(url, options)
       request.on('response', resolve).on('error', reject)
+      // Without a listener Node.js closes an upgraded connection without a word, and an abort does nothing any more.
+      request.on('upgrade', (_response, socket) => {
+        socket.destroy()
+        reject(Object.assign(new Error('no answer of HTTP'), { code: 'HPE_UPGRADE' }))
+      })
+      // In any other case that ends without an answer; after one it changes nothing.
+      request.on('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })))
       request.end(body)
     })
   }

@@ -4,7 +4,7 @@ import type { Fault } from '../core/fault.ts'
 import { DELIVERY_ID, firstIdAt, greatestId, newId, timeOfId, WEBHOOK_ID } from '../core/ids.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../core/storage-errors.ts'
-import type { DeliveryRecord, WebhookRecord, WebhookStore } from '../core/storage.ts'
+import type { DeliveryRecord, WebhookRecord, WebhookSecret, WebhookStore } from '../core/storage.ts'
 import { type Delivery, toDelivery, toWebhook, type Webhook } from '../core/webhook.ts'
 import type { Deliver } from './deliver.ts'
 import {
@@ -23,6 +23,8 @@ export interface WebhooksServiceOptions {
   targets: Targets
   pageSize: PageSize
   deliver: Deliver
+  /** Aborted when the server closes: tests end then. */
+  closing?: AbortSignal
   /** Called when there may be something to deliver. */
   wake: () => void
 }
@@ -34,8 +36,12 @@ export type WebhooksService = ReturnType<typeof createWebhooksService>
 const notFound = (): UsersError => new UsersError('webhook_not_found')
 const iso = (): string => new Date().toISOString()
 
-/** What is set when a webhook is enabled again: it starts with a clean sheet. */
-const ENABLED = { enabled: true, disabledReason: null, failingSince: null, pausedUntil: null } as const
+// Secrets before the current one: each makes the signature longer.
+const OLD_SECRETS_MAX = 3
+
+/** What is set when a webhook gets another URL, or is enabled again: it starts with a clean sheet. */
+const UNTRIED = { failingSince: null, pausedUntil: null } as const
+const ENABLED = { ...UNTRIED, enabled: true, disabledReason: null } as const
 
 /** A delivery that is due now, with all attempts before it. */
 function again (delivery: DeliveryRecord): DeliveryRecord {
@@ -43,7 +49,8 @@ function again (delivery: DeliveryRecord): DeliveryRecord {
 }
 
 /** The operations on webhooks, without HTTP. They take unchecked input and throw UsersError alone. */
-export function createWebhooksService ({ store, targets, pageSize, deliver, wake }: WebhooksServiceOptions) {
+export function createWebhooksService (options: WebhooksServiceOptions) {
+  const { store, targets, pageSize, deliver, closing, wake } = options
   const check = webhookQueryChecks(pageSize)
 
   async function find (id: string): Promise<WebhookRecord> {
@@ -111,7 +118,7 @@ export function createWebhooksService ({ store, targets, pageSize, deliver, wake
       if (url !== undefined) await targets.check(url)
       return toWebhook(await write(id, (before) => ({
         ...before,
-        ...(url !== undefined && { url }),
+        ...(url !== undefined && url !== before.url && { url, ...UNTRIED }),
         ...(types !== undefined && { types }),
         ...(description !== undefined && { description }),
         ...(enabled === true && !before.enabled && ENABLED),
@@ -130,8 +137,9 @@ export function createWebhooksService ({ store, targets, pageSize, deliver, wake
       const record = await write(id, (before) => {
         const now = Date.now()
         const end = new Date(now + overlap * 1000).toISOString()
-        const old = before.secrets.map((each) => ({ ...each, expiresAt: each.expiresAt ?? end }))
-        const kept = currentSecrets(old, new Date(now).toISOString())
+        const endOf = ({ expiresAt }: WebhookSecret) => expiresAt !== null && expiresAt < end ? expiresAt : end
+        const old = before.secrets.map((each) => ({ ...each, expiresAt: endOf(each) }))
+        const kept = currentSecrets(old, new Date(now).toISOString()).slice(0, OLD_SECRETS_MAX)
         return { ...before, secrets: [{ text, expiresAt: null }, ...kept], updatedAt: iso() }
       })
       return { ...toWebhook(record), secret: text }
@@ -154,7 +162,7 @@ export function createWebhooksService ({ store, targets, pageSize, deliver, wake
         testEvent: event,
         createdAt: iso()
       }
-      const { status, error, milliseconds } = await deliver(webhook, delivery)
+      const { status, error, milliseconds } = await deliver(webhook, delivery, closing)
       const done: DeliveryRecord = {
         ...delivery,
         status: isSuccess(status) ? 'succeeded' : 'failed',
@@ -179,7 +187,7 @@ export function createWebhooksService ({ store, targets, pageSize, deliver, wake
       return { ...page, items: page.items.map(toDelivery) }
     },
 
-    /** Makes a delivery due now, with all attempts before it. */
+    /** Makes a delivery due now, or as soon as its webhook is enabled and not paused, with all attempts before it. */
     async retry (id: string, deliveryId: string): Promise<Delivery> {
       await find(id)
       const missing = new UsersError('delivery_not_found')

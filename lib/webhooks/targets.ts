@@ -1,7 +1,8 @@
-import { lookup as dnsLookup, type LookupAddress } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { UsersError } from '../core/errors.ts'
 import { isAllowedAddress, type Network } from './addresses.ts'
+import { createResolve } from './resolve.ts'
 
 /** Code of the error that a connection to an address ends with that is not allowed. */
 export const NOT_ALLOWED = 'ERR_URL_NOT_ALLOWED'
@@ -40,15 +41,10 @@ function literalOf ({ hostname }: URL): string | null {
 }
 
 /** Makes the checks of targets. */
-export function createTargets ({ allowHttp, allowedNetworks, lookup = dnsLookup }: TargetOptions): Targets {
+export function createTargets ({ allowHttp, allowedNetworks, lookup }: TargetOptions): Targets {
   const isAllowedEach = ({ address }: LookupAddress): boolean => isAllowedAddress(address, allowedNetworks)
 
-  const resolve = (name: string): Promise<LookupAddress[]> => new Promise((_resolve, _reject) => {
-    lookup(name, { all: true }, (error, addresses, family = 0) => {
-      if (error !== null) _reject(error)
-      else _resolve(typeof addresses === 'string' ? [{ address: addresses, family }] : addresses)
-    })
-  })
+  const resolve = createResolve(lookup)
 
   /** What is wrong with a URL before its name is resolved; null: nothing. */
   function faultOf (text: string): string | null {

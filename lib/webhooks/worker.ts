@@ -30,6 +30,7 @@ export interface WorkerOptions {
 
 /** Makes deliveries of new events, and attempts those that are due, until it is closed. */
 export interface Worker {
+  start (): void
   /** Says that there may be something to do. */
   wake (): void
   /** Ends the attempts that are under way, or leaves them to the next process. */
@@ -38,8 +39,8 @@ export interface Worker {
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** Starts the worker of a process. Every process has one; they share the work through the store. */
-export function startWorker ({ store, log, logger, deliver, publish }: WorkerOptions): Worker {
+/** Makes the worker of a process. Every process has one; they share the work through the store. */
+export function createWorker ({ store, log, logger, deliver, publish }: WorkerOptions): Worker {
   const fanOut = createFanOut(store, log, logger)
   const attempts = new Set<Promise<void>>()
   const underWay = new Map<string, number>()
@@ -62,7 +63,7 @@ export function startWorker ({ store, log, logger, deliver, publish }: WorkerOpt
     }
   }
 
-  async function settle ({ id }: WebhookRecord, { id: delivery, claims }: DeliveryRecord, answer: Answer) {
+  async function settle ({ id, url }: WebhookRecord, { id: delivery, claims }: DeliveryRecord, answer: Answer) {
     const now = Date.now()
     const event = newEvent('webhook.disabled', IN_PROCESS)
     let disabled: Webhook | null = null
@@ -72,6 +73,8 @@ export function startWorker ({ store, log, logger, deliver, publish }: WorkerOpt
       if (claimed === null || claimed.claims !== claims || claimed.status !== 'pending') return null
       if (answer.error === 'closed') return { deliveries: [{ ...claimed, dueAt: iso(now) }] }
       const outcome = outcomeOf(webhook, claimed, answer, now, Math.random())
+      // Of another URL, it says nothing about the one that the webhook has now.
+      if (webhook.url !== url) return { deliveries: [outcome.delivery] }
       const change = { webhook: outcome.webhook, deliveries: [outcome.delivery] }
       if (!outcome.disabled) return change
       disabled = toWebhook(outcome.webhook)
@@ -98,13 +101,14 @@ export function startWorker ({ store, log, logger, deliver, publish }: WorkerOpt
   }
 
   async function attemptDue (webhooks: readonly WebhookRecord[]): Promise<void> {
-    const now = Date.now()
-    const due = new Set(await store.due(iso(now)))
-    for (const webhook of webhooks) {
-      const { id, pausedUntil } = webhook
+    const due = new Set(await store.due(iso(Date.now())))
+    for (const { id } of webhooks) {
       const limit = ATTEMPTS_TOGETHER - (underWay.get(id) ?? 0)
-      const isPaused = pausedUntil !== null && pausedUntil > iso(now)
-      if (limit <= 0 || isPaused || !due.has(id) || closing.signal.aborted) continue
+      if (limit <= 0 || !due.has(id) || closing.signal.aborted) continue
+      // As it is now: it may have been changed since the round began.
+      const webhook = await store.find(id)
+      const now = Date.now()
+      if (webhook === null || !webhook.enabled || String(webhook.pausedUntil ?? '') > iso(now)) continue
       const claimed = await store.claim(id, { now: iso(now), until: iso(now + CLAIM_MS), limit })
       for (const delivery of claimed) attempt(webhook, delivery)
     }
@@ -113,7 +117,7 @@ export function startWorker ({ store, log, logger, deliver, publish }: WorkerOpt
   async function rest (): Promise<void> {
     if (!isRung) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, POLL_MS)
+        const timer = setTimeout(resolve, POLL_MS).unref()
         ring = () => {
           clearTimeout(timer)
           resolve()
@@ -142,8 +146,11 @@ export function startWorker ({ store, log, logger, deliver, publish }: WorkerOpt
     }
   }
 
-  const running = run()
+  let running = Promise.resolve()
   return {
+    start () {
+      running = run()
+    },
     wake,
     async close () {
       closing.abort()

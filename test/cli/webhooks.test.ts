@@ -27,6 +27,7 @@ for (const { name, create } of databases) {
     t.teardown(() => app.close())
     await app.register(users, { storage: open(), eventLog: true })
     await app.register(webhooks, { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] })
+    await app.ready()
     await app.users.create({ name: 'Ann', email: 'ann@example.org' })
     await until('it came', () => receiver.received.length === 1)
     t.ok(receiver.received.every((each) => receiver.isSigned(each, secret)))

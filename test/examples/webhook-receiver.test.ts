@@ -16,6 +16,7 @@ test('the copy is that of the server', async (t) => {
   t.teardown(() => app.close())
   await app.register(users, { storage: memory(), eventLog: true })
   await app.register(webhooks, { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] })
+  await app.ready()
   const knex = sqliteHost(join(await temporaryDirectory(t), 'copy.db'))
   t.teardown(() => knex.destroy())
   const { secret, ...webhook } = await app.webhooks.create({ url: 'http://127.0.0.1:1/hooks/users' })

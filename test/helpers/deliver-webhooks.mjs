@@ -13,6 +13,7 @@ const storage = url.startsWith('sqlite:')
   : postgres({ connection: url, schema })
 await app.register(users, { storage, eventLog: true })
 await app.register(webhooks, { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] })
-await app.ready()
+// A socket keeps the process alive.
+await app.listen({ port: 0 })
 process.stdout.write('ready\n')
 process.on('SIGTERM', () => app.close())

@@ -12,6 +12,7 @@ const LOOPBACK = { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] }
 async function hooked (t: Test, options: TestAppOptions = {}) {
   const host = await testApp(t, { eventLog: true, ...options })
   await host.app.register(webhooks, LOOPBACK)
+  await host.app.ready()
   return host
 }
 

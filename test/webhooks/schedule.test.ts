@@ -78,11 +78,11 @@ test('what is a success, and what a failure', (t) => {
   t.end()
 })
 
-test('410 ends the delivery and disables, once', (t) => {
+test('410 disables, once, and the delivery waits for that to end', (t) => {
   const outcome = outcomeOf(webhook, delivery, answer(410), NOW, 0)
   t.match(outcome, {
     disabled: true,
-    delivery: { status: 'failed', dueAt: null },
+    delivery: { status: 'pending', dueAt: iso(NOW + 5000) },
     webhook: { enabled: false, disabledReason: 'gone' }
   })
   t.equal(outcomeOf(outcome.webhook, delivery, answer(410), NOW, 0).disabled, false)
@@ -109,8 +109,11 @@ test('429 and 503 slow the endpoint down, for as long as Retry-After says', (t) 
     t.match(late, { webhook: { pausedUntil: iso(NOW + 300_000) }, delivery: { dueAt: iso(NOW + 86_400_000) } })
   }
   t.equal(outcomeOf(webhook, delivery, answer(500, { retryAfter: '120' }), NOW, 0).webhook.pausedUntil, null)
-  const paused = { ...webhook, pausedUntil: iso(NOW) }
-  t.equal(outcomeOf(paused, delivery, answer(200), NOW, 0).webhook.pausedUntil, null)
+  // Attempts run side by side: another one neither ends nor shortens the pause.
+  const paused = { ...webhook, pausedUntil: iso(NOW + 3_600_000) }
+  for (const other of [answer(200), answer(503), answer(500)]) {
+    t.equal(outcomeOf(paused, delivery, other, NOW, 0).webhook.pausedUntil, paused.pausedUntil)
+  }
   t.end()
 })
 
@@ -120,6 +123,13 @@ test('Retry-After in both of its forms', (t) => {
     ['Sat, 31 Jan 2026 09:31:00 GMT', 60_000], ['Sat, 31 Jan 2026 09:29:00 GMT', 0]
   ]
   for (const [text, expected] of cases) t.equal(retryAfterOf(text, NOW), expected, String(text))
+  t.end()
+})
+
+test('an event that is no longer kept ends the delivery and says nothing about the receiver', (t) => {
+  const outcome = outcomeOf(webhook, delivery, answer(null, { error: 'event_expired' }), NOW, 0)
+  t.match(outcome, { disabled: false, delivery: { status: 'failed', dueAt: null } })
+  t.strictSame(outcome.webhook, webhook)
   t.end()
 })
 

@@ -102,6 +102,13 @@ test('gives up in time, wherever the receiver stops', async (t) => {
   t.match(await send(message(stalled), never), { status: 200, error: null })
 })
 
+test('an upgrade, asked for by nobody, ends the attempt', async (t) => {
+  const url = await serveRaw(t, (socket) => socket.on('data', () => socket.write(
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
+  )))
+  t.match(await createSend(targets, 5000)(message(url), never), { status: null, error: 'no_http' })
+})
+
 test('has a word for each way to fail', async (t) => {
   const send = createSend(targets, 5000)
   const reset = await serveRaw(t, (socket) => socket.on('data', () => socket.resetAndDestroy()))

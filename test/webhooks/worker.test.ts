@@ -14,6 +14,7 @@ const user = (n: number) => ({ name: `User ${n}`, email: `user${n}@example.org` 
 async function hooked (t: Test, options: TestAppOptions = {}) {
   const host = await testApp(t, { eventLog: true, ...options })
   await host.app.register(webhooks, LOOPBACK)
+  await host.app.ready()
   return host
 }
 
