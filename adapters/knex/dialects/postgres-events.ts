@@ -49,7 +49,7 @@ function numberEvents ({ quoted }: Names): string {
         END IF;
         -- One call after the other, from before it looks at the sequence until its commit. A row lock alone would not
         -- do: whoever waits for one may have its transaction's id long before it gets the row.
-        PERFORM pg_advisory_xact_lock(hashtextextended('fastify-users.events', '${state}'::regclass::oid::bigint));
+        PERFORM pg_advisory_xact_lock(hashtextextended('fastify-users.events', tableoid::bigint)) FROM ${state};
         SELECT last_value INTO place FROM @${quoted('event_sequence')};
         -- Takes the transaction's id.
         SELECT * INTO known FROM ${state} FOR UPDATE;
