@@ -12,15 +12,20 @@ export default [
     ]
   }),
   {
-    files: ['**/*.{ts,js,mjs,cjs}'],
+    files: ['**/*.{ts,tsx,js,mjs,cjs}'],
     rules: { '@stylistic/max-len': ['error', { code: 120 }] }
   },
   {
-    files: ['**/*.{ts,js,mjs,cjs}'],
+    files: ['**/*.{ts,tsx,js,mjs,cjs}'],
     rules: { 'max-lines': ['error', 250] }
   },
   {
-    files: ['**/*.ts'],
+    // Texts are in one file, so that a translator has one.
+    files: ['lib/admin/texts.ts'],
+    rules: { 'max-lines': 'off' }
+  },
+  {
+    files: ['**/*.{ts,tsx}'],
     plugins: { '@typescript-eslint': plugin },
     rules: {
       // A type is inferred or checked, never claimed.

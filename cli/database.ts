@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type { KnexStorage } from '../adapters/knex/index.ts'
 import { postgres } from '../adapters/postgres.ts'
 import { sqlite } from '../adapters/sqlite.ts'
+import { secretOf } from './environment.ts'
 import { UsageError } from './failure.ts'
 
 /** Where the tables are, in the options of every command. */
@@ -18,7 +19,7 @@ export interface DatabaseOptions {
  * @throws UsageError
  */
 export function openDatabase (
-  { database = process.env['DATABASE_URL'], schema, tablePrefix, pooler = false }: DatabaseOptions,
+  { database = secretOf('DATABASE_URL'), schema, tablePrefix, pooler = false }: DatabaseOptions,
   { create }: { create: boolean }
 ): KnexStorage {
   if (database === undefined || database === '') {

@@ -7,6 +7,7 @@ import { readOptions } from '../lib/core/option-table.ts'
 import { endOf } from '../lib/core/storage-rules.ts'
 import type { Storage } from '../lib/core/storage.ts'
 import { keyOptions } from '../lib/options.ts'
+import { secretOf } from './environment.ts'
 import { UsageError } from './failure.ts'
 import { type Output, tableOf } from './output.ts'
 
@@ -33,7 +34,7 @@ export function keysOf (
   { keyPrefix: prefix }: KeyOptions,
   isLogged: boolean
 ): ApiKeysService {
-  const secret = process.env['FASTIFY_USERS_PEPPER']
+  const secret = secretOf('FASTIFY_USERS_PEPPER')?.split(',')
   const given = { ...(prefix !== undefined && { keyPrefix: prefix }), ...(secret !== undefined && { pepper: secret }) }
   const { keyPrefix, pepper: peppers } = readOptions('fastify-users: keys', keyOptions, given)
   return createApiKeysService({

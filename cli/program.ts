@@ -2,15 +2,16 @@ import { Command } from 'commander'
 import { DEFAULT_KEY_PREFIX } from '../lib/api-keys/key-text.ts'
 import { SCOPES } from '../lib/api-keys/scopes.ts'
 import { type Common, withCommonOptions, withStorage } from './common.ts'
+import { addExportCommand } from './export-command.ts'
 import { explained, tailEvents, type TailOptions } from './events.ts'
 import {
   createKey, type CreateKeyOptions, isLogged, type KeyOptions, keysOf, listKeys, revokeKey, rotateKey
 } from './keys.ts'
 import type { Output } from './output.ts'
-import { check, filterableOf, migrate, migrationStatus } from './schema.ts'
+import {
+  check, type FoundByOptions, migrate, migrationStatus, requirementsOf, rollback, type RollbackOptions
+} from './schema.ts'
 import { addWebhookCommands } from './webhook-commands.ts'
-
-interface Filtering { filterable?: string }
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 refused or a problem found, 2 wrong usage, 3 the database can not be reached.
@@ -32,7 +33,8 @@ async function withKeys (
 
 function addKeyCommands (program: Command): void {
   const keys = program.command('keys').description('API keys: create, list, rotate and revoke them')
-    .addHelpText('after', '\nA pepper of the server is read from the environment variable FASTIFY_USERS_PEPPER.')
+    .addHelpText('after', '\nA pepper of the server is read from the environment variable FASTIFY_USERS_PEPPER.\n' +
+      'Several are separated by commas, the one for new keys first.')
   const keyCommand = (name: string, description: string) =>
     withCommonOptions(keys.command(name).description(description))
   const prefixHelp = `the option keyPrefix of the server (default: "${DEFAULT_KEY_PREFIX}")`
@@ -84,28 +86,37 @@ function addSchemaCommands (program: Command): void {
   const migration = program.command('migrate').description('create the tables, or migrate them to this version')
   withCommonOptions(migration)
     .option('--filterable <list>', 'own fields that lists are filtered by, separated by commas; each gets an index')
-    .action((options: Common & Filtering) => withStorage(
+    .option('--unique <list>', 'own fields whose value at most one user has, separated by commas')
+    .action((options: Common & FoundByOptions) => withStorage(
       options,
-      (storage, output) => migrate(storage, output, filterableOf(options.filterable)),
+      (storage, output) => migrate(storage, output, requirementsOf(options)),
       true
     ))
   withCommonOptions(migration.command('status').description('show migrations to apply; exit code 1 if there are any'))
     .action((_options: Common, command: Command) => withStorage(command.optsWithGlobals(), migrationStatus))
+  withCommonOptions(migration.command('rollback').description('take the tables back to an earlier version'))
+    .requiredOption('--to <version>', 'the version of the tables; 0 removes them, with all users')
+    .option('--yes', 'what was kept since that version may be lost', false)
+    .action((_options: Common, command: Command) => {
+      const options: Common & RollbackOptions = command.optsWithGlobals()
+      return withStorage(options, (storage, output) => rollback(storage, output, options))
+    })
 
   withCommonOptions(program.command('check')
     .description('find an old schema, missing indexes and triggers, and wrong counts; exit code 1 if there are any'))
     .option('--fix', 'count all users again', false)
     .option('--filterable <list>', 'check the indexes of these fields too')
-    .action((options: Common & Filtering & { fix: boolean }) => withStorage(
+    .option('--unique <list>', 'check the unique indexes of these fields too')
+    .action((options: Common & FoundByOptions & { fix: boolean }) => withStorage(
       options,
-      (storage, output) => check(storage, output, options, filterableOf(options.filterable))
+      (storage, output) => check(storage, output, options, requirementsOf(options))
     ))
 }
 
 /** Builds the command line. Commands throw what `failureOf` handles. */
 export function buildProgram (version: string): Command {
   const program = new Command('fastify-users')
-    .description('Manages the API keys, the webhooks and the tables of fastify-users, and prints its events.')
+    .description('Manages the API keys, the webhooks and the tables of fastify-users, exports users, prints events.')
     .version(version)
     .exitOverride()
     .showHelpAfterError('Add --help to see the usage.')
@@ -113,6 +124,7 @@ export function buildProgram (version: string): Command {
   addKeyCommands(program)
   addEventCommands(program)
   addWebhookCommands(program)
+  addExportCommand(program)
   addSchemaCommands(program)
   return program
 }

@@ -4,11 +4,22 @@ import type { SchemaRequirements } from '../lib/core/storage.ts'
 import { Refusal, UsageError } from './failure.ts'
 import type { Output } from './output.ts'
 
+/** Options that name the fields which users are found by. */
+export interface FoundByOptions {
+  filterable?: string
+  unique?: string
+}
+
 /** The fields that an option names, separated by commas. @throws UsageError */
-export function filterableOf (list: string | undefined): Required<SchemaRequirements> {
-  const filterable = list === undefined ? [] : list.split(',').map((name) => name.trim())
-  if (filterable.every(isFilterable)) return { filterable }
-  throw new UsageError('--filterable takes names of fields separated by commas, each of 1 to 63 letters, digits and _')
+function fieldsOf (option: string, list: string | undefined): string[] {
+  const fields = list === undefined ? [] : list.split(',').map((name) => name.trim())
+  if (fields.every(isFilterable)) return fields
+  throw new UsageError(`--${option} takes names of fields separated by commas, each of 1 to 63 letters, digits and _`)
+}
+
+/** What the options require of the schema. @throws UsageError */
+export function requirementsOf ({ filterable, unique }: FoundByOptions): Required<SchemaRequirements> {
+  return { filterable: fieldsOf('filterable', filterable), unique: fieldsOf('unique', unique) }
 }
 
 /** Migrates the tables to the version of this code, with the indexes of these fields. @throws StorageError */
@@ -20,7 +31,11 @@ export async function migrate (
   const before = await storage.inspect(requirements)
   await storage.migrate(requirements)
   const { version } = await storage.inspect()
-  const applied = [...before.pending, ...before.unindexed.map((field) => `index of ${field}`)]
+  const applied = [
+    ...before.pending,
+    ...before.unindexed.map((field) => `index of ${field}`),
+    ...before.notUnique.map((field) => `unique index of ${field}`)
+  ]
   if (output.json) return output.value({ version, applied })
   if (applied.length === 0) return output.line(`The schema is at version ${version} already.`)
   output.line([...applied.map((name) => `applied: ${name}`), `The schema is at version ${version} now.`].join('\n'))
@@ -35,7 +50,28 @@ export async function migrationStatus (storage: KnexStorage, output: Output): Pr
   if (pending.length > 0) throw new Refusal('Apply them: fastify-users migrate')
 }
 
-function problemsIn ({ version, latest, pending, missing, unindexed }: SchemaReport): string[] {
+/** To which version the tables go back, and whether that was confirmed. */
+export interface RollbackOptions {
+  to: string
+  yes: boolean
+}
+
+/** Takes the tables back. @throws UsageError, Refusal without a confirmation, StorageError */
+export async function rollback (storage: KnexStorage, output: Output, { to, yes }: RollbackOptions): Promise<void> {
+  const { version: before, latest } = await storage.inspect()
+  if (before > latest) throw new Refusal('The tables are newer than this code: use the fastify-users they are for.')
+  const version = Number(to)
+  if (!/^\d+$/.test(to) || version > before) throw new UsageError(`--to takes a version from 0 to ${before}`)
+  if (version < before && !yes) {
+    const lost = version === 0 ? 'All users' : `What was kept since version ${version}`
+    throw new Refusal(`${lost} would be lost: take a backup, then confirm with --yes.`)
+  }
+  await storage.rollback(version)
+  if (output.json) output.value({ version })
+  else output.line(`The schema is at version ${version} now.`)
+}
+
+function problemsIn ({ version, latest, pending, missing, unindexed, notUnique }: SchemaReport): string[] {
   const at = `the tables are at version ${version}`
   return [
     ...(version > latest ? [`${at}, this code knows ${latest}: install a newer fastify-users`] : []),
@@ -44,22 +80,23 @@ function problemsIn ({ version, latest, pending, missing, unindexed }: SchemaRep
       'migrationsSql() prints for it, then check again'),
     ...(unindexed.length > 0
       ? [`lists filtered by ${unindexed.join(', ')} have no index: run fastify-users migrate --filterable ${unindexed}`]
+      : []),
+    ...(notUnique.length > 0
+      ? [`no index keeps ${notUnique.join(', ')} unique: run fastify-users migrate --unique ${notUnique}`]
       : [])
   ]
 }
 
 function problemsOfCounts (counts: CountsReport | null): string[] {
   if (counts === null) return []
-  const { users, counted, wrong, malformedIds } = counts
+  const { users, counted, wrong, malformed } = counts
   return [
     ...(wrong === 0 && users === counted
       ? []
       : [`there are ${users} users, and lists count ${counted} (${wrong} wrong numbers): ` +
           'run fastify-users check --fix']),
-    ...(malformedIds === 0
-      ? []
-      : [`users with malformed ids, which are listed and not found by id: ${malformedIds}; give them ids of the form ` +
-          'usr_ and 26 characters of base32 with SQL, or delete them'])
+    ...malformed.map(({ constraint, users, asks }) =>
+      `users that do not fit ${constraint} (${asks}): ${users}; mend them with SQL, or delete them`)
   ]
 }
 

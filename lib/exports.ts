@@ -1,3 +1,10 @@
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The `operationId` of a route of fastify-users, such as `createUser`. */
+    fastifyUsersOperation?: string
+  }
+}
+
 export { default, users } from './plugin.ts'
 export type { HostPrincipal, StaticKey } from './api-keys/authenticator.ts'
 export { isApiKey } from './api-keys/key-text.ts'
@@ -5,7 +12,7 @@ export type { ApiKey } from './api-keys/record.ts'
 export type { ApiKeyInput, RotateOptions } from './api-keys/rules.ts'
 export type { Scope } from './api-keys/scopes.ts'
 export type { NewApiKey } from './api-keys/service.ts'
-export type { ErrorCode } from './core/error-table.ts'
+export { type ErrorCode, errorTable } from './core/error-table.ts'
 export { UsersError } from './core/errors.ts'
 export type { Fault } from './core/fault.ts'
 export type { ListMeta, PagingQuery } from './core/paging.ts'
@@ -14,6 +21,9 @@ export { StorageError } from './core/storage-error.ts'
 export type { StorageErrorCode } from './core/storage-error.ts'
 export { requireActive, requireAnotherKey, requireSameRequest, requireVersion } from './core/storage-rules.ts'
 export type * from './core/storage.ts'
+export type {
+  CompactionTrace, DeliveryTrace, KeyCheckTrace, OperationTrace, StorageTrace, WaitTrace
+} from './core/tracing.ts'
 export type { Listener, Listening } from './events/emitter.ts'
 export type { Events } from './events/in-process.ts'
 export type { FeedQuery } from './events/rules.ts'

@@ -17,7 +17,7 @@ export type IterateQuery<Fields = UserFields> = Pick<ListQuery<{}>, 'sort' | 'em
 export interface UserMethods<Fields = UserFields> extends AsyncIterable<User<Fields>> {
   /**
    * Creates a user.
-   * @throws `validation_failed`, `email_taken`, `idempotency_key_reused`, `idempotency_in_progress`,
+   * @throws `validation_failed`, `email_taken`, `field_taken`, `idempotency_key_reused`, `idempotency_in_progress`,
    * `storage_unavailable`
    */
   create (input: UserInput<Fields>, options?: CreateOptions): Promise<User<Fields>>
@@ -28,7 +28,7 @@ export interface UserMethods<Fields = UserFields> extends AsyncIterable<User<Fie
   /**
    * Changes the given members.
    * @throws `validation_failed`, `user_not_found`, `precondition_failed`, `precondition_required`, `email_taken`,
-   * `storage_unavailable`
+   * `field_taken`, `storage_unavailable`
    */
   update (id: string, patch: UserPatch<Fields>, options?: WriteOptions): Promise<User<Fields>>
   /** @throws `user_not_found`, `precondition_failed`, `precondition_required`, `storage_unavailable` */
@@ -38,6 +38,12 @@ export interface UserMethods<Fields = UserFields> extends AsyncIterable<User<Fie
    * @throws `validation_failed`, `storage_unavailable`
    */
   iterate (query?: IterateQuery<Fields>): AsyncGenerator<User<Fields>, void, undefined>
+  /**
+   * Iterates over all users, or those of the query, as they are at its beginning. It keeps a connection of its own to
+   * the database until it ends or the loop is left; more than two at a time are refused.
+   * @throws `validation_failed`, `storage_unavailable`
+   */
+  export (query?: IterateQuery<Fields>): AsyncGenerator<User<Fields>, void, undefined>
 }
 
 /** The operations on API keys in process. Every method throws UsersError alone. */
@@ -99,6 +105,9 @@ function userMethods (users: UsersService, { user }: Presenter): UserMethods {
   async function * iterate (query: IterateQuery = {}): AsyncGenerator<User, void, undefined> {
     for await (const record of users.iterate({ ...query })) yield user(record)
   }
+  async function * exportUsers (query: IterateQuery = {}): AsyncGenerator<User, void, undefined> {
+    for await (const records of users.snapshot({ ...query })()) yield * records.map(user)
+  }
   return {
     async create (input: UserInput, options: CreateOptions = {}) {
       return user((await users.create(input, { ...options })).user)
@@ -113,6 +122,7 @@ function userMethods (users: UsersService, { user }: Presenter): UserMethods {
     },
     delete: (id: string, options: DeleteOptions = {}) => users.remove(id, { ...options }),
     iterate,
+    export: exportUsers,
     [Symbol.asyncIterator]: () => iterate()
   }
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { Offer } from './admin/capabilities.ts'
 import type { PageSize } from './core/paging.ts'
 import type { EventRecord, NewEvent, Storage } from './core/storage.ts'
 import type { Webhook } from './core/webhook.ts'
@@ -11,6 +12,14 @@ import type { Users } from './in-process.ts'
 export interface Mount {
   storage: Storage
   pageSize: PageSize
+  /** The path of the routes, with every prefix before it, such as `/v1`. */
+  path: string
+  /** What the mount offers, now. */
+  offer: () => Offer
+  /** True once there are routes of webhooks. */
+  hasWebhookRoutes: boolean
+  /** True once there is a route of capabilities. */
+  hasCapabilities: boolean
   /** Null without the option `eventLog`. */
   eventLog: EventLogService | null
   present: (record: EventRecord) => LoggedEvent

@@ -13,6 +13,10 @@ export const positive = { schema: Type.Integer({ minimum: 1 }), message: 'must b
 export const pageSize = Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX }))
 export const quota = { max: Type.Integer({ minimum: 1 }), window: Type.Integer({ minimum: 1, maximum: 86_400 }) }
 export const quotaMessage = 'must be { max, window } with whole numbers, window in seconds up to 86400'
+export const fieldNames = {
+  schema: Type.Array(Type.String(), { uniqueItems: true }),
+  message: 'must be a list of names of fields, each once'
+}
 const DATE = '\\d{4}-\\d{2}-\\d{2}'
 const TIME = '\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?(?:Z|[+-]\\d{2}:\\d{2})'
 export const moment = Type.Union([Type.Date(), Type.String({ pattern: `^${DATE}(?:T${TIME})?$` })])

@@ -14,8 +14,8 @@ import { type Deprecated, deprecationFaults } from './http/deprecation.ts'
 import type { ErrorFormat } from './http/problem.ts'
 import type { Quota, RateLimit } from './http/rate-limit-options.ts'
 import {
-  CLOSED, flag, logLevel, logSerializers, method, moment, pageSize, pepper, positive, quota, quotaMessage, staticKey,
-  staticKeyObject
+  CLOSED, fieldNames, flag, logLevel, logSerializers, method, moment, pageSize, pepper, positive, quota, quotaMessage,
+  staticKey, staticKeyObject
 } from './option-schemas.ts'
 
 // Seconds: 30 days, and a hundred years.
@@ -172,10 +172,12 @@ export const optionTable = {
    * Own fields that lists can be filtered by, such as `?plan=pro`: text, numbers, true or false.
    * `storage.migrate({ filterable })` makes an index for each.
    */
-  filterable: converted<readonly string[], readonly string[]>((given = []) => Object.freeze([...given]), {
-    schema: Type.Array(Type.String(), { uniqueItems: true }),
-    message: 'must be a list of names of fields, each once'
-  }),
+  filterable: converted<readonly string[], readonly string[]>((given = []) => Object.freeze([...given]), fieldNames),
+  /**
+   * Own fields whose value at most one user has, such as the number of an account elsewhere: text or numbers. Lists are
+   * filtered by them too. `storage.migrate({ unique })` makes a unique index for each.
+   */
+  unique: converted<readonly string[], readonly string[]>((given = []) => Object.freeze([...given]), fieldNames),
   /**
    * Record every change of a user or API key in the same step as the change, and add the routes that read the events,
    * for callers with `events:read`. `{ retention }`: seconds that events are kept, 30 days by default.
@@ -220,7 +222,7 @@ function hasTwice (keys: readonly StaticKey[]): boolean {
 }
 
 function problemsBetween (options: UsersOptions): string[] {
-  const { staticKeys, authFailures, rateLimit, fields, filterable, deprecated, pageSize, storage, eventLog } = options
+  const { staticKeys, authFailures, rateLimit, fields, filterable, unique, pageSize, storage, eventLog } = options
   const { default: usual, max } = optionTable.pageSize.read(pageSize)
   const store = rateLimit?.store
   const problems: Array<[boolean, string]> = [
@@ -228,13 +230,14 @@ function problemsBetween (options: UsersOptions): string[] {
     [authFailures !== undefined && store !== undefined && typeof store.prototype?.read !== 'function',
       'rateLimit.store must have the method read, because authFailures reads counters without incrementing them'],
     [fields === undefined && filterable !== undefined, 'filterable names fields, and there is no option fields'],
+    [fields === undefined && unique !== undefined, 'unique names fields, and there is no option fields'],
     [optionTable.eventLog.read(eventLog) !== null && !storage.supports.eventLog,
       `eventLog needs a storage that keeps events, and ${storage.name} says that it does not (supports.eventLog)`],
     [usual > max, 'pageSize.default must not be greater than pageSize.max']
   ]
   return [
     ...problems.filter(([isWrong]) => isWrong).map(([, problem]) => problem),
-    ...(deprecated === undefined ? [] : deprecationFaults(deprecated))
+    ...(options.deprecated === undefined ? [] : deprecationFaults(options.deprecated))
   ]
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
 import { createAuthenticator } from './api-keys/authenticator.ts'
 import { createKeyOwners } from './api-keys/key-owner.ts'
@@ -12,6 +12,7 @@ import { cloneFields } from './core/json.ts'
 import { type MakeEvent, newEvent } from './core/new-event.ts'
 import { fromStorage } from './core/storage-errors.ts'
 import type { NewEvent, Storage } from './core/storage.ts'
+import { tracedStorage } from './core/tracing.ts'
 import { createEmitter, type Publish } from './events/emitter.ts'
 import { createEvents } from './events/in-process.ts'
 import { createEventLog } from './events/log.ts'
@@ -19,10 +20,11 @@ import { eventPresenter } from './events/presenter.ts'
 import { NO_FIELDS } from './fields/fields-schema.ts'
 import { createHostFields, type HostFields } from './fields/host-fields.ts'
 import { apiKeyRoutes } from './http/api-key-routes.ts'
-import { authenticateRequest, requireScope } from './http/authentication.ts'
+import { rechecks } from './http/authentication.ts'
 import { createConcurrencyLimit } from './http/concurrency-limit.ts'
 import { announceDeprecation } from './http/deprecation.ts'
 import { eventRoutes } from './http/event-routes.ts'
+import { exportRoutes } from './http/export-routes.ts'
 import { routeEveryMethod } from './http/fastify-internals.ts'
 import { guardLoggers } from './http/guarded-logger.ts'
 import { isolate } from './http/isolate.ts'
@@ -31,9 +33,10 @@ import { createRateLimits } from './http/rate-limits.ts'
 import { createSecurityLog } from './http/security-log.ts'
 import { userRoutes } from './http/user-routes.ts'
 import { createInProcess } from './in-process.ts'
-import { keepMount } from './mounts.ts'
+import { keepMount, type Mount } from './mounts.ts'
 import { describeMount } from './openapi/describe-mount.ts'
 import { type CheckedOptions, checkOptions, type UsersOptions } from './options.ts'
+import { createExports } from './transfer/export.ts'
 import { LIST_PARAMETERS } from './users/list-query.ts'
 import { USER_MEMBERS } from './users/members.ts'
 import { createPresenter, type Presenter } from './users/presenter.ts'
@@ -109,12 +112,13 @@ function descriptionSettings (options: CheckedOptions, fields: HostFields | null
 
 const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const options = checkOptions(given)
-  const { storage, keyPrefix, pepper: peppers, keyCache, pageSize, staticKeys, errorFormat } = options
+  const storage = tracedStorage(options.storage)
+  const { keyPrefix, pepper: peppers, keyCache, pageSize, staticKeys, errorFormat } = options
   const { maxInFlight = storage.concurrency ?? Infinity } = options
   const reserved = { members: USER_MEMBERS, parameters: LIST_PARAMETERS }
   const fields = options.fields === undefined
     ? null
-    : await createHostFields(options.fields, options.filterable, reserved)
+    : await createHostFields(options.fields, options, reserved)
   requireFit(host, options)
 
   // Key look-ups have a limit of their own: strangers can exhaust that one only.
@@ -179,7 +183,8 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
 
   const ownsNotFound = errorFormat !== 'fastify' && options.notFoundHandler
   const addRoutes = (to: FastifyInstance, isFirst: boolean, routes: (scope: FastifyInstance) => void) => {
-    return to.register(async (scope) => {
+    // Fastify's tools show this name: its list of plugins, and spans of @fastify/otel.
+    return to.register(async function fastifyUsersRoutes (scope) {
       guardLoggers(scope, serializers)
       routeEveryMethod(scope)
       if (options.deprecated !== undefined) announceDeprecation(scope, options.deprecated)
@@ -200,24 +205,35 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
       routes(scope)
     }, registration)
   }
+  let path = ''
   await addRoutes(host, true, (scope) => {
+    path = scope.prefix
     const ownerOf = createKeyOwners(storage)
     const erases = eventLog !== null
-    userRoutes(scope, users, presenter, { ...settings, fields: fields?.schema ?? NO_FIELDS, erases, ownerOf })
-    if (eventLog !== null) {
-      const recheck = async (request: FastifyRequest) => {
-        const caller = await authenticateRequest(request, identify, securityLog)
-        requireScope(request, caller, 'events:read', securityLog)
-      }
-      eventRoutes(scope, eventLog, { ...settings, recheck })
-    }
+    const schema = fields?.schema ?? NO_FIELDS
+    const recheckFor = rechecks(identify, securityLog)
+    userRoutes(scope, users, presenter, { ...settings, fields: schema, erases, ownerOf })
+    const openExport = createExports({ users, presenter, fields: schema })
+    exportRoutes(scope, openExport, { ...settings, fields: schema, recheck: recheckFor('users:read') })
+    if (eventLog !== null) eventRoutes(scope, eventLog, { ...settings, recheck: recheckFor('events:read') })
     if (!options.apiKeyRoutes) return
     const staticScopes = staticKeys.map((key) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES)
     apiKeyRoutes(scope, apiKeys, { ...settings, staticScopes })
   })
-  keepMount(inProcess, {
+  const mount: Mount = {
     storage,
     pageSize,
+    path,
+    offer: () => ({
+      apiKeys: options.apiKeyRoutes,
+      events: eventLog !== null,
+      webhooks: mount.hasWebhookRoutes,
+      requireIfMatch: options.requireIfMatch,
+      pageSize,
+      fields: fields?.schema ?? NO_FIELDS
+    }),
+    hasWebhookRoutes: false,
+    hasCapabilities: false,
     eventLog,
     present,
     publishDisabled: (webhook, recorded) => publish('webhook.disabled', webhook, IN_PROCESS, recorded),
@@ -225,7 +241,8 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     async addRoutes (to, routes) {
       await addRoutes(to, false, (scope) => routes(scope, settings))
     }
-  })
+  }
+  keepMount(inProcess, mount)
 }
 
 /** The plugin: `await app.register(users, { prefix: '/v1', storage })`. */

@@ -26,15 +26,15 @@ function pruneRegularly (host: FastifyInstance, options: CheckedOptions): NodeJS
 
 /** Opens the storage for this mount, and closes it with the host. */
 export async function openStorage (host: FastifyInstance, verifier: Verifier, options: CheckedOptions): Promise<void> {
-  const { storage, migrate, filterable, decoratorName } = options
+  const { storage, migrate, filterable, unique, decoratorName } = options
   const pruning = pruneRegularly(host, options)
   host.addHook('onClose', async () => {
     clearInterval(pruning)
     await verifier.close()
     await storage.close()
   })
-  if (migrate) await storage.migrate({ filterable })
-  await storage.check({ filterable })
+  if (migrate) await storage.migrate({ filterable, unique })
+  await storage.check({ filterable, unique })
   const created = storage.migrated?.created === true ? ', a new store without users and keys' : ''
   // Only warnings: if the storage fails here, requests will report it.
   const warnings = await storage.warnings?.().catch(() => []) ?? []

@@ -123,7 +123,9 @@ const plugin: FastifyPluginAsync<WebhooksOptions> = async (host, given) => {
 
   const service = createWebhooksService({ store, targets, pageSize, deliver, closing: closing.signal, wake })
   host.decorate(options.decoratorName, createWebhooks(service))
-  if (options.routes) await mount.addRoutes(host, (scope, settings) => webhookRoutes(scope, service, settings))
+  if (!options.routes) return
+  await mount.addRoutes(host, (scope, settings) => webhookRoutes(scope, service, settings))
+  mount.hasWebhookRoutes = true
 }
 
 /** The plugin: `await app.register(webhooks)`, after fastify-users with the option `eventLog`. */

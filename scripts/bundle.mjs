@@ -28,4 +28,22 @@ await build({
   packages: 'external'
 })
 
+// The administration page: a browser's files, with nothing left to load from elsewhere.
+await build({
+  bundle: true,
+  minify: true,
+  platform: 'browser',
+  format: 'esm',
+  target: ['es2023', 'chrome111', 'firefox115', 'safari16.4'],
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  legalComments: 'none',
+  logLevel: 'warning',
+  entryPoints: { admin: 'admin/main.tsx' },
+  outdir: 'dist/admin',
+  banner: { js: '/* Contains Preact, (c) Jason Miller and others, MIT licence. */' }
+})
+await build({ minify: true, logLevel: 'warning', entryPoints: ['admin/admin.css'], outdir: 'dist/admin' })
+await cp('admin/index.html', 'dist/admin/index.html')
+
 await cp(MODULES, 'dist', { recursive: true, filter: (path) => !/\.js$/.test(path) })

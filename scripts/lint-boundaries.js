@@ -6,6 +6,11 @@ const ROOMS = [
   { room: 'lib/core', has: 'rules, errors and the storage interface, which everything shares', uses: [] },
   { room: 'lib/fields', has: 'the host’s own fields', uses: ['lib/core'] },
   { room: 'lib/users', has: 'the rules and the service of users, without HTTP', uses: ['lib/core', 'lib/fields'] },
+  {
+    room: 'lib/transfer',
+    has: 'import and export, without HTTP',
+    uses: ['lib/core', 'lib/fields', 'lib/users']
+  },
   { room: 'lib/api-keys', has: 'the rules and the service of API keys, without HTTP', uses: ['lib/core'] },
   {
     room: 'lib/events',
@@ -14,14 +19,22 @@ const ROOMS = [
   },
   { room: 'lib/webhooks', has: 'webhooks, without routes', uses: ['lib/core', 'lib/events'] },
   {
+    room: 'lib/admin',
+    has: 'what the administration page needs, without HTTP',
+    uses: ['lib/core', 'lib/fields', 'lib/api-keys']
+  },
+  {
     room: 'lib/openapi',
     has: 'the descriptions of operations',
-    uses: ['lib/core', 'lib/fields', 'lib/users', 'lib/api-keys', 'lib/events', 'lib/webhooks']
+    uses: ['lib/core', 'lib/fields', 'lib/users', 'lib/transfer', 'lib/api-keys', 'lib/events', 'lib/webhooks']
   },
   {
     room: 'lib/http',
     has: 'routes, and everything else about requests and responses',
-    uses: ['lib/core', 'lib/fields', 'lib/users', 'lib/api-keys', 'lib/events', 'lib/webhooks', 'lib/openapi']
+    uses: [
+      'lib/core', 'lib/fields', 'lib/users', 'lib/transfer', 'lib/api-keys', 'lib/events', 'lib/webhooks', 'lib/admin',
+      'lib/openapi'
+    ]
   },
   { room: 'adapters/memory', has: 'the store in memory', uses: ['lib/core'] },
   { room: 'adapters/testing', has: 'the conformance kit', uses: ['lib/core'] },

@@ -21,11 +21,8 @@ const FASTIFY_6_NODE = 24
 const TIMEOUT_MS = 600_000
 const KIT = join('matrix', 'kit.mjs')
 const MAIN_JOB = join('acceptance', 'main-job.mjs')
-/** The packages that the service and the two programs need. */
-const PACKAGES = [
-  '@fastify/helmet', '@fastify/rate-limit', '@fastify/swagger', '@fastify/swagger-ui', '@sinclair/typebox',
-  '@faker-js/faker', 'close-with-grace', 'env-schema', 'knex', 'pg', 'pino-pretty'
-]
+/** The packages of the two programs. Those of the service are in its own manifest. */
+const PACKAGES = ['@faker-js/faker', 'pino-pretty']
 const major = (version) => Number.parseInt(version, 10)
 const ownMajor = major(process.versions.node)
 
@@ -43,12 +40,18 @@ function npm (cwd, ...args) {
   return stdout
 }
 
+function manifestIn (directory) {
+  return JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
+}
+
 /** Makes a project with the packed package, its peers, and the service as its users build it. */
 function makeProject (directory, tarball, fastify) {
   mkdirSync(directory)
   writeFileSync(join(directory, 'package.json'), '{ "private": true, "type": "module" }\n')
-  const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-  const wanted = PACKAGES.map((name) => `${name}@${devDependencies[name] ?? 'latest'}`)
+  const { devDependencies } = manifestIn(ROOT)
+  const { fastify: _, ...ofService } = manifestIn(join(ROOT, 'deploy')).dependencies
+  const ofPrograms = Object.fromEntries(PACKAGES.map((name) => [name, devDependencies[name]]))
+  const wanted = Object.entries({ ...ofService, ...ofPrograms }).map(([name, range]) => `${name}@${range}`)
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--silent']
   npm(directory, 'install', ...flags, tarball, `fastify@${FASTIFY[fastify]}`, ...wanted)
   cpSync(join(ROOT, '.build', 'examples'), join(directory, 'examples'), { recursive: true })
@@ -162,8 +165,7 @@ try {
   for (const [i, wanted] of given.fastify.split(',').entries()) {
     const project = join(directory, `fastify-${wanted}`)
     makeProject(project, join(directory, filename), wanted)
-    const manifest = join(project, 'node_modules', 'fastify', 'package.json')
-    const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
+    const { version } = manifestIn(join(project, 'node_modules', 'fastify'))
     for (const node of given.node.split(',')) {
       await testVersions(project, node, version, postgres.url, i === 0)
     }

@@ -107,7 +107,7 @@ if (all) {
   await Promise.all([scripts('lint'), scripts('build', 'build:examples')])
   await Promise.all([scripts('typecheck'), scripts('check:package')])
 } else {
-  const sources = ['lib', 'adapters', 'cli', 'scripts/bundle.mjs', 'package.json', 'tsconfig.build.json']
+  const sources = ['lib', 'adapters', 'cli', 'admin', 'scripts/bundle.mjs', 'package.json', 'tsconfig.build.json']
   if (isStale(join('dist', 'lib', 'index.js'), sources)) await scripts('build')
   if (isStale(join('.build', 'examples', 'standalone', 'server.js'), ['examples', 'tsconfig.examples.json'])) {
     await scripts('build:examples')

@@ -4,6 +4,7 @@
 //   ts                      a module of a user's project; `// name.ts` in its first line names it for imports
 //   ts app, host, fields    statements that have app, key, console (and knex), and may use assert
 //   sh, sh fields           curl and npx fastify-users are run, other commands are checked
+//   sh operator          run by test/operator.test.ts
 //   http; json behind sh    the answer to the one curl in the block before
 //   json                    well-formed
 //   sql pg, sql sqlite      run on a migrated database
@@ -19,7 +20,8 @@ import { createSandbox } from './helpers/docs/sandbox.ts'
 import { compileBlocks, isRunKind } from './helpers/docs/typescript.ts'
 
 const KINDS = [
-  'ts', 'ts app', 'ts host', 'ts fields', 'sh', 'sh fields', 'http', 'json', 'sql pg', 'sql sqlite', 'mermaid', 'text'
+  'ts', 'ts app', 'ts host', 'ts fields', 'sh', 'sh fields', 'sh operator', 'sh operator pg', 'http', 'json',
+  'sql pg', 'sql sqlite', 'mermaid', 'text'
 ]
 
 // Most of the time goes to commands in processes of their own.

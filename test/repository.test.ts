@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
+import { variables } from '../examples/standalone/variables.ts'
 import { plainNode } from './helpers/plain-node.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -23,9 +24,18 @@ function firstCells (text: string, heading: string): string[] {
 }
 
 test('the docs list every variable of the service, and no other', async (t) => {
-  const config = await read('examples', 'standalone', 'config.ts')
-  const known = [...config.matchAll(/^ {2}([A-Z_]+): Type/gm)].map(([, name = '']) => name)
-  t.strictSame(firstCells(await read('docs', 'operations.md'), '## Configuration').sort(), known.sort())
+  const listed = firstCells(await read('docs', 'operations.md'), '## Configuration')
+  t.strictSame(listed.sort(), Object.keys(variables).sort())
+})
+
+test('the dashboard asks for metrics that the service has, and for all of its own', async (t) => {
+  const source = await read('examples', 'standalone', 'metrics.ts')
+  const names = [...source.matchAll(/'(users_\w+)'/g)].map(([, name = '']) => name)
+  const dashboard = await read('deploy', 'grafana.json')
+  const asked = [...dashboard.matchAll(/\b(users_\w+?)(?:_bucket|_count|_sum)?\b/g)].map(([, name = '']) => name)
+  t.strictSame([...new Set(asked)].sort(), names.filter((name) => !name.includes('compaction')).sort())
+  const page = await read('docs', 'monitoring.md')
+  for (const name of names) t.match(page, `\`${name}\``)
 })
 
 test('the guide for adapter authors explains every method, and no other', async (t) => {
@@ -88,6 +98,6 @@ test('the sources hold nothing for later, and the lock file no address', async (
     }
   }
   for (const lock of ['package-lock.json', join('docs', 'package-lock.json')]) {
-    t.notMatch(await read(lock), /"resolved"/, lock)
+    t.notMatch(await read(lock), /"resolved": "(?!deploy")/, lock)
   }
 })

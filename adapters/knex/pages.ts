@@ -31,6 +31,25 @@ function directionOf (order: PageRequest['order']): [direction: string, follows:
   return order === 'asc' ? ['ASC', '>'] : ['DESC', '<']
 }
 
+/** The values of a statement, as its text is built. */
+function createValues (dialect: Dialect) {
+  const params: Param[] = []
+  return {
+    params,
+    /** A condition with the placeholders of the statement. */
+    numbered ({ sql, values }: Condition): string {
+      let n = params.length
+      params.push(...values)
+      return sql.replaceAll('?', () => dialect.p(++n))
+    },
+    limit: (value: number) => dialect.limit(params.push(value))
+  }
+}
+
+function whereOf (conditions: readonly string[]): string {
+  return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
+}
+
 /** The statement that reads a page and the number of all matches: one statement is one snapshot. */
 export function pageStatement (
   dialect: Dialect,
@@ -39,22 +58,40 @@ export function pageStatement (
   condition: Condition | null,
   { order, limit, from }: PageRequest
 ): Statement {
-  const params: Param[] = []
-  const numbered = ({ sql, values }: Condition): string => {
-    let n = params.length
-    params.push(...values)
-    return sql.replaceAll('?', () => dialect.p(++n))
-  }
-  const countWhere = condition === null ? '' : ` WHERE ${numbered(condition)}`
+  const { params, numbered, limit: placed } = createValues(dialect)
+  const countWhere = whereOf(condition === null ? [] : [numbered(condition)])
   const conditions = condition === null ? [] : [numbered(condition)]
   const [direction, follows] = directionOf(order)
   if ('after' in from) conditions.push(numbered({ sql: `id ${follows} ?`, values: [from.after] }))
-  const pageWhere = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
-  const limitValue = dialect.limit(params.push(limit))
-  const offsetValue = dialect.limit(params.push('offset' in from ? from.offset : 0))
+  const pageWhere = whereOf(conditions)
+  const limitValue = placed(limit)
+  const offsetValue = placed('offset' in from ? from.offset : 0)
   const rows = `SELECT * FROM ${table}${pageWhere} ORDER BY id ${direction} LIMIT ${limitValue} OFFSET ${offsetValue}`
   const total = `(SELECT count(*) FROM ${table}${countWhere})`
   return { sql: `SELECT ${total} AS total, ${dialect.packed(columns, rows)} AS items`, params }
+}
+
+/** Which part of a walk by key: at most `limit` rows behind an id, or from the beginning. */
+export interface PartRequest {
+  order: PageRequest['order']
+  limit: number
+  after: string | null
+}
+
+/** The statement that reads a part of a walk by key. */
+export function partStatement (
+  dialect: Dialect,
+  table: string,
+  columns: readonly Column[],
+  condition: Condition | null,
+  { order, limit, after }: PartRequest
+): Statement {
+  const { params, numbered, limit: placed } = createValues(dialect)
+  const [direction, follows] = directionOf(order)
+  const behind = after === null ? [] : [{ sql: `id ${follows} ?`, values: [after] }]
+  const where = whereOf([...condition === null ? [] : [condition], ...behind].map(numbered))
+  const sql = `SELECT ${dialect.select(columns)} FROM ${table}${where} ORDER BY id ${direction} LIMIT ${placed(limit)}`
+  return { sql, params }
 }
 
 /** The most matches of each column that a bounded search reads. */

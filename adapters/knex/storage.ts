@@ -5,6 +5,7 @@ import { durabilityWarnings } from './connection/durability.ts'
 import type { Executor } from './connection/executor.ts'
 import type { KeyChangeListener } from './connection/key-change-listener.ts'
 import { createPoolExecutor, type PoolSettings } from './connection/pool-executor.ts'
+import { createSnapshotReads, type SnapshotReads } from './connection/snapshot-reads.ts'
 import { joinTransaction } from './connection/transaction-executor.ts'
 import { createCompaction } from './counting/compaction.ts'
 import { type CountsReport, countsVerifier } from './counting/verify.ts'
@@ -12,9 +13,10 @@ import { dialectOf } from './dialects/index.ts'
 import { knexEventLog } from './events/event-log.ts'
 import { eventWrites } from './events/event-writes.ts'
 import { createNumbering } from './events/numbering.ts'
-import { isTransaction, poolOf } from './drivers/knex-internals.ts'
+import { connectionsOf, isTransaction, poolOf } from './drivers/knex-internals.ts'
 import { createMigrator, type Migrator } from './schema/migrator.ts'
 import { namesOf, type NamingOptions } from './tables/names.ts'
+import { userReading } from './user-reading.ts'
 import { knexUsers } from './users.ts'
 import { knexWebhooks } from './webhooks.ts'
 
@@ -46,7 +48,7 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
 
   const writes = eventWrites(pool.dialect, names)
 
-  function storageOn (executor: Executor, close: () => Promise<void>): KnexStorage {
+  function storageOn (executor: Executor, snapshots: SnapshotReads | null, close: () => Promise<void>): KnexStorage {
     return {
       name: executor.dialect.name,
       supports: { transactions: true, eventLog: true },
@@ -55,9 +57,11 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
       rebuildCounts: compaction.rebuild,
       warnings: durabilityWarnings(executor),
       concurrency,
+      connections: () => connectionsOf(knex),
       close,
       joinTransaction: join,
       ...knexUsers(executor, names, compaction, writes),
+      readUsers: userReading(executor, names, snapshots),
       ...knexApiKeys(executor, names, writes)
     }
   }
@@ -65,12 +69,17 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
   function join (transaction: unknown): StorageInTransaction {
     if (!isTransaction(transaction)) throw new TypeError('fastify-users: not a transaction of Knex')
     const { executor, afterCommit } = joinTransaction(transaction, pool, names)
-    return { ...storageOn(executor, async () => {}), afterCommit }
+    return { ...storageOn(executor, null, async () => {}), afterCommit }
   }
 
+  const snapshots = createSnapshotReads(knex, names)
+  const close = async (): Promise<void> => {
+    await snapshots.close()
+    await compaction.close()
+  }
   const numbering = createNumbering(pool, names)
   return {
-    ...storageOn(pool, compaction.close),
+    ...storageOn(pool, snapshots, close),
     eventLog: knexEventLog(pool, names, writes, numbering),
     webhooks: knexWebhooks(pool, names, writes, numbering)
   }

@@ -29,7 +29,8 @@ export function creationSql ({ p, batch, object }: Dialect, { users, idempotency
     `expires_at = excluded.expires_at WHERE k.expires_at <= ${p(n + 4)} RETURNING 1 AS claimed`
 
   // A conflict is no error here, so that it aborts no transaction of a host's.
-  const insert = `INSERT INTO ${users} ${columns} VALUES (${values}) ON CONFLICT DO NOTHING RETURNING id`
+  const insertOrFail = `INSERT INTO ${users} ${columns} VALUES (${values})`
+  const insert = `${insertOrFail} ON CONFLICT DO NOTHING RETURNING id`
   const insertAllFrom = (rows: string) =>
     `INSERT INTO ${users} ${columns} SELECT ${COLUMNS.map(([name]) => `q_${name}`).join(', ')} ` +
     `FROM ${batch.lockTimeout}${rows} WHERE true${batch.order('q_email_key')} ON CONFLICT DO NOTHING RETURNING id`
@@ -49,10 +50,11 @@ export function creationSql ({ p, batch, object }: Dialect, { users, idempotency
   return {
     insert,
     insertAll: insertAllFrom(batch.rows(COLUMNS)),
-    insertOrFail: `INSERT INTO ${users} ${columns} VALUES (${values})`,
+    insertOrFail,
     // Only where `writesTwoTables`. Those that record have the values of the event behind the others.
     insertWithKey: `${claimed} ${insertClaimed}`,
     insertRecorded: recording('WITH', insert, first),
+    insertRecordedOrFail: recording('WITH', `${insertOrFail} RETURNING id`, first),
     insertWithKeyRecorded: recording(`${claimed},`, insertClaimed, first + KEY_VALUES),
     insertAllRecorded: `WITH q AS MATERIALIZED (SELECT * FROM ${batch.rows([...COLUMNS, ...EVENT_VALUES])}), ` +
       `written AS (${insertAllFrom('q')}), recorded AS (INSERT INTO ${events} (${EVENT_TARGETS}) ` +

@@ -6,8 +6,9 @@ import { isLost } from './connection/driver-errors.ts'
 import type { Executor } from './connection/executor.ts'
 import type { Compaction } from './counting/compaction.ts'
 import type { EventWrites } from './events/event-writes.ts'
+import { namingTakenField } from './schema/field-indexes.ts'
 import type { Names } from './tables/names.ts'
-import { toCreatedUser } from './tables/rows.ts'
+import { type Row, toCreatedUser } from './tables/rows.ts'
 import { creationSql } from './user-creation-sql.ts'
 import { type Asked, type Insertion, userInsertions } from './user-insertions.ts'
 
@@ -15,6 +16,7 @@ type CreationStore = Pick<Storage, 'createUser' | 'pruneIdempotency'>
 
 interface CreationParts {
   findUser: (id: string) => Promise<UserRecord | null>
+  findByEmailKey: (emailKey: string) => Promise<Row | undefined>
   compaction: Pick<Compaction, 'onCreate'>
   events: EventWrites
 }
@@ -35,11 +37,11 @@ function waitedTooLong (error: unknown): boolean {
 export function knexCreation (
   executor: Executor,
   names: Names,
-  { findUser, compaction: { onCreate }, events }: CreationParts
+  { findUser, findByEmailKey, compaction: { onCreate }, events }: CreationParts
 ): CreationStore {
   const { dialect, batching, query } = executor
   const sql = creationSql(dialect, names)
-  const { valuesAmongMany, insert, insertAll, insertWithKey } = userInsertions(executor, names, events)
+  const { valuesAmongMany, insert, insertOrFail, insertAll, insertWithKey } = userInsertions(executor, names, events)
   const groupOf = (isRecorded: boolean) => batching === null
     ? null
     : groupCommits(batching.groups, (all, since) => insertAll(all, since, isRecorded))
@@ -55,7 +57,14 @@ export function knexCreation (
       : grouped(user.id, valuesAmongMany(insertion), alone))
     if (row !== undefined) return { user, replayed: false }
     const holder = await findUser(user.id)
-    if (holder === null) throw new StorageError('email_taken', 'another user has the e-mail key')
+    if (holder === null) {
+      if (await findByEmailKey(asked.waitsFor) !== undefined) {
+        throw new StorageError('email_taken', 'another user has the e-mail key')
+      }
+      // Whoever had the address has gone, or it is another value that is taken: the database says which.
+      await insertOrFail(insertion, asked)
+      return { user, replayed: false }
+    }
     // It is ours if the answer to the first attempt was lost: the id was made before that.
     if (!isSame(user, holder)) throw new StorageError('fault', 'another user has the id')
     return { user, replayed: false }
@@ -92,9 +101,9 @@ export function knexCreation (
       }
       onCreate()
       const asked = { waitsFor: emailKey, since: performance.now() }
-      const create = () => idempotency === null
+      const create = () => namingTakenField(names, fields, () => idempotency === null
         ? createWithoutKey(insertion, asked)
-        : createWithKey(insertion, idempotency, asked)
+        : createWithKey(insertion, idempotency, asked))
       try {
         // Again if the connection was lost: the second attempt finds what the first one did.
         return await create().catch((error) => isLost(error) ? create() : Promise.reject(error))

@@ -42,6 +42,23 @@ export function userInsertions ({ dialect, query, transaction }: Executor, names
     }, asked)
   }
 
+  /** A new user alone, or the error that says what is taken. @throws StorageError `email_taken`, `field_taken` */
+  async function insertOrFail ({ user, values, event }: Insertion, asked: Asked): Promise<void> {
+    const options = { savepoint: true, ...asked }
+    if (event === null) {
+      await query(sql.insertOrFail, values, options)
+      return
+    }
+    const recorded = userEventValues(event, user)
+    if (writesTwoTables) await query(sql.insertRecordedOrFail, [...values, ...recorded], options)
+    else {
+      await transaction(async (on) => {
+        await on(sql.insertOrFail, values)
+        await events.record(on, [recorded])
+      }, asked)
+    }
+  }
+
   /** Many new users, each by `valuesAmongMany`. Returns the ids of those that were added. */
   async function insertAll (all: ReadonlyArray<readonly Param[]>, since: number, isRecorded: boolean): Promise<Row[]> {
     if (!isRecorded) return query(sql.insertAll, batch.values(all), { retry: false, since })
@@ -77,5 +94,5 @@ export function userInsertions ({ dialect, query, transaction }: Executor, names
     }, asked)
   }
 
-  return { valuesAmongMany, insert, insertAll, insertWithKey }
+  return { valuesAmongMany, insert, insertOrFail, insertAll, insertWithKey }
 }

@@ -64,12 +64,12 @@ export function userUpdate (executor: Executor, names: Names, returned: string):
     const values = valuesOf(changes, updatedAt)
     const changesNothing = values.size === 1
     if (changesNothing) return undefined
-    const savepoint = changes.email !== undefined
+    const setsAddress = changes.email !== undefined
     const columns = [...values.keys()]
     const recorded = event === null ? [] : eventValues(event)
 
     async function alone (since: number): Promise<Row | undefined> {
-      const options = { savepoint, waitsFor: id, since }
+      const options = { savepoint: setsAddress || changes.fields !== undefined, waitsFor: id, since }
       if (event === null) {
         const { sql, params } = singleUpdate(dialect, names, returned, { id, values, guard })
         return (await query(sql, params, options))[0]
@@ -83,7 +83,7 @@ export function userUpdate (executor: Executor, names: Names, returned: string):
     const { ifVersion, unlessVersion } = guard
     const isPlain = unlessVersion.length === 0 && (ifVersion === null || ifVersion.length === 1)
     // An address that is taken would have the whole group refused.
-    if (batching === null || savepoint || !isPlain) return alone(performance.now())
+    if (batching === null || setsAddress || !isPlain) return alone(performance.now())
     const group = groupFor({ columns, guarded: ifVersion !== null }, event !== null, batching.groups)
     return group(id, [id, ...values.values(), ...(ifVersion ?? []), ...recorded], alone)
   }

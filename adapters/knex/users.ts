@@ -10,7 +10,7 @@ import type { Dialect } from './dialects/dialect.ts'
 import type { Param } from './drivers/driver.ts'
 import { type EventWrites, userEventValues } from './events/event-writes.ts'
 import { beginsWith, pageOfOne, pageStatement, SEARCH_BOUND, searchStatement, toPage } from './pages.ts'
-import { type Condition, fieldIs } from './schema/field-indexes.ts'
+import { type Condition, fieldIs, namingTakenField } from './schema/field-indexes.ts'
 import { USER_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 import { type Row, toUser, unpacked } from './tables/rows.ts'
@@ -24,7 +24,8 @@ type UserStore = Pick<Storage,
 
 const SEARCHED = ['name_key', 'email_key']
 
-function conditionOf (dialect: Dialect, { emailKey, prefix, fields }: UserFilter): Condition | null {
+/** The condition in SQL of a filter; null: every user matches. */
+export function conditionOf (dialect: Dialect, { emailKey, prefix, fields }: UserFilter): Condition | null {
   const parts: Condition[] = Object.entries(fields).map(([field, value]) => fieldIs(dialect, field, value))
   if (emailKey !== null) parts.push({ sql: 'email_key = ?', values: [emailKey] })
   if (prefix !== null) {
@@ -37,7 +38,7 @@ function conditionOf (dialect: Dialect, { emailKey, prefix, fields }: UserFilter
 }
 
 /** False if no text that is stored can match: a database has no NUL and no lone surrogate, and refuses both. */
-function canMatch ({ emailKey, prefix, fields }: UserFilter): boolean {
+export function canMatch ({ emailKey, prefix, fields }: UserFilter): boolean {
   return [emailKey, prefix, ...Object.values(fields)].every((text) => typeof text !== 'string' || isStorable(text))
 }
 
@@ -50,11 +51,15 @@ function changesAny ({ name, email, fields }: UserChanges, user: UserRecord): bo
  * Lists of users. Each page is read by one statement; a search may need a second one, if it finds more than the first
  * reads.
  */
-function userLists (executor: Executor, names: Names, { onPage }: Compaction): Storage['listUsers'] {
+function userLists (
+  executor: Executor,
+  names: Names,
+  { onPage }: Compaction,
+  findByEmailKey: (emailKey: string) => Promise<Row | undefined>
+): Storage['listUsers'] {
   const { read, batching, dialect } = executor
   const { users } = names
   const countedPage = dialect.counting.page(names, USER_COLUMNS)
-  const findByEmailKey = userLookup(executor, names, 'email_key')
   const coalesced = createCoalescer<{ rows: Row[], total: number }>()
 
   async function readAll (page: PageRequest): Promise<{ rows: Row[], total: number }> {
@@ -114,6 +119,7 @@ export function knexUsers (
   const { query, transaction, dialect } = executor
   const columns = dialect.select(USER_COLUMNS)
   const findById = userLookup(executor, names, 'id')
+  const findByEmailKey = userLookup(executor, names, 'email_key')
   const update = userUpdate(executor, names, columns)
 
   async function findUser (id: string): Promise<UserRecord | null> {
@@ -142,13 +148,14 @@ export function knexUsers (
 
   return {
     findUser,
-    ...knexCreation(executor, names, { findUser, compaction, events }),
-    listUsers: userLists(executor, names, compaction),
+    ...knexCreation(executor, names, { findUser, findByEmailKey, compaction, events }),
+    listUsers: userLists(executor, names, compaction, findByEmailKey),
 
     async updateUser (id, changes, updatedAt, guard, event = null) {
       if (!isStorable(id)) return null
       while (true) {
-        const row = await update(id, changes, updatedAt, guard, event)
+        const row = await namingTakenField(names, changes.fields ?? {}, () =>
+          update(id, changes, updatedAt, guard, event))
         if (row !== undefined) return { user: toUser(row), changed: true }
         const user = await findSkipped(id, guard)
         if (user === null) return null

@@ -1,4 +1,5 @@
-import type { JsonObject } from '../../lib/core/storage.ts'
+import { StorageError } from '../../lib/core/storage-error.ts'
+import type { JsonObject, SchemaRequirements } from '../../lib/core/storage.ts'
 import { positionsOf, type Positions } from './positions.ts'
 import { SortedMap } from './sorted-map.ts'
 
@@ -9,12 +10,38 @@ export class FieldIndex<Item extends Indexed> {
   /** By field, then by the value's JSON text, which distinguishes `1` from `"1"`. */
   readonly #fields = new Map<string, Map<string, SortedMap<Item>>>()
 
-  /** Indexes these fields, for all existing items. */
-  index (fields: Iterable<string>, items: () => Iterable<Item>): void {
-    for (const field of fields) {
-      if (this.#fields.has(field)) continue
-      this.#fields.set(field, new Map())
-      for (const item of items()) this.#enter(field, item.record.fields, item)
+  readonly #unique = new Set<string>()
+
+  /**
+   * Indexes these fields, for all existing items.
+   * @throws StorageError `field_taken` if two of them have the same value of a unique field
+   */
+  index ({ filterable = [], unique = [] }: SchemaRequirements, items: () => Iterable<Item>): void {
+    for (const field of filterable) this.#valuesOf(field, items)
+    for (const field of unique) {
+      for (const found of this.#valuesOf(field, items).values()) {
+        if (found.size > 1) throw new StorageError('field_taken', 'users have the same value', undefined, field)
+      }
+      this.#unique.add(field)
+    }
+  }
+
+  /** The values of a field, which is indexed if it was not. */
+  #valuesOf (field: string, items: () => Iterable<Item>): Map<string, SortedMap<Item>> {
+    const known = this.#fields.get(field)
+    if (known !== undefined) return known
+    const values = new Map<string, SortedMap<Item>>()
+    this.#fields.set(field, values)
+    for (const item of items()) this.#enter(field, item.record.fields, item)
+    return values
+  }
+
+  /** @throws StorageError `field_taken` if another item has the value of a unique field */
+  requireFree (id: string, fields: JsonObject): void {
+    for (const field of this.#unique) {
+      const holders = this.#fields.get(field)?.get(this.#textOf(fields, field))
+      if (holders === undefined || holders.range(0, 1).some((holder) => holder.id === id)) continue
+      throw new StorageError('field_taken', 'another user has the value of a unique field', undefined, field)
     }
   }
 

@@ -1,8 +1,10 @@
+import { READ_PART_MAX } from '../../lib/core/limits.ts'
 import { StorageError } from '../../lib/core/storage-error.ts'
 import { updateEvent, userEvent } from '../../lib/core/recorded-events.ts'
 import { requireVersion } from '../../lib/core/storage-rules.ts'
 import type {
-  Creation, Idempotency, NewEvent, Page, PageRequest, Storage, UserFilter, UserKeys, UserRecord
+  Creation, Idempotency, NewEvent, Page, PageRequest, SchemaRequirements, Storage, UserFilter, UserKeys,
+  UserRecord
 } from '../../lib/core/storage.ts'
 import type { MemoryEvents } from './event-log.ts'
 import { FieldIndex } from './field-index.ts'
@@ -14,7 +16,8 @@ import { searchKeysOf, storedFields, type UserEntry, userOf } from './user-entry
 import { matching } from './user-filter.ts'
 
 type UserStore = Pick<Storage,
-'check' | 'migrate' | 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'>
+'check' | 'migrate' | 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'readUsers' | 'updateUser' |
+'deleteUser'>
 
 /** Users in memory. No method awaits anything, so each is atomic. */
 export function memoryUsers (events: MemoryEvents): UserStore {
@@ -33,14 +36,15 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     idOfEmail.set(emailKey, id)
   }
 
-  function indexFields (names: Iterable<string> = []): void {
-    byField.index(names, () => entries.values())
+  function indexFields (requirements: SchemaRequirements = {}): void {
+    byField.index(requirements, () => entries.values())
   }
 
   function add (user: UserRecord, { nameKey, emailKey }: UserKeys): UserEntry {
     const { id, name, email, fields, version, createdAt, updatedAt } = user
     // Copying may throw, so it comes before anything is changed.
     const record = { id, name, email, fields: storedFields(fields), version, createdAt, updatedAt }
+    byField.requireFree(id, record.fields)
     claimEmail(emailKey, id)
     const entry: UserEntry = { id, record, nameKey, emailKey, idempotencyKeys: [] }
     entries.set(id, entry)
@@ -62,8 +66,14 @@ export function memoryUsers (events: MemoryEvents): UserStore {
   }
 
   return {
-    async check ({ filterable } = {}) { indexFields(filterable) },
-    async migrate ({ filterable } = {}) { indexFields(filterable) },
+    async check (requirements) {
+      try {
+        indexFields(requirements)
+      } catch {
+        throw new StorageError('schema_behind', 'users have the same value of a field that must be unique')
+      }
+    },
+    async migrate (requirements) { indexFields(requirements) },
 
     async createUser (
       user: UserRecord,
@@ -93,10 +103,23 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     },
 
     async listUsers (filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>> {
-      indexFields(Object.keys(filter.fields))
+      indexFields({ filterable: Object.keys(filter.fields) })
       const found = matching(filter, indexes)
       if (found === null) return { items: pageOf(ordered, page).map(userOf), total: ordered.size }
       return { items: pageOf(found, page).map(({ record }) => userOf(record)), total: found.size }
+    },
+
+    async readUsers (filter, order, onPart) {
+      indexFields({ filterable: Object.keys(filter.fields) })
+      const found = matching(filter, indexes)
+      // Records are replaced, never changed, so a list of them is a snapshot.
+      const records = found === null
+        ? ordered.range(0, ordered.size)
+        : found.range(0, found.size).map(({ record }) => record)
+      if (order === 'desc') records.reverse()
+      for (let start = 0; start < records.length; start += READ_PART_MAX) {
+        await onPart(records.slice(start, start + READ_PART_MAX).map(userOf))
+      }
     },
 
     async updateUser (id, changes, updatedAt, guard, event = null) {
@@ -112,6 +135,7 @@ export function memoryUsers (events: MemoryEvents): UserStore {
         return { user: userOf(record), changed: false }
       }
       const fields = keepsFields ? record.fields : storedFields(changes.fields ?? {})
+      byField.requireFree(id, fields)
       claimEmail(email.key, id)
       if (email.key !== entry.emailKey) idOfEmail.delete(entry.emailKey)
       const { version, createdAt } = record

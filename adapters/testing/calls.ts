@@ -20,8 +20,14 @@ export type Call = CallOf<Writer | Reader>
 /** How a call ended: what it returned, or the code that it was refused with. */
 export type Outcome = { returned: unknown } | { refused: string }
 
+/** What calls are made of: a store, or a model. */
+export type Callable = Pick<Storage, Writer | Reader>
+
 /** Makes a call. @throws what is no `StorageError` */
-export async function outcomeOf (storage: Storage, [method, ...args]: Call): Promise<Outcome> {
+export async function outcomeOf (
+  storage: Callable,
+  [method, ...args]: Call
+): Promise<Outcome> {
   try {
     const returned: unknown = await Reflect.apply(storage[method], storage, structuredClone(args))
     return { returned }

@@ -23,12 +23,14 @@ import { largeListCases } from './large-lists.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './list-users.ts'
 import { nearValueCases } from './near-values.ts'
+import { readingBesideCases, readingCases } from './read-users.ts'
 import { recordedCases } from './recorded-cases.ts'
 import { type Counts, type Lacking, reportOf } from './report.ts'
 import { apiKeyEndCases } from './rotate-revoke-api-keys.ts'
 import { keyChangeCases, userChangeCases } from './seen-everywhere.ts'
 import { transactionEndCases } from './transaction-ends.ts'
 import { type TransactionCases, transactionCases } from './transactions.ts'
+import { uniqueFieldCases, uniqueSchemaCases } from './unique-fields.ts'
 import { userUpdateCases } from './update-user.ts'
 import { userRaceCases } from './user-races.ts'
 import { NotWritten } from './watched-storage.ts'
@@ -64,10 +66,12 @@ const subjects: Record<string, Cases> = {
   'changes of users': userUpdateCases,
   'deletions of users': userDeletionCases,
   'filters of lists': filterCases,
+  'reading all users': readingCases,
   'changes that are seen everywhere': userChangeCases,
   'values of users': hostileUserCases,
   'values of users that look the same': nearValueCases,
   'own fields': fieldCases,
+  'unique fields': uniqueFieldCases,
   idempotency: idempotencyCases,
   'API keys': apiKeyCases,
   'ends of API keys': apiKeyEndCases,
@@ -83,6 +87,7 @@ const writing: Record<string, Cases> = {
   'changes of users': userUpdateCases,
   'deletions of users': userDeletionCases,
   'own fields': fieldCases,
+  'unique fields': uniqueFieldCases,
   idempotency: idempotencyCases,
   'API keys': apiKeyCases,
   'ends of API keys': apiKeyEndCases,
@@ -170,7 +175,10 @@ export function testStorage (options: TestStorageOptions): void {
     }
   }
 
-  const outside = [...Object.values(subjects), fieldNameCases, userRaceCases, keyRaceCases, lifecycleCases]
+  const outside = [
+    ...Object.values(subjects), readingBesideCases, fieldNameCases, uniqueSchemaCases, userRaceCases, keyRaceCases,
+    lifecycleCases
+  ]
   for (const cases of outside) addCases(cases)
   const inside = { ...transactionCases, ...transactionEndCases, ...insideTransactionCases(subjects) }
   const logged = { ...eventCases, ...eventLogCases, ...recordedCases(writing) }

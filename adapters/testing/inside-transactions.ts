@@ -6,6 +6,7 @@ import { historyCases } from './histories.ts'
 import { firstPage } from './list-values.ts'
 import type { HostTransaction } from './host-transaction.ts'
 import type { TransactionCases } from './transactions.ts'
+import { UNIQUE_FIELDS } from './unique-fields.ts'
 import { everyone } from './values.ts'
 
 /** Every field that a duty filters by. The schema is made ready before a transaction begins. */
@@ -32,7 +33,7 @@ export function insideTransactionCases (subjects: Record<string, Cases>): Transa
   return Object.fromEntries(Object.entries(subjects).map(([subject, cases]) => [
     `joinTransaction: inside a transaction the duties about ${subject} hold, and a rollback undoes all`,
     async (storage, begin, context) => {
-      await storage.migrate({ filterable: EVERY_FIELD })
+      await storage.migrate({ filterable: EVERY_FIELD, unique: UNIQUE_FIELDS })
       // Histories make stores of their own: here each is a transaction, and none is around them.
       const isOwn = cases === historyCases
       for (const [title, run] of Object.entries(cases)) await runInside(storage, begin, context, { title, run, isOwn })

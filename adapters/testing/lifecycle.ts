@@ -13,6 +13,7 @@ function callsOf (storage: Storage): Array<() => Promise<unknown>> {
     () => storage.createUser(user, keysOf(user), null),
     () => storage.findUser(idOf('usr', 1)),
     () => storage.listUsers(everyone, firstPage(10)),
+    () => storage.readUsers(everyone, 'asc', async () => {}),
     () => storage.updateUser(idOf('usr', 1), {}, timeOf(1), anyVersion),
     () => storage.deleteUser(idOf('usr', 1), anyVersion),
     () => storage.pruneIdempotency(timeOf(1)),

@@ -12,7 +12,7 @@ interface State {
 }
 
 /** A store on plain lists that says what another store must answer, and that can be copied. */
-export interface Model extends Storage {
+export interface Model extends Omit<Storage, 'readUsers'> {
   copy (): Model
 }
 

@@ -4,6 +4,7 @@ import type { Storage } from '../../lib/core/storage.ts'
 import { awaitedLater } from './awaited-later.ts'
 import {
   type Call,
+  type Callable,
   type CallOf,
   isSame,
   type Outcome,
@@ -86,7 +87,7 @@ async function momentsOf (race: Race): Promise<{ moments: Moment[], ends: Array<
 }
 
 async function endingOf (
-  storage: Storage,
+  storage: Callable,
   { first, second }: Omit<Ending, 'found'>,
   readers: readonly Call[]
 ): Promise<Ending> {

@@ -6,7 +6,11 @@ import type { Storage } from '../../lib/core/storage.ts'
 
 interface Request { id: number, method: string, args: unknown[] }
 
-interface Answer { id: number, value?: unknown, error?: { code: string | null, text: string } }
+interface Answer {
+  id: number
+  value?: unknown
+  error?: { code: string | null, text: string, field?: string | undefined }
+}
 
 /** The id of a message that answers no call: keys may have changed. */
 const KEYS_CHANGED = -1
@@ -57,16 +61,17 @@ export function serveStorages (module: string): void {
     run(request).then((value) => send({ id: request.id, value }), (error: unknown) => {
       const code = isStorageError(error) ? error.code : null
       const text = code === null ? String(error) : error instanceof Error ? error.message : ''
-      send({ id: request.id, error: { code, text } })
+      const field = isStorageError(error) ? error.field : undefined
+      send({ id: request.id, error: { code, text, field } })
     })
   })
   process.on('disconnect', () => process.exit())
 }
 
-function errorOf ({ code, text }: { code: string | null, text: string }): Error {
+function errorOf ({ code, text, field }: NonNullable<Answer['error']>): Error {
   if (code === null) return new Error(text)
   const known: { code: StorageErrorCode } = Object({ code })
-  return new StorageError(known.code, text)
+  return new StorageError(known.code, text, undefined, field)
 }
 
 const PROGRAM = 'const [, kit, module] = process.argv; import(kit).then(({ serveStorages }) => serveStorages(module))'

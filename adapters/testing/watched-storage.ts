@@ -79,7 +79,10 @@ function textsIn (value: unknown): string[] {
   return Object.values(value).flatMap(textsIn)
 }
 
-const VOID: readonly string[] = ['check', 'migrate', 'close', 'pruneIdempotency', 'touchApiKey']
+/** Methods that are given names. */
+const NAMING: readonly string[] = ['check', 'migrate']
+
+const VOID: readonly string[] = ['check', 'migrate', 'close', 'readUsers', 'pruneIdempotency', 'touchApiKey']
 
 // A statement in a message: two words of SQL one after the other.
 const SQL = /\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER)\b.*\b(?:FROM|INTO|SET|WHERE|TABLE|INDEX|VALUES)\b/i
@@ -94,7 +97,8 @@ function faultOf (error: unknown, method: string, args: readonly unknown[]): str
   }
   const shown = `${error.message} ${error.driverCode ?? ''}`
   if (SQL.test(shown)) return `the StorageError of ${method} has SQL in its message, which can reach a log: ${shown}`
-  const value = textsIn(args).find((text) => shown.includes(text))
+  // Names of fields are no values.
+  const value = NAMING.includes(method) ? undefined : textsIn(args).find((text) => shown.includes(text))
   if (value === undefined) return null
   return `the message of the StorageError of ${method} has a value that was given, ${inspect(value)}: ` +
     `${error.message}\nIt can reach a log. Say what is wrong without the value.`
@@ -117,9 +121,28 @@ export function watchedStorage (storage: Storage, watch: Watch): Storage {
 
   type Run = (...args: unknown[]) => unknown
 
+  /** A function that the store calls back, for a copy of what it gives. `thrown` gets the errors of the function. */
+  function watchedCallback (method: string, callback: (...given: unknown[]) => unknown, thrown: Set<unknown>): Run {
+    return async (...given) => {
+      const odd = oddPart(given, `what ${method} gives`, new Set())
+      if (odd !== null) breach(`${odd}: give plain values of JSON`)
+      const copies = structuredClone(given)
+      changeAll(given)
+      try {
+        await callback(...copies)
+      } catch (error) {
+        thrown.add(error)
+        throw error
+      }
+    }
+  }
+
   async function call (method: string, run: Run, given: readonly unknown[]): Promise<unknown> {
-    const args = structuredClone([...given])
-    const before = structuredClone(args)
+    const thrown = new Set<unknown>()
+    const args = given.map((arg) => typeof arg === 'function'
+      ? watchedCallback(method, (...values) => Reflect.apply(arg, undefined, values), thrown)
+      : structuredClone(arg))
+    const before = args.map((arg) => typeof arg === 'function' ? arg : structuredClone(arg))
     // In turn: what is frozen shows a store that changes it, what is changed afterwards one that keeps it.
     const isFrozen = calls++ % 2 === 0
     if (isFrozen) freeze(args)
@@ -138,6 +161,7 @@ export function watchedStorage (storage: Storage, watch: Watch): Storage {
       try {
         result = await promise
       } catch (error) {
+        if (thrown.has(error)) throw error
         const fault = faultOf(error, method, given)
         if (fault !== null) breach(fault, error)
         throw error

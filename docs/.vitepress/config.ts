@@ -20,13 +20,19 @@ const groups = {
     Authentication: 'authentication',
     'Your own fields': 'your-own-fields',
     Transactions: 'transactions',
+    'Import and export': 'import-export',
     'The event log': 'events',
     Webhooks: 'webhooks',
+    'Administration page': 'admin',
     'Several mounts': 'several-mounts'
   },
   Operate: {
     Storages: 'storages',
     Operations: 'operations',
+    Monitoring: 'monitoring',
+    'Backup and restore': 'backup',
+    'Lost keys': 'lost-keys',
+    'Rotating the pepper': 'pepper',
     'Command line': 'command-line',
     Upgrading: 'upgrading'
   },

@@ -34,8 +34,8 @@ export function openDatabase (path: string) {
     emails: table<string>('emails'),
     /** The name's and the e-mail's key, each with the user's id behind it. */
     prefixes: table<null, [string, string]>('prefixes'),
-    /** Names of fields that users are found by. */
-    filterable: table<null>('filterable'),
+    /** Names of fields that users are found by, and whether each value is one user's alone. */
+    found: table<{ isUnique: boolean }>('found'),
     /** Such a field's name and value, with the user's id behind them. */
     fields: table<null, [string, string, string]>('fields'),
     creations: table<CreationEntry>('creations'),

@@ -13,35 +13,23 @@ import {
   type UserKeys,
   type UserRecord
 } from 'fastify-users'
-import { isKey, type LmdbDatabase, pageOf, requireKeys, type UserEntry, valueKey } from './database.ts'
+import { type LmdbDatabase, pageOf, requireKeys, type UserEntry } from './database.ts'
 import type { LmdbEvents } from './events.ts'
+import { userSearch } from './user-search.ts'
 
 type UserStore = Pick<
   Storage,
-  'check' | 'migrate' | 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'
+  | 'check' | 'migrate' | 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'readUsers' | 'updateUser'
+  | 'deleteUser'
 >
 
+/** The most users that are read together. */
+const READ_PART = 1000
+
 /** Users in LMDB. Every write checks and writes in one transaction, of which there is one at a time. */
-export function lmdbUsers ({
-  users,
-  emails,
-  prefixes,
-  filterable,
-  fields,
-  creations,
-  read,
-  write
-}: LmdbDatabase, events: Pick<LmdbEvents, 'add' | 'eraseOf'>): UserStore {
-  /** What a user is found by of its fields. */
-  function fieldKeys (
-    { user }: UserEntry,
-    names: Iterable<string> = filterable.getKeys()
-  ): Array<[string, string, string]> {
-    return [...names].flatMap((name) => {
-      const value = Object.hasOwn(user.fields, name) ? user.fields[name] : null
-      return typeof value === 'object' || value === undefined ? [] : [[name, valueKey(value), user.id]]
-    })
-  }
+export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add' | 'eraseOf'>): UserStore {
+  const { users, emails, prefixes, found, fields, creations, read, write } = database
+  const { fieldKeys, isTaken, isFilter, matching } = userSearch(database)
 
   /** Takes the place of an entry, or the first place of a new one. */
   function put (entry: UserEntry, before?: UserEntry): void {
@@ -52,6 +40,11 @@ export function lmdbUsers ({
     requireKeys(nameKey, emailKey)
     if ((emails.get(emailKey) ?? id) !== id) {
       throw new StorageError('email_taken', 'another user has the e-mail key')
+    }
+    const holder = [...found.getRange()].filter(({ value: { isUnique } }) => isUnique)
+      .find(({ key: field }) => isTaken(entry, field))
+    if (holder !== undefined) {
+      throw new StorageError('field_taken', 'another user has the value of a unique field', undefined, holder.key)
     }
     if (before !== undefined) remove(before)
     users.putSync(id, entry)
@@ -71,33 +64,6 @@ export function lmdbUsers ({
     for (const key of fieldKeys(entry)) fields.removeSync(key)
   }
 
-  /** The ids whose keys begin with this text, in the order of keys. */
-  function * beginningWith (prefix: string): Generator<string> {
-    if (!isKey(prefix)) return
-    for (const [key, id] of prefixes.getKeys({ start: [prefix] })) {
-      if (!key.startsWith(prefix)) return
-      yield id
-    }
-  }
-
-  function * withValue (name: string, value: string | number | boolean): Generator<string> {
-    const wanted = valueKey(value)
-    for (const [field, key, id] of fields.getKeys({ start: [name, wanted] })) {
-      if (field !== name || key !== wanted) return
-      yield id
-    }
-  }
-
-  /** The ids that a filter matches, in order: those of one part that all other parts match too. */
-  function matching (filter: UserFilter): string[] {
-    const { emailKey, prefix } = filter
-    const parts = Object.entries(filter.fields).map(([name, value]) => new Set(withValue(name, value)))
-    if (emailKey !== null) parts.push(new Set([emails.get(emailKey) ?? []].flat()))
-    if (prefix !== null) parts.push(new Set(beginningWith(prefix)))
-    const [first = new Set<string>(), ...others] = parts.sort((a, b) => a.size - b.size)
-    return [...first].filter((id) => others.every((part) => part.has(id))).sort()
-  }
-
   function pageOfMatches (filter: UserFilter, { order, limit, from }: PageRequest): Page<UserRecord> {
     const ids = matching(filter)
     const total = ids.length
@@ -111,21 +77,30 @@ export function lmdbUsers ({
 
   return {
     // The databases are made when they are opened, and this is the first version of what is in them.
-    migrate: ({ filterable: wanted = [] } = {}) =>
+    migrate: ({ filterable = [], unique = [] } = {}) =>
       write(() => {
-        const names = wanted.filter((name) => !filterable.doesExist(name))
-        for (const name of names) filterable.putSync(name, null)
+        const names = [...filterable, ...unique].filter((name) => !found.doesExist(name))
+        for (const name of names) found.putSync(name, { isUnique: false })
         for (const { value } of names.length === 0 ? [] : users.getRange()) {
           for (const key of fieldKeys(value, names)) fields.putSync(key, null)
         }
+        for (const name of unique) {
+          for (const { value } of found.get(name)?.isUnique === true ? [] : users.getRange()) {
+            if (!isTaken(value, name)) continue
+            throw new StorageError('field_taken', 'users have the same value of a field', undefined, name)
+          }
+          found.putSync(name, { isUnique: true })
+        }
       }),
 
-    check: ({ filterable: wanted = [] } = {}) =>
+    check: ({ filterable = [], unique = [] } = {}) =>
       read(() => {
-        if (!wanted.every((name) => filterable.doesExist(name))) {
+        const isReady = filterable.every((name) => found.doesExist(name)) &&
+          unique.every((name) => found.get(name)?.isUnique === true)
+        if (!isReady) {
           throw new StorageError(
             'schema_behind',
-            'lists can not be filtered by these fields yet: call storage.migrate({ filterable })'
+            'these fields are not indexed yet: call storage.migrate({ filterable, unique })'
           )
         }
       }),
@@ -162,10 +137,27 @@ export function lmdbUsers ({
 
     listUsers: (filter, page) =>
       read(() =>
-        filter.emailKey !== null || filter.prefix !== null || Object.keys(filter.fields).length > 0
+        isFilter(filter)
           ? pageOfMatches(filter, page)
           : { items: pageOf(users, page).map(({ user }) => user), total: users.getKeysCount() }
       ),
+
+    async readUsers (filter, order, onPart) {
+      // Ids of this moment, whose users are read in a transaction that stays at this moment.
+      const { ids, transaction } = await read(() => ({
+        ids: isFilter(filter) ? matching(filter) : [...users.getKeys()],
+        transaction: users.useReadTransaction()
+      }))
+      if (order === 'desc') ids.reverse()
+      try {
+        for (let start = 0; start < ids.length; start += READ_PART) {
+          const part = ids.slice(start, start + READ_PART)
+          await onPart(part.flatMap((id) => users.get(id, { transaction })?.user ?? []))
+        }
+      } finally {
+        transaction.done()
+      }
+    },
 
     updateUser: (id, { name, email, fields = null }, updatedAt, guard, event = null) =>
       write(() => {

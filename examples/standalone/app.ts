@@ -1,15 +1,67 @@
-import swagger from '@fastify/swagger'
+import { readFileSync } from 'node:fs'
+import cors from '@fastify/cors'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
-import users, { type Scope } from 'fastify-users'
+import users, { type Scope, type UsersOptions } from 'fastify-users'
+import admin from 'fastify-users/admin'
 import webhooks from 'fastify-users/webhooks'
-import type { Config } from './config.ts'
+import { type Config, ConfigError, listOf } from './config.ts'
+import { description } from './description.ts'
 import { docs } from './docs.ts'
+import { readFields } from './fields.ts'
+import { metrics } from './metrics.ts'
 import { createReadiness } from './readiness.ts'
 import { storageFor } from './storage.ts'
 
-/** The service: the plugin, and two routes for whoever watches over it. */
+const MINUTE = 60
+const DAY = 86_400
+/** What a browser's script of another origin may read of an answer. */
+const EXPOSED = [
+  'ETag', 'Link', 'Location', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'Idempotency-Replayed', 'WWW-Authenticate'
+]
+
+/** @throws ConfigError */
+function tlsOf ({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Config): { https: { cert: string, key: string } } | object {
+  if (cert === '') return {}
+  try {
+    return { https: { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') } }
+  } catch {
+    throw new ConfigError(['TLS_CERT_FILE and TLS_KEY_FILE must be paths of files that can be read'])
+  }
+}
+
+/** The options of the plugin, but for its storage. */
+function usersOptions (config: Config): Omit<UsersOptions, 'storage'> {
+  const scopes: Scope[] = ['users:read', 'users:write', 'users:delete']
+  const hasEvents = config.EVENT_LOG || config.WEBHOOKS
+  if (hasEvents) scopes.push('events:read')
+  const peppers = listOf(config.FASTIFY_USERS_PEPPER)
+  return {
+    prefix: config.PREFIX,
+    staticKeys: listOf(config.API_KEYS).map((key) => ({ key, scopes })),
+    apiKeyRoutes: config.API_KEY_ROUTES,
+    keyCache: config.KEY_CACHE,
+    requireIfMatch: config.REQUIRE_IF_MATCH,
+    eventLog: hasEvents && { retention: config.EVENT_DAYS * DAY },
+    migrate: true,
+    ...(peppers.length > 0 && { pepper: peppers }),
+    ...(config.FIELDS_FILE !== '' && {
+      fields: readFields(config.FIELDS_FILE),
+      filterable: listOf(config.FILTERABLE),
+      unique: listOf(config.UNIQUE)
+    }),
+    // Strangers can make the database look up keys that it does not have, so many times a minute.
+    ...(config.AUTH_FAILURES > 0 && { authFailures: { max: config.AUTH_FAILURES, window: MINUTE } }),
+    ...(config.RATE_LIMIT > 0 && { rateLimit: { max: config.RATE_LIMIT, window: MINUTE } }),
+    ...(config.DELETES_PER_HOUR > 0 && { maxDeletesPerHour: config.DELETES_PER_HOUR }),
+    ...(config.MAX_IN_FLIGHT > 0 && { maxInFlight: config.MAX_IN_FLIGHT })
+  }
+}
+
+/** The service: the plugin, its pages, and routes for whoever watches over it. */
 export async function buildApp (config: Config, logger: FastifyServerOptions['logger']): Promise<FastifyInstance> {
-  const app = Fastify({
+  const proxies = listOf(config.TRUST_PROXY)
+  const app: FastifyInstance = Fastify({
+    ...tlsOf(config),
     ...(logger !== undefined && { logger }),
     // Half-sent requests are not waited for: by default a socket could be held for ever. Node.js swaps the two times
     // if that of the headers, 60 seconds by default, is the longer one, and looks for late requests every 30 seconds.
@@ -17,31 +69,23 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
     http: { headersTimeout: 15_000, connectionsCheckingInterval: 2000 },
     // While closing, requests on open connections are still answered, with `Connection: close`.
     return503OnClosing: false,
-    ...(config.TRUST_PROXY !== '' && { trustProxy: config.TRUST_PROXY })
+    ...(proxies.length > 0 && { trustProxy: proxies })
   })
   const storage = await storageFor(config)
-  const keys = config.API_KEYS === '' ? [] : config.API_KEYS.split(',')
-  const scopes: Scope[] = ['users:read', 'users:write', 'users:delete']
-  if (config.EVENT_LOG || config.WEBHOOKS) scopes.push('events:read')
-
-  await app.register(swagger, { openapi: { openapi: '3.1.0', info: { title: 'Users', version: '1.0.0' } } })
-  await app.register(users, {
-    prefix: config.PREFIX,
-    storage,
-    staticKeys: keys.map((key) => ({ key, scopes })),
-    apiKeyRoutes: config.API_KEY_ROUTES,
-    eventLog: config.EVENT_LOG || config.WEBHOOKS,
-    // Strangers can make the database look up keys that it does not have, so many times a minute.
-    ...(config.AUTH_FAILURES > 0 && { authFailures: { max: config.AUTH_FAILURES, window: 60 } }),
-    migrate: true
-  })
-
+  const origins = listOf(config.CORS_ORIGINS)
+  if (origins.length > 0) {
+    const methods = ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE']
+    await app.register(cors, { origin: origins, methods, exposedHeaders: EXPOSED, maxAge: 600 })
+  }
+  if (config.METRICS) metrics(app, storage)
+  await app.register(description)
+  await app.register(users, { ...usersOptions(config), storage })
   if (config.WEBHOOKS) {
-    const networks = config.WEBHOOK_NETWORKS.split(',').map((each) => each.trim()).filter((each) => each !== '')
+    const networks = listOf(config.WEBHOOK_NETWORKS)
     // In a network that the operator allows, receivers are often without TLS.
     await app.register(webhooks, { allowedNetworks: networks, allowHttp: networks.length > 0 })
   }
-
+  if (config.ADMIN_PAGE) await app.register(admin)
   // A scope of its own: what its hooks add to answers is for the page alone.
   await app.register(docs)
 

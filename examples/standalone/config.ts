@@ -1,60 +1,25 @@
+import { readFileSync } from 'node:fs'
 import { type Static, Type } from '@sinclair/typebox'
 import { envSchema } from 'env-schema'
+import { distance } from 'fastest-levenshtein'
+import { variables, type VariableName } from './variables.ts'
 
-const schema = Type.Object({
-  HOST: Type.String({ default: '127.0.0.1', minLength: 1 }),
-  PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535 }),
-  DATABASE_URL: Type.String({
-    default: 'sqlite:./data/users.db',
-    pattern: '^(?:memory:$|sqlite:.|lmdb:.|postgres(?:ql)?://)'
-  }),
-  DATABASE_POOLER: Type.Boolean({ default: false }),
-  SQLITE_DRIVER: Type.Union(
-    [Type.Literal('auto'), Type.Literal('better-sqlite3'), Type.Literal('node:sqlite'), Type.Literal('sqlite3')],
-    { default: 'auto' }
-  ),
-  SQLITE_CREATE: Type.Boolean({ default: true }),
-  PREFIX: Type.String({ default: '/v1', pattern: '^/[A-Za-z0-9._~/-]*$' }),
-  API_KEYS: Type.String({
-    default: '',
-    pattern: '^(?:[\\x21-\\x2b\\x2d-\\x7e]{32,}(?:,[\\x21-\\x2b\\x2d-\\x7e]{32,})*)?$'
-  }),
-  API_KEY_ROUTES: Type.Boolean({ default: false }),
-  EVENT_LOG: Type.Boolean({ default: false }),
-  WEBHOOKS: Type.Boolean({ default: false }),
-  WEBHOOK_NETWORKS: Type.String({ default: '', pattern: '^[0-9A-Fa-f.:/, ]*$' }),
-  AUTH_FAILURES: Type.Integer({ default: 100, minimum: 0 }),
-  TRUST_PROXY: Type.String({ default: '', pattern: '^[0-9A-Fa-f.:/, ]*$' }),
-  LOG_LEVEL: Type.Union(
-    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)),
-    { default: 'info' }
-  )
-})
+const schema = Type.Object(variables)
 
 /** The service's settings, read from environment variables. */
 export type Config = Static<typeof schema>
 
-// What a variable must be, for the message. The value itself is never repeated: it may be a password.
-const words: Record<keyof Config, string> = {
-  HOST: 'a host name or address to listen on',
-  PORT: 'a port number from 0 to 65535',
-  DATABASE_URL: 'sqlite:<path>, postgres://<user>:<password>@<host>/<database>, lmdb:<directory> or memory:',
-  DATABASE_POOLER: 'true or false',
-  SQLITE_DRIVER: 'one of auto, better-sqlite3, node:sqlite, sqlite3',
-  SQLITE_CREATE: 'true or false',
-  PREFIX: 'a path that begins with /, of letters, digits and . _ ~ - /',
-  API_KEYS: 'keys of at least 32 visible ASCII characters each, separated by commas',
-  API_KEY_ROUTES: 'true or false',
-  EVENT_LOG: 'true or false',
-  WEBHOOKS: 'true or false',
-  WEBHOOK_NETWORKS: 'networks such as 10.1.0.0/16, separated by commas',
-  AUTH_FAILURES: 'a number of refused keys, 0 for no limit',
-  TRUST_PROXY: 'addresses or networks of proxies, separated by commas',
-  LOG_LEVEL: 'one of fatal, error, warn, info, debug, trace, silent'
+/** The configuration is wrong; the message names every variable that is, and no value. */
+export class ConfigError extends Error {
+  constructor (lines: readonly string[]) {
+    super(`The configuration is wrong:\n${lines.map((line) => `  ${line}`).join('\n')}`)
+  }
 }
 
-/** The configuration is wrong; the message names every variable that is. */
-export class ConfigError extends Error {}
+/** Secrets, which may be in a file, as container platforms mount them: its path is in `<name>_FILE`. */
+const IN_FILES = ['DATABASE_URL', 'API_KEYS', 'FASTIFY_USERS_PEPPER'] as const
+const fileVariable = (name: string): string => `${name}_FILE`
+const names: readonly string[] = [...Object.keys(variables), ...IN_FILES.map(fileVariable)]
 
 interface AjvFault {
   instancePath: string
@@ -64,19 +29,76 @@ function faultsOf (error: unknown): readonly AjvFault[] {
   return error instanceof Error && 'errors' in error && Array.isArray(error.errors) ? error.errors : []
 }
 
+/** How many characters may differ for a name to look like one of ours. Short names resemble too much. */
+function tolerance ({ length }: string): number {
+  return length < 6 ? 0 : length < 9 ? 1 : 2
+}
+
+/** `TLS_CERT` is short for `TLS_CERT_FILE`; one word alone, such as `host` or `API`, may be anything. */
+function isShortFor (name: string, ours: string): boolean {
+  return name.includes('_') && ours.startsWith(`${name}_`)
+}
+
+/** Variables that look like ours, and are not: `DATABSE_URL` would silently start on an empty database. */
+function misspelt (env: NodeJS.ProcessEnv): string[] {
+  return Object.keys(env).filter((name) => !names.includes(name)).flatMap((name) => {
+    const large = name.includes('_') ? name.toUpperCase() : name
+    const near = names.find((ours) => distance(large, ours) <= tolerance(ours)) ??
+      names.find((ours) => isShortFor(large, ours))
+    return near === undefined ? [] : [`${name} is not a variable of this service: did you mean ${near}?`]
+  })
+}
+
+/** The environment, with the secrets that are in files. */
+function withFiles (env: NodeJS.ProcessEnv, problems: string[]): NodeJS.ProcessEnv {
+  const found: NodeJS.ProcessEnv = { ...env }
+  for (const name of IN_FILES) {
+    const path = env[fileVariable(name)]
+    if (path === undefined || path === '') continue
+    if (env[name] !== undefined) problems.push(`${name} and ${fileVariable(name)} can not both be set`)
+    try {
+      found[name] = readFileSync(path, 'utf8').trim()
+    } catch {
+      problems.push(`${fileVariable(name)} must be the path of a file that can be read`)
+    }
+  }
+  return found
+}
+
+/** Settings that are right by themselves and wrong together. */
+function between (config: Config): string[] {
+  const problems: string[] = []
+  if ((config.TLS_CERT_FILE === '') !== (config.TLS_KEY_FILE === '')) {
+    problems.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together')
+  }
+  for (const name of ['FILTERABLE', 'UNIQUE'] as const) {
+    if (config[name] !== '' && config.FIELDS_FILE === '') problems.push(`${name} needs FIELDS_FILE`)
+  }
+  return problems
+}
+
 /**
  * Reads the configuration from environment variables.
  * @throws ConfigError
  */
 export function readConfig (env: NodeJS.ProcessEnv): Config {
+  const problems = misspelt(env)
+  const data = withFiles(env, problems)
   try {
-    return envSchema<Config>({ schema, data: env, env: false })
+    const config = envSchema<Config>({ schema, data, env: false })
+    problems.push(...between(config))
+    if (problems.length === 0) return config
   } catch (error) {
     const wrong = new Set(faultsOf(error).map(({ instancePath }) => instancePath.slice(1)))
-    const lines = Object.entries(words)
-      .filter(([name]) => wrong.has(name))
-      .map(([name, must]) => `  ${name} must be ${must}`)
-    if (lines.length === 0) throw error
-    throw new ConfigError(`The configuration is wrong:\n${lines.join('\n')}`)
+    if (wrong.size === 0) throw error
+    const isWrong = (name: string): name is VariableName => wrong.has(name)
+    problems.push(...Object.keys(variables).filter(isWrong)
+      .map((name) => `${name} must be ${variables[name].description}`))
   }
+  throw new ConfigError(problems)
+}
+
+/** The parts of a setting that is a list. */
+export function listOf (text: string): string[] {
+  return text.split(',').map((each) => each.trim()).filter((each) => each !== '')
 }

@@ -28,6 +28,11 @@ export async function docs (app: FastifyInstance): Promise<void> {
   // No service of others is asked whether the description is valid.
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    uiConfig: { layout: 'BaseLayout', validatorUrl: null, deepLinking: true }
+    uiConfig: { layout: 'BaseLayout', validatorUrl: null, deepLinking: true },
+    theme: {
+      title: 'Users: the API',
+      // The line for curl has the key of whoever is signed in, and pages are shown to others and photographed.
+      css: [{ filename: 'own.css', content: '.swagger-ui .curl-command { display: none }' }]
+    }
   })
 }

@@ -1,4 +1,14 @@
+import { createRequire } from 'node:module'
 import type { FastifyRequest, FastifyServerOptions } from 'fastify'
+
+/** True if the package for people's terminals is there: production goes without. */
+function hasPretty (): boolean {
+  try {
+    return createRequire(import.meta.url).resolve('pino-pretty') !== ''
+  } catch {
+    return false
+  }
+}
 
 /**
  * The service's logger. It writes to standard error, so that standard output carries nothing but the first key: lines
@@ -8,7 +18,7 @@ export function loggerOptions (level: string, isTerminal: boolean): NonNullable<
   const serializers = {
     req: ({ method, url, ip }: FastifyRequest) => ({ method, path: url.replace(/\?.*/, ''), remoteAddress: ip })
   }
-  return isTerminal
+  return isTerminal && hasPretty()
     ? {
         level,
         serializers,

@@ -1,35 +1,31 @@
-import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
 import { closeOnSignal } from './close.ts'
-import { type Config, ConfigError, readConfig } from './config.ts'
+import { ConfigError, readConfig } from './config.ts'
+import { createFirstKey, requireFreePort } from './first-key.ts'
 import { loggerOptions } from './logger.ts'
 
-/** Makes the first key of a new store and prints it immediately: it cannot be shown again, whatever happens next. */
-async function printFirstKey (app: FastifyInstance, config: Config): Promise<string | null> {
-  if (config.API_KEYS !== '') return null
-  const first = await app.users.apiKeys.createFirst({
-    name: 'first key',
-    scopes: [
-      'users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write', 'events:read', 'webhooks:read',
-      'webhooks:write'
-    ],
-    expiresAt: null
-  })
-  if (first === null) return null
-  process.stdout.write(`The first API key of this store, shown this once:\n\n  ${first.key}\n\n`)
-  return first.key
+/** What a person who has just started the service is shown. */
+function welcome (key: string, file: string, users: string): string {
+  if (file !== '') return `The first API key of this store is in ${file}.\n\n`
+  return `The first API key of this store, shown this once:\n\n  ${key}\n\n` +
+    `Try it:\n\n  curl -H 'Authorization: Bearer ${key}' ${users}\n\n`
 }
 
 async function start (): Promise<void> {
+  // Database files, and the file of the first key, are for the account of the service alone.
+  process.umask(0o077)
   const config = readConfig(process.env)
+  await requireFreePort(config)
   const app = await buildApp(config, loggerOptions(config.LOG_LEVEL, process.stderr.isTTY))
   closeOnSignal(app)
-  const firstKey = await printFirstKey(app, config)
-  const address = await app.listen({ host: config.HOST, port: config.PORT })
-  if (firstKey !== null) {
-    const url = `${address}${config.PREFIX.replace(/\/+$/, '')}/users`
-    process.stdout.write(`Try it:\n\n  curl -H 'Authorization: Bearer ${firstKey}' ${url}\n\n`)
-  }
+  const key = await createFirstKey(app, config)
+  const address = await app.listen({ host: config.HOST, port: config.PORT }).catch((error: unknown) => {
+    // Somebody has taken the port at this very moment. A key that is there must be seen.
+    if (key !== null) process.stdout.write(welcome(key, config.FIRST_KEY_FILE, ''))
+    throw error
+  })
+  if (key === null) return
+  process.stdout.write(welcome(key, config.FIRST_KEY_FILE, `${address}${config.PREFIX.replace(/\/+$/, '')}/users`))
 }
 
 try {

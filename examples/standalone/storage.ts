@@ -4,21 +4,27 @@ import { postgres } from 'fastify-users/adapters/postgres'
 import { sqlite } from 'fastify-users/adapters/sqlite'
 import type { Config } from './config.ts'
 
+const DRIVERS = ['better-sqlite3', 'node:sqlite', 'sqlite3'] as const
+
+const isDriver = (name: string): name is typeof DRIVERS[number] => DRIVERS.some((each) => each === name)
+
 /** The storage that the configuration names. */
 export async function storageFor ({
   DATABASE_URL: url,
   DATABASE_POOLER: pooler,
+  DATABASE_POOL_SIZE: max,
   SQLITE_DRIVER: driver,
   SQLITE_CREATE: create
 }: Config): Promise<Storage> {
   if (url === 'memory:') return memory()
   if (url.startsWith('sqlite:')) {
-    return sqlite({ filename: url.slice('sqlite:'.length), create, ...(driver !== 'auto' && { driver }) })
+    const filename = url.slice('sqlite:'.length)
+    return sqlite({ filename, create, ...(isDriver(driver) && { driver }) })
   }
   if (url.startsWith('lmdb:')) {
     // The example of an adapter of one's own: only who asks for it needs its package.
     const { lmdb } = await import('../custom-adapter/index.ts')
     return lmdb(url.slice('lmdb:'.length))
   }
-  return postgres({ connection: url, pooler })
+  return postgres({ connection: url, pooler, ...(max > 0 && { pool: { max } }) })
 }

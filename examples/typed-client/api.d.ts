@@ -57,6 +57,26 @@ export interface paths {
         patch: operations["updateUser"];
         trace?: never;
     };
+    "/v1/users/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export users
+         * @description Every user that matches, as they all are at one moment: a line of JSON for each, or a table. It is streamed, and is whole if the response ends as its framing says. HEAD works too.
+         */
+        get: operations["exportUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events": {
         parameters: {
             query?: never;
@@ -331,6 +351,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/capabilities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what the caller can do
+         * @description Who the caller is, with its scopes, and what this API offers. Any valid key will do. HEAD works too.
+         */
+        get: operations["getCapabilities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     "user.created": {
@@ -543,7 +583,7 @@ export interface components {
              * @description Stable: switch on it.
              * @enum {string}
              */
-            code: "validation_failed" | "url_not_allowed" | "malformed_json" | "unauthorized" | "invalid_api_key" | "insufficient_scope" | "not_found" | "user_not_found" | "api_key_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "email_taken" | "idempotency_in_progress" | "api_key_inactive" | "last_admin_key" | "events_expired" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "precondition_required" | "rate_limited" | "internal" | "storage_unavailable";
+            code: "validation_failed" | "url_not_allowed" | "malformed_json" | "unauthorized" | "invalid_api_key" | "insufficient_scope" | "not_found" | "user_not_found" | "api_key_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "email_taken" | "field_taken" | "idempotency_in_progress" | "api_key_inactive" | "last_admin_key" | "events_expired" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "precondition_required" | "rate_limited" | "internal" | "storage_unavailable";
             /** @description For people. */
             detail: string;
             /** @description The id of the request in the server’s log. */
@@ -1008,6 +1048,39 @@ export interface components {
             data: components["schemas"]["users.Delivery"][];
             meta: components["schemas"]["users.ListMeta"];
         };
+        "users.Capabilities": {
+            caller: {
+                /** @enum {string} */
+                type: "api_key" | "static" | "host";
+                id: string;
+                /** @description The name of an API key. */
+                name?: string;
+                /** @description Such as `users:read`, `users:write`, `users:delete`, `keys:read`, `keys:write`, `events:read`, `webhooks:read`, `webhooks:write`. */
+                scopes: string[];
+                /**
+                 * Format: date-time
+                 * @description When the key expires; absent: never.
+                 */
+                expiresAt?: string;
+            };
+            offers: {
+                apiKeys: boolean;
+                events: boolean;
+                webhooks: boolean;
+            };
+            /** @description True if changes and deletions need `If-Match`. */
+            requireIfMatch: boolean;
+            pageSize: {
+                default: number;
+                max: number;
+            };
+            fields: {
+                properties: Record<string, never>;
+                required: string[];
+            };
+            /** @description The fields that lists can be filtered by. */
+            filterable: string[];
+        };
     };
     responses: never;
     parameters: never;
@@ -1048,6 +1121,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). On a deprecated version: a page about the deprecation. */
                     Link?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1061,6 +1138,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1081,6 +1162,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1101,6 +1186,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1121,6 +1210,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1132,6 +1225,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -1139,6 +1256,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1159,6 +1280,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1201,6 +1326,10 @@ export interface operations {
                     Location?: string;
                     /** @description The answer is that of the first request with this key. */
                     "Idempotency-Replayed"?: "true";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1214,6 +1343,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1234,6 +1367,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1254,6 +1391,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1274,6 +1415,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1285,7 +1430,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `email_taken`: E-mail address already in use; `idempotency_in_progress`: Request in progress. */
+            /** @description `email_taken`: E-mail address already in use; `field_taken`: Value already in use; `idempotency_in_progress`: Request in progress. */
             409: {
                 headers: {
                     /** @description Users are personal data. */
@@ -1294,6 +1439,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1301,7 +1450,7 @@ export interface operations {
                         /** @enum {integer} */
                         status?: 409;
                         /** @enum {string} */
-                        code?: "email_taken" | "idempotency_in_progress";
+                        code?: "email_taken" | "field_taken" | "idempotency_in_progress";
                     };
                 };
             };
@@ -1312,6 +1461,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1336,6 +1489,10 @@ export interface operations {
                     "Accept-Patch"?: string;
                     /** @description A body has no content coding. */
                     "Accept-Encoding"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1354,6 +1511,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1365,6 +1526,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -1372,6 +1557,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1392,6 +1581,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1431,6 +1624,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The user’s version, a strong entity tag. */
                     ETag?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1446,6 +1643,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The user’s version, a strong entity tag. */
                     ETag?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1457,6 +1658,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1477,6 +1682,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1497,6 +1706,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1515,6 +1728,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1535,6 +1752,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1555,6 +1776,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The user’s version, a strong entity tag. */
                     ETag?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1566,6 +1791,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -1573,6 +1822,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1593,6 +1846,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1636,6 +1893,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The user’s version, a strong entity tag. */
                     ETag?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1649,6 +1910,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1669,6 +1934,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1689,6 +1958,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1707,6 +1980,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1727,6 +2004,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1738,13 +2019,17 @@ export interface operations {
                     };
                 };
             };
-            /** @description `email_taken`: E-mail address already in use. */
+            /** @description `email_taken`: E-mail address already in use; `field_taken`: Value already in use. */
             409: {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1752,7 +2037,7 @@ export interface operations {
                         /** @enum {integer} */
                         status?: 409;
                         /** @enum {string} */
-                        code?: "email_taken";
+                        code?: "email_taken" | "field_taken";
                     };
                 };
             };
@@ -1765,6 +2050,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The user’s version, a strong entity tag. */
                     ETag?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1783,6 +2072,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1807,6 +2100,10 @@ export interface operations {
                     "Accept-Patch"?: string;
                     /** @description A body has no content coding. */
                     "Accept-Encoding"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1825,6 +2122,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1836,6 +2137,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -1843,6 +2168,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1863,6 +2192,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1903,6 +2236,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1914,6 +2251,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1934,6 +2275,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1954,6 +2299,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1972,6 +2321,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1992,6 +2345,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2012,6 +2369,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The user’s version, a strong entity tag. */
                     ETag?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2030,6 +2391,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2054,6 +2419,10 @@ export interface operations {
                     "Accept-Patch"?: string;
                     /** @description A body has no content coding. */
                     "Accept-Encoding"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2072,6 +2441,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2083,6 +2456,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -2090,6 +2487,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2110,6 +2511,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2154,6 +2559,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The user’s version, a strong entity tag. */
                     ETag?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2167,6 +2576,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2187,6 +2600,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2207,6 +2624,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2225,6 +2646,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2245,6 +2670,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2256,13 +2685,17 @@ export interface operations {
                     };
                 };
             };
-            /** @description `email_taken`: E-mail address already in use. */
+            /** @description `email_taken`: E-mail address already in use; `field_taken`: Value already in use. */
             409: {
                 headers: {
                     /** @description Users are personal data. */
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2270,7 +2703,7 @@ export interface operations {
                         /** @enum {integer} */
                         status?: 409;
                         /** @enum {string} */
-                        code?: "email_taken";
+                        code?: "email_taken" | "field_taken";
                     };
                 };
             };
@@ -2283,6 +2716,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The user’s version, a strong entity tag. */
                     ETag?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2301,6 +2738,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2325,6 +2766,10 @@ export interface operations {
                     "Accept-Patch"?: string;
                     /** @description A body has no content coding. */
                     "Accept-Encoding"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2343,6 +2788,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2354,6 +2803,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -2361,6 +2834,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2381,6 +2858,216 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 503;
+                        /** @enum {string} */
+                        code?: "storage_unavailable";
+                    };
+                };
+            };
+        };
+    };
+    exportUsers: {
+        parameters: {
+            query?: {
+                /** @description JSON lines, or a table. */
+                format?: "ndjson" | "csv";
+                /** @description Which columns, in this order, separated by commas: `id`, `name`, `email`, `createdAt`, `updatedAt`, and own fields. In CSV members of an object have their own, such as `address.city`. */
+                columns?: string;
+                /** @description Oldest or newest first. */
+                sort?: "createdAt" | "-createdAt";
+                /** @description Only the user with this address, whatever its case. */
+                email?: string;
+                /** @description Only users whose name or address begins with this, whatever its case. */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The users. */
+            200: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description A name for the file. */
+                    "Content-Disposition"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                };
+            };
+            /** @description `validation_failed`: Validation failed. */
+            400: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 400;
+                        /** @enum {string} */
+                        code?: "validation_failed";
+                    };
+                };
+            };
+            /** @description `unauthorized`: Authentication required; `invalid_api_key`: Invalid API key. */
+            401: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 401;
+                        /** @enum {string} */
+                        code?: "unauthorized" | "invalid_api_key";
+                    };
+                };
+            };
+            /** @description `insufficient_scope`: Insufficient scope. */
+            403: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 403;
+                        /** @enum {string} */
+                        code?: "insufficient_scope";
+                    };
+                };
+            };
+            /** @description `method_not_allowed`: Method not allowed. */
+            405: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The methods of this path. */
+                    Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 405;
+                        /** @enum {string} */
+                        code?: "method_not_allowed";
+                    };
+                };
+            };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
+            /** @description `internal`: Internal error. */
+            500: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 500;
+                        /** @enum {string} */
+                        code?: "internal";
+                    };
+                };
+            };
+            /** @description `storage_unavailable`: Storage unavailable. */
+            503: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2424,6 +3111,10 @@ export interface operations {
                     Link?: string;
                     /** @description The answer depends on `Accept`. */
                     Vary?: "Accept";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2438,6 +3129,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2458,6 +3153,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2478,6 +3177,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2498,6 +3201,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2518,6 +3225,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). On a deprecated version: a page about the deprecation. */
                     Link?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2529,6 +3240,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -2536,6 +3271,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2556,6 +3295,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2595,6 +3338,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). On a deprecated version: a page about the deprecation. */
                     Link?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2608,6 +3355,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2628,6 +3379,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2648,6 +3403,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2666,6 +3425,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2686,6 +3449,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2697,6 +3464,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -2704,6 +3495,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2724,6 +3519,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2764,6 +3563,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). On a deprecated version: a page about the deprecation. */
                     Link?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2777,6 +3580,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2797,6 +3604,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2817,6 +3628,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2837,6 +3652,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2848,6 +3667,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -2855,6 +3698,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2875,6 +3722,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2910,6 +3761,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The path of what was created. */
                     Location?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2923,6 +3778,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2943,6 +3802,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2963,6 +3826,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2983,6 +3850,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3001,6 +3872,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3025,6 +3900,10 @@ export interface operations {
                     "Accept-Patch"?: string;
                     /** @description A body has no content coding. */
                     "Accept-Encoding"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3036,6 +3915,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -3043,6 +3946,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3063,6 +3970,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3314,6 +4225,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3327,6 +4242,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3347,6 +4266,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3367,6 +4290,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3385,6 +4312,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3405,6 +4336,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3416,6 +4351,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -3423,6 +4382,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3443,6 +4406,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3478,6 +4445,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3489,6 +4460,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3509,6 +4484,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3529,6 +4508,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3547,6 +4530,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3567,6 +4554,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3585,6 +4576,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3603,6 +4598,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3627,6 +4626,10 @@ export interface operations {
                     "Accept-Patch"?: string;
                     /** @description A body has no content coding. */
                     "Accept-Encoding"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3638,6 +4641,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -3645,6 +4672,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3665,6 +4696,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3703,6 +4738,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The path of what was created. */
                     Location?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3716,6 +4755,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3736,6 +4779,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3756,6 +4803,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3774,6 +4825,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3794,6 +4849,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3812,6 +4871,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3830,6 +4893,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3854,6 +4921,10 @@ export interface operations {
                     "Accept-Patch"?: string;
                     /** @description A body has no content coding. */
                     "Accept-Encoding"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3865,6 +4936,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -3872,6 +4967,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3892,6 +4991,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3932,6 +5035,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). On a deprecated version: a page about the deprecation. */
                     Link?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3945,6 +5052,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3965,6 +5076,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3985,6 +5100,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4005,6 +5124,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4016,6 +5139,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -4023,6 +5170,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4043,6 +5194,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4078,6 +5233,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The path of what was created. */
                     Location?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4091,6 +5250,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4111,6 +5274,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4131,6 +5298,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4151,6 +5322,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4169,6 +5344,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4193,6 +5372,10 @@ export interface operations {
                     "Accept-Patch"?: string;
                     /** @description A body has no content coding. */
                     "Accept-Encoding"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4204,6 +5387,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -4211,6 +5418,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4231,6 +5442,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4263,6 +5478,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4276,6 +5495,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4296,6 +5519,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4316,6 +5543,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4334,6 +5565,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4354,6 +5589,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4365,6 +5604,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -4372,6 +5635,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4392,6 +5659,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4424,6 +5695,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4435,6 +5710,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4455,6 +5734,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4475,6 +5758,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4493,6 +5780,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4513,6 +5804,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4531,6 +5826,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4555,6 +5854,10 @@ export interface operations {
                     "Accept-Patch"?: string;
                     /** @description A body has no content coding. */
                     "Accept-Encoding"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4566,6 +5869,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -4573,6 +5900,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4593,6 +5924,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4630,6 +5965,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4643,6 +5982,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4663,6 +6006,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4683,6 +6030,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4701,6 +6052,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4721,6 +6076,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4739,6 +6098,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4763,6 +6126,10 @@ export interface operations {
                     "Accept-Patch"?: string;
                     /** @description A body has no content coding. */
                     "Accept-Encoding"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4774,6 +6141,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -4781,6 +6172,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4801,6 +6196,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4837,6 +6236,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4850,6 +6253,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4870,6 +6277,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4890,6 +6301,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4908,6 +6323,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4928,6 +6347,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4946,6 +6369,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4970,6 +6397,10 @@ export interface operations {
                     "Accept-Patch"?: string;
                     /** @description A body has no content coding. */
                     "Accept-Encoding"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4981,6 +6412,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -4988,6 +6443,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5008,6 +6467,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5040,6 +6503,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5053,6 +6520,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5073,6 +6544,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5093,6 +6568,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5111,6 +6590,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5131,6 +6614,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5149,6 +6636,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5173,6 +6664,10 @@ export interface operations {
                     "Accept-Patch"?: string;
                     /** @description A body has no content coding. */
                     "Accept-Encoding"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5184,6 +6679,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -5191,6 +6710,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5211,6 +6734,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5247,6 +6774,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5260,6 +6791,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5280,6 +6815,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5300,6 +6839,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5318,6 +6861,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5338,6 +6885,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5358,6 +6909,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). On a deprecated version: a page about the deprecation. */
                     Link?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5376,6 +6931,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5400,6 +6959,10 @@ export interface operations {
                     "Accept-Patch"?: string;
                     /** @description A body has no content coding. */
                     "Accept-Encoding"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5411,6 +6974,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -5418,6 +7005,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5438,6 +7029,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5477,6 +7072,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). On a deprecated version: a page about the deprecation. */
                     Link?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5490,6 +7089,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5510,6 +7113,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5530,6 +7137,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5548,6 +7159,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5568,6 +7183,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5579,6 +7198,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -5586,6 +7229,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5606,6 +7253,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5640,6 +7291,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5653,6 +7308,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5673,6 +7332,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5693,6 +7356,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The challenge (RFC 6750 section 3). */
                     "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5711,6 +7378,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5731,6 +7402,10 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description The methods of this path. */
                     Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5749,6 +7424,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5773,6 +7452,10 @@ export interface operations {
                     "Accept-Patch"?: string;
                     /** @description A body has no content coding. */
                     "Accept-Encoding"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5784,6 +7467,30 @@ export interface operations {
                     };
                 };
             };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             /** @description `internal`: Internal error. */
             500: {
                 headers: {
@@ -5791,6 +7498,10 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5811,6 +7522,202 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 503;
+                        /** @enum {string} */
+                        code?: "storage_unavailable";
+                    };
+                };
+            };
+        };
+    };
+    getCapabilities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The capabilities. */
+            200: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["users.Capabilities"];
+                };
+            };
+            /** @description `validation_failed`: Validation failed. */
+            400: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 400;
+                        /** @enum {string} */
+                        code?: "validation_failed";
+                    };
+                };
+            };
+            /** @description `unauthorized`: Authentication required; `invalid_api_key`: Invalid API key. */
+            401: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 401;
+                        /** @enum {string} */
+                        code?: "unauthorized" | "invalid_api_key";
+                    };
+                };
+            };
+            /** @description `insufficient_scope`: Insufficient scope. */
+            403: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 403;
+                        /** @enum {string} */
+                        code?: "insufficient_scope";
+                    };
+                };
+            };
+            /** @description `method_not_allowed`: Method not allowed. */
+            405: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The methods of this path. */
+                    Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 405;
+                        /** @enum {string} */
+                        code?: "method_not_allowed";
+                    };
+                };
+            };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
+            /** @description `internal`: Internal error. */
+            500: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 500;
+                        /** @enum {string} */
+                        code?: "internal";
+                    };
+                };
+            };
+            /** @description `storage_unavailable`: Storage unavailable. */
+            503: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {

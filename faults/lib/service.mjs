@@ -42,6 +42,7 @@ export async function createService ({ cwd, env, program = SERVER, nodeOptions =
           PORT: String(port),
           API_KEYS: KEY,
           AUTH_FAILURES: '0',
+          RATE_LIMIT: '0',
           LOG_LEVEL: 'error',
           ...env
         }

@@ -3,6 +3,7 @@ import type { Principal } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
 import { fromStorage, toUsersError } from '../core/storage-errors.ts'
 import type { ApiKeyRecord } from '../core/storage.ts'
+import { channels, traced } from '../core/tracing.ts'
 import { keyReader } from './key-text.ts'
 import { DEFAULT_SCOPES, type Scope } from './scopes.ts'
 import type { RefusalReason, Verifier } from './verifier.ts'
@@ -123,7 +124,11 @@ export function createAuthenticator<Request> (options: AuthenticatorOptions<Requ
   const readKey = keyReader(keyPrefix)
   const findStatic = staticKeyFinder(staticKeys)
 
-  return async function identify (token, request) {
+  async function find (
+    token: string,
+    request: Request,
+    onRefused: (request: Request, refusal: Refusal) => void
+  ): Promise<Caller | null> {
     const principal = findStatic(token)
     if (principal !== null) return { principal, record: null, expiresAt: null }
     const parts = readKey(token)
@@ -143,4 +148,14 @@ export function createAuthenticator<Request> (options: AuthenticatorOptions<Requ
     if (caller === null) onRefused(request, { reason: 'unrecognized', keyId: null, start: null })
     return caller
   }
+
+  return (token, request) => traced(channels.keyCheck, () => ({}), async (trace) => {
+    if (trace === null) return find(token, request, onRefused)
+    const caller = await find(token, request, (request, refusal) => {
+      trace.outcome = refusal.reason
+      onRefused(request, refusal)
+    })
+    if (caller !== null) trace.outcome = 'accepted'
+    return caller
+  })
 }

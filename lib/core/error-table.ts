@@ -70,6 +70,11 @@ export const errorTable = Object.freeze({
     title: 'E-mail address already in use',
     detail: 'Another user has this e-mail address.'
   },
+  field_taken: {
+    status: 409,
+    title: 'Value already in use',
+    detail: 'Another user has this value of a unique field.'
+  },
   idempotency_in_progress: {
     status: 409,
     title: 'Request in progress',

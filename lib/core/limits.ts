@@ -31,6 +31,8 @@ export const PAGE_SIZE_MAX = 10_000
 export const BODY_MAX = 16 * 1024
 /** Bytes of all own fields of a user, as JSON. */
 export const FIELDS_MAX = 16 * 1024
+/** Characters in the JSON text of a unique field's value. */
+export const UNIQUE_MAX = 255
 /** Levels of nesting in own fields; the user itself is the first. */
 export const FIELDS_DEPTH_MAX = 8
 /** Members of one object in own fields, the user included. */
@@ -41,3 +43,6 @@ export const OVERLAP_MAX = 7 * 24 * 60 * 60
 export const WEBHOOK_URL_MAX = 2048
 /** Types of events that a webhook names. */
 export const WEBHOOK_TYPES_MAX = 20
+
+/** The most users in a part of `readUsers`. */
+export const READ_PART_MAX = 1000

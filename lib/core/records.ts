@@ -62,6 +62,11 @@ export interface SchemaRequirements {
    * first.
    */
   filterable?: readonly string[]
+  /**
+   * Names of fields, of the same form, whose value at most one user has. Any number of users may lack the field, or
+   * have null. Lists are filtered by them too.
+   */
+  unique?: readonly string[]
 }
 
 /** A part of a list, in the order of ids. */
@@ -78,6 +83,9 @@ export interface Page<Item> {
   items: Item[]
   total: number
 }
+
+/** Takes a part of what is read. The reader waits for it, and ends if it rejects. */
+export type OnUsers = (users: UserRecord[]) => Promise<void>
 
 /** The record of an API key. It holds no secret: `digest` can't be reversed. */
 export interface ApiKeyRecord {

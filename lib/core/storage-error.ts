@@ -1,6 +1,7 @@
 /**
  * What a storage may throw on purpose:
  * - `email_taken`: another user holds the e-mail key; the storage's unique index decides
+ * - `field_taken`: another user has this value of a unique field, which `field` names
  * - `version_mismatch`: the version guard of a write did not hold
  * - `idempotency_key_reused`: the idempotency key is known with another fingerprint
  * - `idempotency_in_progress`: the first creation with the idempotency key is still running
@@ -10,7 +11,7 @@
  * - `schema_behind`, `schema_newer`: the tables do not fit this version of the code
  * - `fault`: any other failure, without SQL and values
  */
-export type StorageErrorCode = 'email_taken' | 'version_mismatch' | 'idempotency_key_reused' |
+export type StorageErrorCode = 'email_taken' | 'field_taken' | 'version_mismatch' | 'idempotency_key_reused' |
   'idempotency_in_progress' | 'api_key_inactive' | 'last_admin_key' | 'unavailable' |
   'schema_behind' | 'schema_newer' | 'fault'
 
@@ -20,11 +21,15 @@ export class StorageError extends Error {
   /** The driver's own code, such as an SQLSTATE or `ECONNREFUSED`, if there is one; no value of a record. */
   readonly driverCode: string | undefined
 
-  constructor (code: StorageErrorCode, message: string, driverCode?: string) {
+  /** Of `field_taken`: the name of the field. */
+  readonly field: string | undefined
+
+  constructor (code: StorageErrorCode, message: string, driverCode?: string, field?: string) {
     super(message)
     this.name = 'StorageError'
     this.code = code
     this.driverCode = driverCode
+    this.field = field
   }
 }
 

@@ -8,6 +8,10 @@ export function toUsersError (error: unknown): UsersError {
   switch (error.code) {
     case 'email_taken':
       return new UsersError('email_taken', { errors: [{ pointer: '/email', code: 'taken', detail: 'must be unique' }] })
+    case 'field_taken':
+      return new UsersError('field_taken', {
+        errors: [{ pointer: `/${error.field}`, code: 'taken', detail: 'must be unique' }]
+      })
     case 'version_mismatch':
       return new UsersError('precondition_failed')
     case 'idempotency_key_reused':

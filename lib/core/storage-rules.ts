@@ -4,7 +4,7 @@ import type { ApiKeyRecord, EventLog, Idempotency, Storage, UserRecord, VersionG
 /** Every method of the interface. */
 export const METHODS = [
   'joinTransaction', 'check', 'migrate', 'close',
-  'createUser', 'pruneIdempotency', 'findUser', 'listUsers', 'updateUser', 'deleteUser',
+  'createUser', 'pruneIdempotency', 'findUser', 'listUsers', 'readUsers', 'updateUser', 'deleteUser',
   'createApiKey', 'findApiKey', 'findApiKeyByStart', 'listApiKeys', 'rotateApiKey', 'revokeApiKey', 'touchApiKey'
 ] as const satisfies ReadonlyArray<keyof Storage>
 

@@ -16,6 +16,8 @@
  *   9999. A key has 1 to 16 different scopes of visible ASCII without spaces. Fields are plain JSON of at most 16 KiB:
  *   up to 7 levels and 64 members of an object, none of them named `__proto__`, without NUL and lone surrogates, and
  *   whole numbers are safe integers. A version is at most 2,147,483,647 (32 bits).
+ * - A field that `migrate` was asked to keep unique is unique from then on, whoever writes: its value, of text or a
+ *   number, has a JSON text of at most 255 characters.
  * - A look-up may be by any text of up to 1,000 bytes, also one with NUL, and a prefix may be of any length. What can't
  *   be stored is found nowhere: the result is `null`, or an empty page.
  * - A call that breaks two rules (an address and an id that are taken) may be refused by either of them, except where
@@ -29,7 +31,7 @@
 
 import type { DeletionEvent, EventLog } from './event-log.ts'
 import type {
-  ApiKeyRecord, Creation, Idempotency, NewEvent, Page, PageRequest,
+  ApiKeyRecord, Creation, Idempotency, NewEvent, OnUsers, Page, PageRequest,
   SchemaRequirements, UserChanges, UserFilter, UserKeys, UserRecord, UserUpdate, VersionGuard
 } from './records.ts'
 import type { WebhookStore } from './webhook-store.ts'
@@ -81,6 +83,9 @@ export interface OptionalMembers {
    */
   readonly concurrency?: number
 
+  /** How many connections of the pool are used and free, and how many calls wait for one; now, for gauges. */
+  connections? (): { used: number, free: number, waiting: number }
+
   /** Required if `supports.eventLog` is true. */
   readonly eventLog?: EventLog
 
@@ -113,6 +118,7 @@ export interface Storage extends OptionalMembers {
   /**
    * Brings the schema up to date and makes what is required, for existing users too. What an earlier call required
    * stays. Many processes may call it concurrently. On a current schema it does nothing.
+   * @throws StorageError `field_taken` if users have the same value of a field that is to be unique
    */
   migrate (requirements?: SchemaRequirements): Promise<void>
 
@@ -128,6 +134,7 @@ export interface Storage extends OptionalMembers {
    * is taken. A failed creation leaves no key behind. Deleting a user deletes its keys. Every call has an id of its
    * own: a store may take a second call with the id and values of a user for a repetition of its own, and succeed.
    * @throws StorageError `email_taken` if another user has the e-mail key. Of many concurrent calls one succeeds.
+   * @throws StorageError `field_taken` if another user has the value of a unique field; the same of many calls
    * @throws StorageError `fault` if another user has the id
    * @throws StorageError `idempotency_key_reused` if the key is known with another fingerprint
    * @throws StorageError `idempotency_in_progress` if the first creation is still running and the wait for it has ended
@@ -149,6 +156,16 @@ export interface Storage extends OptionalMembers {
   listUsers (filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>>
 
   /**
+   * Reads every user that matches the filter, ordered by id, all from one snapshot, and gives them in parts of at most
+   * 1,000 and never none. Waits for `onPart` before it gives the next part, however long that takes; no writer waits
+   * for it, and what it keeps in memory does not grow with the number of users. If `onPart` rejects, it ends with that
+   * error; `close` ends it with `unavailable`. In either case it frees what it holds. Inside a transaction each part is
+   * what the transaction sees at that moment.
+   * @throws StorageError `unavailable`, also if more than two calls run already
+   */
+  readUsers (filter: UserFilter, order: PageRequest['order'], onPart: OnUsers): Promise<void>
+
+  /**
    * Changes a user in one step, guard included: sets the given values, adds 1 to `version` and sets `updatedAt`. If
    * every given value is stored already (fields: the same JSON text, so another order of members is another value; keys
    * are not compared), or none is given, nothing is written and `changed` is false. The guard is checked before the
@@ -156,6 +173,7 @@ export interface Storage extends OptionalMembers {
    * @throws StorageError `version_mismatch` if the guard does not hold. Of many updates with one `ifVersion` one
    * succeeds.
    * @throws StorageError `email_taken` if another user has the new e-mail key
+   * @throws StorageError `field_taken` if another user has the new value of a unique field
    */
   updateUser (
     id: string,

@@ -26,12 +26,21 @@ export interface FieldsJsonSchema<Fields = Record<string, unknown>> {
 export interface FieldsSchema {
   properties: Readonly<Record<string, JsonSchema>>
   required: readonly string[]
-  /** The filterable fields. */
+  /** The fields that lists are filtered by: the filterable and the unique ones. */
   filters: ReadonlyMap<string, FilterKind>
+  unique: ReadonlySet<string>
+}
+
+/** The options that name fields which users are found by. */
+export interface FoundBy {
+  filterable: readonly string[]
+  unique: readonly string[]
 }
 
 /** The schema of a host without own fields. */
-export const NO_FIELDS: FieldsSchema = Object.freeze({ properties: {}, required: [], filters: new Map() })
+export const NO_FIELDS: FieldsSchema = Object.freeze<FieldsSchema>({
+  properties: {}, required: [], filters: new Map(), unique: new Set()
+})
 
 /** Names that own fields can't have. */
 export interface ReservedNames {
@@ -50,7 +59,8 @@ const FUNCTIONS = ['~refine', '~codec', Symbol.for('TypeBox.Transform')]
 const hasAny = (names: ReadonlyArray<string | symbol>) => (schema: JsonSchema): boolean =>
   names.some((name) => Object.hasOwn(schema, name))
 
-function filterKindOf ({ type, enum: choices, const: only }: JsonSchema): FilterKind | null {
+/** The one type of a field's values, if it is one that texts can stand for; else null. */
+export function kindOf ({ type, enum: choices, const: only }: JsonSchema): FilterKind | null {
   const types = Array.isArray(choices)
     ? choices.map((each) => typeof each)
     : [only === undefined ? (type === 'integer' ? 'number' : type) : typeof only]
@@ -59,14 +69,19 @@ function filterKindOf ({ type, enum: choices, const: only }: JsonSchema): Filter
   return first === 'string' || first === 'number' || first === 'boolean' ? first : null
 }
 
-/** What is wrong with a filterable field, or its kind. */
-function readFilter (name: string, schema: JsonSchema | undefined, reserved: readonly string[]): string | FilterKind[] {
-  if (schema === undefined) return `filterable names ${name}, which is no field`
-  if (reserved.includes(name)) return `${name} can not be filterable: lists have a parameter of this name`
-  if (!isFilterable(name)) return `${name} can not be filterable: its name must be 1 to 63 letters, digits and _`
-  const kind = filterKindOf(schema)
+/** What is wrong with a field that lists are filtered by, or its kind. `option`: the one that names it. */
+function readFilter (
+  option: string,
+  name: string,
+  schema: JsonSchema | undefined,
+  reserved: readonly string[]
+): string | FilterKind[] {
+  if (schema === undefined) return `${option} names ${name}, which is no field`
+  if (reserved.includes(name)) return `${name} can not be ${option}: lists have a parameter of this name`
+  if (!isFilterable(name)) return `${name} can not be ${option}: its name must be 1 to 63 letters, digits and _`
+  const kind = kindOf(schema)
   return kind === null
-    ? `${name} can not be filterable: its values must all be strings, or all numbers, or all booleans`
+    ? `${name} can not be ${option}: its values must all be strings, or all numbers, or all booleans`
     : [kind]
 }
 
@@ -80,10 +95,10 @@ function nameProblems (names: readonly string[], members: readonly string[]): st
 }
 
 /**
- * Reads the options `fields` and `filterable`.
+ * Reads the options `fields`, `filterable` and `unique`.
  * @throws TypeError that names everything that is wrong with them
  */
-export function readFields (given: object, filterable: readonly string[], reserved: ReservedNames): FieldsSchema {
+export function readFields (given: object, { filterable, unique }: FoundBy, reserved: ReservedNames): FieldsSchema {
   const asGiven: Readonly<Record<string, JsonSchema>> = Object(given).properties
   const plain: { properties: Record<string, JsonSchema>, required?: string[] } = JSON.parse(JSON.stringify(given))
   const { properties, required = [], ...others } = plain
@@ -101,11 +116,17 @@ export function readFields (given: object, filterable: readonly string[], reserv
   ]
   const strict = Object.fromEntries(names.map((name) => [name, strictSchema(Object(properties[name]))]))
   const filters = new Map<string, FilterKind>()
-  for (const name of filterable) {
-    const result = readFilter(name, Object.hasOwn(strict, name) ? strict[name] : undefined, reserved.parameters)
-    if (typeof result === 'string') problems.push(result)
-    else for (const kind of result) filters.set(name, kind)
+  for (const [option, listed] of Object.entries({ filterable, unique })) {
+    for (const name of listed) {
+      const schema = Object.hasOwn(strict, name) ? strict[name] : undefined
+      const result = readFilter(option, name, schema, reserved.parameters)
+      if (typeof result === 'string') problems.push(result)
+      else for (const kind of result) filters.set(name, kind)
+    }
+  }
+  for (const name of unique) {
+    if (filters.get(name) === 'boolean') problems.push(`${name} can not be unique: it has two values`)
   }
   if (problems.length > 0) throw new TypeError(`fastify-users: wrong fields:\n- ${problems.join('\n- ')}`)
-  return { properties: strict, required, filters }
+  return { properties: strict, required, filters, unique: new Set(unique) }
 }

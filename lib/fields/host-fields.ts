@@ -1,8 +1,8 @@
 import type { Fault } from '../core/fault.ts'
-import { FIELDS_MAX } from '../core/limits.ts'
+import { FIELDS_MAX, UNIQUE_MAX } from '../core/limits.ts'
 import type { JsonObject } from '../core/storage.ts'
 import { boundedFaults, copyMembers } from './checked-json.ts'
-import { type FieldsSchema, readFields, type ReservedNames } from './fields-schema.ts'
+import { type FieldsSchema, type FoundBy, readFields, type ReservedNames } from './fields-schema.ts'
 import { compileFields } from './fields-validator.ts'
 import { mergePatch } from './merge-patch.ts'
 
@@ -46,16 +46,23 @@ function copyGiven (members: Members, faults: Fault[]): JsonObject {
 }
 
 /**
- * Makes the host's fields from the options `fields` and `filterable`.
+ * Makes the host's fields from the options `fields`, `filterable` and `unique`.
  * @throws TypeError that names what is wrong with them
  */
 export async function createHostFields (
   given: object,
-  filterable: readonly string[],
+  found: FoundBy,
   reserved: ReservedNames
 ): Promise<HostFields> {
-  const schema = readFields(given, filterable, reserved)
+  const schema = readFields(given, found, reserved)
   const check = await compileFields(schema)
+
+  /** Indexes have the whole text of a unique value. */
+  function uniqueFaults (fields: JsonObject): Fault[] {
+    const isLong = (name: string) => JSON.stringify(fields[name] ?? null).length > UNIQUE_MAX
+    const detail = `must have at most ${UNIQUE_MAX} characters as JSON`
+    return [...schema.unique].filter(isLong).map((name) => ({ pointer: `/${name}`, code: 'too_long', detail }))
+  }
 
   return Object.freeze({
     schema,
@@ -67,7 +74,7 @@ export async function createHostFields (
       if (faults.length === 0) faults.push(...check.whole(fields))
       // Once more with the host's defaults.
       if (faults.length === 0) copyGiven(fields, faults)
-      return outcome(fields, faults)
+      return outcome(fields, faults.concat(uniqueFaults(fields)))
     },
 
     patch (members: Members) {
@@ -83,7 +90,7 @@ export async function createHostFields (
       // The result may exceed limits that both parts keep.
       const changed = names.filter((name) => Object.hasOwn(fields, name)).map((name) => [name, fields[name]] as const)
       copyMembers(changed, '', 1, faults)
-      return outcome(fields, faults.length === 0 ? check.some(fields, names) : faults)
+      return outcome(fields, (faults.length === 0 ? check.some(fields, names) : faults).concat(uniqueFaults(fields)))
     },
 
     matches: (fields: JsonObject) => check.matches(fields)

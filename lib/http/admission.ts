@@ -11,10 +11,10 @@ import type { SecurityLog } from './security-log.ts'
 
 /**
  * What a route requires before the body is read: a scope (null: any valid key) and media types; or how it refuses every
- * caller.
+ * caller. `endsOwnKey`: no rate limit counts it, since who revokes a leaked key must not be told to come back later.
  */
 export type RouteAccess =
-  | { scope: Scope | null, accepts: readonly string[] }
+  | { scope: Scope | null, accepts: readonly string[], endsOwnKey?: boolean }
   | { refuse: () => never }
 
 declare module 'fastify' {
@@ -57,8 +57,7 @@ function createAdmission ({ identify, rateLimits, securityLog, onCaller }: Admis
     onCaller(caller, request)
     // A hook of the host's that replaced the route's config causes this: it must not open the route.
     if (access === undefined) throw new Error('this route has lost its access rules')
-    // Whoever revokes a leaked key must not be told to come back later.
-    const endsOwnKey = 'scope' in access && access.scope === null
+    const endsOwnKey = 'endsOwnKey' in access && access.endsOwnKey
     if (rateLimits !== null && !endsOwnKey) await rateLimits.countRequest(request, reply)
     if ('refuse' in access) return access.refuse()
     if (access.scope !== null) requireScope(request, caller, access.scope, securityLog)

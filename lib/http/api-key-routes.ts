@@ -99,7 +99,9 @@ export function apiKeyRoutes (scope: FastifyInstance, apiKeys: ApiKeysService, o
   const operations = apiKeyOperations(pageSize)
   const writing = (operation: keyof typeof operations) =>
     writeRoute(describe, operations[operation], { scope: 'keys:write', accepts: [JSON_TYPE] })
-  const forAnyKey = writeRoute(describe, operations.revokeCurrent, { scope: null, accepts: [JSON_TYPE] })
+  const forAnyKey = writeRoute(describe, operations.revokeCurrent, {
+    scope: null, accepts: [JSON_TYPE], endsOwnKey: true
+  })
 
   routeReads(scope, '/api-keys', 'keys:read', describe(operations.list), handlers.list)
   scope.post('/api-keys', writing('create'), handlers.create)

@@ -40,3 +40,11 @@ export function protect (reply: FastifyReply): void {
   reply.header('cache-control', 'no-store')
   reply.header('x-content-type-options', 'nosniff')
 }
+
+/** Makes the checks whether the caller of a request that takes long still may: they throw once it may not. */
+export function rechecks (identify: Identify<FastifyRequest>, securityLog: SecurityLog) {
+  return (required: Scope) => async (request: FastifyRequest): Promise<void> => {
+    const caller = await authenticateRequest(request, identify, securityLog)
+    requireScope(request, caller, required, securityLog)
+  }
+}

@@ -1,5 +1,6 @@
 import { UsersError } from '../core/errors.ts'
 import { StorageError } from '../core/storage-error.ts'
+import { channels, traced } from '../core/tracing.ts'
 
 /** Runs work when it has a place, or throws UsersError `storage_unavailable`. */
 export type ConcurrencyLimit = <Value>(work: () => Promise<Value>) => Promise<Value>
@@ -128,7 +129,7 @@ export function createConcurrencyLimit (
 
   return async (work) => {
     if (waiting.size === 0 && hasPlace()) running++
-    else await place()
+    else await traced(channels.wait, () => ({}), place)
     try {
       return await work()
     } finally {

@@ -6,6 +6,7 @@ import { BODY_MAX } from '../core/limits.ts'
 import type { PageSize } from '../core/paging.ts'
 import { type Parameters, parseParameter } from '../core/parameters.ts'
 import { toUsersError } from '../core/storage-errors.ts'
+import { channels, traced } from '../core/tracing.ts'
 import { type Describe, hidden } from '../openapi/describe.ts'
 import type { Operation } from '../openapi/operation.ts'
 import type { RouteAccess } from './admission.ts'
@@ -27,13 +28,21 @@ export type Handler = (
 
 /** Makes handlers run under the limit and throw UsersError alone, so that the error handler recognises our errors. */
 export const handlersUnder = (limited: ConcurrencyLimit) => (handler: Handler): Handler => {
-  return async (request, reply) => {
+  const handle: Handler = async (request, reply) => {
     try {
       return await limited(() => handler(request, reply))
     } catch (error) {
       throw toUsersError(error)
     }
   }
+  return (request, reply) => traced(channels.operation, () => ({
+    operation: request.routeOptions.config.fastifyUsersOperation ?? '',
+    requestId: request.id
+  }), async (trace) => {
+    const answer = await handle(request, reply)
+    if (trace !== null) trace.status = reply.statusCode
+    return answer
+  })
 }
 
 /** The options of a route that may have a body. */
@@ -48,13 +57,14 @@ export function writeRoute (describe: Describe, operation: Operation, access: Ro
 export function routeReads (
   scope: FastifyInstance,
   url: string,
-  required: Scope,
+  required: Scope | null,
   description: ReturnType<Describe>,
   handler: Handler
 ): void {
   const fastifyUsers = { scope: required, accepts: [] }
   scope.route({ method: 'GET', url, exposeHeadRoute: false, config: { fastifyUsers, ...description }, handler })
-  scope.route({ method: 'HEAD', url, config: { fastifyUsers, ...hidden }, handler })
+  const { fastifyUsersOperation = '' } = description
+  scope.route({ method: 'HEAD', url, config: { fastifyUsers, ...hidden, fastifyUsersOperation }, handler })
 }
 
 /** Answers 405 with Allow for every other method that the scope routes. Called after the path's routes. */

@@ -3,6 +3,7 @@ import { errorTable } from '../core/error-table.ts'
 import { EMAIL_MAX, NAME_MAX, OVERLAP_MAX } from '../core/limits.ts'
 import type { PageSize } from '../core/paging.ts'
 import { EVENT_TYPES } from '../events/types.ts'
+import { capabilitiesComponents } from './capabilities-operation.ts'
 import { eventId, keyId, list, moment, object, userId } from './component-parts.ts'
 import type { DescribedFields } from './described-fields.ts'
 import type { Schema } from './schema.ts'
@@ -215,6 +216,7 @@ export function componentsFor (pageSize: PageSize, fields: DescribedFields): Rea
     ...userComponents(pageSize, fields),
     ...keyComponents(pageSize),
     ...eventComponents(pageSize, fields),
-    ...webhookComponents(pageSize)
+    ...webhookComponents(pageSize),
+    ...capabilitiesComponents
   }
 }

@@ -9,12 +9,13 @@ const OMITTED = 'the description of @fastify/swagger omits the routes of fastify
  * why.
  */
 export function describeMount (host: FastifyInstance, openapi: boolean, settings: DescriptionSettings): Describe {
-  if (!openapi) return () => hidden
+  if (!openapi) return ({ operationId }) => ({ ...hidden, fastifyUsersOperation: operationId })
   // @fastify/swagger sees only the routes that are added after it.
   const inTime = host.hasDecorator('swagger')
   host.addHook('onReady', async () => {
     if (!inTime && host.hasDecorator('swagger')) host.log.warn(`${OMITTED}: register it before them`)
   })
   const mend = "it is not OpenAPI 3.1; register it with { openapi: { openapi: '3.1.0' } }"
-  return createDescribe(settings, () => host.log.warn(`${OMITTED}: ${mend}`))
+  const describe = createDescribe(settings, () => host.log.warn(`${OMITTED}: ${mend}`))
+  return (operation) => ({ ...describe(operation), fastifyUsersOperation: operation.operationId })
 }

@@ -17,7 +17,8 @@ const TAGS = {
   users: 'User records: list, create, read, update, delete.',
   'api-keys': 'API keys: list, create, rotate, revoke.',
   events: 'Recorded changes of users and API keys.',
-  webhooks: 'Where events are delivered to.'
+  webhooks: 'Where events are delivered to.',
+  capabilities: 'What the caller can do.'
 }
 
 /**
@@ -25,7 +26,7 @@ const TAGS = {
  * it need not be installed.
  */
 export type Transform = (route: { url: string, openapiObject?: Described }) => { url: string, schema: Schema }
-export type Describe = (operation: Operation) => { swaggerTransform: Transform }
+export type Describe = (operation: Operation) => { swaggerTransform: Transform, fastifyUsersOperation?: string }
 
 /** The description, as it is so far. */
 interface Described {

@@ -22,6 +22,7 @@ export const HEADERS = {
   'X-Content-Type-Options': text('The media type must not be guessed.', { enum: ['nosniff'] }),
   ETag: text('The user’s version, a strong entity tag.', { pattern: '^"[1-9][0-9]*"$' }),
   Location: text('The path of what was created.'),
+  'Content-Disposition': text('A name for the file.'),
   Link: text(
     'On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). ' +
     'On a deprecated version: a page about the deprecation.'

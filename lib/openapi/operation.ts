@@ -8,7 +8,7 @@ import type { Schema } from './schema.ts'
 /** An operation, as its routes know it. `schemaOf` adds what all operations have in common. */
 export interface Operation {
   operationId: string
-  tag: 'users' | 'api-keys' | 'events' | 'webhooks'
+  tag: 'users' | 'api-keys' | 'events' | 'webhooks' | 'capabilities'
   summary: string
   description?: string
   /** The parameter `id` of the path, if there is one. */
@@ -27,6 +27,8 @@ export interface Operation {
     headers?: readonly HeaderName[]
     /** True if it can be Server-Sent Events too. */
     stream?: boolean
+    /** Schemas by media type, of an answer that is not in JSON. */
+    media?: Readonly<Record<string, Schema>>
   }
   /** True if a read can be answered 304. */
   conditional?: boolean
@@ -101,8 +103,12 @@ function errorResponses (operation: Operation, settings: DescriptionSettings): R
 }
 
 function successResponse (operation: Operation, settings: DescriptionSettings): Schema {
-  const { description, is, headers = [] } = operation.success
+  const { description, is, media, headers = [] } = operation.success
   const described = { description, headers: headersFor(headers, operation, settings) }
+  if (media !== undefined) {
+    const content = Object.entries(media).map(([type, schema]) => [type, { schema }] as const)
+    return { ...described, content: Object.fromEntries(content) }
+  }
   if (is === undefined) return { ...described, type: 'null' }
   const content = { 'application/json': { schema: { $ref: is } } }
   const asStream = { 'text/event-stream': { schema: { type: 'string' } } }

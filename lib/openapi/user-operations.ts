@@ -9,12 +9,12 @@ const tag = 'users'
 const one = { tag, id: userId, reads: ['If-Match', 'If-None-Match'] } as const
 
 const created = [
-  'validation_failed', 'malformed_json', 'email_taken', 'idempotency_in_progress', 'body_too_large',
+  'validation_failed', 'malformed_json', 'email_taken', 'field_taken', 'idempotency_in_progress', 'body_too_large',
   'unsupported_media_type', 'idempotency_key_reused'
 ] as const
 const changed = [
-  'validation_failed', 'malformed_json', 'user_not_found', 'email_taken', 'precondition_failed', 'body_too_large',
-  'unsupported_media_type', 'precondition_required'
+  'validation_failed', 'malformed_json', 'user_not_found', 'email_taken', 'field_taken', 'precondition_failed',
+  'body_too_large', 'unsupported_media_type', 'precondition_required'
 ] as const
 const deleted = [
   'validation_failed', 'malformed_json', 'user_not_found', 'precondition_failed', 'body_too_large',

@@ -1,5 +1,5 @@
 import { validationFailed } from '../core/errors.ts'
-import type { Fault, FaultReason } from '../core/fault.ts'
+import { type Fault, type FaultReason, unknownParameters } from '../core/fault.ts'
 import { USER_ID } from '../core/ids.ts'
 import { EMAIL_MAX, SEARCH_MAX, SEARCH_MIN } from '../core/limits.ts'
 import { type PageSize, type Paging, pagingParameters, type PagingQuery, readPaging } from '../core/paging.ts'
@@ -53,8 +53,20 @@ export function userListParameters (size: PageSize, filters: ReadonlyMap<string,
   return { ...pagingParameters(size, USER_ID), email, q, ...Object.fromEntries(own) }
 }
 
-/** The names of parameters that no filterable field may have. */
-export const LIST_PARAMETERS: readonly string[] = Object.keys(userListParameters({ default: 1, max: 1 }, new Map()))
+const NO_PAGES: PageSize = { default: 1, max: 1 }
+
+/** Parameters of a list that a walk over all users has not: it has no pages of the caller's. */
+const PAGES = ['page', 'limit', 'after']
+
+/** Declares the parameters that select users and their order, without pages. */
+export function userSelectionParameters (filters: ReadonlyMap<string, FilterKind>): Parameters {
+  const all = Object.entries(userListParameters(NO_PAGES, filters))
+  return Object.fromEntries(all.filter(([name]) => !PAGES.includes(name)))
+}
+
+/** The names of parameters that no filterable field may have: those of lists, and of exports beside them. */
+export const LIST_PARAMETERS: readonly string[] =
+  [...Object.keys(userListParameters(NO_PAGES, new Map())), 'format', 'columns']
 
 /** Parameters of a list, in process and over HTTP, with the host's own fields that the option `filterable` names. */
 export type ListQuery<Fields = UserFields> = UserQuery & FieldFilter<Fields>
@@ -70,6 +82,9 @@ interface UserQuery extends PagingQuery {
 export interface CheckedListQuery extends Paging {
   filter: UserFilter
 }
+
+/** The parameters of a walk after the check. */
+export type CheckedWalkQuery = Pick<CheckedListQuery, 'order' | 'filter'>
 
 function filterOf (
   query: Readonly<Record<string, unknown>>,
@@ -98,5 +113,16 @@ export function listQueryCheck (size: PageSize, filters: ReadonlyMap<string, Fil
     const { limit, order, start } = readPaging(query, size, faults)
     if (faults.length > 0) throw validationFailed(faults)
     return { limit, order, start, filter: filterOf(query, filters) }
+  }
+}
+
+/** Makes the check of the parameters of a walk over all users: those of a list without its pages. */
+export function walkQueryCheck (filters: ReadonlyMap<string, FilterKind>) {
+  const check = listQueryCheck(NO_PAGES, filters)
+  return (query: Readonly<Record<string, unknown>>, priorFaults: readonly Fault[] = []): CheckedWalkQuery => {
+    const { page, limit, after, ...rest } = query
+    const refused = PAGES.filter((name) => Object.hasOwn(query, name))
+    const { order, filter } = check(rest, [...priorFaults, ...unknownParameters(refused)])
+    return { order, filter }
   }
 }

@@ -1,9 +1,10 @@
 import { type Call, type Context, FROM_PROCESS } from '../core/context.ts'
 import { UsersError, validationFailed } from '../core/errors.ts'
-import { type Fault, unknownParameters } from '../core/fault.ts'
+import type { Fault } from '../core/fault.ts'
 import { isUserId, newId } from '../core/ids.ts'
 import { createKeyedQueue } from '../core/keyed-queue.ts'
 import type { MakeEvent } from '../core/new-event.ts'
+import { partsOf } from '../core/parts.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { isStorageError, StorageError } from '../core/storage-error.ts'
 import { fromStorage } from '../core/storage-errors.ts'
@@ -14,7 +15,7 @@ import type {
 import { NO_FIELDS } from '../fields/fields-schema.ts'
 import type { CheckedFields, HostFields } from '../fields/host-fields.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
-import { listQueryCheck } from './list-query.ts'
+import { listQueryCheck, walkQueryCheck } from './list-query.ts'
 import { checkCreate, checkUpdate } from './rules.ts'
 import type { UserEventType } from './members.ts'
 import { type DeleteOptions, eraseFaults, guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
@@ -44,9 +45,6 @@ export type PublishUser =
 /** Attempts to patch fields while other writers keep changing the user. */
 const PATCH_ATTEMPTS = 100
 
-// A walk has no pages of the caller's.
-const NOT_FOR_ITERATE = ['page', 'limit', 'after']
-
 export type UsersService = ReturnType<typeof createUsersService>
 
 function throwFaults<Checked extends object> (
@@ -64,7 +62,9 @@ function throwFaults<Checked extends object> (
 export function createUsersService (options: UsersServiceOptions) {
   const { storage, fields, pageSize, requireIfMatch, idempotencyTtl, publish, makeEvent } = options
   const inTurn = createKeyedQueue()
-  const checkListQuery = listQueryCheck(pageSize, (fields?.schema ?? NO_FIELDS).filters)
+  const { filters } = fields?.schema ?? NO_FIELDS
+  const checkListQuery = listQueryCheck(pageSize, filters)
+  const checkWalkQuery = walkQueryCheck(filters)
   const notFound = () => new UsersError('user_not_found')
 
   async function get (id: string): Promise<UserRecord> {
@@ -189,9 +189,7 @@ export function createUsersService (options: UsersServiceOptions) {
   }
 
   async function * iterate (query: Readonly<Record<string, unknown>>): AsyncGenerator<UserRecord, void, undefined> {
-    const { page, limit, after, ...rest } = query
-    const refused = NOT_FOR_ITERATE.filter((name) => Object.hasOwn(query, name))
-    const { order, filter } = checkListQuery(rest, unknownParameters(refused))
+    const { order, filter } = checkWalkQuery(query)
     let from: PageRequest['from'] = { offset: 0 }
     while (true) {
       const request: PageRequest = { order, limit: pageSize.max, from }
@@ -203,5 +201,17 @@ export function createUsersService (options: UsersServiceOptions) {
     }
   }
 
-  return { get, create, change, remove, list, iterate }
+  /**
+   * Checks the query, and returns the function that reads its users from one snapshot, in parts. The store waits while
+   * nobody asks for the next part, and frees what it holds when the generator is left.
+   */
+  function snapshot (
+    query: Readonly<Record<string, unknown>>,
+    priorFaults: readonly Fault[] = []
+  ): () => AsyncGenerator<UserRecord[], void, undefined> {
+    const { order, filter } = checkWalkQuery(query, priorFaults)
+    return () => partsOf((onPart) => fromStorage(() => storage.readUsers(filter, order, onPart)))
+  }
+
+  return { get, create, change, remove, list, iterate, snapshot }
 }

@@ -1,4 +1,5 @@
 import type { DeliveryRecord, EventRecord, WebhookRecord, WebhookStore } from '../core/storage.ts'
+import { channels, traced } from '../core/tracing.ts'
 import type { LoggedEvent } from '../events/types.ts'
 import type { Answer, Send } from './send.ts'
 import { currentSecrets, signatureOf } from './signature.ts'
@@ -33,6 +34,10 @@ export function createDeliver (
       'webhook-timestamp': String(timestamp),
       'webhook-signature': signature
     }
-    return send({ url, headers, body }, signal)
+    return traced(channels.delivery, () => ({ event }), async (trace) => {
+      const answer = await send({ url, headers, body }, signal)
+      if (trace !== null) trace.answer = answer.status ?? answer.error ?? 'closed'
+      return answer
+    })
   }
 }

@@ -27,15 +27,17 @@ test('the tarball has the build, the documents and the example of an adapter', a
     'SECURITY.md',
     'UPGRADING.md',
     'adapters/README.md',
-    ...['api-keys', 'database', 'events', 'index', 'users'].map((name) => `examples/custom-adapter/${name}.ts`),
+    ...['api-keys', 'database', 'events', 'index', 'user-search', 'users']
+      .map((name) => `examples/custom-adapter/${name}.ts`),
     'openapi.json',
     'package.json'
   ])
-  t.ok(
-    files.every((path) => !path.startsWith('dist/') || /^dist\/(?:lib|adapters|cli)\/.*\.(?:js|d\.ts)$/.test(path))
-  )
-  const scripts = files.filter((path) => path.endsWith('.js'))
-  t.ok(scripts.length < 25, 'few files load fast')
+  const page = files.filter((path) => path.startsWith('dist/admin/'))
+  t.strictSame(page.sort(), ['dist/admin/admin.css', 'dist/admin/admin.js', 'dist/admin/index.html'])
+  const built = files.filter((path) => path.startsWith('dist/') && !page.includes(path))
+  t.ok(built.every((path) => /^dist\/(?:lib|adapters|cli)\/.*\.(?:js|d\.ts)$/.test(path)))
+  const scripts = built.filter((path) => path.endsWith('.js'))
+  t.ok(scripts.length < 30, 'few files load fast')
   const texts = await Promise.all(
     scripts.map((path) => readFile(join(import.meta.dirname, '..', '..', path), 'utf8'))
   )

@@ -17,8 +17,11 @@ const malformed = [
   `usr-${good.slice(4)}`, `key_${good.slice(4)}`, `${good.slice(0, -1)}u`, `${good.slice(0, -1)}é`, '42',
   'c0ffee00-0000-4000-8000-000000000000'
 ]
+const misfits = (users: number) =>
+  ({ constraint: 'fastify_users_users_id_form', users, asks: 'an id is usr_ and 26 characters of base32' })
+let number = 0
 const insertion = (table: string, id: string) =>
-  `INSERT INTO ${table} ${USER_COLUMN_LIST} VALUES (${id}, 'n', 'n', 'e', ${id}, 1, ${MOMENT}, ${MOMENT})`
+  `INSERT INTO ${table} ${USER_COLUMN_LIST} VALUES (${id}, 'n', 'n', 'e', 'e${number++}', 1, ${MOMENT}, ${MOMENT})`
 const quote = (text: string) => `'${text}'`
 
 test('PostgreSQL refuses ids of another form, and check finds those that are there', async (t) => {
@@ -32,10 +35,10 @@ test('PostgreSQL refuses ids of another form, and check finds those that are the
   const key = `INSERT INTO "${schema}".fastify_users_api_keys (id, name, scopes, start, digest, created_at)`
   await t.rejects(sql(`${key} VALUES ('${good}', 'n', 'x', 'x', 'x', now())`), { code: '23514' })
   await sql(insertion(users, quote(good)))
-  t.match(await storage.verifyCounts(), { users: 1, malformedIds: 0 })
+  t.match(await storage.verifyCounts(), { users: 1, malformed: [] })
   await sql(`ALTER TABLE ${users} DROP CONSTRAINT fastify_users_users_id_form`)
   for (const id of malformed) await sql(insertion(users, quote(id)))
-  t.match(await storage.verifyCounts(), { users: 1 + malformed.length, malformedIds: malformed.length })
+  t.match(await storage.verifyCounts(), { users: 1 + malformed.length, malformed: [misfits(malformed.length)] })
   t.strictSame((await storage.inspect()).missing, ['fastify_users_users_id_form'])
   // It is added again without a look at what is there.
   await sql(`ALTER TABLE ${users} ADD CONSTRAINT fastify_users_users_id_form CHECK (id ~ '^usr_') NOT VALID`)
@@ -56,11 +59,11 @@ test('SQLite refuses ids of another form, and check finds those that are there',
   const key = 'INSERT INTO fastify_users_api_keys (id, name, scopes, start, digest, created_at)'
   await t.rejects(host.raw(`${key} VALUES ('${good}', 'n', 'x', 'x', 'x', ${MOMENT})`), /api_keys_id_form/)
   await host.raw(insertion(table, quote(good)))
-  t.match(await storage.verifyCounts(), { users: 1, malformedIds: 0 })
+  t.match(await storage.verifyCounts(), { users: 1, malformed: [] })
   t.strictSame((await storage.inspect()).missing, [])
   await host.raw('PRAGMA ignore_check_constraints = ON')
   for (const id of literals) await host.raw(insertion(table, id))
-  t.match(await storage.verifyCounts(), { users: 1 + literals.length, malformedIds: literals.length })
+  t.match(await storage.verifyCounts(), { users: 1 + literals.length, malformed: [misfits(literals.length)] })
   // Whoever made the table again without it.
   await host.raw(`CREATE TABLE copy AS SELECT * FROM ${table}`)
   await host.raw(`DROP TABLE ${table}`)

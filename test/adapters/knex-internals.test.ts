@@ -4,8 +4,10 @@ import { createRequire } from 'node:module'
 import knex from 'knex'
 import { test, type Test } from 'tap'
 import {
-  discard, isDiscarded, isTransaction, onStatement, outermostOf, poolOf, sqlite3ClientOf
+  closeBesidePool, discard, isDiscarded, isTransaction, onStatement, openBesidePool, outermostOf, poolOf,
+  sqlite3ClientOf
 } from '../../adapters/knex/drivers/knex-internals.ts'
+import { dialectOf } from '../../adapters/knex/dialects/index.ts'
 import { clientOn } from '../../adapters/knex/drivers/node-sqlite-client.ts'
 import { pgHost, pgUrlWith, terminate } from '../helpers/postgres.ts'
 import { sqliteDriver, sqliteHost } from '../helpers/sqlite.ts'
@@ -67,6 +69,28 @@ test('a connection with the mark is destroyed, not lent again', async (t) => {
     await client.releaseConnection(second)
   }
   t.doesNotThrow(() => discard(null))
+})
+
+test('a connection beside the pool is prepared as those of the pool, which does not know it', async (t) => {
+  for (const { host, driverName } of hostsOf(t)) {
+    const prepared: unknown[] = []
+    const afterCreate = (connection: unknown, done: (error: null, connection: unknown) => void): void => {
+      prepared.push(connection)
+      done(null, connection)
+    }
+    const pool = { min: 0, max: 1, afterCreate }
+    const other = knex({ ...host.client.config, pool })
+    const connection = await openBesidePool(other)
+    t.strictSame(prepared, [connection], 'else exports run without the settings of the host, such as a key')
+    const client = poolOf(other)
+    t.equal(client.pool.numUsed() + client.pool.numFree(), 0, 'else exports take connections of the pool')
+    t.strictSame(await dialectOf(driverName).run(connection, "SELECT 'x' AS x", []), [{ x: 'x' }])
+    await closeBesidePool(other, connection)
+    await t.rejects(dialectOf(driverName).run(connection, "SELECT 'x' AS x", []), 'else connections stay open')
+    await other.destroy()
+  }
+  const given = Object({ client: { config: { connectionPool: {} } } })
+  await t.rejects(openBesidePool(given), { code: 'fault' }, 'it has no settings of connections')
 })
 
 test('Knex marks a connection that the server has ended in the same way', async (t) => {

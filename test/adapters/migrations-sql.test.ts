@@ -55,6 +55,7 @@ test('on PostgreSQL the SQL makes what migrate() makes, and reverts it', async (
 test('the SQL makes the indexes of fields, and takes them away', async (t) => {
   const schema = temporarySchema(t)
   const filterable = ['plan']
+  const unique = ['legacyId']
   const host = sqliteHost(':memory:')
   t.teardown(() => host.destroy())
   const run = async (script: string) => {
@@ -62,8 +63,8 @@ test('the SQL makes the indexes of fields, and takes them away', async (t) => {
     for (const statement of statements) await host.raw(statement.replaceAll('?', '\\?'))
   }
   const onFile = knexStorage(host)
-  await run(migrationsSql('better-sqlite3', { filterable }))
-  await t.resolves(onFile.check({ filterable }))
+  await run(migrationsSql('better-sqlite3', { filterable, unique }))
+  await t.resolves(onFile.check({ filterable, unique }))
   await run(migrationsSql('better-sqlite3', { from: LATEST, to: 0, filterable }))
   t.equal((await onFile.inspect()).version, 0)
 
@@ -71,8 +72,9 @@ test('the SQL makes the indexes of fields, and takes them away', async (t) => {
   t.teardown(() => storage.close())
   await sql(migrationsSql('pg', { schema }))
   t.strictSame((await storage.inspect({ filterable })).unindexed, ['plan'])
-  await sql(migrationsSql('pg', { schema, from: LATEST, filterable }))
-  await t.resolves(storage.check({ filterable }))
+  t.strictSame((await storage.inspect({ unique })).notUnique, unique)
+  await sql(migrationsSql('pg', { schema, from: LATEST, filterable, unique }))
+  await t.resolves(storage.check({ filterable, unique }))
   await sql(migrationsSql('pg', { schema, from: LATEST, to: 0, filterable }))
   t.equal((await storage.inspect()).version, 0)
   for (const to of [0, 1]) {

@@ -20,13 +20,26 @@ for (const { name, create } of databases) {
     const cli = (...given: string[]) => run([...given, ...args], { DATABASE_URL: url })
     const storage = open()
     t.teardown(() => storage.close())
-    const empty = { version: 0, latest: 1, pending: ['initial schema'], missing: [], unindexed: [] }
+    const empty = { version: 0, latest: 1, pending: ['initial schema'], missing: [], unindexed: [], notUnique: [] }
     t.strictSame(await storage.inspect(), empty)
     await cli('migrate')
     t.strictSame(await cli('migrate'), { code: 0, out: 'The schema is at version 1 already.\n', err: '' })
     t.strictSame(await cli('migrate', 'status'), { code: 0, out: 'version 1 of 1\n', err: '' })
 
-    await storage.rollback(0)
+    const refused = { code: 1, out: '', err: 'All users would be lost: take a backup, then confirm with --yes.\n' }
+    t.strictSame(await cli('migrate', 'rollback', '--to', '0'), refused)
+    t.strictSame(await cli('migrate', 'rollback', '--to', '1'), {
+      code: 0, out: 'The schema is at version 1 now.\n', err: ''
+    })
+    for (const wrong of ['2', '-1', 'x', '']) {
+      t.strictSame(await cli('migrate', 'rollback', '--yes', `--to=${wrong}`), {
+        code: 2, out: '', err: '--to takes a version from 0 to 1\n'
+      })
+    }
+    t.equal((await storage.inspect()).version, 1)
+    t.strictSame(await cli('migrate', 'rollback', '--to', '0', '--yes', '--json'), {
+      code: 0, out: '{"version":0}\n', err: ''
+    })
     t.strictSame(await cli('check'), {
       code: 1,
       out: '',
@@ -119,6 +132,14 @@ for (const { name, create } of databases) {
       err: ''
     })
     t.match(await cli('check', '--filterable', 'plan,seats'), { code: 0, err: '' })
+    t.strictSame(await cli('check', '--unique', 'legacyId'), {
+      code: 1,
+      out: '',
+      err: 'no index keeps legacyId unique: run fastify-users migrate --unique legacyId\n'
+    })
+    t.match(await cli('migrate', '--unique', 'legacyId'), { code: 0, out: /^applied: unique index of legacyId\n/ })
+    t.match(await cli('check', '--unique', 'legacyId', '--filterable', 'legacyId'), { code: 0, err: '' })
+    t.match(await cli('migrate', '--unique', 'a-b'), { code: 2, err: /^--unique takes names of fields/ })
     const refusal = '--filterable takes names of fields separated by commas, each of 1 to 63 letters, digits and _\n'
     for (const wrong of ['', 'a-b', 'plan,,seats', "x'y"]) {
       t.strictSame(await cli('migrate', '--filterable', wrong), { code: 2, out: '', err: refusal }, wrong)

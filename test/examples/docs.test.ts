@@ -89,6 +89,9 @@ test(
     const listed = await send(page, 'listUsers')
     t.match(listed, { status: '200', text: 'ann@example.org' })
     t.match(listed.text, /"total": 1/)
+    t.equal(await page.title(), 'Users: the API')
+    t.match(await page.locator('.info').innerText(), /Sign in[\s\S]*email_taken/, 'an introduction with the codes')
+    t.notOk((await page.locator('body').innerText()).includes(key), 'no line shows the key')
     t.strictSame(
       (await app.users.list()).data.map(({ email }) => email),
       ['ann@example.org']

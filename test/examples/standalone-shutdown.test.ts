@@ -10,7 +10,7 @@ import { until } from '../helpers/until.ts'
 import '../helpers/watch-fetch.ts'
 
 test('SIGTERM under load: answers every request and ends within 2 seconds', async (t) => {
-  const service = startService(t, await temporaryDirectory(t), { LOG_LEVEL: 'info' })
+  const service = startService(t, await temporaryDirectory(t), { LOG_LEVEL: 'info', RATE_LIMIT: '0' })
   const url = await service.printed(/curl .* (\S+)\n/)
   const key = KEY.exec(service.stdout())?.[0] ?? ''
   const load = autocannon(
@@ -50,7 +50,7 @@ async function client (url: string, headers: Record<string, string>, answered: (
 }
 
 test('SIGTERM resets no keep-alive connection', async (t) => {
-  const service = startService(t, await temporaryDirectory(t), { DATABASE_URL: 'memory:' })
+  const service = startService(t, await temporaryDirectory(t), { DATABASE_URL: 'memory:', RATE_LIMIT: '0' })
   const url = await service.printed(/curl .* (\S+)\n/)
   const headers = { authorization: `Bearer ${KEY.exec(service.stdout())?.[0]}` }
   let answers = 0

@@ -41,6 +41,6 @@ test('without a limit every refused key is 401; a wrong setting is named', async
   }
   const wrong = startService(t, cwd, { AUTH_FAILURES: '-1', TRUST_PROXY: 'everybody' })
   t.equal(await wrong.exitCode(), 1)
-  t.equal(wrong.stderr(), 'The configuration is wrong:\n  AUTH_FAILURES must be a number of refused keys, 0 for no ' +
-    'limit\n  TRUST_PROXY must be addresses or networks of proxies, separated by commas\n')
+  t.equal(wrong.stderr(), 'The configuration is wrong:\n  TRUST_PROXY must be addresses or networks of proxies, ' +
+    'separated by commas\n  AUTH_FAILURES must be a number of refused keys, 0 for no limit\n')
 })

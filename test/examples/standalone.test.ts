@@ -35,7 +35,12 @@ test('on SQLite: the first start prints a key, a second start keeps it', async (
       components: { securitySchemes: { usersApiKey: { type: 'http' } } }
     }
   })
-  t.strictSame(Object.keys(Object(description.body).paths), ['/v1/users', '/v1/users/{id}'])
+  t.strictSame(Object.keys(Object(description.body).paths), [
+    '/v1/users',
+    '/v1/users/{id}',
+    '/v1/users/export',
+    '/v1/capabilities'
+  ])
   t.equal(
     (await fetch(`${url}?email=canary@example.org`, { headers: { authorization: `Bearer ${key}` } })).status,
     200
@@ -186,9 +191,9 @@ test('a wrong configuration: prints what is wrong and exits with 1', async (t) =
     `The configuration is wrong:
   HOST must be a host name or address to listen on
   PORT must be a port number from 0 to 65535
+  PREFIX must be a path that begins with /, of letters, digits and . _ ~ - /
   DATABASE_URL must be sqlite:<path>, postgres://<user>:<password>@<host>/<database>, lmdb:<directory> or memory:
   DATABASE_POOLER must be true or false
-  PREFIX must be a path that begins with /, of letters, digits and . _ ~ - /
   API_KEYS must be keys of at least 32 visible ASCII characters each, separated by commas
   LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent
 `

@@ -55,7 +55,8 @@ const forms = [['JSON Schema', plain], ['@sinclair/typebox', sinclair], ['typebo
 
 for (const [name, fields] of forms) {
   test(`a schema in ${name} accepts, refuses and filters as in the other forms`, async (t) => {
-    const { filters } = readFields(fields, ['plan', 'seats'], { members: [], parameters: [] })
+    const found = { filterable: ['plan', 'seats'], unique: [] }
+    const { filters } = readFields(fields, found, { members: [], parameters: [] })
     t.same(filters, new Map([['plan', 'string'], ['seats', 'number']]))
     const { call } = await testApp(t, { fields, filterable: ['plan', 'seats'] })
     const sent = { seats: 2, address: { city: 'Oslo' }, tags: ['a'], quotas: { a: 1 }, note: null }

@@ -3,6 +3,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
+import { admin } from '../../lib/admin-plugin.ts'
 import users, { type UsersOptions } from '../../lib/index.ts'
 import { webhooks } from '../../lib/webhooks-plugin.ts'
 import type { DescribedOperation, Description } from './described.ts'
@@ -21,7 +22,7 @@ const INFO = {
  */
 interface Host {
   openapi?: object | null
-  mounts?: Array<Partial<UsersOptions> & { webhooks?: boolean }>
+  mounts?: Array<Partial<UsersOptions> & { webhooks?: boolean, admin?: boolean }>
   before?: (app: FastifyInstance) => unknown
   last?: boolean
 }
@@ -38,9 +39,10 @@ export async function describe (
   const register = () => app.register(swagger, openapi === null ? {} : { openapi: Object(members) })
   if (!last) await register()
   await before?.(app)
-  for (const { webhooks: hasWebhooks = false, ...mount } of mounts) {
+  for (const { webhooks: hasWebhooks = false, admin: hasAdmin = false, ...mount } of mounts) {
     await app.register(users, { storage: memory(), migrate: true, ...mount })
     if (hasWebhooks) await app.register(webhooks)
+    if (hasAdmin) await app.register(admin)
   }
   if (last) await register()
   await app.ready()

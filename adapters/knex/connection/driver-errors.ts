@@ -1,5 +1,5 @@
 import { isStorageError, StorageError } from '../../../lib/core/storage-error.ts'
-import type { Names } from '../tables/names.ts'
+import { type Names, UNIQUE_INDEX } from '../tables/names.ts'
 
 // PostgreSQL, appendix A. Conditions that pass: connection (08), credentials (28), resources (53), intervention (57P),
 // cancelled or timed out statement, lock not available, serialisation failure, deadlock, read-only after a failover,
@@ -64,6 +64,14 @@ function isEmailTaken (error: unknown, { emailUnique, bareUsers }: Names): boole
     property(error, 'message')?.includes(`UNIQUE constraint failed: ${bareUsers}.email_key`) === true
 }
 
+/** The unique index of a field that a value violates. SQLite names it in the message alone. */
+function violatedIndex (error: unknown, { bare }: Names): string | undefined {
+  const name = property(error, 'code') === '23505'
+    ? property(error, 'constraint')
+    : /UNIQUE constraint failed: index '([^']+)'/.exec(property(error, 'message') ?? '')?.[1]
+  return name?.startsWith(bare(UNIQUE_INDEX)) === true ? name : undefined
+}
+
 /** Messages for what an operator can mend. */
 const MESSAGES = new Map([
   ['28P01', 'the database refuses the user or the password'],
@@ -89,8 +97,10 @@ export function isLost (error: unknown): boolean {
  * whether it was carried out, or it would fail again.
  */
 export function isRefused (error: unknown): boolean {
-  return isStorageError(error) && error.driverCode !== undefined &&
-    (REFUSED_SQLSTATE.test(error.driverCode) || REFUSED_SQLITE.test(error.driverCode))
+  if (!isStorageError(error)) return false
+  const { code, driverCode } = error
+  return code === 'field_taken' ||
+    (driverCode !== undefined && (REFUSED_SQLSTATE.test(driverCode) || REFUSED_SQLITE.test(driverCode)))
 }
 
 // The last one: a prepared statement is not there, because one before it in the pipeline, which prepared it, failed.
@@ -110,6 +120,11 @@ export function isConflict (error: unknown): boolean {
 export function toStorageError (error: unknown, names: Names): StorageError {
   if (isStorageError(error)) return error
   if (isEmailTaken(error, names)) return new StorageError('email_taken', 'another user has the e-mail key')
+  const index = violatedIndex(error, names)
+  if (index !== undefined) {
+    // Whoever knows the fields replaces the index by the name of the field.
+    return new StorageError('field_taken', 'another user has the value of a unique field', undefined, index)
+  }
   const message = property(error, 'message') ?? ''
   const code = codeOf(error) ?? (LOST_MESSAGE.test(message) ? 'ECONNRESET' : undefined)
   const isPassingCode = code !== undefined &&

@@ -89,5 +89,13 @@ export function onWatchedFile<Store extends Storage> (storage: Store, { requireS
     }
     return [name, write] as const
   })
-  return { ...storage, ...Object.fromEntries(watched) }
+  return {
+    ...storage,
+    ...Object.fromEntries(watched),
+    async readUsers (...args) {
+      // It opens the file again: another one at this path, or an empty one, would be read instead.
+      requireSame(false)
+      return storage.readUsers(...args)
+    }
+  }
 }

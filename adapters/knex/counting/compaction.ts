@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { channels, traced } from '../../../lib/core/tracing.ts'
 import type { PoolExecutor, Query } from '../connection/executor.ts'
 import { BLOCK } from '../tables/block-sizes.ts'
 import type { Names } from '../tables/names.ts'
@@ -128,7 +129,7 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
 
   /** Does what is due. Concurrent calls share the work. */
   function run (): Promise<void> {
-    running ??= work().finally(() => {
+    running ??= traced(channels.compaction, () => ({ storage: dialect.name }), work).finally(() => {
       running = null
       restUntil = performance.now() + REST_MS
     })

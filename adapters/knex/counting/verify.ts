@@ -1,4 +1,5 @@
 import type { PoolExecutor } from '../connection/executor.ts'
+import { USER_CONSTRAINTS } from '../dialects/user-constraints.ts'
 import type { Names } from '../tables/names.ts'
 
 /** The counted numbers, compared with the users themselves. */
@@ -9,8 +10,8 @@ export interface CountsReport {
   counted: number
   /** Wrong numbers in the counting tables; 0 if all are right. */
   wrong: number
-  /** Users whose ids have another form than ours: they are listed, and not found by id. */
-  malformedIds: number
+  /** Users that do not fit the table's constraints: those that there are, each with the number of users. */
+  malformed: ReadonlyArray<{ constraint: string, users: number, asks: string }>
 }
 
 /** Makes the function that compares every number of the counting tables with a count, in one statement. */
@@ -19,6 +20,8 @@ export function countsVerifier ({ dialect, snapshot }: PoolExecutor, names: Name
   const blockOfChange = `SELECT (SELECT max(b.first_id) FROM ${blocks} AS b WHERE b.first_id <= h.user_id) AS first_id,
         h.change FROM ${changes} AS h, s WHERE h.user_id < s.boundary`
   const usersIn = `SELECT count(*) FROM ${users} AS u WHERE u.id >= b.first_id AND u.id < b.next`
+  const misfits = USER_CONSTRAINTS.map(({ holds }, i) =>
+    `count(*) FILTER (WHERE (${holds(dialect.schema)}) IS NOT TRUE) AS misfits${i}`)
   const sql = `WITH s AS (SELECT boundary, total FROM ${state}),
     c AS (SELECT first_id, sum(change) AS change FROM (${blockOfChange}) AS r GROUP BY first_id),
     b AS (SELECT first_id, users, sum(users) OVER (ORDER BY first_id) - users AS users_before,
@@ -32,7 +35,7 @@ export function countsVerifier ({ dialect, snapshot }: PoolExecutor, names: Name
         (SELECT count(*) FROM ${groups} AS g LEFT JOIN b ON b.first_id = g.first_id
           WHERE b.users_before IS NULL OR b.users_before <> g.users_before) +
         (SELECT count(*) FROM s WHERE total <> (SELECT coalesce(sum(users), 0) FROM ${blocks})) AS wrong,
-      (SELECT count(*) FROM ${users} WHERE NOT (${dialect.schema.isId('id', 'usr')})) AS malformed`
+      ${misfits.join(', ')} FROM ${users}`
 
   return () => snapshot(async (query) => {
     const [row] = await query(sql)
@@ -40,7 +43,9 @@ export function countsVerifier ({ dialect, snapshot }: PoolExecutor, names: Name
       users: Number(row?.['users']),
       counted: Number(row?.['counted']),
       wrong: Number(row?.['wrong']),
-      malformedIds: Number(row?.['malformed'])
+      malformed: USER_CONSTRAINTS
+        .map(({ name, asks }, i) => ({ constraint: names.bare(name), users: Number(row?.[`misfits${i}`]), asks }))
+        .filter(({ users }) => users > 0)
     }
   }, { begin: dialect.transaction.beginSnapshotRead })
 }

@@ -35,6 +35,16 @@ export interface TransactionSql {
    * Statements that a snapshot runs first, so that it and TRUNCATE of the table lock in the same order, not for long.
    */
   shareTable (table: string): string[]
+  /**
+   * Prepares a connection for a snapshot that is read for long. PostgreSQL: no limit ends what waits for its reader.
+   * SQLite: a walk needs no large page cache.
+   */
+  readForLong: string
+  /**
+   * Selects `apart`: 1 if another connection can read a snapshot while this one writes, 0 for a database in memory, or
+   * without a write-ahead log; null: always.
+   */
+  readsApart: string | null
   /** Locks out other processes by a name, its one value; null if `begin` does. */
   exclusiveLock: string | null
   /** Limits the server's time for each statement in the rest of the transaction; null if there is no server. */
@@ -54,6 +64,12 @@ export interface SchemaSql {
   now: string
   /** A condition that the JSON in a column is an object. */
   isJsonObject (column: string): string
+  /** A condition that a column has text, not empty, of at most so many characters. */
+  isText (column: string, max: number | null): string
+  /** A condition that a column has the version of a record. */
+  isVersion (column: string): string
+  /** A condition that a column has a moment as we write it. */
+  isMoment (column: string): string
   /** A condition that a column has an id: the prefix, `_`, and 26 characters of base32. */
   isId (column: string, prefix: IdPrefix): string
   /** Storage parameters of a table whose rows are updated in place often. */
@@ -79,8 +95,9 @@ export interface EventSql {
   /** The column by which the events of one user are in the order of its versions. */
   writtenOrder: 'sequence' | 'position'
   /**
-   * A statement that gives events that are committed their positions, at most as many as its one value, and returns as
-   * `numbered` how many; null if they have them from the start, because there is only one writer.
+   * A statement that gives events that are committed their positions, at most as many as its one value. It returns how
+   * many as `numbered` and the last position that is given as `newest`. Null if events have their positions from the
+   * start, because there is only one writer.
    */
   number: ((names: Names) => string) | null
   /** The columns of both orders, and the table's other indexes, beside what all databases have. */

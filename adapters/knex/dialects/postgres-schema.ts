@@ -30,6 +30,10 @@ export const postgresSchema: SchemaSql = {
   moment: 'timestamptz(3)',
   now: 'now()',
   isJsonObject: (column) => `json_typeof(${column}) = 'object'`,
+  isText: (column, max) => max === null ? `${column} <> ''` : `char_length(${column}) BETWEEN 1 AND ${max}`,
+  isVersion: (column) => `${column} >= 1`,
+  // Not infinity, and the years of four digits: 0000 is 1 BC.
+  isMoment: (column) => `${column} BETWEEN '0001-01-01 00:00:00+00 BC' AND '9999-12-31 23:59:59.999+00'`,
   isId: (column, prefix) => `${column} ~ '^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$'`,
   fillFactor: ' WITH (fillfactor = 50)',
   userReference: ({ users, quoted }) =>

@@ -48,6 +48,10 @@ export const postgresDialect: Dialect = {
     beginSnapshotRead: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
     beginSnapshotWrite: 'BEGIN ISOLATION LEVEL REPEATABLE READ',
     shareTable: (table) => [`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`, `LOCK TABLE ${table} IN ACCESS SHARE MODE`],
+    // transaction_timeout came with PostgreSQL 17, and a setting that does not exist can't be set.
+    readForLong: "SELECT set_config(name, '0', true) FROM pg_settings WHERE name IN " +
+      "('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')",
+    readsApart: null,
     exclusiveLock: 'SELECT pg_advisory_xact_lock(hashtextextended(' +
       "'fastify-users.' || coalesce(current_schema(), '') || '.' || $1, 0))",
     statementTimeout: (ms) => `SET LOCAL statement_timeout = ${ms}`,

@@ -1,7 +1,11 @@
 import type { Names } from '../tables/names.ts'
 import type { SchemaSql } from './dialect.ts'
+import { USER_CONSTRAINTS } from './user-constraints.ts'
 
 const BASE32 = '[0-9a-hjkmnp-tv-z]'
+const digits = (count: number): string => '[0-9]'.repeat(count)
+const DATE = [4, 2, 2].map(digits).join('-')
+const MOMENT = `${DATE}T${[2, 2, 2].map(digits).join(':')}.${digits(3)}Z`
 
 /** SQLite's name for the index of a constraint of the users' table: it numbers them as they are declared. */
 export function constraintIndex (bareUsers: string, column: 'id' | 'email_key'): string {
@@ -16,10 +20,10 @@ function userConstraints ({ bare, emailUnique }: Names) {
   ] as const
 }
 
-/** The checks of ids. Nothing but their text says that they are there. */
-function idChecks ({ bareUsers, bare }: Names) {
+/** The checks of columns. Nothing but their text says that they are there. */
+function columnChecks ({ bareUsers, bare }: Names) {
   return [
-    { constraint: bare('users_id_form'), table: bareUsers },
+    ...USER_CONSTRAINTS.map(({ name }) => ({ constraint: bare(name), table: bareUsers })),
     { constraint: bare('api_keys_id_form'), table: bare('api_keys') },
     { constraint: bare('webhooks_id_form'), table: bare('webhooks') },
     { constraint: bare('webhook_deliveries_id_form'), table: bare('webhook_deliveries') }
@@ -49,6 +53,10 @@ export const sqliteSchema: SchemaSql = {
   moment: 'text',
   now: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
   isJsonObject: (column) => `CASE WHEN json_valid(${column}) THEN json_type(${column}) = 'object' ELSE 0 END`,
+  isText: (column, max) => `typeof(${column}) = 'text' AND ` +
+    (max === null ? `${column} <> ''` : `length(${column}) BETWEEN 1 AND ${max}`),
+  isVersion: (column) => `typeof(${column}) = 'integer' AND ${column} BETWEEN 1 AND 2147483647`,
+  isMoment: (column) => `${column} GLOB '${MOMENT}' AND julianday(${column}) IS NOT NULL`,
   // GLOB ends at a NUL, and takes the bytes of a BLOB.
   isId: (column, prefix) => `${column} GLOB '${prefix}_[0-7]${BASE32.repeat(25)}' ` +
     `AND length(CAST(${column} AS BLOB)) = 30 AND typeof(${column}) = 'text'`,
@@ -76,11 +84,11 @@ export const sqliteSchema: SchemaSql = {
     const columnsOf = (index: string) => `(SELECT group_concat(name) FROM pragma_index_info('${index}'))`
     const constraints = userConstraints(names).map(({ constraint, column }) =>
       ` UNION ALL SELECT '${constraint}' WHERE ${columnsOf(constraintIndex(names.bareUsers, column))} = '${column}'`)
-    const checks = idChecks(names).map(({ constraint, table }) =>
+    const checks = columnChecks(names).map(({ constraint, table }) =>
       ` UNION ALL SELECT '${constraint}' FROM sqlite_master ` +
       `WHERE name = '${table}' AND instr(sql, '"${constraint}" CHECK')`)
     return `SELECT name FROM sqlite_master WHERE type IN ('index', 'trigger')${constraints.join('')}${checks.join('')}`
   },
   seesConstraint: (names, constraint) =>
-    [...userConstraints(names), ...idChecks(names)].some((each) => each.constraint === constraint)
+    [...userConstraints(names), ...columnChecks(names)].some((each) => each.constraint === constraint)
 }

@@ -49,6 +49,9 @@ export const sqliteDialect: Dialect = {
     beginSnapshotRead: 'BEGIN',
     beginSnapshotWrite: 'BEGIN IMMEDIATE',
     shareTable: () => [],
+    readForLong: 'PRAGMA cache_size = -2000',
+    readsApart: "SELECT file <> '' AND (SELECT journal_mode FROM pragma_journal_mode) = 'wal' AS apart " +
+      "FROM pragma_database_list WHERE name = 'main'",
     exclusiveLock: null,
     statementTimeout: null,
     liftTimeouts: null

@@ -3,6 +3,7 @@
  * `test/adapters/knex-internals.test.ts` fails if any of it changes, and says what to do then.
  */
 import type { Knex } from 'knex'
+import { StorageError } from '../../../lib/core/storage-error.ts'
 
 /** The part of Knex's client that lends connections. */
 export interface Pool {
@@ -22,6 +23,12 @@ export interface Pool {
 /** The pool of a Knex instance, or of a transaction, which lends its one connection. */
 export function poolOf (knex: Knex): Pool {
   return knex.client
+}
+
+/** How the connections of a pool are used now; none of a pool that was destroyed. */
+export function connectionsOf (knex: Knex): { used: number, free: number, waiting: number } {
+  const { pool }: Partial<Pool> = poolOf(knex)
+  return { used: pool?.numUsed() ?? 0, free: pool?.numFree() ?? 0, waiting: pool?.numPendingAcquires() ?? 0 }
 }
 
 /**
@@ -57,4 +64,29 @@ export function onStatement (transaction: Knex.Transaction, listener: (sql: stri
 /** Knex's client for `sqlite3`, which its custom dialects extend. */
 export function sqlite3ClientOf (require: NodeJS.Require): typeof Knex.Client {
   return require('knex/lib/dialects/sqlite3')
+}
+
+/** The part of Knex's client that opens connections. */
+interface Opener {
+  config: { pool?: object, connectionPool?: unknown }
+  getPoolSettings (pool: object | undefined): { create (): Promise<unknown> }
+  destroyRawConnection (connection: unknown): Promise<unknown>
+}
+
+/**
+ * Opens a connection that the pool does not know, as the pool opens its own: `afterCreate` prepares it.
+ * @throws StorageError `fault` for a pool that Knex was given: it does not know how connections are opened
+ */
+export async function openBesidePool (knex: Knex): Promise<unknown> {
+  const opener: Opener = knex.client
+  if (opener.config.connectionPool !== undefined) {
+    throw new StorageError('fault', 'a Knex instance on a pool of the host opens no connection beside it')
+  }
+  return opener.getPoolSettings(opener.config.pool).create()
+}
+
+/** Closes such a connection. */
+export async function closeBesidePool (knex: Knex, connection: unknown): Promise<void> {
+  const opener: Opener = knex.client
+  await opener.destroyRawConnection(connection)
 }

@@ -10,7 +10,10 @@ import type { Numbering } from './numbering.ts'
 
 /** The statements that read and prune events. */
 function eventLogSql ({ dialect }: Executor, { events }: Names) {
-  const { p, limit, packed, events: { writtenOrder } } = dialect
+  const { p, limit, packed, events: { number, writtenOrder } } = dialect
+
+  // The partial index of positions has it. Where all events have a position, nobody asks for it.
+  const newest = number === null ? '' : `, (SELECT max(position) FROM ${events}) AS newest`
 
   /** 1: id of the event to read after, or null; 2: limit; from 3 on: each type. */
   function read (types: number): string {
@@ -24,7 +27,7 @@ function eventLogSql ({ dialect }: Executor, { events }: Names) {
     const page = types === 0
       ? rows('')
       : `SELECT * FROM (${ofTypes.join(' UNION ALL ')}) AS of_types ORDER BY position LIMIT ${limit(2)}`
-    return `SELECT ${after} AS position, ${packed(EVENT_COLUMNS, page)} AS items`
+    return `SELECT ${after} AS position${newest}, ${packed(EVENT_COLUMNS, page)} AS items`
   }
 
   const history = `SELECT * FROM ${events} WHERE subject = ${p(1)} ORDER BY ${writtenOrder} DESC ` +
@@ -57,7 +60,13 @@ export function knexEventLog (
     const [row] = await read(sql.read(types?.length ?? 0), params)
     const events = unpacked(EVENT_COLUMNS, row?.['items']).map(toEvent)
     const isKnown = after === null || row?.['position'] !== null
-    return { isKnown, events: events.slice(0, limit), more: events.length > limit }
+    const more = events.length > limit
+    return { isKnown, events: events.slice(0, limit), more, newest: Number(row?.['newest'] ?? 0) }
+  }
+
+  /** True if an event has a position now that it did not have when the page was read, whoever has given it. */
+  async function isBehind (newest: number): Promise<boolean> {
+    return numbering.some !== null && (await numbering.some()).newest > newest
   }
 
   return {
@@ -67,7 +76,7 @@ export function knexEventLog (
       let page = await readPage({ ...request, types })
       if (!page.isKnown) await numbering.all()
       // What it lacks may be committed, and not have its position yet.
-      if (!page.more && (await numbering.some() > 0 || !page.isKnown)) page = await readPage({ ...request, types })
+      if (!page.more && (await isBehind(page.newest) || !page.isKnown)) page = await readPage({ ...request, types })
       return page.isKnown ? { events: page.events, more: page.more } : null
     },
 

@@ -5,10 +5,17 @@ import type { Names } from '../tables/names.ts'
 // As many events get their positions by one statement: some 50 ms of PostgreSQL's time.
 const NUMBERED_TOGETHER = 5000
 
+interface Numbered {
+  /** How many events got a position. */
+  count: number
+  /** The last position that is given, by any process. */
+  newest: number
+}
+
 /** Gives committed events their positions, where they do not have them from the start. */
 export interface Numbering {
-  /** Numbers a part of them, and returns how many got a position. */
-  some (): Promise<number>
+  /** Numbers a part of them; null if they have their positions from the start. */
+  some: (() => Promise<Numbered>) | null
   /** Numbers all that are committed now. */
   all (): Promise<void>
 }
@@ -16,19 +23,19 @@ export interface Numbering {
 /** Makes the numbering of events. */
 export function createNumbering ({ transaction, dialect }: Executor, names: Names): Numbering {
   const { number } = dialect.events
-  const together = createCoalescer<number>()
+  const together = createCoalescer<Numbered>()
 
-  async function numberOnce (statement: string): Promise<number> {
+  async function numberOnce (statement: string): Promise<Numbered> {
     // Its statements must see what other transactions commit meanwhile, whatever the database's default is.
     const [row] = await transaction((on) => on(statement, [NUMBERED_TOGETHER]))
-    return Number(row?.['numbered'])
+    return { count: Number(row?.['numbered']), newest: Number(row?.['newest']) }
   }
 
-  const some = async (): Promise<number> => number === null ? 0 : together('', () => numberOnce(number(names)))
+  const some = number === null ? null : async () => together('', () => numberOnce(number(names)))
   return {
     some,
     async all () {
-      while (await some() === NUMBERED_TOGETHER);
+      if (some !== null) while ((await some()).count === NUMBERED_TOGETHER);
     }
   }
 }

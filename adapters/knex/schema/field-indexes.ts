@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto'
+import { isStorageError, StorageError } from '../../../lib/core/storage-error.ts'
 import { isFilterable } from '../../../lib/core/storage-rules.ts'
+import type { JsonObject, SchemaRequirements } from '../../../lib/core/storage.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { Param } from '../drivers/driver.ts'
-import type { Names } from '../tables/names.ts'
+import { type Names, UNIQUE_INDEX } from '../tables/names.ts'
 
-// An index entry of PostgreSQL has at most 2700 bytes, so an index has the beginning of longer values.
+// An index entry of PostgreSQL has at most 2700 bytes, so an index has the beginning of longer values. Unique ones are
+// shorter.
 const INDEXED_LENGTH = 256
 
 /** A condition in SQL, with `?` for each of its values. */
@@ -25,17 +28,53 @@ function memberOf (dialect: Dialect, field: string): string {
   return dialect.member('fields', field)
 }
 
-/** The bare name of a field's index: readable, and unique on a database that ignores case. */
-export function fieldIndex ({ bare }: Names, field: string): string {
+/** The bare name of an index: readable, and unique on a database that ignores case. */
+function indexName ({ bare }: Names, start: string, field: string): string {
   requireFilterable(field)
   const digest = createHash('sha256').update(field).digest('hex').slice(0, 8)
-  return bare(`field_${field.slice(0, 12).toLowerCase()}_${digest}`)
+  return bare(`${start}${field.slice(0, 12).toLowerCase()}_${digest}`)
 }
 
-/** Creates a field's index, if there is none. The id in it keeps users with one value in the order of lists. */
-export function createFieldIndex (dialect: Dialect, names: Names, field: string): string {
-  const start = `substr(${memberOf(dialect, field)}, 1, ${INDEXED_LENGTH})`
-  return `CREATE INDEX IF NOT EXISTS "${fieldIndex(names, field)}" ON ${names.users} (${start}, id)`
+/** Runs a write of these fields. If one of them is taken, the error names it: the database knows only its index. */
+export async function namingTakenField<Value> (
+  names: Names,
+  fields: JsonObject,
+  write: () => Promise<Value>
+): Promise<Value> {
+  try {
+    return await write()
+  } catch (error) {
+    if (!isStorageError(error) || error.code !== 'field_taken') throw error
+    const field = Object.keys(fields).find((name) =>
+      isFilterable(name) && indexName(names, UNIQUE_INDEX, name) === error.field)
+    throw new StorageError('field_taken', error.message, undefined, field)
+  }
+}
+
+/** An index that a host requires. */
+export interface FieldIndex {
+  field: string
+  isUnique: boolean
+  /** Its bare name. */
+  name: string
+}
+
+/** The indexes of fields that are required. Lists that are filtered by a unique field use its unique index. */
+export function fieldIndexes (names: Names, { filterable = [], unique = [] }: SchemaRequirements): FieldIndex[] {
+  return [
+    ...filterable.filter((field) => !unique.includes(field))
+      .map((field) => ({ field, isUnique: false, name: indexName(names, 'field_', field) })),
+    ...unique.map((field) => ({ field, isUnique: true, name: indexName(names, UNIQUE_INDEX, field) }))
+  ]
+}
+
+/** Creates an index, if there is none. The id in it keeps users with one value in the order of lists. */
+export function createFieldIndex (dialect: Dialect, names: Names, { field, isUnique, name }: FieldIndex): string {
+  const member = memberOf(dialect, field)
+  // Null is no value: any number of users may have it.
+  const [kind, id] = isUnique ? ['UNIQUE INDEX', `(CASE WHEN ${member} = 'null' THEN id ELSE '' END)`] : ['INDEX', 'id']
+  const start = `substr(${member}, 1, ${INDEXED_LENGTH})`
+  return `CREATE ${kind} IF NOT EXISTS "${name}" ON ${names.users} (${start}, ${id})`
 }
 
 /**

@@ -2,7 +2,7 @@ import type { SchemaRequirements } from '../../../lib/core/storage.ts'
 import type { Executor, Query } from '../connection/executor.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { Names } from '../tables/names.ts'
-import { fieldIndex } from './field-indexes.ts'
+import { type FieldIndex, fieldIndexes } from './field-indexes.ts'
 import { LATEST, migrations, statementsBetween } from './migrations.ts'
 
 /** The schema in the database, compared with the one that this code makes. */
@@ -17,6 +17,8 @@ export interface SchemaReport {
   missing: string[]
   /** Filterable fields without an index. */
   unindexed: string[]
+  /** Unique fields without an index, so that several users may have one value. */
+  notUnique: string[]
 }
 
 const OBJECT = /CREATE (?:UNIQUE )?(?:INDEX|TRIGGER) "([^"]+)"/g
@@ -26,16 +28,17 @@ async function objectsInForce (query: Query, { schema }: Dialect, names: Names):
   return new Set((await query(schema.objectsInForce(names))).map(({ name }) => name))
 }
 
-/** The filterable fields that have no index, or a broken one. */
-export async function unindexedFields (
+/** The required indexes of fields that are missing, or broken. */
+export async function missingIndexes (
   query: Query,
   dialect: Dialect,
   names: Names,
-  { filterable = [] }: SchemaRequirements
-): Promise<string[]> {
-  if (filterable.length === 0) return []
+  requirements: SchemaRequirements
+): Promise<FieldIndex[]> {
+  const required = fieldIndexes(names, requirements)
+  if (required.length === 0) return []
   const inForce = await objectsInForce(query, dialect, names)
-  return filterable.filter((field) => !inForce.has(fieldIndex(names, field)))
+  return required.filter(({ name }) => !inForce.has(name))
 }
 
 /** Makes the function that inspects the schema. `versionOf`: reads its version. */
@@ -50,12 +53,16 @@ export function createInspection (
     const namesIn = (pattern: RegExp) => [...statements.matchAll(pattern)].map(([, name]) => String(name))
     const constraints = namesIn(CONSTRAINT).filter((name) => dialect.schema.seesConstraint(names, name))
     const inForce = await objectsInForce(query, dialect, names)
+    const indexes = await missingIndexes(query, dialect, names, requirements)
+    const fieldsOf = (wanted: boolean) =>
+      indexes.filter(({ isUnique }) => isUnique === wanted).map(({ field }) => field)
     return {
       version,
       latest: LATEST,
       pending: migrations.slice(version).map(({ name }) => name),
       missing: [...namesIn(OBJECT), ...constraints].filter((name) => !inForce.has(name)),
-      unindexed: await unindexedFields(query, dialect, names, requirements)
+      unindexed: fieldsOf(false),
+      notUnique: fieldsOf(true)
     }
   }
 }

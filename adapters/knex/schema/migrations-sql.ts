@@ -4,12 +4,17 @@ import { Type } from '../../../lib/core/typebox.ts'
 import { dialectOf } from '../dialects/index.ts'
 import type { SqliteDriver } from '../drivers/sqlite-drivers.ts'
 import { namesOf, namingTable } from '../tables/names.ts'
-import { createFieldIndex } from './field-indexes.ts'
+import { createFieldIndex, fieldIndexes } from './field-indexes.ts'
 import { LATEST, statementsBetween } from './migrations.ts'
 
 const version = {
   schema: Type.Integer({ minimum: 0, maximum: LATEST }),
   message: `must be a version from 0 to ${LATEST}`
+}
+
+const fieldNames = {
+  schema: Type.Array(Type.String({ pattern: FILTERABLE.source })),
+  message: 'must be a list of names of fields, each of 1 to 63 letters, digits and _'
 }
 
 const optionTable = {
@@ -21,10 +26,9 @@ const optionTable = {
    */
   to: defaulted<number>(LATEST, version),
   /** Fields that lists are filtered by: the SQL makes their indexes too. */
-  filterable: defaulted<readonly string[]>([], {
-    schema: Type.Array(Type.String({ pattern: FILTERABLE.source })),
-    message: 'must be a list of names of fields, each of 1 to 63 letters, digits and _'
-  })
+  filterable: defaulted<readonly string[]>([], fieldNames),
+  /** Fields whose value at most one user has: the SQL makes their unique indexes too. */
+  unique: defaulted<readonly string[]>([], fieldNames)
 }
 
 export interface MigrationsSqlOptions extends OptionsOf<typeof optionTable> {}
@@ -36,15 +40,16 @@ export interface MigrationsSqlOptions extends OptionsOf<typeof optionTable> {}
  */
 export function migrationsSql (client: 'pg' | SqliteDriver, options: MigrationsSqlOptions = {}): string {
   const checked = readOptions('fastify-users: migrationsSql()', optionTable, options)
-  const { from, to, filterable, schema, tablePrefix } = checked
+  const { from, to, filterable, unique, schema, tablePrefix } = checked
   const dialect = dialectOf(client)
   const naming = { ...(schema !== undefined && { schema }), ...(tablePrefix !== undefined && { tablePrefix }) }
   const names = namesOf(naming, dialect.hasSchemas)
+  const indexes = fieldIndexes(names, { filterable, unique })
   const statements = [
     dialect.transaction.begin,
     ...(from === 0 && to > 0 ? dialect.schema.createSchema(names) : []),
     ...statementsBetween(dialect, names, from, to),
-    ...(to > 0 ? filterable.map((field) => createFieldIndex(dialect, names, field)) : []),
+    ...(to > 0 ? indexes.map((index) => createFieldIndex(dialect, names, index)) : []),
     'COMMIT'
   ]
   return statements.map((statement) => `${statement};\n`).join('')

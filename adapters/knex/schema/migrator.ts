@@ -1,9 +1,10 @@
 import { StorageError } from '../../../lib/core/storage-error.ts'
 import type { SchemaRequirements } from '../../../lib/core/storage.ts'
+import { toStorageError } from '../connection/driver-errors.ts'
 import type { Executor, Query } from '../connection/executor.ts'
 import type { Names } from '../tables/names.ts'
-import { createFieldIndex } from './field-indexes.ts'
-import { createInspection, type SchemaReport, unindexedFields } from './inspection.ts'
+import { createFieldIndex, type FieldIndex } from './field-indexes.ts'
+import { createInspection, missingIndexes, type SchemaReport } from './inspection.ts'
 import { LATEST, statementsBetween } from './migrations.ts'
 
 /** Keeps the tables in step with the code. */
@@ -67,8 +68,18 @@ export function createMigrator (executor: Executor, names: Names): Migrator {
     return version
   }
 
-  const unindexed = (query: Query, requirements: SchemaRequirements): Promise<string[]> =>
-    unindexedFields(query, dialect, names, requirements)
+  const missing = (query: Query, requirements: SchemaRequirements): Promise<FieldIndex[]> =>
+    missingIndexes(query, dialect, names, requirements)
+
+  async function createIndex (query: Query, index: FieldIndex): Promise<void> {
+    await query(createFieldIndex(dialect, names, index)).catch((thrown) => {
+      const error = toStorageError(thrown, names)
+      if (error.code !== 'field_taken') throw error
+      const message = `users have the same value of the field ${index.field}, so it can not be unique: give each of ` +
+        'them another one'
+      throw new StorageError('field_taken', message, undefined, index.field)
+    })
+  }
 
   const migrated = { created: false }
 
@@ -82,18 +93,23 @@ export function createMigrator (executor: Executor, names: Names): Migrator {
       if (version < LATEST) {
         throw schemaBehind(`the tables are at version ${version}, this code needs ${LATEST}`, 'migrate()')
       }
-      const fields = await unindexed(onPool, requirements)
-      if (fields.length > 0) {
-        throw schemaBehind(`there is no index for lists filtered by ${fields.join(', ')}`, 'migrate({ filterable })')
+      const indexes = await missing(onPool, requirements)
+      const listed = (wanted: boolean) =>
+        indexes.filter(({ isUnique }) => isUnique === wanted).map(({ field }) => field).join(', ')
+      if (listed(false) !== '') {
+        throw schemaBehind(`there is no index for lists filtered by ${listed(false)}`, 'migrate({ filterable })')
+      }
+      if (listed(true) !== '') {
+        throw schemaBehind(`there is no index that keeps ${listed(true)} unique`, 'migrate({ unique })')
       }
     },
 
     async migrate (requirements = {}) {
       // On a current schema nothing is asked for that needs the right to change one.
-      if (await versionIn(onPool) === LATEST && (await unindexed(onPool, requirements)).length === 0) return
+      if (await versionIn(onPool) === LATEST && (await missing(onPool, requirements)).length === 0) return
       const before = await transaction(async (query) => {
         const version = await go(query, LATEST, 'up')
-        for (const field of await unindexed(query, requirements)) await query(createFieldIndex(dialect, names, field))
+        for (const index of await missing(query, requirements)) await createIndex(query, index)
         return version
       }, { exclusive: true, noTimeout: true })
       migrated.created ||= before === 0

@@ -1,21 +1,23 @@
 import type { Dialect } from '../dialects/dialect.ts'
+import { USER_CONSTRAINTS } from '../dialects/user-constraints.ts'
 import type { Names } from '../tables/names.ts'
 
-function usersTable ({ schema: { bytewise, json, moment, isJsonObject, isId } }: Dialect, names: Names): string[] {
+function usersTable ({ schema }: Dialect, names: Names): string[] {
+  const { bytewise, json, moment } = schema
   const { users, quoted, emailUnique } = names
+  const checks = (column: string) => USER_CONSTRAINTS.filter((each) => each.column === column)
+    .map(({ name, holds }) => `\n          CONSTRAINT ${quoted(name)} CHECK (${holds(schema)})`).join('')
   return [
     `CREATE TABLE ${users} (
-        id ${bytewise} NOT NULL CONSTRAINT ${quoted('users_pkey')} PRIMARY KEY
-          CONSTRAINT ${quoted('users_id_form')} CHECK (${isId('id', 'usr')}),
-        name text NOT NULL,
-        name_key ${bytewise} NOT NULL,
-        email text NOT NULL,
-        email_key ${bytewise} NOT NULL CONSTRAINT "${emailUnique}" UNIQUE,
-        version integer NOT NULL,
-        created_at ${moment} NOT NULL,
-        updated_at ${moment} NOT NULL,
-        fields ${json} NOT NULL DEFAULT '{}'
-          CONSTRAINT ${quoted('users_fields_object')} CHECK (${isJsonObject('fields')})
+        id ${bytewise} NOT NULL CONSTRAINT ${quoted('users_pkey')} PRIMARY KEY${checks('id')},
+        name text NOT NULL${checks('name')},
+        name_key ${bytewise} NOT NULL${checks('name_key')},
+        email text NOT NULL${checks('email')},
+        email_key ${bytewise} NOT NULL CONSTRAINT "${emailUnique}" UNIQUE${checks('email_key')},
+        version integer NOT NULL${checks('version')},
+        created_at ${moment} NOT NULL${checks('created_at')},
+        updated_at ${moment} NOT NULL${checks('updated_at')},
+        fields ${json} NOT NULL DEFAULT '{}'${checks('fields')}
       )`,
     `CREATE INDEX ${quoted('users_name_key')} ON ${users} (name_key)`
   ]

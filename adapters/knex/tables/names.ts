@@ -11,6 +11,9 @@ const identifier = {
 /** PostgreSQL's channel for changes of API keys. It is the database's, so a notification names the schema. */
 export const KEY_CHANGES_CHANNEL = 'fastify_users_api_keys'
 
+/** What the names of unique fields' indexes begin with, after the prefix. */
+export const UNIQUE_INDEX = 'unique_'
+
 /** The option that every storage in SQL has. */
 export const prefixOption = {
   /** Prefix of every table, constraint and index of ours. Default `fastify_users_`. */

@@ -14,6 +14,7 @@ import { lifecycleErrors } from './lifecycle-errors.ts'
 import { listsFilters } from './lists-filters.ts'
 import { listsPages } from './lists-pages.ts'
 import { listsPrefix } from './lists-prefix.ts'
+import { listsReading } from './lists-reading.ts'
 import { listsSnapshots } from './lists-snapshots.ts'
 import type { Mistake } from './plant.ts'
 import { transactions } from './transactions.ts'
@@ -26,12 +27,15 @@ import { writesCreate } from './writes-create.ts'
 import { writesDelete } from './writes-delete.ts'
 import { writesGuards } from './writes-guards.ts'
 import { writesRaces } from './writes-races.ts'
+import { writesUnique } from './writes-unique.ts'
 import { writesUpdate } from './writes-update.ts'
 
 const themes: Record<string, Mistake[]> = {
   values: [...valuesText, ...valuesFields, ...valuesRecords, ...valuesLookups],
-  writes: [...writesCreate, ...writesUpdate, ...writesGuards, ...writesDelete, ...writesRaces, ...userCaches],
-  lists: [...listsPages, ...listsPrefix, ...listsFilters, ...listsSnapshots],
+  writes: [
+    ...writesCreate, ...writesUpdate, ...writesGuards, ...writesDelete, ...writesRaces, ...writesUnique, ...userCaches
+  ],
+  lists: [...listsPages, ...listsPrefix, ...listsFilters, ...listsReading, ...listsSnapshots],
   idempotency: [...idempotency, ...idempotencyDeletions],
   'api-keys': [...apiKeys, ...apiKeysRotate, ...apiKeysRevoke, ...apiKeysRaces, ...keyCaches],
   lifecycle: [...lifecycle, ...lifecycleClose, ...lifecycleErrors],

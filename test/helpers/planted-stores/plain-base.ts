@@ -9,7 +9,7 @@ export class PlainBase {
   supports = { transactions: true, eventLog: false }
   readonly database = new Database()
   readonly session: Session = this.database
-  readonly schema = { migrated: false, required: new Set<string>() }
+  readonly schema = { migrated: false, required: new Set<string>(), unique: new Set<string>() }
 
   async turn (): Promise<void> {
     await turn()
@@ -33,10 +33,11 @@ export class PlainBase {
     return apply(this.session.state, check(this.session.state))
   }
 
-  async check ({ filterable = [] }: SchemaRequirements = {}): Promise<void> {
+  async check ({ filterable = [], unique = [] }: SchemaRequirements = {}): Promise<void> {
     await this.turn()
-    const { migrated, required } = this.schema
-    if (migrated && filterable.every((name) => required.has(name))) return
+    const { migrated, required, unique: isUnique } = this.schema
+    const isFound = filterable.every((name) => required.has(name) || isUnique.has(name))
+    if (migrated && isFound && unique.every((name) => isUnique.has(name))) return
     throw new StorageError('schema_behind', 'the schema lacks something')
   }
 

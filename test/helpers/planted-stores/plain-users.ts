@@ -1,14 +1,15 @@
+import { READ_PART_MAX } from '../../../lib/core/limits.ts'
 import { requireSameRequest, requireVersion } from '../../../lib/core/storage-rules.ts'
 import { StorageError } from '../../../lib/core/storage-error.ts'
 import type {
-  Creation, Idempotency, JsonObject, Page, PageRequest, UserChanges, UserFilter, UserKeys, UserRecord, UserUpdate,
-  VersionGuard
+  Creation, Idempotency, JsonObject, OnUsers, Page, PageRequest, UserChanges, UserFilter, UserKeys, UserRecord,
+  UserUpdate, VersionGuard
 } from '../../../lib/core/storage.ts'
-import { PlainBase } from './plain-base.ts'
+import { PlainUnique } from './plain-unique.ts'
 import type { IdempotencyRow, State, UserRow } from './state.ts'
 
 /** Users and idempotency keys. */
-export class PlainUsers extends PlainBase {
+export class PlainUsers extends PlainUnique {
   keepUser (user: UserRecord): UserRecord {
     return structuredClone(user)
   }
@@ -35,6 +36,7 @@ export class PlainUsers extends PlainBase {
     if (first !== null) return first
     this.requireFreeId(state, row.user.id)
     this.requireFreeEmail(state, row.keys.emailKey, row.user.id)
+    this.requireFreeFields(state, row.user.fields, row.user.id)
     return null
   }
 
@@ -104,6 +106,19 @@ export class PlainUsers extends PlainBase {
     return await this.read((state) => this.usersOf(state, filter, page))
   }
 
+  async readUsers (filter: UserFilter, order: 'asc' | 'desc', onPart: OnUsers): Promise<void> {
+    const users = await this.read((state) => this.readingOf(state, filter, order))
+    await this.giveParts(users, onPart)
+  }
+
+  readingOf (state: State, filter: UserFilter, order: 'asc' | 'desc'): UserRecord[] {
+    return this.sort(this.matching(state, filter), order).map((user) => this.giveUser(user))
+  }
+
+  async giveParts (users: UserRecord[], onPart: OnUsers, size = READ_PART_MAX): Promise<void> {
+    for (let start = 0; start < users.length; start += size) await onPart(users.slice(start, start + size))
+  }
+
   usersOf (state: State, filter: UserFilter, page: PageRequest): Page<UserRecord> {
     const { items, total } = this.pageOf(this.matching(state, filter), page)
     return { items: items.map((user) => this.giveUser(user)), total }
@@ -160,6 +175,7 @@ export class PlainUsers extends PlainBase {
     if (changes.email !== undefined && !this.isStored(row, changes)) {
       this.requireFreeEmail(state, changes.email.key, id)
     }
+    if (changes.fields !== undefined) this.requireFreeFields(state, changes.fields, id)
     return row
   }
 

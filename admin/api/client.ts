@@ -1,0 +1,101 @@
+import { ApiError } from './error.ts'
+import type { Json } from './types.ts'
+
+export interface RequestOptions {
+  signal?: AbortSignal
+  headers?: Readonly<Record<string, string>>
+  /** Sent as JSON; as a merge patch with PATCH. */
+  body?: Json
+  /** Waits and asks again while the server says that it is too busy. For work on many users. */
+  isPatient?: boolean
+}
+
+export interface Answer<Body> {
+  body: Body
+  etag: string | null
+}
+
+/** Sends requests to the API with the key of the person who is signed in. */
+export interface Client {
+  get: <Body>(path: string, options?: RequestOptions) => Promise<Answer<Body>>
+  send: <Body>(method: 'POST' | 'PATCH' | 'DELETE', path: string, options?: RequestOptions) => Promise<Answer<Body>>
+}
+
+const PATIENCE = 5
+const LONGEST_WAIT = 120
+
+function secondsOf (text: string | null): number | null {
+  if (text === null) return null
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
+  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : null
+}
+
+function wait (seconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, seconds * 1000)
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    }, { once: true })
+  })
+}
+
+/**
+ * `token` gives what is sent as Bearer token; `onUnauthorized` is called for each answer 401. Every method throws
+ * ApiError for an answer that is no success.
+ */
+export function createClient (base: string, token: () => string, onUnauthorized: () => void): Client {
+  async function once<Body> (method: string, path: string, options: RequestOptions): Promise<Answer<Body>> {
+    const { signal, headers, body } = options
+    // A header can't hold it, and no key has such characters: the browser would report a failed connection.
+    if (!/^[\x20-\x7e]*$/.test(token())) throw new ApiError(401, { code: 'invalid_api_key' }, null)
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+    let response: Response
+    try {
+      response = await fetch(new URL(`${base}${path}`, document.baseURI), {
+        method,
+        cache: 'no-store',
+        redirect: 'error',
+        headers: {
+          ...headers,
+          authorization: `Bearer ${token()}`,
+          ...(body !== undefined && { 'content-type': type })
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(signal !== undefined && { signal })
+      })
+    } catch (error) {
+      if (signal?.aborted === true) throw error
+      throw new ApiError(0, undefined, null)
+    }
+    const text = await response.text()
+    const parsed = (): Body => JSON.parse(text)
+    if (response.ok) return { body: text === '' ? Object({}) : parsed(), etag: response.headers.get('etag') }
+    let problem: Json | undefined
+    try {
+      problem = JSON.parse(text)
+    } catch { /* Not ours: a proxy has answered. */ }
+    const error = new ApiError(response.status, problem, secondsOf(response.headers.get('retry-after')))
+    if (error.isUnauthorized) onUnauthorized()
+    throw error
+  }
+
+  async function request<Body> (method: string, path: string, options: RequestOptions = {}): Promise<Answer<Body>> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await once<Body>(method, path, options)
+      } catch (error) {
+        const isBusy = error instanceof ApiError && (error.status === 429 || error.status === 503)
+        if (!isBusy || options.isPatient !== true || tries >= PATIENCE) throw error
+        const seconds = error.retryAfter ?? tries
+        if (seconds > LONGEST_WAIT) throw error
+        await wait(Math.max(1, seconds), options.signal)
+      }
+    }
+  }
+
+  return {
+    get: (path, options) => request('GET', path, options),
+    send: (method, path, options) => request(method, path, options)
+  }
+}

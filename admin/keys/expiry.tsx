@@ -1,0 +1,27 @@
+import type { ApiKey } from '../api/types.ts'
+import { Time } from '../parts/feedback.tsx'
+import { useSpeech } from '../state/texts.ts'
+
+const DAY_MS = 86_400_000
+/** Days before its end from which a key is said to expire soon. */
+const SOON_DAYS = 30
+
+export function isActive ({ revokedAt, expiresAt }: ApiKey): boolean {
+  return revokedAt === undefined && (expiresAt === undefined || Date.parse(expiresAt) > Date.now())
+}
+
+/** Whether a key can be used, in a colour and in words. */
+export function KeyStatus ({ apiKey }: { apiKey: ApiKey }) {
+  const { say, time } = useSpeech()
+  const { revokedAt, expiresAt } = apiKey
+  if (revokedAt !== undefined) return <span class='badge off'>{say('keys.revoked', { when: time(revokedAt) })}</span>
+  if (!isActive(apiKey)) return <span class='badge off'>{say('keys.expired')}</span>
+  const days = expiresAt === undefined ? Infinity : Math.floor((Date.parse(expiresAt) - Date.now()) / DAY_MS)
+  if (days >= SOON_DAYS) return <span class='badge on'>{say('keys.active')}</span>
+  return <span class='badge soon'>{days < 1 ? say('keys.today') : say('keys.soon', { count: days })}</span>
+}
+
+export function Expiry ({ apiKey: { expiresAt } }: { apiKey: ApiKey }) {
+  const { say } = useSpeech()
+  return expiresAt === undefined ? <>{say('page.never')}</> : <Time moment={expiresAt} />
+}

@@ -1,0 +1,89 @@
+import { useState } from 'preact/hooks'
+import type { ApiKey, NewApiKey } from '../api/types.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { Alert, Secret, useAction } from '../parts/feedback.tsx'
+import { SelectField } from '../parts/field.tsx'
+import { useSession } from '../state/session.ts'
+import { useSpeech } from '../state/texts.ts'
+
+interface DialogProps {
+  apiKey: ApiKey
+  onClose: (isDone: boolean) => void
+}
+
+const HOUR = 3600
+
+/** Replaces a key: the new text is shown once, and the old one goes on for a while. */
+export function RotateKey ({ apiKey, onClose }: DialogProps) {
+  const { say } = useSpeech()
+  const { client } = useSession()
+  const [overlap, setOverlap] = useState(String(24 * HOUR))
+  const [made, setMade] = useState<NewApiKey | null>(null)
+  const { error, isBusy, run } = useAction()
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    run(async () => {
+      const body = { overlap: Number(overlap) }
+      setMade((await client.send<NewApiKey>('POST', `/api-keys/${apiKey.id}/rotate`, { body })).body)
+    })
+  }
+  return (
+    <Dialog title={say('keys.rotateOf', { name: apiKey.name })} onClose={() => onClose(made !== null)}>
+      {made === null
+        ? (
+          <form onSubmit={submit}>
+            <p>{say('keys.rotateHelp')}</p>
+            <SelectField
+              label={say('keys.overlap')}
+              value={overlap}
+              options={[
+                ['0', say('keys.now')],
+                [String(HOUR), say('keys.hour')],
+                [String(24 * HOUR), say('keys.days', { count: 1 })],
+                [String(7 * 24 * HOUR), say('keys.days', { count: 7 })]
+              ]}
+              onValue={setOverlap}
+            />
+            <Alert error={error} />
+            <div class='bar'>
+              <button type='submit' class='primary' disabled={isBusy}>{say('keys.rotate')}</button>
+              <button type='button' onClick={() => onClose(false)}>{say('page.cancel')}</button>
+            </div>
+          </form>
+          )
+        : (
+          <>
+            <Secret label='keys.text' help='keys.once' text={made.key} />
+            <button type='button' onClick={() => onClose(true)}>{say('page.close')}</button>
+          </>
+          )}
+    </Dialog>
+  )
+}
+
+/** Ends a key for ever, after a question. */
+export function RevokeKey ({ apiKey, onClose }: DialogProps) {
+  const { say } = useSpeech()
+  const { client } = useSession()
+  const { error, isBusy, run } = useAction()
+  return (
+    <Dialog title={say('keys.revokeOf', { name: apiKey.name })} onClose={() => onClose(false)}>
+      <p>{say('keys.revokeHelp')}</p>
+      <Alert error={error} />
+      <div class='bar'>
+        <button
+          type='button'
+          class='danger'
+          disabled={isBusy}
+          onClick={() => run(async () => {
+            await client.send('DELETE', `/api-keys/${apiKey.id}`)
+            onClose(true)
+          })}
+        >
+          {say('keys.revoke')}
+        </button>
+        <button type='button' onClick={() => onClose(false)}>{say('page.cancel')}</button>
+      </div>
+    </Dialog>
+  )
+}

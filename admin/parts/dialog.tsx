@@ -1,0 +1,40 @@
+import type { ComponentChildren } from 'preact'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { Notices } from './notices.tsx'
+
+interface DialogProps {
+  title: string
+  /** Called for Escape. */
+  onClose: () => void
+  isWide?: boolean
+  children: ComponentChildren
+}
+
+/** A modal dialog. The browser keeps the focus inside, and gives it back to where it was. */
+export function Dialog ({ title, onClose, isWide = false, children }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null)
+  const heading = useId()
+  useLayoutEffect(() => {
+    const dialog = element.current
+    const before = document.activeElement
+    dialog?.showModal()
+    return () => {
+      dialog?.close()
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
+    }
+  }, [])
+  return (
+    <dialog
+      ref={element}
+      class={isWide ? 'wide' : ''}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+    >
+      <h2 id={heading}>{title}</h2>
+      <Notices>{children}</Notices>
+    </dialog>
+  )
+}

@@ -1,0 +1,128 @@
+import { type ComponentChildren, h } from 'preact'
+import { useId } from 'preact/hooks'
+import { useSpeech } from '../state/texts.ts'
+
+/** What a control needs to be described by its label, hint and fault. */
+export interface ControlProps {
+  id: string
+  'aria-describedby'?: string
+  'aria-invalid'?: 'true'
+  'aria-required'?: 'true'
+}
+
+interface FieldProps {
+  label: string
+  hint?: string | undefined
+  fault?: string | undefined
+  isRequired?: boolean
+  children: (control: ControlProps) => ComponentChildren
+}
+
+/** A control with its label, its hint, and what is wrong with it. */
+export function Field ({ label, hint, fault, isRequired = false, children }: FieldProps) {
+  const id = useId()
+  const described = [hint === undefined ? '' : `${id}-hint`, fault === undefined ? '' : `${id}-fault`]
+    .filter((each) => each !== '').join(' ')
+  return (
+    <div class='field'>
+      <label for={id}>
+        {label}
+        {isRequired && <span aria-hidden='true'> *</span>}
+      </label>
+      {children({
+        id,
+        ...(described !== '' && { 'aria-describedby': described }),
+        ...(fault !== undefined && { 'aria-invalid': 'true' }),
+        ...(isRequired && { 'aria-required': 'true' })
+      })}
+      {hint !== undefined && <p class='hint' id={`${id}-hint`}>{hint}</p>}
+      {fault !== undefined && <p class='fault' id={`${id}-fault`}>{fault}</p>}
+    </div>
+  )
+}
+
+interface TextFieldProps {
+  type?: 'text' | 'search' | 'email' | 'url' | 'password' | 'date' | 'datetime-local'
+  inputMode?: 'decimal' | 'numeric'
+  dir?: 'ltr' | 'auto'
+  step?: number
+  label: string
+  hint?: string | undefined
+  fault?: string | undefined
+  isRequired?: boolean
+  value: string
+  onValue: (value: string) => void
+}
+
+/** One line of text. Its direction follows what is typed. */
+export function TextField (props: TextFieldProps) {
+  const { type = 'text', dir = 'auto', label, hint, fault, isRequired = false, value, onValue, inputMode, step } = props
+  return (
+    <Field label={label} hint={hint} fault={fault} isRequired={isRequired}>
+      {(control) => {
+        const common = {
+          ...control,
+          ...(inputMode !== undefined && { inputMode }),
+          ...(step !== undefined && { step }),
+          dir,
+          value,
+          spellcheck: false,
+          autocomplete: 'off',
+          onInput: (event: { currentTarget: HTMLInputElement }) => onValue(event.currentTarget.value)
+        } as const
+        // JSX has another interface for each type of input.
+        return h('input', { ...common, type })
+      }}
+    </Field>
+  )
+}
+
+interface SelectProps {
+  label: string
+  hint?: string | undefined
+  fault?: string | undefined
+  isRequired?: boolean
+  value: string
+  /** Values, with what is shown for them. */
+  options: ReadonlyArray<readonly [string, string]>
+  onValue: (value: string) => void
+}
+
+export function SelectField ({ label, hint, fault, isRequired = false, value, options, onValue }: SelectProps) {
+  return (
+    <Field label={label} hint={hint} fault={fault} isRequired={isRequired}>
+      {(control) => (
+        <select {...control} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+          {options.map(([each, text]) => <option key={each} value={each} selected={each === value}>{text}</option>)}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+interface CheckboxProps {
+  label: ComponentChildren
+  checked: boolean
+  onChecked: (checked: boolean) => void
+  disabled?: boolean
+}
+
+export function Checkbox ({ label, checked, onChecked, disabled = false }: CheckboxProps) {
+  return (
+    <label class='check'>
+      <input
+        type='checkbox'
+        checked={checked}
+        disabled={disabled}
+        onChange={(event) => onChecked(event.currentTarget.checked)}
+      />
+      <span>{label}</span>
+    </label>
+  )
+}
+
+/** Says what is needed before a form can be saved. */
+export function RequiredNote () {
+  const { say } = useSpeech()
+  return <p class='hint'>{say('page.required')}</p>
+}

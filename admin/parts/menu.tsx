@@ -1,0 +1,40 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+
+interface MenuProps {
+  label: ComponentChildren
+  /** At which edge of its button it opens. */
+  side?: 'start' | 'end'
+  children: ComponentChildren
+}
+
+/** What opens below a button, and closes by Escape or when the person goes on elsewhere. */
+export function Menu ({ label, side = 'start', children }: MenuProps) {
+  const element = useRef<HTMLDetailsElement>(null)
+  useEffect(() => {
+    const close = (event: Event): void => {
+      const { current } = element
+      if (current !== null && event.target instanceof Node && !current.contains(event.target)) current.open = false
+    }
+    document.addEventListener('pointerdown', close)
+    document.addEventListener('focusin', close)
+    return () => {
+      document.removeEventListener('pointerdown', close)
+      document.removeEventListener('focusin', close)
+    }
+  }, [])
+  return (
+    <details
+      ref={element}
+      class={`menu ${side}`}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || element.current?.open !== true) return
+        element.current.open = false
+        element.current.querySelector('summary')?.focus()
+      }}
+    >
+      <summary>{label}</summary>
+      <div>{children}</div>
+    </details>
+  )
+}

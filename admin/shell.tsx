@@ -1,0 +1,108 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { EventsView } from './events/view.tsx'
+import { KeysView } from './keys/view.tsx'
+import { Needs, Time } from './parts/feedback.tsx'
+import { Menu } from './parts/menu.tsx'
+import { Notices } from './parts/notices.tsx'
+import { hrefOf, type Route, useRoute } from './state/route.ts'
+import { useSession } from './state/session.ts'
+import { type TextName, useSpeech } from './state/texts.ts'
+import { CreateUser } from './users/create.tsx'
+import { UserDetail } from './users/detail.tsx'
+import { UserList } from './users/list.tsx'
+import { WebhookDetail } from './webhooks/detail.tsx'
+import { WebhookList } from './webhooks/list.tsx'
+
+const USER = /^usr_[0-9a-z]{26}$/
+const WEBHOOK = /^whk_[0-9a-z]{26}$/
+
+interface Section { key: string, title: TextName, scope: string }
+
+/** What there is to see, of what the API offers. */
+function useSections (): Section[] {
+  const { capabilities: { offers } } = useSession()
+  return [
+    { key: 'users', title: 'users.title', scope: 'users:read' },
+    ...offers.apiKeys ? [{ key: 'api-keys', title: 'keys.title', scope: 'keys:read' } as const] : [],
+    ...offers.events ? [{ key: 'events', title: 'events.title', scope: 'events:read' } as const] : [],
+    ...offers.webhooks ? [{ key: 'webhooks', title: 'hooks.title', scope: 'webhooks:read' } as const] : []
+  ]
+}
+
+function View ({ section, route: { path, query } }: { section: string | undefined, route: Route }) {
+  const { say } = useSpeech()
+  const [, id] = path
+  switch (section) {
+    case 'users':
+      if (id === undefined) return <UserList query={query} />
+      if (id === 'new') return <CreateUser />
+      return USER.test(id) ? <UserDetail key={id} id={id} /> : <p>{say('error.user_not_found')}</p>
+    case 'api-keys': return <KeysView />
+    case 'events': return <EventsView />
+    case 'webhooks':
+      if (id === undefined) return <WebhookList />
+      return WEBHOOK.test(id) ? <WebhookDetail key={id} id={id} /> : <p>{say('error.webhook_not_found')}</p>
+    default: return <p>{say('page.notFound')}</p>
+  }
+}
+
+/** Who is signed in. */
+function Caller ({ hasSession }: { hasSession: boolean }) {
+  const { say } = useSpeech()
+  const { capabilities: { caller: { id, name, scopes, expiresAt } }, signOut } = useSession()
+  return (
+    <Menu label={<bdi>{name ?? id}</bdi>} side='end'>
+      <p>{say('signIn.as', { name: name ?? id })}</p>
+      <p>{say('signIn.scopes', { scopes: scopes.join(', ') })}</p>
+      {expiresAt !== undefined && <p>{say('keys.expires')}: <Time moment={expiresAt} /></p>}
+      {!hasSession && <button type='button' onClick={signOut}>{say('signIn.out')}</button>}
+    </Menu>
+  )
+}
+
+/** The frame of every view: sections, who is signed in, what was done. */
+export function Shell ({ hasSession }: { hasSession: boolean }) {
+  const { say } = useSpeech()
+  const route = useRoute(() => window.confirm(say('page.unsaved')))
+  const sections = useSections()
+  const heading = useRef<HTMLHeadingElement>(null)
+  const place = route.path.join('/')
+  const section = sections.find(({ key }) => key === (route.path[0] ?? 'users'))
+  const isNew = section?.key === 'users' && route.path[1] === 'new'
+  const title = section === undefined ? say('page.notFound') : say(isNew ? 'user.newTitle' : section.title)
+
+  useEffect(() => {
+    document.title = [...new Set([title, say('page.title')])].join(' · ')
+  }, [title])
+  // Each view begins at its heading, for the keyboard and for screen readers; the first one after signing in too.
+  useEffect(() => heading.current?.focus(), [place])
+
+  return (
+    <Notices>
+      <a
+        class='skip'
+        href='#content'
+        onClick={(event) => {
+          event.preventDefault()
+          heading.current?.focus()
+        }}
+      >
+        {say('page.skip')}
+      </a>
+      <header class='top'>
+        <nav aria-label={say('page.sections')}>
+          {sections.map(({ key, title }) => (
+            <a key={key} href={hrefOf([key])} {...(key === section?.key && { 'aria-current': 'page' })}>{say(title)}</a>
+          ))}
+        </nav>
+        <Caller hasSession={hasSession} />
+      </header>
+      <main id='content'>
+        <h1 ref={heading} tabIndex={-1}>{title}</h1>
+        {section === undefined
+          ? <p>{say('page.notFound')}</p>
+          : <Needs scope={section.scope} hasForm><View section={section.key} route={route} /></Needs>}
+      </main>
+    </Notices>
+  )
+}

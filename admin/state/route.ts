@@ -1,0 +1,77 @@
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+
+// The page's places are behind the `#` of its address: they work under any prefix, and no server sees them.
+
+export interface Route {
+  /** Such as `['users', 'usr_…']`. */
+  path: readonly string[]
+  query: URLSearchParams
+}
+
+/** Says whether something would be lost by leaving; null: nothing. */
+let guard: (() => boolean) | null = null
+let current = location.hash
+
+function parse (hash: string): Route {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s)
+  return { path: path.split('/').filter((part) => part !== '').map(decoded), query: new URLSearchParams(query) }
+}
+
+function decoded (part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** The address of a place, for links. */
+export function hrefOf (path: readonly string[], query: URLSearchParams = new URLSearchParams()): string {
+  const search = query.toString()
+  return `#/${path.map(encodeURIComponent).join('/')}${search === '' ? '' : `?${search}`}`
+}
+
+export function navigate (href: string): void {
+  location.hash = href
+}
+
+/** Changes the query of the place without a step in the browser's history. */
+export function replaceQuery (query: URLSearchParams): void {
+  history.replaceState(null, '', hrefOf(parse(location.hash).path, query))
+  window.dispatchEvent(new HashChangeEvent('hashchange'))
+}
+
+/** Asks `mayLeave` before the place is left, while the component is there. */
+export function useGuard (mayLeave: () => boolean): void {
+  // Before the next event: an effect after painting would know a late keystroke too late.
+  useLayoutEffect(() => {
+    const stay = (event: BeforeUnloadEvent): void => {
+      if (!mayLeave()) event.preventDefault()
+    }
+    guard = mayLeave
+    window.addEventListener('beforeunload', stay)
+    return () => {
+      guard = null
+      window.removeEventListener('beforeunload', stay)
+    }
+  })
+}
+
+/** The place that the page is at. `confirmLeave` asks the person when a form there is not saved. */
+export function useRoute (confirmLeave: () => boolean): Route {
+  const [hash, setHash] = useState(location.hash)
+  useEffect(() => {
+    const change = (): void => {
+      const isAway = parse(location.hash).path.join('/') !== parse(current).path.join('/')
+      if (isAway && guard !== null && !guard() && !confirmLeave()) {
+        history.replaceState(null, '', current === '' ? '#/' : current)
+        return
+      }
+      current = location.hash
+      setHash(current)
+    }
+    window.addEventListener('hashchange', change)
+    return () => window.removeEventListener('hashchange', change)
+  })
+  return parse(hash)
+}

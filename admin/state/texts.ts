@@ -1,0 +1,74 @@
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import type { TextName, Texts } from '../../lib/admin/texts.ts'
+import { ApiError } from '../api/error.ts'
+import type { Fault } from '../api/types.ts'
+
+export type { TextName }
+type Values = Readonly<Record<string, string | number>>
+
+/** Says things in the page's language. */
+export interface Speech {
+  language: string
+  /** A text with its values filled in. The plural form follows `count`. */
+  say: (name: TextName, values?: Values) => string
+  number: (value: number) => string
+  /** A moment for people, to the minute, in their own time zone. */
+  time: (moment: string) => string
+  /** What went wrong, in a sentence. */
+  sayError: (error: unknown) => string
+  /** What is wrong with a field, in a sentence. */
+  sayFault: (fault: Fault) => string
+}
+
+export function createSpeech (texts: Texts, language: string): Speech {
+  const plurals = new Intl.PluralRules(language)
+  const numbers = new Intl.NumberFormat(language)
+  const times = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
+  const number = (value: number): string => numbers.format(value)
+
+  function say (name: TextName, values: Values = {}): string {
+    const text = texts[name]
+    const count = Number(values['count'])
+    const template = typeof text === 'string' ? text : text[plurals.select(count)] ?? text.other
+    return template.replace(/\{(\w+)\}/g, (whole, key: string) => {
+      const value = values[key]
+      if (value === undefined) return whole
+      return typeof value === 'number' ? number(value) : value
+    })
+  }
+
+  const has = (name: string): name is TextName => Object.hasOwn(texts, name)
+
+  return {
+    language,
+    say,
+    number,
+    time (moment) {
+      const date = new Date(moment)
+      return Number.isNaN(date.getTime()) ? moment : times.format(date)
+    },
+    sayError (error) {
+      if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)
+      if (error.status === 0) return say('error.network')
+      const name = `error.${error.code ?? ''}`
+      const parts = [has(name) ? say(name) : say('error.unknown', { status: error.status })]
+      if (error.retryAfter !== null) parts.push(say('error.retryAfter', { count: error.retryAfter }))
+      if (error.status >= 500 && error.requestId !== null) parts.push(say('error.request', { id: error.requestId }))
+      return parts.join(' ')
+    },
+    sayFault ({ code, detail }) {
+      const name = `fault.${code}`
+      // The server's own words say the bounds of a schema.
+      return has(name) ? say(name) : detail
+    }
+  }
+}
+
+export const SpeechContext = createContext<Speech | null>(null)
+
+export function useSpeech (): Speech {
+  const speech = useContext(SpeechContext)
+  if (speech === null) throw new Error('there is no language')
+  return speech
+}

@@ -1,0 +1,96 @@
+import { useState } from 'preact/hooks'
+import type { Capabilities, Schema, User } from '../api/types.ts'
+import { labelOf } from '../form/kinds.ts'
+import { CopyButton, Time } from '../parts/feedback.tsx'
+import { Checkbox } from '../parts/field.tsx'
+import { Menu } from '../parts/menu.tsx'
+import type { Column } from '../parts/table.tsx'
+import { hrefOf } from '../state/route.ts'
+import { type Speech, useSpeech } from '../state/texts.ts'
+import { Value } from './values.tsx'
+
+const USUAL = ['name', 'email', 'createdAt']
+const STORE = `fastify-users:${location.pathname}:columns`
+
+/** Every column that the list can have, in order. */
+export function allColumns ({ fields }: Capabilities, { say }: Speech): Array<Column<User>> {
+  const own = Object.entries(fields.properties).map(([name, schema]): Column<User> => {
+    const label = labelOf(name, schema)
+    return { key: name, label, heading: label, cell: (user) => <Value value={user[name]} schema={schema} /> }
+  })
+  const moment = (key: 'createdAt' | 'updatedAt'): Column<User> => {
+    const label = say(`users.${key}`)
+    return { key, label, heading: label, cell: (user) => <Time moment={user[key]} /> }
+  }
+  return [
+    {
+      key: 'name',
+      label: say('users.name'),
+      heading: say('users.name'),
+      cell: (user) => <a href={hrefOf(['users', user.id])}><bdi>{user.name}</bdi></a>
+    },
+    {
+      key: 'email',
+      label: say('users.email'),
+      heading: say('users.email'),
+      cell: (user) => <bdi>{user.email}</bdi>
+    },
+    ...own,
+    moment('createdAt'),
+    moment('updatedAt'),
+    {
+      key: 'id',
+      label: say('users.id'),
+      heading: say('users.id'),
+      cell: (user) => <><code>{user.id}</code> <CopyButton what={say('users.id')} text={user.id} /></>
+    }
+  ]
+}
+
+/** True if a field is short enough to be shown unless the person says otherwise. */
+function isShort (schema: Schema | undefined): boolean {
+  return ['string', 'number', 'integer', 'boolean'].includes(String(schema?.['type']))
+}
+
+function readChoice (): string[] | null {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(STORE) ?? 'null')
+    return Array.isArray(stored) ? stored.map(String) : null
+  } catch {
+    return null
+  }
+}
+
+/** The columns that the person has chosen. The choice outlives the visit: it says nothing of anybody. */
+export function useColumnChoice ({ fields }: Capabilities): [readonly string[], (chosen: string[]) => void] {
+  const short = Object.keys(fields.properties).filter((name) => isShort(fields.properties[name])).slice(0, 3)
+  const [chosen, setChosen] = useState<readonly string[]>(readChoice() ?? [...USUAL, ...short])
+  return [chosen, (next) => {
+    setChosen(next)
+    try {
+      localStorage.setItem(STORE, JSON.stringify(next))
+    } catch { /* The browser keeps nothing: the choice lasts for this visit. */ }
+  }]
+}
+
+interface ChooserProps {
+  columns: ReadonlyArray<Column<User>>
+  chosen: readonly string[]
+  onChosen: (chosen: string[]) => void
+}
+
+export function ColumnChooser ({ columns, chosen, onChosen }: ChooserProps) {
+  const { say } = useSpeech()
+  return (
+    <Menu label={say('users.columns')}>
+      {columns.filter(({ key }) => key !== 'name').map(({ key, label }) => (
+        <Checkbox
+          key={key}
+          label={label}
+          checked={chosen.includes(key)}
+          onChecked={(on) => onChosen(on ? [...chosen, key] : chosen.filter((each) => each !== key))}
+        />
+      ))}
+    </Menu>
+  )
+}

@@ -1,0 +1,70 @@
+import { useRef, useState } from 'preact/hooks'
+import type { Fault, User } from '../api/types.ts'
+import { type Draft, draftFaults, newDraft, valueOf } from '../form/draft.ts'
+import { FieldsForm } from '../form/fields-form.tsx'
+import { Alert, Needs, useAction } from '../parts/feedback.tsx'
+import { RequiredNote } from '../parts/field.tsx'
+import { useNotify } from '../state/notices.ts'
+import { hrefOf, navigate, useGuard } from '../state/route.ts'
+import { useSession } from '../state/session.ts'
+import { useSpeech } from '../state/texts.ts'
+import { faultsOf } from './faults.ts'
+import { userSchema } from './schema.ts'
+
+/** 128 random bits; `randomUUID` would need https. */
+function randomKey (): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** The form for a new user. */
+export function CreateUser () {
+  const speech = useSpeech()
+  const { say } = speech
+  const { client, capabilities } = useSession()
+  const notify = useNotify()
+  const schema = userSchema(capabilities, speech)
+  const [begun] = useState<Draft>(() => newDraft(schema, true))
+  const [draft, setDraft] = useState<Draft>(begun)
+  const [faults, setFaults] = useState<readonly Fault[]>([])
+  const { error, isBusy, run } = useAction()
+  const isSaved = useRef(false)
+  // The same body is the same creation, however often it is sent.
+  const idempotency = useRef({ body: '', key: '' })
+  useGuard(() => isSaved.current || JSON.stringify(draft) === JSON.stringify(begun))
+
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    const wrong = draftFaults(schema, draft, say('user.notJson'))
+    setFaults(wrong)
+    if (wrong.length > 0) return
+    run(async () => {
+      const body = valueOf(schema, draft, true) ?? {}
+      const text = JSON.stringify(body)
+      if (idempotency.current.body !== text) idempotency.current = { body: text, key: randomKey() }
+      try {
+        const headers = { 'idempotency-key': idempotency.current.key }
+        const { body: user } = await client.send<User>('POST', '/users', { body, headers })
+        isSaved.current = true
+        notify(say('user.created', { name: user.name }))
+        navigate(hrefOf(['users', user.id]))
+      } catch (error) {
+        setFaults(faultsOf(error))
+        throw error
+      }
+    })
+  }
+
+  return (
+    <Needs scope='users:write' hasForm>
+      <form noValidate class='card' onSubmit={submit}>
+        <RequiredNote />
+        <Alert error={error} />
+        <FieldsForm schema={schema} draft={draft} faults={faults} onDraft={setDraft} />
+        <div class='bar'>
+          <button type='submit' class='primary' disabled={isBusy}>{say('user.create')}</button>
+          <a class='button' href={hrefOf(['users'])}>{say('page.cancel')}</a>
+        </div>
+      </form>
+    </Needs>
+  )
+}

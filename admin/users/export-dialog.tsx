@@ -1,0 +1,110 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Dialog } from '../parts/dialog.tsx'
+import { Alert } from '../parts/feedback.tsx'
+import { SelectField } from '../parts/field.tsx'
+import { useSession } from '../state/session.ts'
+import { useSpeech } from '../state/texts.ts'
+import { createWriter, type Format, walk } from './export.ts'
+import { filterQuery, type ListState } from './query.ts'
+
+// A blob that the browser can keep on disk is made of parts this large.
+const PART_USERS = 5000
+
+function save (blob: Blob, name: string): void {
+  const url = URL.createObjectURL(blob)
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(url)
+}
+
+interface ExportDialogProps {
+  state: ListState
+  total: number
+  onClose: () => void
+}
+
+/** Saves all users that match the filters as a file. */
+export function ExportDialog ({ state, total, onClose }: ExportDialogProps) {
+  const { say } = useSpeech()
+  const { client, capabilities } = useSession()
+  const [format, setFormat] = useState<Format>('csv')
+  const [done, setDone] = useState<number | null>(null)
+  const [end, setEnd] = useState<'done' | 'cancelled' | null>(null)
+  const [error, setError] = useState<unknown>(null)
+  const controller = useRef<AbortController | null>(null)
+  useEffect(() => () => controller.current?.abort(), [])
+
+  async function start (): Promise<void> {
+    const { signal } = controller.current = new AbortController()
+    const writer = createWriter(format, capabilities.fields.properties)
+    const blobs: Blob[] = []
+    let text = writer.head
+    let count = 0
+    let inPart = 0
+    setError(null)
+    setEnd(null)
+    setDone(0)
+    try {
+      for await (const users of walk(client, filterQuery(state), capabilities.pageSize.max, signal)) {
+        for (const user of users) text += writer.line(user)
+        count += users.length
+        inPart += users.length
+        if (inPart >= PART_USERS) {
+          blobs.push(new Blob([text]))
+          text = ''
+          inPart = 0
+        }
+        setDone(count)
+      }
+      const type = format === 'csv' ? 'text/csv;charset=utf-8' : 'application/x-ndjson'
+      save(new Blob([...blobs, text], { type }), `users-${new Date().toISOString().slice(0, 10)}.${format}`)
+      setEnd('done')
+    } catch (error) {
+      if (signal.aborted) setEnd('cancelled')
+      else setError(error)
+    } finally {
+      controller.current = null
+    }
+  }
+
+  const isBusy = done !== null && end === null && error === null
+  return (
+    <Dialog title={say('export.title')} onClose={onClose}>
+      <p>{say('export.help', { count: total })}</p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!isBusy) start()
+        }}
+      >
+        <SelectField
+          label={say('export.format')}
+          value={format}
+          options={[['csv', say('export.csv')], ['ndjson', say('export.ndjson')]]}
+          onValue={(value) => setFormat(value === 'csv' ? value : 'ndjson')}
+        />
+        <Alert error={error} />
+        {isBusy && (
+          <>
+            <progress value={done} max={Math.max(total, done)} aria-label={say('export.title')} />
+            <p>{say('export.progress', { done, count: total })}</p>
+          </>
+        )}
+        {end !== null && <p role='status'>{say(`export.${end}`, { done: done ?? 0 })}</p>}
+        <div class='bar'>
+          {/* Keys: a button that turned into the other one while it is clicked would start again. */}
+          {isBusy
+            ? (
+              <button key='cancel' type='button' onClick={() => controller.current?.abort()}>
+                {say('page.cancel')}
+              </button>
+              )
+            : <button key='start' type='submit' class='primary'>{say('export.start')}</button>}
+          <button type='button' onClick={onClose}>{say('page.close')}</button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

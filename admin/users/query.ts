@@ -1,0 +1,61 @@
+import type { Capabilities } from '../api/types.ts'
+
+const PAGE_SIZES = [20, 50, 100]
+
+/** What the list shows, as it stands in the page's address. */
+export interface ListState {
+  page: number
+  limit: number
+  sort: 'createdAt' | '-createdAt'
+  q: string
+  filters: Readonly<Record<string, string>>
+}
+
+/** The sizes of a page that the API allows. */
+export function pageSizes ({ pageSize }: Capabilities): number[] {
+  const sizes = PAGE_SIZES.filter((size) => size <= pageSize.max)
+  return sizes.length === 0 ? [pageSize.max] : sizes
+}
+
+function wholeNumber (text: string | null, usual: number): number {
+  return text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : usual
+}
+
+export function readState (query: URLSearchParams, capabilities: Capabilities): ListState {
+  const sizes = pageSizes(capabilities)
+  const [smallest = capabilities.pageSize.max] = sizes
+  const limit = wholeNumber(query.get('limit'), smallest)
+  const filters = capabilities.filterable.flatMap((name) => {
+    const value = query.get(name)
+    return value === null || value === '' ? [] : [[name, value] as const]
+  })
+  return {
+    page: wholeNumber(query.get('page'), 1),
+    limit: sizes.includes(limit) ? limit : smallest,
+    sort: query.get('sort') === '-createdAt' ? '-createdAt' : 'createdAt',
+    q: query.get('q') ?? '',
+    filters: Object.fromEntries(filters)
+  }
+}
+
+/** The state for the page's address: what is usual is left out. */
+export function writeState ({ page, limit, sort, q, filters }: ListState, capabilities: Capabilities): URLSearchParams {
+  const [smallest] = pageSizes(capabilities)
+  return new URLSearchParams({
+    ...(page > 1 && { page: String(page) }),
+    ...(limit !== smallest && { limit: String(limit) }),
+    ...(sort !== 'createdAt' && { sort }),
+    ...(q !== '' && { q }),
+    ...filters
+  })
+}
+
+/** What the API is asked to narrow the list by. A search needs two characters. */
+export function filterQuery ({ q, filters }: Pick<ListState, 'q' | 'filters'>): Record<string, string> {
+  return { ...filters, ...([...q.normalize('NFC')].length >= 2 && { q }) }
+}
+
+/** True if the list is narrowed by anything. */
+export function isFiltered (state: Pick<ListState, 'q' | 'filters'>): boolean {
+  return Object.keys(filterQuery(state)).length > 0
+}

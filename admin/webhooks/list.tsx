@@ -1,0 +1,63 @@
+import { useState } from 'preact/hooks'
+import type { Webhook } from '../api/types.ts'
+import { Needs, WhenLoaded } from '../parts/feedback.tsx'
+import { Pager } from '../parts/pager.tsx'
+import { Table } from '../parts/table.tsx'
+import { usePages } from '../state/pages.ts'
+import { hrefOf } from '../state/route.ts'
+import { useSpeech } from '../state/texts.ts'
+import { WebhookForm } from './form.tsx'
+import { WebhookStatus } from './status.tsx'
+
+/** The types of events that a webhook gets. */
+export function Types ({ types }: { types: readonly string[] }) {
+  const { say } = useSpeech()
+  if (types.length === 0) return <>{say('hooks.all')}</>
+  return <>{types.map((type) => <code key={type} class='scope'>{type}</code>)}</>
+}
+
+/** The webhooks. */
+export function WebhookList () {
+  const { say } = useSpeech()
+  const { loaded, pager } = usePages<Webhook>('/webhooks')
+  const [isOpen, setOpen] = useState(false)
+  const named = (key: 'url' | 'status' | 'types' | 'description') =>
+    ({ key, label: say(`hooks.${key}`), heading: say(`hooks.${key}`) })
+  return (
+    <>
+      <div class='bar'>
+        <Needs scope='webhooks:write'>
+          <button type='button' class='primary' onClick={() => setOpen(true)}>{say('hooks.new')}</button>
+        </Needs>
+      </div>
+      <WhenLoaded loaded={loaded}>
+        {({ data, meta: { total } }) => total === 0
+          ? <p>{say('hooks.none')}</p>
+          : (
+            <>
+              <Table
+                label={say('hooks.list')}
+                rows={data}
+                rowKey={({ id }) => id}
+                columns={[
+                  { ...named('url'), cell: ({ id, url }) => <a href={hrefOf(['webhooks', id])}>{url}</a> },
+                  { ...named('status'), cell: (webhook) => <WebhookStatus webhook={webhook} /> },
+                  { ...named('types'), cell: ({ types }) => <Types types={types} /> },
+                  { ...named('description'), cell: ({ description }) => <bdi>{description}</bdi> }
+                ]}
+              />
+              <Pager {...pager} total={total} />
+            </>
+            )}
+      </WhenLoaded>
+      {isOpen && (
+        <WebhookForm
+          onClose={(isDone) => {
+            setOpen(false)
+            if (isDone) loaded.reload()
+          }}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs'
+import { UsageError } from './failure.ts'
+
+/**
+ * A secret of the environment: the variable, or the file that `<name>_FILE` names, as container platforms mount them;
+ * undefined if neither is set. @throws UsageError
+ */
+export function secretOf (name: string): string | undefined {
+  const path = process.env[`${name}_FILE`]
+  if (path === undefined || path === '') return process.env[name]
+  if (process.env[name] !== undefined) throw new UsageError(`${name} and ${name}_FILE can not both be set`)
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    throw new UsageError(`${name}_FILE must be the path of a file that can be read`)
+  }
+}

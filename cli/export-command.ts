@@ -1,0 +1,27 @@
+import { type Command, Option } from 'commander'
+import { EXPORT_FORMATS } from '../lib/transfer/export.ts'
+import { type Common, withCommonOptions, withStorage } from './common.ts'
+import { type ExportOptions, exportUsers } from './export.ts'
+
+const EXAMPLES = `
+Examples:
+  fastify-users export -d sqlite:data/users.db -o users.ndjson
+  fastify-users export --format csv --columns id,email --q ann`
+
+/** Adds the command that exports users. */
+export function addExportCommand (program: Command): void {
+  withCommonOptions(program.command('export').description('export users, all as they are at one moment'))
+    .addOption(new Option('--format <format>', 'a line of JSON for each user, or a table (default: "ndjson")')
+      .choices(EXPORT_FORMATS))
+    .option('--columns <list>', 'which columns, in this order, separated by commas')
+    .option('--sort <order>', 'createdAt, or -createdAt for the newest first')
+    .option('--q <text>', 'only users whose name or e-mail address begins with this')
+    .option('--email <address>', 'only the user with this e-mail address')
+    .option('--fields <file>', 'the JSON Schema of the own fields: their columns in a table')
+    .option('-o, --output <file>', 'a file for the answer, which appears when it is whole')
+    .addHelpText('after', EXAMPLES)
+    .action((options: Common & ExportOptions) => withStorage(options, async (storage, output) => {
+      await storage.check()
+      await exportUsers(storage, output, options)
+    }))
+}

@@ -1,0 +1,102 @@
+import { createWriteStream } from 'node:fs'
+import { readFile, rename, rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { isObject } from '../lib/core/json.ts'
+import type { Storage, UserRecord } from '../lib/core/storage.ts'
+import { NO_FIELDS } from '../lib/fields/fields-schema.ts'
+import { createHostFields, type HostFields } from '../lib/fields/host-fields.ts'
+import { createExports } from '../lib/transfer/export.ts'
+import { LIST_PARAMETERS } from '../lib/users/list-query.ts'
+import { USER_MEMBERS } from '../lib/users/members.ts'
+import { createPresenter } from '../lib/users/presenter.ts'
+import { createUsersService } from '../lib/users/service.ts'
+import { UsageError } from './failure.ts'
+import type { Output } from './output.ts'
+
+export interface ExportOptions {
+  format?: string
+  columns?: string
+  sort?: string
+  q?: string
+  email?: string
+  /** A file with the JSON Schema of the host's fields: the option `fields` of the server. */
+  fields?: string
+  output?: string
+}
+
+/** The options that are parameters of an export over HTTP too. */
+const QUERY = ['format', 'columns', 'sort', 'q', 'email'] as const
+
+// Users are personal data.
+const FILE_MODE = 0o600
+
+/** The host's fields from a file with their schema. @throws UsageError, TypeError */
+export async function fieldsIn (path: string): Promise<HostFields> {
+  const schema: unknown = await readFile(path, 'utf8').then(JSON.parse).catch(() => null)
+  if (!isObject(schema) || !isObject(schema['properties'])) {
+    throw new UsageError('--fields must be a file with the JSON Schema of an object with properties')
+  }
+  const found = { filterable: [], unique: [] }
+  return createHostFields(schema, found, { members: USER_MEMBERS, parameters: LIST_PARAMETERS })
+}
+
+/** Users with their fields as they are stored: nobody has said what they should be. */
+const asStored = {
+  user: ({ fields, ...members }: UserRecord) => ({ ...members, ...fields }),
+  userJson: ({ id, name, email, fields, createdAt, updatedAt }: UserRecord) =>
+    JSON.stringify({ id, name, email, ...fields, createdAt, updatedAt })
+}
+
+/** Writes a file that appears when it is whole. */
+async function writeFile (path: string, texts: AsyncIterable<string>): Promise<void> {
+  const partial = `${path}.partial`
+  try {
+    await pipeline(Readable.from(texts), createWriteStream(partial, { mode: FILE_MODE }))
+    await rename(partial, path)
+  } catch (error) {
+    await rm(partial, { force: true })
+    const { code, syscall } = Object(error)
+    if (syscall !== undefined) throw new UsageError(`the file of --output can not be written (${code})`)
+    throw error
+  }
+}
+
+/** Writes to a stream that stays open. Whoever reads it may have enough, such as `head`. */
+async function writeTo (stream: NodeJS.WritableStream, texts: AsyncIterable<string>): Promise<void> {
+  await pipeline(Readable.from(texts), stream, { end: false }).catch((error: unknown) => {
+    if (Object(error).code !== 'EPIPE') throw error
+  })
+}
+
+/** Exports users to a file, or to standard output. @throws UsageError, UsersError */
+export async function exportUsers (storage: Storage, output: Output, options: ExportOptions): Promise<void> {
+  const { fields: schema, output: path } = options
+  const fields = schema === undefined ? null : await fieldsIn(schema)
+  const warn = (_details: object, message: string): void => output.note(message)
+  const users = createUsersService({
+    storage,
+    fields: null,
+    pageSize: { default: 1, max: 1 },
+    requireIfMatch: false,
+    idempotencyTtl: 0,
+    publish () {},
+    makeEvent: () => null
+  })
+  const shown = fields === null ? asStored : createPresenter(fields, { warn })
+  let count = 0
+  const counting = <Shown>(show: (record: UserRecord) => Shown) => (record: UserRecord): Shown => {
+    count++
+    return show(record)
+  }
+  const open = createExports({
+    users,
+    presenter: { user: counting(shown.user), userJson: counting(shown.userJson) },
+    fields: fields?.schema ?? NO_FIELDS,
+    isOpen: fields === null
+  })
+  const given = QUERY.flatMap((name) => options[name] === undefined ? [] : [[name, options[name]] as const])
+  const texts = open(Object.fromEntries(given)).texts()
+  await (path === undefined ? writeTo(process.stdout, texts) : writeFile(path, texts))
+  if (path !== undefined) output.note(`exported ${count} ${count === 1 ? 'user' : 'users'}`)
+}

@@ -1,0 +1,56 @@
+import type { UserFilter } from 'fastify-users'
+import { isKey, type LmdbDatabase, type UserEntry, valueKey } from './database.ts'
+
+/** Finds users by their keys and by their fields. */
+export function userSearch ({ emails, prefixes, found, fields }: LmdbDatabase) {
+  /** What a user is found by of its fields. */
+  function fieldKeys (
+    { user }: UserEntry,
+    names: Iterable<string> = found.getKeys()
+  ): Array<[string, string, string]> {
+    return [...names].flatMap((name) => {
+      const value = Object.hasOwn(user.fields, name) ? user.fields[name] : null
+      return typeof value === 'object' || value === undefined ? [] : [[name, valueKey(value), user.id]]
+    })
+  }
+
+  /** The ids whose keys begin with this text, in the order of keys. */
+  function * beginningWith (prefix: string): Generator<string> {
+    if (!isKey(prefix)) return
+    for (const [key, id] of prefixes.getKeys({ start: [prefix] })) {
+      if (!key.startsWith(prefix)) return
+      yield id
+    }
+  }
+
+  function * withValue (name: string, value: string | number | boolean): Generator<string> {
+    const wanted = valueKey(value)
+    for (const [field, key, id] of fields.getKeys({ start: [name, wanted] })) {
+      if (field !== name || key !== wanted) return
+      yield id
+    }
+  }
+
+  /** True if another user has the value that an entry has in this field. */
+  function isTaken ({ user }: UserEntry, field: string): boolean {
+    const value = Object.hasOwn(user.fields, field) ? user.fields[field] : null
+    return (typeof value === 'string' || typeof value === 'number') &&
+      [...withValue(field, value)].some((id) => id !== user.id)
+  }
+
+  function isFilter ({ emailKey, prefix, fields }: UserFilter): boolean {
+    return emailKey !== null || prefix !== null || Object.keys(fields).length > 0
+  }
+
+  /** The ids that a filter matches, in order: those of one part that all other parts match too. */
+  function matching (filter: UserFilter): string[] {
+    const { emailKey, prefix } = filter
+    const parts = Object.entries(filter.fields).map(([name, value]) => new Set(withValue(name, value)))
+    if (emailKey !== null) parts.push(new Set([emails.get(emailKey) ?? []].flat()))
+    if (prefix !== null) parts.push(new Set(beginningWith(prefix)))
+    const [first = new Set<string>(), ...others] = parts.sort((a, b) => a.size - b.size)
+    return [...first].filter((id) => others.every((part) => part.has(id))).sort()
+  }
+
+  return { fieldKeys, isTaken, isFilter, matching }
+}

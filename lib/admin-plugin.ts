@@ -1,0 +1,146 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import fp from 'fastify-plugin'
+import { relativePath } from './admin/relative-path.ts'
+import { english, type Texts } from './admin/texts.ts'
+import {
+  type CheckedOptionsOf, converted, defaulted, optional, type OptionsOf, readOptions
+} from './core/option-table.ts'
+import { Type } from './core/typebox.ts'
+import { capabilitiesRoute } from './http/capabilities-route.ts'
+import { servedFile, serveFile } from './http/static-files.ts'
+import type { Users } from './in-process.ts'
+import { type Mount, mountOf } from './mounts.ts'
+import { CLOSED } from './option-schemas.ts'
+
+const HTML = 'text/html; charset=utf-8'
+const SCRIPT = 'text/javascript; charset=utf-8'
+const STYLE = 'text/css; charset=utf-8'
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+// The page loads nothing of others, and nobody shows it inside a page of theirs.
+const HEADERS = {
+  'content-security-policy': [
+    "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self' data:",
+    "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'",
+    "trusted-types 'none'"
+  ].join('; '),
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY'
+}
+
+const identifier = {
+  schema: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]*$' }),
+  message: 'must be a JavaScript identifier'
+}
+const text = Type.Union([
+  Type.String(),
+  Type.Object({ other: Type.String() }, { additionalProperties: Type.String() })
+])
+const texts = Type.Object(
+  Object.fromEntries(Object.keys(english).map((name) => [name, Type.Optional(text)])),
+  CLOSED
+)
+
+/** Names the texts that do not exist. */
+function wrongTexts (given: unknown): string {
+  const unknown = Object.keys(Object(given)).filter((name) => !Object.hasOwn(english, name))
+  return unknown.length === 0
+    ? 'must be an object of texts: strings, or plural forms with other'
+    : `has ${unknown.join(', ')}, which the page does not have`
+}
+
+const optionTable = {
+  /** The path of the page, below the host's own prefix. */
+  prefix: defaulted<string>('/admin', {
+    schema: Type.String({ pattern: '^(?:/[^?#]*)?$' }),
+    message: 'must be a path that begins with /, or an empty string'
+  }),
+  /** Name of the decorator of the users that are shown. */
+  users: defaulted<string>('users', identifier),
+  /**
+   * For hosts with sessions of their own: the page sends cookies and the token `session` instead of an API key, and the
+   * option `authenticate` of fastify-users decides. `signIn`: where people sign in, for a link.
+   */
+  session: optional<{ signIn?: string }>({
+    schema: Type.Object({ signIn: Type.Optional(Type.String({ minLength: 1 })) }, CLOSED),
+    message: 'must be an object that may have signIn, an address'
+  }),
+  /** Texts in another language, or in other words; those that are absent stay English. */
+  texts: converted<Partial<Texts>, Texts>((given = {}) => ({ ...english, ...given }), {
+    schema: texts,
+    message: wrongTexts
+  }),
+  /** The language of the texts, as HTML and `Intl` name it (BCP 47). */
+  language: defaulted<string>('en', {
+    schema: Type.String({ pattern: '^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$' }),
+    message: 'must be a language tag such as en or pt-BR'
+  }),
+  /** The direction that the language is written in. */
+  direction: defaulted<'ltr' | 'rtl'>('ltr', {
+    schema: Type.Union([Type.Literal('ltr'), Type.Literal('rtl')]),
+    message: 'must be ltr or rtl'
+  })
+}
+
+/** The options of the administration page. */
+export interface AdminOptions extends OptionsOf<typeof optionTable> {}
+type Checked = CheckedOptionsOf<typeof optionTable>
+
+/** What the page reads before anybody signs in. */
+export interface PageSettings {
+  /** Where the API is, relative to the page. */
+  api: string
+  session: { signIn?: string } | null
+  language: string
+  direction: 'ltr' | 'rtl'
+  texts: Texts
+}
+
+/** @throws Error if there are no users to show */
+function requireMount (host: FastifyInstance, { users }: Checked): Mount {
+  const found: Users | undefined = host.hasDecorator(users) ? host.getDecorator(users) : undefined
+  const mount = found === undefined ? undefined : mountOf(found)
+  if (mount === undefined) {
+    throw new Error(`fastify-users/admin: register fastify-users first: there is no app.${users}`)
+  }
+  return mount
+}
+
+/** The files that the build has made. */
+async function readPage (): Promise<Record<'html' | 'script' | 'style', string>> {
+  const root = join(createRequire(import.meta.url).resolve('fastify-users/package.json'), '..')
+  const read = (name: string) => readFile(join(root, 'dist', 'admin', name), 'utf8')
+  const [html, script, style] = await Promise.all([read('index.html'), read('admin.js'), read('admin.css')])
+  return { html, script, style }
+}
+
+const plugin: FastifyPluginAsync<AdminOptions> = async (host, given) => {
+  const options = readOptions('fastify-users/admin', optionTable, given)
+  const mount = requireMount(host, options)
+  if (!mount.hasCapabilities) {
+    mount.hasCapabilities = true
+    await mount.addRoutes(host, (scope, settings) => capabilitiesRoute(scope, mount.offer, settings))
+  }
+
+  const { html, script, style } = await readPage()
+  const { prefix, session = null, language, direction } = options
+  await host.register(async function fastifyUsersAdmin (scope) {
+    const api = relativePath(scope.prefix, mount.path)
+    const settings: PageSettings = { api, session, language, direction, texts: options.texts }
+    serveFile(scope, '/', await servedFile(HTML, html), HEADERS)
+    serveFile(scope, '/admin.js', await servedFile(SCRIPT, script), HEADERS)
+    serveFile(scope, '/admin.css', await servedFile(STYLE, style), HEADERS)
+    serveFile(scope, '/settings.json', await servedFile(JSON_TYPE, JSON.stringify(settings)), HEADERS)
+  }, { prefix })
+}
+
+/** The plugin: `await app.register(admin, { prefix: '/admin' })`, after fastify-users. */
+export const admin = fp(plugin, { name: 'fastify-users-admin', fastify: '5.x || 6.x' })
+export default admin
+export { english, type Text, type TextName, type Texts } from './admin/texts.ts'

@@ -1,0 +1,53 @@
+import type { Caller } from '../api-keys/authenticator.ts'
+import type { PageSize } from '../core/paging.ts'
+import type { FieldsSchema } from '../fields/fields-schema.ts'
+
+/** What a mount offers, as far as a client needs to know before it asks. */
+export interface Offer {
+  /** True if there are routes of them. */
+  apiKeys: boolean
+  events: boolean
+  webhooks: boolean
+  /** True if writes need `If-Match`. */
+  requireIfMatch: boolean
+  pageSize: PageSize
+  fields: FieldsSchema
+}
+
+/** What a caller can do, and with what. */
+export interface Capabilities {
+  caller: {
+    type: 'api_key' | 'static' | 'host'
+    id: string
+    /** The name of an API key. */
+    name?: string
+    scopes: readonly string[]
+    /** Absent: never, or it is not known. */
+    expiresAt?: string
+  }
+  offers: { apiKeys: boolean, events: boolean, webhooks: boolean }
+  requireIfMatch: boolean
+  pageSize: PageSize
+  /** JSON Schema of the host's fields. */
+  fields: { properties: FieldsSchema['properties'], required: readonly string[] }
+  /** The fields that lists can be filtered by. */
+  filterable: readonly string[]
+}
+
+export function capabilitiesOf ({ principal, record, expiresAt }: Caller, offer: Offer): Capabilities {
+  const { apiKeys, events, webhooks, requireIfMatch, pageSize, fields } = offer
+  return {
+    caller: {
+      type: principal.type,
+      id: principal.id,
+      ...(record !== null && { name: record.name }),
+      scopes: [...principal.scopes],
+      ...(expiresAt !== null && { expiresAt })
+    },
+    offers: { apiKeys, events, webhooks },
+    requireIfMatch,
+    pageSize,
+    fields: { properties: fields.properties, required: fields.required },
+    filterable: [...fields.filters.keys()]
+  }
+}

@@ -1,0 +1,137 @@
+import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
+import type { Storage } from './storage.ts'
+
+// What the plugin tells whoever listens, by `node:diagnostics_channel`: traces and metrics are made of it. Nothing that
+// is told holds a name, an address, or the text of a key.
+
+/** A request that was admitted. */
+export interface OperationTrace {
+  /** Its `operationId` in the OpenAPI description, such as `createUser`. */
+  operation: string
+  /** Fastify's id of the request. */
+  requestId: string
+  /** The status of the answer, once it is known; absent after an error. */
+  status?: number
+  error?: unknown
+}
+
+/** The check of a token. */
+export interface KeyCheckTrace {
+  /** What came of it: `accepted`, or why it was refused; absent after an error. */
+  outcome?: string
+  error?: unknown
+}
+
+/** A call of the storage. */
+export interface StorageTrace {
+  /** The name of the storage, such as `postgres`. */
+  storage: string
+  /** Such as `createUser` or `eventLog.read`. */
+  method: string
+  error?: unknown
+}
+
+/** A request that waits for its turn at the storage. */
+export interface WaitTrace { error?: unknown }
+
+/** A round of the work that keeps counting cheap. */
+export interface CompactionTrace {
+  storage: string
+  error?: unknown
+}
+
+/** An attempt to deliver an event to a webhook. */
+export interface DeliveryTrace {
+  /** The event's id. */
+  event: string
+  /** The status of the receiver's answer, or a word for why there was none. */
+  answer?: number | string
+  error?: unknown
+}
+
+const channel = <Trace extends object>(name: string): TracingChannel<unknown, Trace> =>
+  tracingChannel(`fastify-users:${name}`)
+
+export const channels = {
+  operation: channel<OperationTrace>('operation'),
+  keyCheck: channel<KeyCheckTrace>('key-check'),
+  storage: channel<StorageTrace>('storage'),
+  wait: channel<WaitTrace>('wait'),
+  compaction: channel<CompactionTrace>('compaction'),
+  delivery: channel<DeliveryTrace>('delivery')
+}
+
+/** Runs work and tells about it, but not its value, which may be somebody's data. */
+async function tell<Trace extends object, Value> (
+  channel: TracingChannel<unknown, Trace>,
+  trace: Trace,
+  work: (trace: Trace) => Promise<Value>
+): Promise<Value> {
+  let keep = (_: Value): void => {}
+  const value = new Promise<Value>((resolve) => { keep = resolve })
+  await channel.tracePromise(async () => keep(await work(trace)), trace)
+  return value
+}
+
+/** Runs work, and tells about it if anybody listens. Without a listener it costs a comparison. */
+export function traced<Trace extends object, Value> (
+  channel: TracingChannel<unknown, Trace>,
+  describe: () => NoInfer<Trace>,
+  work: (trace: NoInfer<Trace> | null) => Promise<Value>
+): Promise<Value> {
+  if (!channel.hasSubscribers) return work(null)
+  return tell(channel, describe(), work)
+}
+
+const METHODS = [
+  'check', 'migrate', 'createUser', 'pruneIdempotency', 'findUser', 'listUsers', 'readUsers', 'updateUser',
+  'deleteUser',
+  'createApiKey', 'findApiKey', 'findApiKeyByStart', 'listApiKeys', 'rotateApiKey', 'revokeApiKey', 'touchApiKey'
+]
+const PARTS = ['eventLog', 'webhooks']
+
+function propertiesOf (value: object): Set<string> {
+  const names = new Set<string>()
+  for (let each = value; each !== Object.prototype && each !== null; each = Object.getPrototypeOf(each)) {
+    for (const name of Object.getOwnPropertyNames(each)) if (name !== 'constructor') names.add(name)
+  }
+  return names
+}
+
+/** A view of an object whose methods are told about. They are called on the object itself, for its private members. */
+function view<Value extends object> (
+  target: Value,
+  storage: string,
+  isTold: (name: string) => boolean,
+  path = ''
+): Value {
+  const shown = {}
+  for (const name of propertiesOf(target)) {
+    const value: unknown = Reflect.get(target, name)
+    if (typeof value === 'function') {
+      const call = (...args: unknown[]): unknown => Reflect.apply(Object(target)[name], target, args)
+      const tell = async (...args: unknown[]): Promise<unknown> =>
+        traced(channels.storage, () => ({ storage, method: `${path}${name}` }), async () => call(...args))
+      const method = (...args: unknown[]): unknown =>
+        channels.storage.hasSubscribers ? tell(...args) : call(...args)
+      Object.defineProperty(shown, name, { value: isTold(name) ? method : call, enumerable: true })
+    } else if (PARTS.includes(name) && typeof value === 'object' && value !== null) {
+      Object.defineProperty(shown, name, { value: view(value, storage, () => true, `${name}.`), enumerable: true })
+    } else {
+      Object.defineProperty(shown, name, { get: () => Reflect.get(target, name), enumerable: true })
+    }
+  }
+  return Object(shown)
+}
+
+// Mounts on one storage share what they keep of it.
+const views = new WeakMap<Storage, Storage>()
+
+/** A storage whose calls are told about. */
+export function tracedStorage (storage: Storage): Storage {
+  const known = views.get(storage)
+  if (known !== undefined) return known
+  const made = view(storage, storage.name, (name) => METHODS.includes(name))
+  views.set(storage, made)
+  return made
+}

@@ -1,0 +1,52 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+
+// A reader that takes nothing for as long is dropped.
+const SLOW_MS = 30_000
+// A few texts are made before they are read; no more.
+const BUFFERED = 2
+
+/** How often the key of a stream's reader is checked again. */
+export const RECHECK_MS = 15_000
+
+/** Yields texts one by one. A reader that does not take one in time is gone. */
+export type Pace = (text: string) => AsyncGenerator<string, void, undefined>
+
+/** Makes the function for one stream. */
+function createPace (gone: AbortController): { pace: Pace, stop: () => void } {
+  let slow: NodeJS.Timeout | undefined
+  return {
+    async * pace (text) {
+      slow = setTimeout(() => gone.abort(), SLOW_MS)
+      yield text
+      clearTimeout(slow)
+    },
+    stop: () => clearTimeout(slow)
+  }
+}
+
+/**
+ * A stream of texts that are made as they are taken. `texts` gets the signal that the reader has gone, or takes
+ * nothing, and the function that its texts must go through. Aborting `gone` breaks the connection off.
+ */
+export function pacedStream (
+  reply: FastifyReply,
+  gone: AbortController,
+  texts: (signal: AbortSignal, pace: Pace) => AsyncGenerator<string, void, undefined>
+): Readable {
+  const { pace, stop } = createPace(gone)
+  async function * all (): AsyncGenerator<string, void, undefined> {
+    try {
+      yield * texts(gone.signal, pace)
+    } finally {
+      stop()
+    }
+  }
+  const stream = Readable.from(all(), { highWaterMark: BUFFERED })
+  // Not when the texts end: the last ones are still to be taken.
+  stream.once('close', () => gone.abort())
+  gone.signal.addEventListener('abort', () => stream.destroy())
+  if (gone.signal.aborted) stream.destroy()
+  reply.raw.on('close', () => gone.abort())
+  return stream
+}

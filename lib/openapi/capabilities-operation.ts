@@ -1,0 +1,36 @@
+import { SCOPES } from '../api-keys/scopes.ts'
+import { moment, object } from './component-parts.ts'
+import type { Operation } from './operation.ts'
+import type { Schema } from './schema.ts'
+
+/** The operation that says what its caller can do. */
+export const capabilitiesOperation: Operation = {
+  tag: 'capabilities',
+  operationId: 'getCapabilities',
+  summary: 'Read what the caller can do',
+  description: 'Who the caller is, with its scopes, and what this API offers. Any valid key will do. HEAD works too.',
+  success: { status: 200, description: 'The capabilities.', is: 'Capabilities' },
+  codes: ['validation_failed']
+}
+
+const flag: Schema = { type: 'boolean' }
+const whole: Schema = { type: 'integer', minimum: 1 }
+const names: Schema = { type: 'array', items: { type: 'string' } }
+
+/** The component of the capabilities. */
+export const capabilitiesComponents: Readonly<Record<string, Schema>> = {
+  Capabilities: object({
+    caller: object({
+      type: { type: 'string', enum: ['api_key', 'static', 'host'] },
+      id: { type: 'string' },
+      name: { type: 'string', description: 'The name of an API key.' },
+      scopes: { ...names, description: `Such as ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.` },
+      expiresAt: moment('When the key expires; absent: never.')
+    }, { optional: ['name', 'expiresAt'] }),
+    offers: object({ apiKeys: flag, events: flag, webhooks: flag }),
+    requireIfMatch: { ...flag, description: 'True if changes and deletions need `If-Match`.' },
+    pageSize: object({ default: whole, max: whole }),
+    fields: object({ properties: { type: 'object' }, required: names }),
+    filterable: { ...names, description: 'The fields that lists can be filtered by.' }
+  })
+}

@@ -1,0 +1,52 @@
+import { isObject } from '../core/json.ts'
+import { requireOptional } from '../core/optional-packages.ts'
+import type { Column } from './columns.ts'
+
+type Stringify = typeof import('csv-stringify/sync')['stringify']
+
+// Spreadsheets take a cell that begins so for a formula (OWASP, CSV injection).
+const FORMULA = /^'*[=+\-@\t\r]/
+
+/**
+ * A cell that no spreadsheet takes for a formula: with one `'` before it, of which it may have some already. Whoever
+ * takes one off where {@link FORMULA} holds behind it has the cell again.
+ */
+export function harmless (cell: string): string {
+  return FORMULA.test(cell) ? `'${cell}` : cell
+}
+
+/** The value at a path; undefined if there is none. */
+function valueAt (user: object, path: readonly string[]): unknown {
+  let value: unknown = user
+  for (const name of path) {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined
+    value = value[name]
+  }
+  return value
+}
+
+function cellOf (user: object, { path, kind }: Column): string | undefined {
+  const value = valueAt(user, path)
+  if (value === undefined) return undefined
+  return harmless(kind === null || typeof value === 'object' ? JSON.stringify(value) : String(value))
+}
+
+/** Writes tables of users as CSV (RFC 4180). */
+export interface CsvWriter {
+  header (columns: readonly Column[]): string
+  rows (users: readonly object[], columns: readonly Column[]): string
+}
+
+// In quotes: a text without characters, as nothing is what is not there; and any line break, which RFC 4180 asks for.
+const options = { record_delimiter: '\r\n', quoted_match: [/^$/, /[\r\n]/] }
+
+/** Loads `csv-stringify`. @throws Error with the command that installs it */
+export function loadCsvWriter (): CsvWriter {
+  const require = requireOptional('CSV', ['csv-stringify'])
+  const { stringify }: { stringify: Stringify } = require('csv-stringify/sync')
+  return {
+    header: (columns) => stringify([columns.map(({ name }) => name)], options),
+    rows: (users, columns) =>
+      stringify(users.map((user) => columns.map((column) => cellOf(user, column))), options)
+  }
+}

@@ -1,0 +1,155 @@
+import type { Fault } from '../core/fault.ts'
+import { choiceParameter, type Parameter, parameterFaults, type Parameters } from '../core/parameters.ts'
+import type { UserRecord } from '../core/storage.ts'
+import type { FieldsSchema } from '../fields/fields-schema.ts'
+import { userSelectionParameters } from '../users/list-query.ts'
+import type { Presenter } from '../users/presenter.ts'
+import type { UsersService } from '../users/service.ts'
+import { type Column, memberNames, tableColumns } from './columns.ts'
+import { type CsvWriter, loadCsvWriter } from './csv.ts'
+
+export const EXPORT_FORMATS = ['ndjson', 'csv'] as const
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+
+// Large enough that a chunk costs little, and small enough that a slow reader takes one soon.
+const CHUNK_LENGTH = 64 * 1024
+const ROWS_TOGETHER = 50
+
+/** What an export needs: the users, how they are shown, and which members there are. */
+export interface ExportParts {
+  users: Pick<UsersService, 'snapshot'>
+  presenter: Pick<Presenter, 'user' | 'userJson'>
+  fields: FieldsSchema
+  /** True if members that nobody has declared can be chosen too. */
+  isOpen?: boolean
+  loadCsv?: () => CsvWriter
+}
+
+/** An export whose query was checked. */
+export interface Export {
+  format: ExportFormat
+  /** Begins to read. Chunks of text in UTF-16, each of some 64 KiB. */
+  texts (): AsyncGenerator<string, void, undefined>
+}
+
+const columnsParameter: Parameter = {
+  schema: {
+    type: 'string',
+    minLength: 1,
+    description: 'Which columns, in this order, separated by commas: `id`, `name`, `email`, `createdAt`, ' +
+      '`updatedAt`, and own fields. In CSV members of an object have their own, such as `address.city`.'
+  },
+  problem: (value) => typeof value === 'string' ? null : { code: 'type', detail: 'must be a string' }
+}
+const own: Parameters = {
+  format: choiceParameter(EXPORT_FORMATS, 'JSON lines, or a table.'),
+  columns: columnsParameter
+}
+
+/** Declares the parameters of an export. */
+export function exportParameters ({ filters }: FieldsSchema): Parameters {
+  return { ...own, ...userSelectionParameters(filters) }
+}
+
+function columnFaults (names: readonly string[], isKnown: (name: string) => boolean): Fault[] {
+  const faults: Fault[] = []
+  if (!names.every(isKnown)) {
+    faults.push({ parameter: 'columns', code: 'choice', detail: 'must be names of columns, separated by commas' })
+  }
+  if (new Set(names).size < names.length) {
+    faults.push({ parameter: 'columns', code: 'duplicate', detail: 'must not name a column twice' })
+  }
+  return faults
+}
+
+/** Texts as chunks, behind what the first one begins with. */
+function * chunksOf (texts: Iterable<string>, head: string): Generator<string> {
+  let chunk = head
+  for (const text of texts) {
+    chunk += text
+    if (chunk.length < CHUNK_LENGTH) continue
+    yield chunk
+    chunk = ''
+  }
+  if (chunk !== '') yield chunk
+}
+
+/** How an export is written: what it begins with, and each part. */
+interface Format { head: string, textsOf (users: UserRecord[]): Iterable<string> }
+
+function csvFormat ({ presenter: { user } }: ExportParts, csv: CsvWriter, columns: readonly Column[]): Format {
+  return {
+    head: csv.header(columns),
+    * textsOf (users) {
+      for (let start = 0; start < users.length; start += ROWS_TOGETHER) {
+        yield csv.rows(users.slice(start, start + ROWS_TOGETHER).map(user), columns)
+      }
+    }
+  }
+}
+
+function ndjsonFormat ({ presenter: { user, userJson } }: ExportParts, names: readonly string[] | null): Format {
+  const chosen = names ?? []
+  const picked = (record: UserRecord): string => {
+    const members: object = user(record)
+    return JSON.stringify(Object.fromEntries(chosen.flatMap((name) =>
+      Object.hasOwn(members, name) ? [[name, Reflect.get(members, name)]] : [])))
+  }
+  const lineOf = names === null ? userJson : picked
+  return {
+    head: '',
+    * textsOf (users) {
+      for (const each of users) yield `${lineOf(each)}\n`
+    }
+  }
+}
+
+/** Makes the function that opens an export. It throws UsersError alone, `validation_failed` before anything is read. */
+export function createExports (parts: ExportParts) {
+  const { users, fields, isOpen = false, loadCsv = loadCsvWriter } = parts
+  const table = tableColumns(fields)
+  const members = memberNames(fields)
+
+  function csvOf (names: readonly string[] | null, faults: Fault[]): Format {
+    faults.push(...columnFaults(names ?? [], (name) => table.some((column) => column.name === name)))
+    const chosen = names === null
+      ? table
+      : names.flatMap((name) => table.find((column) => column.name === name) ?? [])
+    try {
+      return csvFormat(parts, loadCsv(), chosen)
+    } catch {
+      faults.push({ parameter: 'format', code: 'choice', detail: 'csv needs the package csv-stringify on the server' })
+      // Nothing is written: the fault refuses the request.
+      return ndjsonFormat(parts, null)
+    }
+  }
+
+  function ndjsonOf (names: readonly string[] | null, faults: Fault[]): Format {
+    faults.push(...columnFaults(names ?? [], (name) => name !== '' && (isOpen || members.includes(name))))
+    return ndjsonFormat(parts, names)
+  }
+
+  return (query: Readonly<Record<string, unknown>>, priorFaults: readonly Fault[] = []): Export => {
+    const { format, columns, ...selection } = query
+    const given = { ...(format !== undefined && { format }), ...(columns !== undefined && { columns }) }
+    const faults = [...priorFaults, ...parameterFaults(own, given)]
+    const names = typeof columns === 'string' ? columns.split(',') : null
+    const isCsv = format === 'csv'
+    const written = isCsv ? csvOf(names, faults) : ndjsonOf(names, faults)
+    const read = users.snapshot(selection, faults)
+    return {
+      format: isCsv ? 'csv' : 'ndjson',
+      async * texts () {
+        let { head } = written
+        for await (const part of read()) {
+          // Not before it is known that users can be read.
+          yield * chunksOf(written.textsOf(part), head)
+          head = ''
+        }
+        if (head !== '') yield head
+      }
+    }
+  }
+}
+
+export type OpenExport = ReturnType<typeof createExports>

@@ -1,0 +1,44 @@
+// Installs the standalone service in an empty directory, as deploy/Dockerfile does: what it needs, and no more.
+//   node scripts/production.mjs /srv/fastify-users
+// Build before: npm ci && npm run build && npm run build:examples
+import { spawnSync } from 'node:child_process'
+import { cp, mkdir, readdir, rm, stat, symlink } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+
+process.chdir(join(import.meta.dirname, '..'))
+const [given] = process.argv.slice(2)
+if (given === undefined) throw new Error('name a directory: node scripts/production.mjs <directory>')
+const target = resolve(given)
+if ((await readdir(target).catch(() => [])).length > 0) throw new Error(`${target} is not empty`)
+
+const FILES = ['package.json', 'package-lock.json', 'deploy/package.json', 'dist', '.build/examples']
+for (const path of FILES) {
+  await stat(path).catch(() => {
+    throw new Error(`${path} is missing: run npm run build && npm run build:examples`)
+  })
+}
+await mkdir(join(target, 'deploy'), { recursive: true })
+for (const path of FILES) await cp(path, join(target, path), { recursive: true })
+const begun = performance.now()
+const { status } = spawnSync('npm', ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'], {
+  cwd: target,
+  stdio: 'inherit',
+  shell: process.platform === 'win32'
+})
+if (status !== 0) throw new Error('npm ci failed')
+// Only npm needs these.
+for (const path of ['package-lock.json', 'deploy', 'node_modules/fastify-users-service']) {
+  await rm(join(target, path), { recursive: true, force: true })
+}
+
+// For fastify-users on a PATH with node_modules/.bin.
+await symlink(join('..', '..', 'dist', 'cli', 'main.js'), join(target, 'node_modules', '.bin', 'fastify-users'))
+
+async function bytesIn (directory) {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+  const sizes = await Promise.all(entries.filter((entry) => entry.isFile())
+    .map(async (entry) => (await stat(join(entry.parentPath, entry.name))).size))
+  return sizes.reduce((a, b) => a + b, 0)
+}
+const megabytes = Math.round(await bytesIn(target) / 1e6)
+console.log(`${target}: ${megabytes} MB, installed in ${((performance.now() - begun) / 1000).toFixed(1)} s`)

@@ -1,0 +1,157 @@
+// Reading all users in SQL: beside the pool, at most two at a time, and how it ends.
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test, type Test } from 'tap'
+import { knexStorage } from '../../adapters/knex/index.ts'
+import { postgres } from '../../adapters/postgres.ts'
+import { sqlite } from '../../adapters/sqlite.ts'
+import type { Storage, UserRecord } from '../../lib/core/storage.ts'
+import { everyone, idOf, keysOf, userOf } from '../../adapters/testing/values.ts'
+import { connectPg, pgHost, pgUrlWith, terminate } from '../helpers/postgres.ts'
+import { sqliteDriver, sqliteHost } from '../helpers/sqlite.ts'
+import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
+
+const USERS = 1001
+
+/** A store with more users than a part, closed with the test. */
+async function filled<Store extends Storage> (t: Test, storage: Store, length = USERS): Promise<Store> {
+  t.teardown(() => storage.close())
+  await storage.migrate()
+  await Promise.all(Array.from({ length }, (_, n) => storage.createUser(userOf(n), keysOf(userOf(n)), null)))
+  return storage
+}
+
+/** Begins to read, and goes on when it is released. */
+async function held (storage: Storage) {
+  let release = (): void => {}
+  const released = new Promise<void>((resolve) => { release = resolve })
+  const users: UserRecord[] = []
+  const reading = storage.readUsers(everyone, 'asc', async (part) => {
+    users.push(...part)
+    await released
+  }).then(() => 'ended', ({ code, message }) => `${code}: ${message}`)
+  await until('the first part was there', () => users.length > 0)
+  return { release, reading, users }
+}
+
+const onPostgres = (t: Test, options = {}) =>
+  postgres({ connection: pgUrl(), schema: temporarySchema(t), pool: { max: 1 }, ...options })
+const onFile = async (t: Test) =>
+  sqlite({ filename: join(await temporaryDirectory(t), 'users.db'), driver: sqliteDriver })
+
+for (const [name, make] of [['postgres', onPostgres], ['sqlite', onFile]] as const) {
+  test(`${name}: readers take no connection of the pool, and a third is refused`, async (t) => {
+    const storage = await filled(t, await make(t))
+    const readers = [await held(storage), await held(storage)]
+    t.equal((await storage.findUser(idOf('usr', 3)))?.name, 'User 3')
+    t.equal(storage.connections?.().used, 0)
+    await t.rejects(storage.readUsers(everyone, 'asc', async () => {}), { code: 'unavailable' })
+    for (const { release } of readers) release()
+    for (const { reading, users } of readers) {
+      t.equal(await reading, 'ended')
+      t.equal(users.length, USERS)
+    }
+    const again = await held(storage)
+    t.equal(again.users.length, 1000)
+    again.release()
+    await again.reading
+  })
+
+  test(`${name}: closing the storage ends its readers, and refuses others`, async (t) => {
+    const storage = await filled(t, await make(t))
+    const [first, second] = [await held(storage), await held(storage)]
+    await storage.close()
+    for (const { reading } of [first, second]) t.equal(await reading, 'unavailable: the storage is closed')
+    first.release()
+    await t.rejects(storage.readUsers(everyone, 'asc', async () => {}), { code: 'unavailable' })
+  })
+}
+
+test('postgres: a connection that is lost ends its reader', async (t) => {
+  const name = temporarySchema(t)
+  // One part is read while the one before is taken.
+  const storage = await filled(t, onPostgres(t, { connection: pgUrlWith({ application_name: name }) }), 2 * USERS)
+  const { release, reading, users } = await held(storage)
+  await terminate(name)
+  release()
+  t.match(await reading, /^unavailable: the database cannot be reached/)
+  t.equal(users.length, 2000)
+})
+
+test('postgres: no timeout of the server ends a reader that takes its time', async (t) => {
+  const options = '-c statement_timeout=300 -c idle_in_transaction_session_timeout=100'
+  const storage = await filled(t, onPostgres(t, { connection: pgUrlWith({ options }) }))
+  const watcher = await connectPg(t, pgUrlWith({ options }))
+  const lost = new Promise((resolve) => watcher.on('error', resolve))
+  const { release, reading } = await held(storage)
+  // One that the limit holds for is ended: then it would have ended ours too.
+  await watcher.query('BEGIN')
+  await lost
+  release()
+  t.equal(await reading, 'ended')
+})
+
+test('postgres: a reader that can not begin says so, and the next one can', async (t) => {
+  const schema = temporarySchema(t)
+  const storage = await filled(t, onPostgres(t, { schema }))
+  const locker = await connectPg(t)
+  await locker.query(`BEGIN; LOCK TABLE "${schema}".fastify_users_users IN ACCESS EXCLUSIVE MODE`)
+  await t.rejects(storage.readUsers(everyone, 'asc', async () => {}), { code: 'unavailable', driverCode: '55P03' })
+  await locker.query('COMMIT')
+  const { release, reading } = await held(storage)
+  release()
+  t.equal(await reading, 'ended')
+})
+
+test('postgres: closing does not wait for a connection that is being opened', async (t) => {
+  const host = pgHost(t)
+  const schema = temporarySchema(t)
+  const storage = await filled(t, knexStorage(host, { schema }))
+  let open = (): void => {}
+  const acquire = host.client.acquireRawConnection.bind(host.client)
+  const opened = new Promise<void>((resolve) => { open = resolve })
+  let asked = false
+  host.client.acquireRawConnection = async () => {
+    asked = true
+    await opened
+    return acquire()
+  }
+  const reading = storage.readUsers(everyone, 'asc', async () => {}).catch(({ code }) => code)
+  await until('a connection was asked for', () => asked)
+  await storage.close()
+  t.equal(await reading, 'unavailable')
+  open()
+  const connections = 'SELECT count(*)::int AS n FROM pg_stat_activity WHERE query LIKE $1'
+  await until('it is closed', async () => (await sql(connections, [`%${schema}%LIMIT%`]))[0]?.['n'] === 0)
+})
+
+test('a connection that can not be opened is unavailable', async (t) => {
+  const host = pgHost(t)
+  const storage = await filled(t, knexStorage(host, { schema: temporarySchema(t) }))
+  host.client.acquireRawConnection = async () => { throw Object.assign(new Error('no'), { code: 'ECONNREFUSED' }) }
+  const refused = { code: 'unavailable', driverCode: 'ECONNREFUSED' }
+  await t.rejects(storage.readUsers(everyone, 'asc', async () => {}), refused)
+})
+
+test('SQLite in memory, or without a write-ahead log, is read by one statement', async (t) => {
+  const directory = await temporaryDirectory(t)
+  for (const filename of [':memory:', join(directory, 'host.db')]) {
+    const host = sqliteHost(filename)
+    t.teardown(() => host.destroy())
+    const storage = await filled(t, knexStorage(host))
+    const { release, reading, users } = await held(storage)
+    await storage.deleteUser(idOf('usr', 1000), { ifVersion: null, unlessVersion: [] })
+    release()
+    t.equal(await reading, 'ended')
+    t.equal(users.length, USERS)
+  }
+})
+
+test('sqlite: a file that was replaced is not read', async (t) => {
+  const directory = await temporaryDirectory(t)
+  const filename = join(directory, 'users.db')
+  const storage = await filled(t, sqlite({ filename, driver: sqliteDriver }))
+  await rm(filename)
+  await t.rejects(storage.readUsers(everyone, 'asc', async () => {}), { code: 'unavailable' })
+})

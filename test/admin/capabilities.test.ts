@@ -1,0 +1,73 @@
+// The route that says what a caller can do.
+import { Type } from '@sinclair/typebox'
+import { test } from 'tap'
+import { admin } from '../../lib/admin-plugin.ts'
+import { webhooks } from '../../lib/webhooks-plugin.ts'
+import { ALL_SCOPES, testApp } from '../helpers/app.ts'
+
+test('says what a caller can do: a stored key, a static one, one of the host', async (t) => {
+  const staticKey = 's'.repeat(32)
+  const { app, call } = await testApp(t, {
+    apiKeyRoutes: true,
+    eventLog: true,
+    requireIfMatch: true,
+    pageSize: { default: 10, max: 50 },
+    fields: Type.Object({ plan: Type.Optional(Type.String()), seats: Type.Integer() }),
+    filterable: ['plan'],
+    staticKeys: [{ key: staticKey, name: 'deploy', scopes: ['users:read'] }],
+    authenticate: (token) => token === 'session' ? { id: 'ada', scopes: ['users:read', 'own'] } : null
+  })
+  await app.register(admin)
+  const { body, headers, statusCode } = await call('GET', '/capabilities')
+  t.equal(statusCode, 200)
+  t.equal(headers['cache-control'], 'no-store')
+  const { caller, ...rest } = JSON.parse(body)
+  t.match(caller, { type: 'api_key', id: /^key_/, name: 'test', scopes: ALL_SCOPES, expiresAt: /^20/ })
+  t.strictSame(rest, {
+    offers: { apiKeys: true, events: true, webhooks: false },
+    requireIfMatch: true,
+    pageSize: { default: 10, max: 50 },
+    fields: { properties: { plan: { type: 'string' }, seats: { type: 'integer' } }, required: ['seats'] },
+    filterable: ['plan']
+  })
+  const callerOf = async (token: string) =>
+    (await app.inject({ url: '/v1/capabilities', headers: { authorization: `Bearer ${token}` } })).json().caller
+  t.strictSame(await callerOf(staticKey), { type: 'static', id: 'deploy', scopes: ['users:read'] })
+  t.strictSame(await callerOf('session'), { type: 'host', id: 'ada', scopes: ['users:read', 'own'] })
+})
+
+test('offers webhooks where there are routes of them, whichever plugin came first', async (t) => {
+  for (const isFirst of [true, false]) {
+    for (const routes of [true, false]) {
+      const { app, call } = await testApp(t, { eventLog: true })
+      if (isFirst) await app.register(webhooks, { routes })
+      await app.register(admin)
+      if (!isFirst) await app.register(webhooks, { routes })
+      t.equal((await call('GET', '/capabilities')).json().offers.webhooks, routes)
+    }
+  }
+})
+
+test('a stranger learns nothing, and only GET asks', async (t) => {
+  const { app, call } = await testApp(t, { apiKeyRoutes: true })
+  await app.register(admin)
+  const stranger = await app.inject('/v1/capabilities')
+  t.equal(stranger.statusCode, 401)
+  t.equal(stranger.json().code, 'unauthorized')
+  t.equal((await call('GET', '/capabilities?x=1')).statusCode, 400)
+  const post = await call('POST', '/capabilities')
+  t.equal(post.statusCode, 405)
+  t.equal(post.headers.allow, 'GET, HEAD')
+  const { payload } = await app.inject('/admin/settings.json')
+  t.strictSame(Object.keys(JSON.parse(payload)), ['api', 'session', 'language', 'direction', 'texts'])
+})
+
+test('rate limits count it, but for the end of one’s own key', async (t) => {
+  const { app, call } = await testApp(t, { apiKeyRoutes: true, rateLimit: { max: 2, window: 60 } })
+  await app.register(admin)
+  await app.users.apiKeys.create({ name: 'another', scopes: ALL_SCOPES })
+  t.equal((await call('GET', '/capabilities')).statusCode, 200)
+  t.equal((await call('GET', '/capabilities')).statusCode, 200)
+  t.equal((await call('GET', '/capabilities')).statusCode, 429)
+  t.equal((await call('DELETE', '/api-keys/current')).statusCode, 204)
+})

@@ -1,0 +1,87 @@
+// What the administration page does with many users: export and bulk deletion.
+import { test } from 'tap'
+import { adminHost, downloaded, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { until } from '../helpers/until.ts'
+
+test('exports what is filtered, as CSV and NDJSON', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t, { pageSize: { max: 50 } })
+  await users.create({ name: '=1+1', email: 'a@example.org', plan: 'pro', note: 'say "hi",\nthen go', seats: 5 })
+  await users.create({ name: 'Ömer', email: 'b@example.org', plan: 'pro', address: { city: 'Köln' }, tags: ['x'] })
+  for (let i = 0; i < 120; i++) await users.create({ name: `free ${i}`, email: `free${i}@example.org` })
+  const { page, troubles } = await openTab(t, `${origin}/admin/`)
+  await signIn(page, await createKey())
+  await page.getByRole('combobox', { name: 'Plan' }).selectOption('pro')
+  await page.getByText('2 users').waitFor()
+  await page.getByRole('button', { name: 'Export' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Export users' })
+  const start = () => dialog.getByRole('button', { name: 'Export' }).click()
+  const csv = await downloaded(page, start)
+  t.match(csv.name, /^users-\d{4}-\d{2}-\d{2}\.csv$/)
+  const { data } = await users.list({ plan: 'pro' })
+  const times = data.map(({ createdAt, updatedAt }) => `${String(createdAt)},${String(updatedAt)}`)
+  t.equal(csv.text, '\uFEFF' + [
+    'id,name,email,plan,seats,active,newsletter,born,seen,note,tags,address.city,address.zip,any,createdAt,updatedAt',
+    `${data[0]?.id},'=1+1,a@example.org,pro,5,true,,,,"say ""hi"",\nthen go",,,,,${times[0]}`,
+    `${data[1]?.id},Ömer,b@example.org,pro,,true,,,,,"[""x""]",Köln,,,${times[1]}`,
+    ''
+  ].join('\r\n'))
+  await dialog.getByText('The file has 2 users.').waitFor()
+  await dialog.getByRole('button', { name: 'Close' }).click()
+
+  await page.getByRole('combobox', { name: 'Plan' }).selectOption('any')
+  await page.getByText('122 users').waitFor()
+  await page.getByRole('button', { name: 'Export' }).click()
+  await dialog.getByLabel('Format').selectOption('ndjson')
+  const { text } = await downloaded(page, start)
+  const lines = text.trimEnd().split('\n').map((line) => Object(JSON.parse(line)))
+  t.equal(new Set(lines.map(({ id }) => id)).size, 122)
+  t.strictSame(lines[1].address, { city: 'Köln' })
+  await dialog.getByText('The file has 122 users.').waitFor()
+
+  // Cancelled in the middle: nothing is saved.
+  let held = 0
+  await page.route(/after=/, () => { held++ })
+  await start()
+  await until('the second page is asked for', () => held === 1)
+  await dialog.getByText('50 of 122 users').waitFor()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.getByText('Cancelled: no file was saved.').waitFor()
+  t.strictSame(troubles, [])
+})
+
+test('a bulk deletion can be stopped, and says what it has not done', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t)
+  for (let i = 0; i < 20; i++) await users.create({ name: `User ${i}`, email: `user${i}@example.org` })
+  const { page } = await openTab(t, `${origin}/admin/`)
+  await signIn(page, await createKey())
+  await page.getByLabel('Select all users on this page').check()
+  await page.getByRole('button', { name: 'Delete the selected users' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Type the number').fill('20')
+  let sent = 0
+  await page.route(/\/users\/usr_/, async (route) => {
+    sent++
+    // The first four at a time are answered; the rest hang.
+    if (sent <= 4) await route.continue()
+  })
+  await dialog.getByRole('button', { name: 'Delete' }).click()
+  await dialog.getByText('4 of 20 done').waitFor()
+  await dialog.getByRole('button', { name: 'Stop' }).click()
+  await page.getByText('16 users selected').waitFor()
+  t.equal((await users.list()).meta.total, 16)
+})
+
+test('a bulk deletion that reaches a limit names who is left', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t, { maxDeletesPerHour: 5 })
+  for (let i = 0; i < 20; i++) await users.create({ name: `User ${i}`, email: `user${i}@example.org` })
+  const { page } = await openTab(t, `${origin}/admin/`)
+  await signIn(page, await createKey())
+  await page.getByLabel('Select all users on this page').check()
+  await page.getByRole('button', { name: 'Delete the selected users' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Type the number').fill('20')
+  await dialog.getByRole('button', { name: 'Delete' }).click()
+  await dialog.getByText(/^5 deleted, \d+ not deleted, \d+ not tried\.$/).waitFor()
+  t.match(await dialog.innerText(), /Too many requests\. Try again in [\d,]+ seconds?\./)
+  t.equal((await users.list()).meta.total, 15)
+})

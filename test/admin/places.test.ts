@@ -1,0 +1,139 @@
+// The administration page in other places: behind proxies, for a second mount, with sessions of the host's.
+import { createServer, request as forward } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { randomBytes } from 'node:crypto'
+import Fastify from 'fastify'
+import { type Test, test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import { admin } from '../../lib/admin-plugin.ts'
+import users from '../../lib/index.ts'
+import { adminHost, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { ALL_SCOPES } from '../helpers/app.ts'
+
+/** A proxy before a server, which changes the path of each request; closed with the test. */
+async function proxy (t: Test, origin: string, change: (path: string) => string): Promise<string> {
+  const server = createServer((request, response) => {
+    const { method, headers, url = '/' } = request
+    request.pipe(forward(new URL(change(url), origin), { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    }))
+  })
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address: AddressInfo = Object(server.address())
+  return `http://127.0.0.1:${address.port}`
+}
+
+for (const { what, inner, outer, change } of [
+  { what: 'strips', inner: '', outer: '/people', change: (url: string) => url.replace('/people', '') },
+  { what: 'adds', inner: '/people', outer: '', change: (url: string) => `/people${url}` }
+]) {
+  test(`works behind a proxy that ${what} a path`, { skip }, async (t) => {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    await app.register(users, { prefix: `${inner}/v1`, storage: memory() })
+    await app.register(admin, { prefix: `${inner}/admin` })
+    await app.users.create({ name: 'Ada', email: 'ada@example.org' })
+    const { key } = await app.users.apiKeys.create({ name: 'me' })
+    const outside = await proxy(t, await app.listen({ host: '127.0.0.1', port: 0 }), change)
+    const { page, troubles } = await openTab(t, `${outside}${outer}/admin`)
+    t.equal(new URL(page.url()).pathname, `${outer}/admin/`)
+    await signIn(page, key)
+    await page.getByRole('link', { name: 'Ada' }).click()
+    await page.getByRole('heading', { name: 'Details: Ada' }).waitFor()
+    t.strictSame(troubles, [])
+  })
+}
+
+test('two mounts have a page each, with fields of their own', { skip }, async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(users, { prefix: '/v1', storage: memory() })
+  await app.register(users, { prefix: '/customers/v1', storage: memory(), decoratorName: 'customers' })
+  await app.register(admin)
+  await app.register(admin, { prefix: '/customers/admin', users: 'customers' })
+  const customers: typeof app.users = app.getDecorator('customers')
+  await app.users.create({ name: 'Staff', email: 'a@example.org' })
+  await customers.create({ name: 'Customer', email: 'a@example.org' })
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 })
+  for (const [path, mount, name] of [
+    ['/admin', app.users, 'Staff'], ['/customers/admin', customers, 'Customer']
+  ] as const) {
+    const { page } = await openTab(t, origin + path)
+    await signIn(page, (await mount.apiKeys.create({ name: 'me' })).key)
+    await page.getByRole('link', { name }).waitFor()
+    t.equal(await page.getByRole('row').count(), 2)
+  }
+})
+
+/** A host that keeps who is signed in by a cookie, and the page on top of it. */
+async function sessionHost (t: Test) {
+  const sessions = new Map<string, string>()
+  const sessionOf = (cookie = '') => sessions.get(/(?:^|; )sid=([0-9a-f]+)/.exec(cookie)?.[1] ?? '')
+  const host = await adminHost(t, {
+    authenticate (token, { headers }) {
+      const id = token === 'session' ? sessionOf(headers.cookie) : undefined
+      return id === undefined ? null : { id, scopes: ALL_SCOPES }
+    },
+    admin: { session: { signIn: '/login' } },
+    before: (app) => app.get('/login', async (_request, reply) => {
+      const sid = randomBytes(16).toString('hex')
+      sessions.set(sid, 'ada')
+      return reply.header('set-cookie', `sid=${sid}; Path=/; HttpOnly; SameSite=Lax`).send('signed in')
+    })
+  })
+  return { ...host, sessions }
+}
+
+test('a host’s session signs in, and its end takes nothing that was typed', { skip }, async (t) => {
+  const { users, origin, sessions } = await sessionHost(t)
+  const { page, troubles } = await openTab(t, `${origin}/admin/`)
+  const link = page.getByRole('link', { name: 'Open the sign-in page' })
+  await link.waitFor()
+  t.equal(await page.getByLabel('API key').count(), 0)
+  t.equal(await page.getByRole('alert').count(), 0)
+  const signInThere = async () => {
+    const [tab] = await Promise.all([page.waitForEvent('popup'), link.click()])
+    await tab.getByText('signed in').waitFor()
+    await tab.close()
+    await page.getByRole('button', { name: 'Continue' }).click()
+  }
+  await signInThere()
+  await page.getByText('There are no users yet.').waitFor()
+  await page.getByRole('link', { name: 'New user' }).click()
+  await page.getByRole('heading', { name: 'New user' }).waitFor()
+  await page.getByLabel('Name').fill('Ada')
+  await page.getByLabel('E-mail address').fill('ada@example.org')
+  sessions.clear()
+  await page.getByRole('button', { name: 'Create the user' }).click()
+  await page.getByRole('dialog', { name: 'Sign in again' }).waitFor()
+  await signInThere()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Create the user' }).click()
+  await page.getByText('Ada was created.').waitFor()
+  const [event] = (await users.events.list({ type: 'user.created' })).data
+  t.strictSame(event?.actor, { type: 'host', id: 'ada' })
+  t.strictSame(troubles, [])
+})
+
+test('a form of another site can’t use the session', async (t) => {
+  const { app, users, sessions } = await sessionHost(t)
+  sessions.set('ab', 'ada')
+  // What a form, an image or a link can send: cookies, and no header of its own.
+  for (const contentType of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
+    const { statusCode } = await app.inject({
+      method: 'POST',
+      url: '/v1/users',
+      headers: { cookie: 'sid=ab', 'content-type': contentType },
+      payload: '{"name":"Mallory","email":"mallory@example.org"}'
+    })
+    t.equal(statusCode, 401, contentType)
+  }
+  t.equal((await app.inject({ url: '/v1/users', headers: { cookie: 'sid=ab' } })).statusCode, 401)
+  t.equal((await users.list()).meta.total, 0)
+})

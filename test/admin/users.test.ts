@@ -1,0 +1,139 @@
+// Users on the administration page, by clicking and typing, on every store.
+import { test } from 'tap'
+import { adminHost, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { stores } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
+
+for (const { name, create } of stores) {
+  test(`lists, creates, changes and deletes users on ${name}`, { skip }, async (t) => {
+    const { users, origin, createKey } = await adminHost(t, { storage: await create(t) })
+    for (let i = 1; i <= 45; i++) {
+      await users.create({ name: `User ${i}`, email: `user${i}@example.org`, plan: i % 5 === 0 ? 'pro' : 'free' })
+    }
+    const { page, troubles } = await openTab(t, `${origin}/admin/`)
+    await signIn(page, await createKey())
+    const names = async () => (await page.locator('td[data-label="Name"]').allInnerTexts()).map((text) => text.trim())
+    const shows = (first: string, count: number) => until(`${first} is the first of ${count}`, async () => {
+      const shown = await names()
+      return shown[0] === first && shown.length === count
+    })
+
+    await page.getByText('45 users').waitFor()
+    await shows('User 1', 20)
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await shows('User 21', 20)
+    await page.getByRole('button', { name: 'Last page' }).click()
+    await shows('User 41', 5)
+    t.equal(await page.getByRole('button', { name: 'Next page' }).getAttribute('aria-disabled'), 'true')
+    await page.getByRole('button', { name: 'Previous page' }).click()
+    await shows('User 21', 20)
+    await page.getByRole('button', { name: 'First page' }).click()
+    await shows('User 1', 20)
+    await page.getByLabel('Go to page').fill('3')
+    await page.getByRole('button', { name: 'Go', exact: true }).click()
+    await shows('User 41', 5)
+    await page.goBack()
+    await shows('User 1', 20)
+    await page.getByLabel('Rows on a page').selectOption('50')
+    await shows('User 1', 45)
+    await page.getByLabel('Order').selectOption('Newest first')
+    await shows('User 45', 45)
+    await page.getByRole('combobox', { name: 'Plan' }).selectOption('pro')
+    await page.getByText('9 users').waitFor()
+    await page.getByLabel('Search by name').fill('user 4')
+    await page.getByText('2 users').waitFor()
+    t.strictSame(await names(), ['User 45', 'User 40'])
+    await page.getByLabel('Search by name').fill('nobody')
+    await page.getByText('No user matches.').waitFor()
+
+    await page.getByRole('link', { name: 'New user' }).click()
+    await page.getByRole('heading', { name: 'New user' }).waitFor()
+    await page.getByLabel('Name').fill('Ada Lovelace')
+    await page.getByLabel('E-mail address').fill('USER1@example.org')
+    await page.getByLabel('Seats').fill('many')
+    await page.getByRole('button', { name: 'Create the user' }).click()
+    await page.getByText('must be a whole number').waitFor()
+    t.equal(await page.getByLabel('Seats').inputValue(), 'many')
+    const focused = await page.evaluate('document.activeElement.id')
+    t.equal(await page.getByLabel('Seats').getAttribute('id'), focused)
+    await page.getByLabel('Seats').fill('12')
+    await page.getByRole('button', { name: 'Create the user' }).click()
+    await page.getByText('This is already in use.').waitFor()
+    t.equal(await page.getByLabel('E-mail address').getAttribute('aria-invalid'), 'true')
+    await page.getByLabel('E-mail address').fill('ada@example.org')
+    await page.getByRole('combobox', { name: 'Plan' }).selectOption('pro')
+    await page.getByLabel('Newsletter').selectOption('No')
+    await page.getByLabel('Born').fill('1815-12-10')
+    await page.getByLabel('Seen').fill('2026-03-01T12:30:00')
+    await page.getByLabel('Note').fill('Wrote the first\nprogram.')
+    await page.getByLabel('Tags').fill('countess\nmathematician\n')
+    await page.getByLabel('City').fill('London')
+    await page.getByLabel('Anything').fill('{ "a": [1, ')
+    await page.getByRole('button', { name: 'Create the user' }).click()
+    await page.getByText('This is not JSON.').waitFor()
+    await page.getByLabel('Anything').fill('{ "a": [1, null] }')
+    await page.getByRole('button', { name: 'Create the user' }).click()
+    await page.getByText('Ada Lovelace was created.').waitFor()
+    const [ada] = (await users.list({ email: 'ada@example.org' })).data
+    if (ada === undefined) throw new Error('Ada was not created')
+    const { id, version, createdAt, updatedAt, ...members } = ada
+    t.strictSame(members, {
+      name: 'Ada Lovelace',
+      email: 'ada@example.org',
+      plan: 'pro',
+      seats: 12,
+      active: true,
+      newsletter: false,
+      born: '1815-12-10',
+      seen: '2026-03-01T11:30:00.000Z',
+      note: 'Wrote the first\nprogram.',
+      tags: ['countess', 'mathematician'],
+      address: { city: 'London' },
+      any: { a: [1, null] }
+    })
+
+    await page.getByRole('heading', { name: 'History' }).waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Nothing has changed.').waitFor()
+    await page.getByLabel('Seats').fill('')
+    await page.getByLabel('zip').fill('W1')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.').waitFor()
+    const changed = await users.get(id)
+    t.strictSame([changed.seats, changed.address, changed.tags],
+      [undefined, { city: 'London', zip: 'W1' }, ['countess', 'mathematician']])
+    await page.getByText('seats: 12 → not set').waitFor()
+
+    await page.getByRole('button', { name: 'Delete this user' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Delete Ada Lovelace?' })
+    await dialog.getByLabel('Type the name').fill('Ada')
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await dialog.getByText('This is not the name.').waitFor()
+    t.equal((await users.get(id)).name, 'Ada Lovelace')
+    await dialog.getByLabel('Type the name').fill('Ada Lovelace')
+    await dialog.getByLabel('Also erase').check()
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('Ada Lovelace was deleted.').waitFor()
+    await t.rejects(users.get(id), { code: 'user_not_found' })
+    const events = await users.events.ofUser(id)
+    t.ok(events.data.every(({ data }) => Object(data).name === null), 'erased')
+
+    await page.getByText('45 users').waitFor()
+    await page.getByLabel('Select User 2', { exact: true }).check()
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await page.getByLabel('Select User 2', { exact: true }).waitFor({ state: 'detached' })
+    await page.getByLabel('Select all users on this page').check()
+    await page.getByText('21 users selected').waitFor()
+    await page.getByRole('button', { name: 'Delete the selected users' }).click()
+    const bulk = page.getByRole('dialog', { name: 'Delete 21 users?' })
+    await bulk.getByRole('button', { name: 'Delete' }).click()
+    await bulk.getByText('This is not the number.').waitFor()
+    await bulk.getByLabel('Type the number').fill('21')
+    await bulk.getByRole('button', { name: 'Delete' }).click()
+    await bulk.getByText('21 deleted, 0 not deleted, 0 not tried.').waitFor()
+    await bulk.getByRole('button', { name: 'Close' }).click()
+    await page.getByText('24 users').waitFor()
+    t.equal((await users.list()).meta.total, 24)
+    t.strictSame(troubles, [])
+  })
+}

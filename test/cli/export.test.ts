@@ -1,0 +1,84 @@
+// fastify-users export: the built program.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { keysOf, userOf } from '../../adapters/testing/values.ts'
+import { databases, PROGRAM, run } from '../helpers/cli.ts'
+import { fields } from '../helpers/fields.ts'
+import { plainNode } from '../helpers/plain-node.ts'
+import { temporaryDirectory } from '../helpers/stores.ts'
+import '../helpers/watch-all.ts'
+
+const own = [{ plan: 'pro', address: { city: 'Bonn' } }, { plan: 'free', old: [1] }, {}]
+const users = own.map((fields, n) => userOf(n + 1, { fields }))
+const lines = users.map(({ id, name, email, fields, createdAt, updatedAt }) =>
+  `${JSON.stringify({ id, name, email, ...fields, createdAt, updatedAt })}\n`)
+
+for (const { name, create } of databases) {
+  test(`exports the users of ${name}, to standard output or a file`, async (t) => {
+    const { url, args, open } = await create(t)
+    const directory = await temporaryDirectory(t)
+    const cli = (...given: string[]) => run([...given, ...args], { DATABASE_URL: url })
+    await cli('migrate')
+    t.strictSame(await cli('export'), { code: 0, out: '', err: '' })
+    const storage = open()
+    for (const user of users) await storage.createUser(user, keysOf(user), null)
+    await storage.close()
+
+    t.strictSame(await cli('export'), { code: 0, out: lines.join(''), err: '' })
+    t.equal((await cli('export', '--sort', '-createdAt', '--q', 'user')).out, lines.toReversed().join(''))
+    t.equal((await cli('export', '--email', 'user2@example.org')).out, lines[1])
+    t.equal((await cli('export', '--columns', 'plan,name')).out,
+      '{"plan":"pro","name":"User 1"}\n{"plan":"free","name":"User 2"}\n{"name":"User 3"}\n')
+    t.equal((await cli('export', '--format', 'csv', '--columns', 'name,email')).out,
+      'name,email\r\nUser 1,User1@Example.org\r\nUser 2,User2@Example.org\r\nUser 3,User3@Example.org\r\n')
+
+    const schema = join(directory, 'fields.json')
+    await writeFile(schema, JSON.stringify(fields))
+    const declared = await cli('export', '--format', 'csv', '--columns', 'name,plan,address.city', '--fields', schema)
+    t.equal(declared.out, 'name,plan,address.city\r\nUser 1,pro,Bonn\r\nUser 2,free,\r\nUser 3,,\r\n')
+    t.match(declared.err, /does not match the option fields/)
+
+    const file = join(directory, 'users.ndjson')
+    t.strictSame(await cli('export', '-o', file), { code: 0, out: '', err: 'exported 3 users\n' })
+    t.equal(await readFile(file, 'utf8'), lines.join(''))
+    t.equal((await stat(file)).mode & 0o777, 0o600)
+    t.equal((await cli('export', '-o', file, '--q', 'User 1')).err, 'exported 1 user\n')
+    t.equal(await readFile(file, 'utf8'), lines[0])
+    t.strictSame((await readdir(directory)).sort(), ['fields.json', 'users.ndjson'])
+
+    for (const [given, err] of [
+      [['--format', 'xml'], /Allowed choices are ndjson, csv/],
+      [['--q', 'x'], /^q must have at least 2 characters\n$/],
+      [['--email', 'x'], /^email must be/],
+      [['--columns', 'id,'], /^columns must be names of columns/],
+      [['--columns', 'plan', '--format', 'csv'], /^columns must be names of columns/],
+      [['--fields', file], /^--fields must be a file with the JSON Schema/],
+      [['--fields', join(directory, 'none')], /^--fields must be a file with the JSON Schema/],
+      [['-o', join(directory, 'none', 'x')], /^the file of --output can not be written \(ENOENT\)\n$/]
+    ] as const) t.match(await cli('export', ...given), { code: 2, out: '', err }, given.join(' '))
+  })
+}
+
+test('a reader that has enough, such as head, ends it quietly', async (t) => {
+  const [database] = databases
+  if (database === undefined) throw new Error('there is no database')
+  const { url, open } = await database.create(t)
+  await run(['migrate'], { DATABASE_URL: url })
+  const storage = open()
+  await Promise.all(Array.from({ length: 3000 }, (_, n) => {
+    const user = userOf(n)
+    return storage.createUser(user, keysOf(user), null)
+  }))
+  await storage.close()
+  const [node, given] = plainNode(PROGRAM, 'export')
+  const child = spawn(node, given, { env: { PATH: String(process.env['PATH']), DATABASE_URL: url } })
+  let err = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => { err += text })
+  const exit = once(child, 'exit')
+  await once(child.stdout, 'data')
+  child.stdout.destroy()
+  t.strictSame([...await exit, err], [0, null, ''])
+})

@@ -1,0 +1,246 @@
+// The settings of the standalone service: every variable, and what is said of wrong ones.
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { buildApp } from '../../examples/standalone/app.ts'
+import { ConfigError, readConfig } from '../../examples/standalone/config.ts'
+import { createFirstKey } from '../../examples/standalone/first-key.ts'
+import { lint } from '../helpers/description.ts'
+import { KEY, startService } from '../helpers/service.ts'
+import { temporaryDirectory } from '../helpers/stores.ts'
+import '../helpers/watch-fetch.ts'
+
+const SECRET = 's'.repeat(32)
+const problemsOf = (env: Record<string, string>): string[] => {
+  try {
+    readConfig(env)
+    return []
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return error.message.split('\n').slice(1).map((line) => line.trim())
+  }
+}
+
+test('a variable that looks like one of ours is an error with the nearest name', async (t) => {
+  for (const [name, near] of [
+    ['DATABSE_URL', 'DATABASE_URL'], ['DATABASE_UR', 'DATABASE_URL'], ['API_KEY', 'API_KEYS'],
+    ['RATE_LIMITS', 'RATE_LIMIT'], ['WEBHOOKS_NETWORKS', 'WEBHOOK_NETWORKS'], ['LOG_LEVL', 'LOG_LEVEL'],
+    ['FASTIFY_USER_PEPPER', 'FASTIFY_USERS_PEPPER'], ['DATABASE_URL_FIL', 'DATABASE_URL_FILE'],
+    ['database_url', 'DATABASE_URL'], ['TLS_CERT', 'TLS_CERT_FILE'], ['FIRST_KEY', 'FIRST_KEY_FILE']
+  ] as const) {
+    t.strictSame(
+      problemsOf({ [name]: 'postgres://secret@host/db' }),
+      [`${name} is not a variable of this service: did you mean ${near}?`]
+    )
+  }
+  for (const name of [
+    'HOSTNAME', 'PORTS', 'HOSTS', 'PATH', 'HOME', 'NODE_ENV', 'USERS_PORT', 'SUFFIX', 'POST', 'host', 'API',
+    'FASTIFY_USERS_PORT'
+  ]) {
+    t.strictSame(problemsOf({ [name]: 'x' }), [], name)
+  }
+})
+
+test('names every wrong value, and repeats none', async (t) => {
+  const wrong = {
+    PORT: '70000',
+    DATABASE_URL: 'mysql://root:hunter2@db',
+    CORS_ORIGINS: 'app.example.org',
+    FASTIFY_USERS_PEPPER: 'hunter2',
+    RATE_LIMIT: '-1',
+    KEY_CACHE: 'long',
+    EVENT_DAYS: '0',
+    ADMIN_PAGE: 'perhaps',
+    LOG_LEVEL: 'loud',
+    PREFIX: 'v1',
+    FILTERABLE: 'a b;c'
+  }
+  const problems = problemsOf(wrong)
+  t.strictSame(problems.map((problem) => problem.split(' ')[0]).sort(), Object.keys(wrong).sort())
+  t.notMatch(problems.join(), /hunter2|mysql/)
+  t.strictSame(problemsOf({ TLS_CERT_FILE: 'a' }), ['TLS_CERT_FILE and TLS_KEY_FILE must be set together'])
+  t.strictSame(problemsOf({ FILTERABLE: 'plan' }), ['FILTERABLE needs FIELDS_FILE'])
+  t.strictSame(problemsOf({ UNIQUE: 'badge' }), ['UNIQUE needs FIELDS_FILE'])
+})
+
+test('reads secrets from files', async (t) => {
+  const directory = await temporaryDirectory(t)
+  const file = join(directory, 'pepper')
+  await writeFile(file, `${SECRET}\n`)
+  t.equal(readConfig({ FASTIFY_USERS_PEPPER_FILE: file }).FASTIFY_USERS_PEPPER, SECRET)
+  t.equal(readConfig({ API_KEYS_FILE: file }).API_KEYS, SECRET)
+  t.strictSame(
+    problemsOf({ FASTIFY_USERS_PEPPER_FILE: file, FASTIFY_USERS_PEPPER: SECRET }),
+    ['FASTIFY_USERS_PEPPER and FASTIFY_USERS_PEPPER_FILE can not both be set']
+  )
+  t.strictSame(
+    problemsOf({ DATABASE_URL_FILE: join(directory, 'none') }),
+    ['DATABASE_URL_FILE must be the path of a file that can be read']
+  )
+})
+
+test('hands every setting on to the plugin', async (t) => {
+  const directory = await temporaryDirectory(t)
+  const fields = join(directory, 'fields.json')
+  await writeFile(fields, JSON.stringify({
+    type: 'object',
+    properties: { plan: { type: 'string', enum: ['free', 'pro'] }, badge: { type: 'string' } },
+    required: []
+  }))
+  const app = await buildApp(readConfig({
+    DATABASE_URL: 'memory:',
+    API_KEYS: SECRET,
+    FASTIFY_USERS_PEPPER: 'p'.repeat(32),
+    RATE_LIMIT: '12',
+    DELETES_PER_HOUR: '1',
+    REQUIRE_IF_MATCH: 'true',
+    EVENT_LOG: 'true',
+    FIELDS_FILE: fields,
+    FILTERABLE: 'plan',
+    UNIQUE: 'badge',
+    CORS_ORIGINS: 'https://app.example.org, https://other.example.org',
+    ADMIN_PAGE: 'false'
+  }), false)
+  t.teardown(() => app.close())
+  const headers = { authorization: `Bearer ${SECRET}` }
+  const user = await app.inject({
+    method: 'POST', url: '/v1/users', headers, payload: { name: 'A', email: 'a@example.org', plan: 'pro' }
+  })
+  t.equal(user.json().plan, 'pro')
+  const list = await app.inject({
+    url: '/v1/users?plan=pro', headers: { ...headers, origin: 'https://app.example.org' }
+  })
+  t.equal(list.json().meta.total, 1)
+  t.equal(list.headers['access-control-allow-origin'], 'https://app.example.org')
+  t.match(list.headers['access-control-expose-headers'], /ETag, Link, Location/)
+  t.equal((await app.inject({ url: '/v1/users', headers: { ...headers, origin: 'https://evil.example.org' } }))
+    .headers['access-control-allow-origin'], undefined)
+  const url = `/v1/users/${user.json().id}`
+  t.equal((await app.inject({ method: 'DELETE', url, headers })).statusCode, 428)
+  t.equal((await app.inject({ method: 'DELETE', url, headers: { ...headers, 'if-match': '*' } })).statusCode, 429)
+  t.equal((await app.inject({ url: '/v1/events', headers })).json().data.length, 1)
+  t.equal((await app.inject('/admin/')).statusCode, 404)
+  const statuses: number[] = []
+  for (let i = 0; i < 12; i++) statuses.push((await app.inject({ url: '/v1/users', headers })).statusCode)
+  t.ok(statuses.includes(429), 'more than 12 requests in a minute')
+})
+
+test('limits, page and description without any setting', async (t) => {
+  const app = await buildApp(readConfig({ DATABASE_URL: 'memory:', API_KEYS: SECRET }), false)
+  t.teardown(() => app.close())
+  const { headers } = await app.inject({ url: '/v1/users', headers: { authorization: `Bearer ${SECRET}` } })
+  t.equal(headers['ratelimit-policy'], '"key";q=6000;w=60')
+  t.equal((await app.inject('/admin/')).statusCode, 200)
+  t.equal((await app.inject('/metrics')).statusCode, 404)
+  const { payload } = await app.inject('/openapi.json')
+  t.strictSame(await lint(payload), [], 'no problem for Redocly')
+  const { info, servers, paths } = JSON.parse(payload)
+  t.match(info.description, /\| `email_taken` \| 409 \|/)
+  t.strictSame(servers, [{ url: '/' }])
+  t.ok(Object.values(paths['/v1/users']).every((operation) => '429' in Object(operation).responses))
+})
+
+test('metrics tell of requests, keys, the storage and the pool, and of nobody', async (t) => {
+  const app = await buildApp(
+    readConfig({ DATABASE_URL: `sqlite:${join(await temporaryDirectory(t), 'users.db')}`, METRICS: 'true' }), false
+  )
+  t.teardown(() => app.close())
+  const { key } = await app.users.apiKeys.create({ name: 'prometheus-name' })
+  const headers = { authorization: `Bearer ${key}` }
+  await app.inject({ method: 'POST', url: '/v1/users', headers, payload: { name: 'Ada', email: 'ada@example.org' } })
+  await app.inject({ url: '/v1/users', headers })
+  await app.inject({ url: '/v1/users' })
+  await app.inject({ url: '/v1/users', headers: { authorization: 'Bearer x' } })
+  const { payload, headers: { 'content-type': type } } = await app.inject('/metrics')
+  t.match(type, /^text\/plain/)
+  for (const line of [
+    'users_request_duration_seconds_count{operation="createUser",status="201"} 1',
+    'users_request_duration_seconds_count{operation="listUsers",status="200"} 1',
+    'users_request_duration_seconds_count{operation="listUsers",status="401"} 2',
+    // A key is checked again after a body.
+    'users_key_checks_total{outcome="accepted"} 3',
+    'users_key_checks_total{outcome="unrecognized"} 1',
+    'users_storage_duration_seconds_count{method="createUser",outcome="success"} 1',
+    'users_connections{state="waiting"} 0'
+  ]) t.ok(payload.includes(line), line)
+  t.match(payload, /nodejs_eventloop_lag_seconds/)
+  t.notMatch(payload, /Ada|example\.org|uk_|usr_|key_0|prometheus-name/)
+})
+
+test('the first key goes to a file for its owner alone, and so does the database', async (t) => {
+  const cwd = await temporaryDirectory(t)
+  const service = startService(t, cwd, { FIRST_KEY_FILE: 'first.key' })
+  await service.printed(/The first API key of this store is in first\.key\./)
+  t.notMatch(service.stdout() + service.stderr(), KEY)
+  t.match(await readFile(join(cwd, 'first.key'), 'utf8'), new RegExp(`^${KEY.source}\n$`))
+  const modeOf = async (...path: string[]) => ((await stat(join(cwd, ...path))).mode & 0o777).toString(8)
+  t.equal(await modeOf('first.key'), '600')
+  for (const name of ['users.db', 'users.db-wal', 'users.db-shm']) t.equal(await modeOf('data', name), '600', name)
+  service.process.kill('SIGTERM')
+  t.equal(await service.exitCode(), 0)
+
+  // A second start needs no key, and a new store must not overwrite a file.
+  const again = startService(t, cwd, { FIRST_KEY_FILE: 'first.key' })
+  await again.printed(/listening at/)
+  const other = startService(t, cwd, { FIRST_KEY_FILE: 'first.key', DATABASE_URL: 'sqlite:other.db' })
+  t.equal(await other.exitCode(), 1)
+  t.match(other.stderr(), /FIRST_KEY_FILE must be the path of a file that does not exist yet/)
+  const third = startService(t, cwd, { DATABASE_URL: 'sqlite:other.db' })
+  await third.printed(KEY)
+})
+
+test('a first key that could not be made leaves no file, which the next start would refuse', async (t) => {
+  const file = join(await temporaryDirectory(t), 'first.key')
+  const config = readConfig({ DATABASE_URL: 'memory:', FIRST_KEY_FILE: file })
+  const app = await buildApp(config, false)
+  t.teardown(() => app.close())
+  const apiKeys = {
+    list: async () => ({ meta: { total: 0 } }),
+    createFirst: async () => { throw new Error('the database is gone') }
+  }
+  await t.rejects(createFirstKey(Object({ users: { apiKeys } }), config), { message: 'the database is gone' })
+  const key = await createFirstKey(app, config)
+  t.equal(await readFile(file, 'utf8'), `${key}\n`)
+})
+
+test('a port that is taken costs no first key', async (t) => {
+  const cwd = await temporaryDirectory(t)
+  const taken = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => taken.close())
+  await once(taken, 'listening')
+  const service = startService(t, cwd, { PORT: String(Object(taken.address()).port) })
+  t.equal(await service.exitCode(), 1)
+  t.match(service.stderr(), /^The service could not start: .*EADDRINUSE/m)
+  t.equal(service.stdout(), '')
+  const again = startService(t, cwd)
+  await again.printed(KEY)
+})
+
+test('serves over TLS', async (t) => {
+  const cwd = await temporaryDirectory(t)
+  execFileSync('openssl', [
+    'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', 'key.pem', '-out', 'cert.pem', '-days', '1',
+    '-subj', '/CN=localhost'
+  ], { cwd, stdio: 'ignore' })
+  const service = startService(t, cwd, {
+    DATABASE_URL: 'memory:', TLS_CERT_FILE: 'cert.pem', TLS_KEY_FILE: 'key.pem'
+  })
+  const address = await service.printed(/curl .* (\S+)\n/)
+  t.match(address, /^https:\/\//)
+  // The image asks itself, whether or not it speaks TLS.
+  const dockerfile = await readFile(join(import.meta.dirname, '..', '..', 'deploy', 'Dockerfile'), 'utf8')
+  const [, command = ''] = /^HEALTHCHECK .*CMD \["node", "-e", (".*")\]$/m.exec(dockerfile) ?? []
+  const isHealthy = (env: Record<string, string>): boolean => spawnSync(
+    process.execPath, ['-e', JSON.parse(command)], { env: { PORT: new URL(address).port, ...env } }
+  ).status === 0
+  t.ok(isHealthy({ TLS_CERT_FILE: 'cert.pem' }))
+  t.notOk(isHealthy({}))
+  const missing = startService(t, cwd, {
+    DATABASE_URL: 'memory:', TLS_CERT_FILE: 'none.pem', TLS_KEY_FILE: 'key.pem'
+  })
+  t.equal(await missing.exitCode(), 1)
+  t.match(missing.stderr(), /TLS_CERT_FILE and TLS_KEY_FILE must be paths of files that can be read/)
+})

@@ -1,0 +1,125 @@
+// Own fields whose value at most one user has: over HTTP, in process and in transactions, on every store.
+import { Type } from '@sinclair/typebox'
+import Fastify from 'fastify'
+import { test } from 'tap'
+import { knexStorage } from '../../adapters/knex/index.ts'
+import { memory } from '../../adapters/memory/index.ts'
+import { postgres } from '../../adapters/postgres.ts'
+import users from '../../lib/index.ts'
+import { testApp } from '../helpers/app.ts'
+import { codesOf, withoutType } from '../helpers/fields.ts'
+import { knexHosts } from '../helpers/knex-hosts.ts'
+import { pgUrl, stores, temporarySchema } from '../helpers/stores.ts'
+import '../helpers/watch-all.ts'
+
+const fields = Type.Object({
+  legacyId: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+  badge: Type.Optional(Type.String()),
+  plan: Type.Optional(Type.String())
+})
+const unique = ['badge', 'number']
+const numbered = Type.Object({
+  number: Type.Optional(Type.Integer()),
+  badge: Type.Optional(Type.String()),
+  plan: Type.Optional(Type.String())
+})
+
+for (const { name, create } of stores) {
+  test(`keeps unique fields unique on ${name}`, async (t) => {
+    const { app, call } = await testApp(t, { storage: await create(t), fields: numbered, filterable: ['plan'], unique })
+    const send = async (method: string, path: string, payload?: object) => {
+      const response = await call(method, path, payload === undefined ? {} : { payload })
+      const { statusCode, body } = response
+      const json = body === '' ? null : response.json()
+      return statusCode < 400 ? { status: statusCode, json } : [statusCode, json.code, ...codesOf(json.errors ?? [])]
+    }
+    const person = (n: number, more: object) => ({ name: 'N', email: `u${n}@example.org`, ...more })
+
+    const first = await send('POST', '/users', person(1, { number: 7, badge: 'A' }))
+    const id = String(Object(first).json.id)
+    t.strictSame(await send('POST', '/users', person(2, { number: 7 })), [409, 'field_taken', '/number taken'])
+    t.strictSame(await send('POST', '/users', person(2, { badge: 'A' })), [409, 'field_taken', '/badge taken'])
+    t.strictSame(await send('POST', '/users', person(1, { badge: 'B' })), [409, 'email_taken', '/email taken'])
+    t.strictSame(
+      await send('POST', '/users', person(2, { badge: 'x'.repeat(254) })),
+      [400, 'validation_failed', '/badge too_long']
+    )
+    const other = Object(await send('POST', '/users', person(2, { number: 8, badge: 'x'.repeat(253) }))).json
+    const taken = [409, 'field_taken', '/number taken']
+    t.strictSame(await send('PATCH', `/users/${other.id}`, { number: 7 }), taken)
+    t.strictSame(await send('PUT', `/users/${other.id}`, person(2, { number: 7 })), taken)
+    t.strictSame(
+      await send('PATCH', `/users/${other.id}`, { badge: 'x'.repeat(254) }),
+      [400, 'validation_failed', '/badge too_long']
+    )
+    t.equal((await app.users.get(other.id)).version, 1, 'a refused change changes nothing')
+    t.match(await send('PATCH', `/users/${id}`, { number: 7, plan: 'pro' }), { status: 200 })
+
+    const found = await send('GET', '/users?number=7')
+    t.match(found, { status: 200, json: { meta: { total: 1 }, data: [{ id }] } })
+    t.match(await send('GET', '/users?plan=pro&badge=A'), { json: { data: [{ id }] } })
+
+    await t.rejects(app.users.create(withoutType(person(3, { number: 7 }))), {
+      code: 'field_taken', statusCode: 409, errors: [{ pointer: '/number', code: 'taken', detail: 'must be unique' }]
+    })
+    await app.users.delete(id)
+    t.match(await send('PATCH', `/users/${other.id}`, { number: 7 }), { status: 200 })
+  })
+
+  test(`of concurrent creations with one unique value one succeeds on ${name}, with a key each`, async (t) => {
+    const { app, call } = await testApp(t, { storage: await create(t), fields: numbered, unique, eventLog: true })
+    const statuses = await Promise.all(Array.from({ length: 20 }, async (_, i) => {
+      const payload = { name: 'N', email: `u${i}@example.org`, number: 7 }
+      const headers = i % 2 === 0 ? { 'idempotency-key': `k${i}` } : {}
+      return (await call('POST', '/users', { payload, headers })).statusCode
+    }))
+    t.strictSame(statuses.toSorted(), [201, ...Array.from({ length: 19 }, () => 409)])
+    t.equal((await app.users.list()).meta.total, 1)
+    t.equal((await app.users.events.list()).data.filter(({ type }) => type === 'user.created').length, 1)
+  })
+}
+
+for (const { driver, skip, connect } of knexHosts) {
+  test(`a transaction of the host stays usable after a taken field on ${driver}`, { skip }, async (t) => {
+    const host = await connect(t)
+    t.teardown(() => host.destroy())
+    const { app } = await testApp(t, { storage: knexStorage(host), fields: numbered, unique })
+    await app.users.create(withoutType({ name: 'A', email: 'a@example.org', number: 7 }))
+    const b = await app.users.create(withoutType({ name: 'B', email: 'b@example.org', number: 8 }))
+    await host.transaction(async (trx) => {
+      const joined = app.users.using(trx)
+      await t.rejects(joined.create(withoutType({ name: 'C', email: 'c@example.org', number: 7 })), {
+        code: 'field_taken'
+      })
+      await t.rejects(joined.update(b.id, withoutType({ number: 7 })), { code: 'field_taken' })
+      await joined.create(withoutType({ name: 'C', email: 'c@example.org', number: 9 }))
+    })
+    t.equal((await app.users.list()).meta.total, 3)
+  })
+}
+
+test('says that the database is at fault where it refuses an index for another reason', async (t) => {
+  const schema = temporarySchema(t)
+  const storage = postgres({ connection: pgUrl(), schema })
+  t.teardown(() => storage.close())
+  await storage.migrate()
+  const url = new URL(pgUrl())
+  url.searchParams.set('options', '-c default_transaction_read_only=on')
+  const readOnly = postgres({ connection: url.href, schema })
+  t.teardown(() => readOnly.close())
+  await t.rejects(readOnly.migrate({ unique: ['badge'] }), { code: 'unavailable', driverCode: '25006' })
+})
+
+test('checks the option unique', async (t) => {
+  const refused = async (options: object, message: RegExp) => {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    await t.rejects(async () => app.register(users, { storage: memory(), ...options }), { name: 'TypeError', message })
+  }
+  await refused({ unique: ['plan'] }, /unique names fields, and there is no option fields/)
+  await refused({ fields, unique: ['plan', 'plan'] }, /unique must be a list of names of fields, each once/)
+  await refused({ fields, unique: ['city'] }, /unique names city, which is no field/)
+  await refused({ fields, unique: ['legacyId'] }, /legacyId can not be unique: its values must all be strings, or all/)
+  const yes = Type.Object({ yes: Type.Boolean() })
+  await refused({ fields: yes, unique: ['yes'] }, /yes can not be unique: it has two values/)
+})

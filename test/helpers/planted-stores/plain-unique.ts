@@ -1,0 +1,43 @@
+import { StorageError } from '../../../lib/core/storage-error.ts'
+import type { JsonObject, SchemaRequirements } from '../../../lib/core/storage.ts'
+import { PlainBase } from './plain-base.ts'
+import type { State } from './state.ts'
+
+/** Fields whose value at most one user has. */
+export class PlainUnique extends PlainBase {
+  override async migrate (requirements: SchemaRequirements = {}): Promise<void> {
+    await super.migrate(requirements)
+    for (const name of requirements.unique ?? []) {
+      if (!this.schema.unique.has(name)) this.requireUnique(name)
+      this.schema.unique.add(name)
+    }
+  }
+
+  /** Refuses a field that users have the same value of. */
+  requireUnique (name: string): void {
+    const { state } = this.session
+    for (const { user } of state.users.values()) this.requireFreeField(state, name, user.fields, user.id)
+  }
+
+  requireFreeFields (state: State, fields: JsonObject, id: string): void {
+    for (const name of this.schema.unique) this.requireFreeField(state, name, fields, id)
+  }
+
+  requireFreeField (state: State, name: string, fields: JsonObject, id: string): void {
+    const value = this.uniqueValue(fields, name)
+    if (value === null) return
+    for (const { user } of state.users.values()) {
+      if (user.id !== id && this.uniqueValue(user.fields, name) === value) throw this.fieldTaken(name)
+    }
+  }
+
+  /** What two users can't both have; null: nothing. */
+  uniqueValue (fields: JsonObject, name: string): string | null {
+    const value = Object.hasOwn(fields, name) ? fields[name] : null
+    return typeof value === 'string' || typeof value === 'number' ? JSON.stringify(value) : null
+  }
+
+  fieldTaken (field: string): Error {
+    return new StorageError('field_taken', 'another user has the value of a unique field', undefined, field)
+  }
+}

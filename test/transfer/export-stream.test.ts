@@ -1,0 +1,133 @@
+// An export over sockets: back pressure, and how it ends before its end.
+import { EventEmitter, once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { test } from 'tap'
+import { StorageError } from '../../lib/core/storage-error.ts'
+import type { Storage } from '../../lib/core/storage.ts'
+import { pacedStream } from '../../lib/http/paced-stream.ts'
+import { advancing } from '../helpers/advancing.ts'
+import { testApp, type TestApp } from '../helpers/app.ts'
+import { crowd } from '../helpers/crowd.ts'
+import { until } from '../helpers/until.ts'
+
+/** An export of a server that listens, as its client reads it. */
+async function openExport ({ app, key }: TestApp, query = '') {
+  if (app.server.address() === null) await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = Object(app.server.address())
+  const headers = { authorization: `Bearer ${key}` }
+  const request = get({ host: '127.0.0.1', port, path: `/v1/users/export${query}`, headers })
+  const [response]: IncomingMessage[] = await once(request, 'response')
+  if (response === undefined) throw new Error('there was no response')
+  let length = 0
+  let isBroken = false
+  response.on('error', () => { isBroken = true })
+  return {
+    response,
+    read: () => response.on('data', (chunk: Buffer) => { length += chunk.length }).resume(),
+    length: () => length,
+    isBroken: () => isBroken,
+    leave: () => request.destroy()
+  }
+}
+
+/** Counts how many reads of all users run, and how many parts were taken. */
+function watchReads (storage: Storage): { running: () => number, parts: () => number } {
+  const { readUsers } = storage
+  let running = 0
+  let parts = 0
+  storage.readUsers = async (filter, order, onPart) => {
+    running++
+    await readUsers.call(storage, filter, order, async (users) => {
+      await onPart(users)
+      parts++
+    }).finally(() => { running-- })
+  }
+  return { running: () => running, parts: () => parts }
+}
+
+test('a client that goes away ends the reading, and one that waits holds it up', async (t) => {
+  const storage = await crowd(30_000)
+  const { running, parts } = watchReads(storage)
+  const host = await testApp(t, { storage })
+  const { response, leave } = await openExport(host)
+  response.pause()
+  await until('it was read until the connection was full', () => parts() > 0)
+  t.ok(parts() < 30, 'not everything is read ahead')
+  leave()
+  await until('nothing is read any more', () => running() === 0)
+  t.ok(parts() < 30)
+  const whole = await openExport(host)
+  whole.read()
+  await once(whole.response, 'end')
+  t.ok(whole.length() > 30_000 * 300)
+  t.equal(running(), 0)
+})
+
+test('an error in the middle breaks the connection off', async (t) => {
+  const storage = await crowd(3000)
+  const { readUsers } = storage
+  let parts = 0
+  storage.readUsers = (filter, order, onPart) => readUsers.call(storage, filter, order, async (users) => {
+    await onPart(users)
+    if (++parts === 2) throw new StorageError('unavailable', 'the connection was lost', 'ECONNRESET')
+  })
+  const exported = await openExport(await testApp(t, { storage }))
+  exported.read()
+  await until('the client has noticed', exported.isBroken)
+  t.equal(exported.response.complete, false)
+})
+
+test('a server that closes breaks exports off, and does not wait for them', async (t) => {
+  const storage = await crowd(30_000)
+  const { running } = watchReads(storage)
+  const host = await testApp(t, { storage })
+  const exported = await openExport(host)
+  exported.response.pause()
+  await host.app.close()
+  exported.read()
+  await until('the client has noticed', exported.isBroken)
+  t.equal(running(), 0)
+})
+
+test('an export ends soon after its key was revoked', async (t) => {
+  const storage = await crowd(30_000)
+  const host = await testApp(t, { storage, keyCache: 0 })
+  const reader = await host.app.users.apiKeys.create({ name: 'reader', scopes: ['users:read'] })
+  const exported = await openExport({ ...host, key: reader.key })
+  exported.response.pause()
+  await host.app.users.apiKeys.revoke(reader.id)
+  // The first chunks were checked when the stream began.
+  const { now } = performance
+  t.intercept(performance, 'now', { value: () => now.call(performance) + 16_000 })
+  exported.read()
+  await until('the client has noticed', exported.isBroken)
+})
+
+test('exports hold no place of the limit of concurrent requests', async (t) => {
+  const storage = await crowd(30_000)
+  const host = await testApp(t, { storage, maxInFlight: 1 })
+  const exported = await openExport(host)
+  exported.response.pause()
+  t.equal((await host.call('GET', '/users?limit=1')).statusCode, 200)
+  exported.leave()
+})
+
+test('a reader that takes nothing for 30 seconds is dropped', async (t) => {
+  const { advance } = advancing(t)
+  const gone = new AbortController()
+  const stream = pacedStream(Object({ raw: new EventEmitter() }), gone, async function * (_signal, pace) {
+    for (let n = 0; n < 10; n++) yield * pace(`${n}`)
+  })
+  stream.on('error', () => {})
+  await once(stream, 'readable')
+  await advance(29_000)
+  t.equal(stream.read(), '0')
+  await advance(0)
+  await advance(29_000)
+  t.notOk(stream.destroyed)
+  await advance(1001)
+  t.ok(stream.destroyed)
+  const late = new AbortController()
+  late.abort()
+  t.ok(pacedStream(Object({ raw: new EventEmitter() }), late, async function * () {}).destroyed)
+})

@@ -1,0 +1,152 @@
+// Contract §15: the export over HTTP and in process.
+import { test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import { StorageError } from '../../lib/core/storage-error.ts'
+import { NO_FIELDS } from '../../lib/fields/fields-schema.ts'
+import type { User } from '../../lib/index.ts'
+import { createExports } from '../../lib/transfer/export.ts'
+import { userOf } from '../../adapters/testing/values.ts'
+import { testApp } from '../helpers/app.ts'
+import { crowd } from '../helpers/crowd.ts'
+import { fields, filterable, withoutType } from '../helpers/fields.ts'
+import { stores } from '../helpers/stores.ts'
+
+const lines = (body: string): object[] => body.split('\n').slice(0, -1).map((line) => JSON.parse(line))
+
+for (const { name, create } of stores) {
+  test(`${name}: an export has every user that matches, in either format and order`, async (t) => {
+    const { app, call } = await testApp(t, { storage: await create(t), fields, filterable })
+    const made: object[] = []
+    for (const n of [1, 2, 3]) {
+      const { version, ...user } = await app.users.create(withoutType({
+        name: `Ann ${n}`, email: `ann${n}@example.org`, plan: n === 2 ? 'pro' : 'free', address: { city: 'Bonn' }
+      }))
+      made.push(user)
+    }
+    const exported = await call('GET', '/users/export')
+    t.equal(exported.statusCode, 200)
+    t.match(exported.headers, {
+      'content-type': 'application/x-ndjson',
+      'content-disposition': 'attachment; filename="users.ndjson"',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff'
+    })
+    t.strictSame(lines(exported.body), made)
+    const ids = async (query: string) => lines((await call('GET', `/users/export?${query}`)).body).map((user) =>
+      made.findIndex((each) => Object(each).id === Object(user).id))
+    t.strictSame(await ids('sort=-createdAt'), [2, 1, 0])
+    t.strictSame(await ids('plan=free'), [0, 2])
+    t.strictSame(await ids('q=ann%203&plan=free'), [2])
+    t.strictSame(await ids('email=ANN2@example.org'), [1])
+    t.strictSame(await ids('q=nobody'), [])
+
+    const table = await call('GET', '/users/export?format=csv&columns=email,address.city,plan')
+    t.match(table.headers, {
+      'content-type': 'text/csv; charset=utf-8; header=present',
+      'content-disposition': 'attachment; filename="users.csv"'
+    })
+    const rows = ['ann1@example.org,Bonn,free', 'ann2@example.org,Bonn,pro', 'ann3@example.org,Bonn,free']
+    t.equal(table.body, ['email,address.city,plan', ...rows, ''].join('\r\n'))
+    t.equal((await call('GET', '/users/export?format=csv&columns=id&q=nobody')).body, 'id\r\n')
+    t.equal((await call('GET', '/users/export?columns=plan,name&q=ann%202')).body, '{"plan":"pro","name":"Ann 2"}\n')
+    t.equal((await call('GET', '/users/export?columns=seats&q=ann%202')).body, '{}\n')
+
+    const members: User[] = []
+    for await (const user of app.users.export({ sort: '-createdAt' })) members.push(user)
+    t.strictSame(members.map(({ version, ...user }) => user), made.toReversed())
+    t.strictSame(members.map(({ version }) => version), [1, 1, 1])
+  })
+}
+
+test('an export in process is of the moment of its beginning, and can be left', async (t) => {
+  const storage = await crowd(2001)
+  const { app } = await testApp(t, { storage })
+  let count = 0
+  for await (const { id } of app.users.export()) {
+    if (count++ === 0) {
+      for (const n of [1, 1500, 2000]) await app.users.delete(userOf(n).id)
+    }
+    if (count > 1000 && id === userOf(1999).id) t.pass('the last part is read')
+  }
+  t.equal(count, 2001)
+  const users = app.users.export()
+  t.equal((await users.next()).value?.id, userOf(0).id)
+  t.strictSame(await users.return(), { done: true, value: undefined })
+  await t.rejects(app.users.export(withoutType({ limit: 3 })).next(), { code: 'validation_failed' })
+})
+
+test('a wrong query is refused before anything is read', async (t) => {
+  const storage = memory()
+  storage.readUsers = () => Promise.reject(new Error('it was read'))
+  const { call } = await testApp(t, { storage, fields })
+  for (const [query, faults] of [
+    ['format=xml', ['format choice']],
+    ['columns=', ['columns choice']],
+    ['columns=id,address.city', ['columns choice']],
+    ['columns=version', ['columns choice']],
+    ['format=csv&columns=address', ['columns choice']],
+    ['columns=id,id', ['columns duplicate']],
+    ['columns=x,x&format=csv&q=a&plan=pro&page=1&limit=2&after=x', [
+      'columns choice', 'columns duplicate', 'page unknown', 'limit unknown', 'after unknown', 'plan unknown',
+      'q too_short'
+    ]],
+    ['columns=id&columns=name', ['columns duplicate']],
+    ['%zz', ['%zz encoding']]
+  ] as const) {
+    const response = await call('GET', `/users/export?${query}`)
+    t.equal(response.statusCode, 400, query)
+    const { errors } = response.json()
+    t.strictSame(errors.map(({ parameter, code }: Record<string, string>) => `${parameter} ${code}`), faults, query)
+    t.equal((await call('HEAD', `/users/export?${query}`)).statusCode, 400)
+  }
+})
+
+test('HEAD has the headers of the export, and reads nothing', async (t) => {
+  const storage = memory()
+  storage.readUsers = () => Promise.reject(new Error('it was read'))
+  const { call } = await testApp(t, { storage })
+  const response = await call('HEAD', '/users/export?format=csv')
+  t.equal(response.statusCode, 200)
+  t.equal(response.headers['content-type'], 'text/csv; charset=utf-8; header=present')
+  t.equal(response.body, '')
+  for (const method of ['POST', 'PATCH', 'DELETE']) {
+    const refused = await call(method, '/users/export')
+    t.equal(refused.statusCode, 405)
+    t.equal(refused.headers.allow, 'GET, HEAD')
+  }
+})
+
+test('an export needs the scope users:read, and a storage that reads', async (t) => {
+  const storage = memory()
+  storage.readUsers = () => Promise.reject(new StorageError('unavailable', 'two reads run already'))
+  const { app, call } = await testApp(t, { storage })
+  const { key } = await app.users.apiKeys.create({ name: 'writer', scopes: ['users:write'] })
+  const refused = await call('GET', '/users/export', { headers: { authorization: `Bearer ${key}` } })
+  t.equal(refused.statusCode, 403)
+  for (const format of ['ndjson', 'csv']) {
+    const response = await call('GET', `/users/export?format=${format}`)
+    t.equal(response.statusCode, 503)
+    t.match(response.headers, { 'retry-after': '5', 'content-type': 'application/problem+json; charset=utf-8' })
+    t.notOk('content-disposition' in response.headers)
+  }
+  await t.rejects(app.users.export().next(), { code: 'storage_unavailable' })
+})
+
+test('without csv-stringify a table is refused, and says what is missing', (t) => {
+  let found: unknown
+  const open = createExports({
+    users: {
+      snapshot (_query, faults) {
+        found = faults
+        throw new Error('refused')
+      }
+    },
+    presenter: { user: Object, userJson: String },
+    fields: NO_FIELDS,
+    loadCsv: () => { throw new Error('fastify-users: CSV needs csv-stringify: npm install csv-stringify') }
+  })
+  const detail = 'csv needs the package csv-stringify on the server'
+  t.throws(() => open({ format: 'csv' }), { message: 'refused' })
+  t.strictSame(found, [{ parameter: 'format', code: 'choice', detail }])
+  t.end()
+})
