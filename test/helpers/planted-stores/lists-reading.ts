@@ -115,7 +115,8 @@ export const listsReading: Mistake[] = [
     held = 0
 
     override async readUsers (...given: Reading) {
-      while (this.held === 2) await this.turn()
+      // It does not poll: whoever plants it would wait for the end of the process for ever.
+      if (this.held === 2) await new Promise(() => {})
       this.held++
       await super.readUsers(...given)
       this.held--
