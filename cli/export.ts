@@ -1,17 +1,14 @@
 import { createWriteStream } from 'node:fs'
-import { readFile, rename, rm } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { isObject } from '../lib/core/json.ts'
 import type { Storage, UserRecord } from '../lib/core/storage.ts'
 import { NO_FIELDS } from '../lib/fields/fields-schema.ts'
-import { createHostFields, type HostFields } from '../lib/fields/host-fields.ts'
 import { createExports } from '../lib/transfer/export.ts'
-import { LIST_PARAMETERS } from '../lib/users/list-query.ts'
-import { USER_MEMBERS } from '../lib/users/members.ts'
 import { createPresenter } from '../lib/users/presenter.ts'
 import { createUsersService } from '../lib/users/service.ts'
 import { UsageError } from './failure.ts'
+import { fieldsIn } from './fields.ts'
 import type { Output } from './output.ts'
 
 export interface ExportOptions {
@@ -30,16 +27,6 @@ const QUERY = ['format', 'columns', 'sort', 'q', 'email'] as const
 
 // Users are personal data.
 const FILE_MODE = 0o600
-
-/** The host's fields from a file with their schema. @throws UsageError, TypeError */
-export async function fieldsIn (path: string): Promise<HostFields> {
-  const schema: unknown = await readFile(path, 'utf8').then(JSON.parse).catch(() => null)
-  if (!isObject(schema) || !isObject(schema['properties'])) {
-    throw new UsageError('--fields must be a file with the JSON Schema of an object with properties')
-  }
-  const found = { filterable: [], unique: [] }
-  return createHostFields(schema, found, { members: USER_MEMBERS, parameters: LIST_PARAMETERS })
-}
 
 /** Users with their fields as they are stored: nobody has said what they should be. */
 const asStored = {

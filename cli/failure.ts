@@ -11,7 +11,8 @@ export class UsageError extends Error {}
 /** A command found a problem, or refuses. The message is the whole answer. */
 export class Refusal extends Error {}
 
-function lineOf ({ pointer, parameter, detail }: Fault): string {
+/** A fault in a line. */
+export function lineOf ({ pointer, parameter, detail }: Fault): string {
   return `${pointer?.slice(1) ?? parameter ?? ''} ${detail}`.trim()
 }
 

@@ -3,6 +3,7 @@ import { DEFAULT_KEY_PREFIX } from '../lib/api-keys/key-text.ts'
 import { SCOPES } from '../lib/api-keys/scopes.ts'
 import { type Common, withCommonOptions, withStorage } from './common.ts'
 import { addExportCommand } from './export-command.ts'
+import { addImportCommand } from './import-command.ts'
 import { explained, tailEvents, type TailOptions } from './events.ts'
 import {
   createKey, type CreateKeyOptions, isLogged, type KeyOptions, keysOf, listKeys, revokeKey, rotateKey
@@ -116,7 +117,7 @@ function addSchemaCommands (program: Command): void {
 /** Builds the command line. Commands throw what `failureOf` handles. */
 export function buildProgram (version: string): Command {
   const program = new Command('fastify-users')
-    .description('Manages the API keys, the webhooks and the tables of fastify-users, exports users, prints events.')
+    .description('Manages the API keys, webhooks and tables of fastify-users, moves users in and out, prints events.')
     .version(version)
     .exitOverride()
     .showHelpAfterError('Add --help to see the usage.')
@@ -125,6 +126,7 @@ export function buildProgram (version: string): Command {
   addEventCommands(program)
   addWebhookCommands(program)
   addExportCommand(program)
+  addImportCommand(program)
   addSchemaCommands(program)
   return program
 }

@@ -3,12 +3,15 @@ import type { ApiKeyInput, RotateOptions } from './api-keys/rules.ts'
 import type { ApiKeysService, NewApiKey } from './api-keys/service.ts'
 import { type ListMeta, listMeta, type PagingQuery } from './core/paging.ts'
 import type { Events } from './events/in-process.ts'
+import type { Column } from './transfer/columns.ts'
+import { importRows, type ImportOptions, type ImportSource } from './transfer/import-source.ts'
+import type { ImportSummary } from './transfer/import.ts'
 import type { CreateOptions } from './users/idempotency.ts'
 import type { ListQuery } from './users/list-query.ts'
 import type { Presenter } from './users/presenter.ts'
-import type { UsersService } from './users/service.ts'
 import type { FieldFilter, User, UserFields, UserInput, UserPatch } from './users/types.ts'
 import type { DeleteOptions, WriteOptions } from './users/write-options.ts'
+import type { UsersServices } from './users-services.ts'
 
 /** Which users an iteration returns. */
 export type IterateQuery<Fields = UserFields> = Pick<ListQuery<{}>, 'sort' | 'email' | 'q'> & FieldFilter<Fields>
@@ -44,6 +47,13 @@ export interface UserMethods<Fields = UserFields> extends AsyncIterable<User<Fie
    * @throws `validation_failed`, `storage_unavailable`
    */
   export (query?: IterateQuery<Fields>): AsyncGenerator<User<Fields>, void, undefined>
+  /**
+   * Imports users: members of a creation, and `id`, `createdAt` and `updatedAt`. What is refused stops nothing else.
+   * Nothing is undone if it ends early, and to repeat it makes nobody twice.
+   * @throws `validation_failed` for options and the header of a table, `storage_unavailable`, and what `source` and
+   * `onResult` throw
+   */
+  import (source: ImportSource, options?: ImportOptions): Promise<ImportSummary>
 }
 
 /** The operations on API keys in process. Every method throws UsersError alone. */
@@ -100,8 +110,10 @@ export interface TransactionLike {
   isCompleted (): boolean
 }
 
+type Columns = readonly Column[]
+
 // Options are copied: then `null` is no option, and anything but an object has members that are refused.
-function userMethods (users: UsersService, { user }: Presenter): UserMethods {
+function userMethods ({ users, openImport }: UsersServices, table: Columns, { user }: Presenter): UserMethods {
   async function * iterate (query: IterateQuery = {}): AsyncGenerator<User, void, undefined> {
     for await (const record of users.iterate({ ...query })) yield user(record)
   }
@@ -123,6 +135,8 @@ function userMethods (users: UsersService, { user }: Presenter): UserMethods {
     delete: (id: string, options: DeleteOptions = {}) => users.remove(id, { ...options }),
     iterate,
     export: exportUsers,
+    import: (source: ImportSource, options: ImportOptions = {}) =>
+      importRows(openImport, table, source, { ...options }),
     [Symbol.asyncIterator]: () => iterate()
   }
 }
@@ -141,21 +155,23 @@ function keyMethods (apiKeys: ApiKeysService): ApiKeyMethods {
   }
 }
 
-export interface InProcessParts {
-  users: UsersService
+export interface InProcessParts extends UsersServices {
+  /** The columns of a table of users. */
+  table: Columns
   presenter: Presenter
   apiKeys: ApiKeysService
   events: Events
-  /** Makes the users' service of a transaction. */
-  usersIn: (transaction: unknown) => UsersService
+  /** Makes the users' services of a transaction. */
+  usersIn: (transaction: unknown) => UsersServices
 }
 
 /** Makes `app.users`. */
-export function createInProcess ({ users, presenter, apiKeys, events, usersIn }: InProcessParts): Users {
+export function createInProcess (parts: InProcessParts): Users {
+  const { table, presenter, apiKeys, events, usersIn } = parts
   return Object.freeze({
-    ...userMethods(users, presenter),
+    ...userMethods(parts, table, presenter),
     apiKeys: Object.freeze(keyMethods(apiKeys)),
     events,
-    using: (transaction: TransactionLike) => Object.freeze(userMethods(usersIn(transaction), presenter))
+    using: (transaction: TransactionLike) => Object.freeze(userMethods(usersIn(transaction), table, presenter))
   })
 }

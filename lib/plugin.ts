@@ -8,10 +8,9 @@ import { type ApiKeysService, createApiKeysService } from './api-keys/service.ts
 import { createVerifier } from './api-keys/verifier.ts'
 import { type Context, IN_PROCESS } from './core/context.ts'
 import { ID_LENGTH } from './core/ids.ts'
-import { cloneFields } from './core/json.ts'
 import { type MakeEvent, newEvent } from './core/new-event.ts'
 import { fromStorage } from './core/storage-errors.ts'
-import type { NewEvent, Storage } from './core/storage.ts'
+import type { NewEvent } from './core/storage.ts'
 import { tracedStorage } from './core/tracing.ts'
 import { createEmitter, type Publish } from './events/emitter.ts'
 import { createEvents } from './events/in-process.ts'
@@ -25,6 +24,7 @@ import { createConcurrencyLimit } from './http/concurrency-limit.ts'
 import { announceDeprecation } from './http/deprecation.ts'
 import { eventRoutes } from './http/event-routes.ts'
 import { exportRoutes } from './http/export-routes.ts'
+import { importRoutes } from './http/import-routes.ts'
 import { routeEveryMethod } from './http/fastify-internals.ts'
 import { guardLoggers } from './http/guarded-logger.ts'
 import { isolate } from './http/isolate.ts'
@@ -36,12 +36,13 @@ import { createInProcess } from './in-process.ts'
 import { keepMount, type Mount } from './mounts.ts'
 import { describeMount } from './openapi/describe-mount.ts'
 import { type CheckedOptions, checkOptions, type UsersOptions } from './options.ts'
+import { tableColumns } from './transfer/columns.ts'
 import { createExports } from './transfer/export.ts'
 import { LIST_PARAMETERS } from './users/list-query.ts'
 import { USER_MEMBERS } from './users/members.ts'
-import { createPresenter, type Presenter } from './users/presenter.ts'
+import { createPresenter } from './users/presenter.ts'
 import { openStorage } from './storage-lifecycle.ts'
-import { createUsersService } from './users/service.ts'
+import { usersServices } from './users-services.ts'
 
 /** The host's router settings that affect us. Hosts on older versions of Fastify 5 set them at the top level. */
 function routerSettings (host: FastifyInstance): { maxParamLength: number, useSemicolonDelimiter: boolean } {
@@ -72,23 +73,6 @@ function warnWithoutKeys (host: FastifyInstance, apiKeys: ApiKeysService, option
     if (keys === null || keys.total > 0) return
     host.log.warn('there is no API key yet, so every request is refused: create one with ' +
       `app.${decoratorName}.apiKeys.createFirst({ name }), or set the option staticKeys`)
-  })
-}
-
-/** Makes a function that makes the service of users on a storage: the mount's own, or one in a transaction. */
-function usersServices (fields: HostFields | null, presenter: Presenter, options: CheckedOptions) {
-  const { pageSize, requireIfMatch, idempotencyTtl } = options
-  return (storage: Storage, publish: Publish, makeEvent: MakeEvent) => createUsersService({
-    storage,
-    fields,
-    pageSize,
-    requireIfMatch,
-    idempotencyTtl,
-    makeEvent,
-    publish (type, user, context, recorded) {
-      // A copy: the caller may change its result before the commit.
-      publish(type, presenter.user({ ...user, fields: cloneFields(user.fields) }), context, recorded)
-    }
   })
 }
 
@@ -131,6 +115,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const emitter = createEmitter(host.log)
   const securityLog = createSecurityLog(host.log)
   host.addHook('onClose', async () => securityLog.close())
+  const schema = fields?.schema ?? NO_FIELDS
   const presenter = createPresenter(fields, host.log)
   const usersOn = usersServices(fields, presenter, options)
   const makeEvent: MakeEvent = options.eventLog === null ? () => null : newEvent
@@ -146,7 +131,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     eventLog?.tail.wake()
     for (const listener of onChange) listener()
   }
-  const users = usersOn(storage, publish, makeEvent)
+  const { users, openImport } = usersOn(storage, publish, makeEvent)
   const publishKey = (type: KeyEventType, key: ApiKey, context: Context, recorded: NewEvent | null) => {
     securityLog.changed(type, key, context)
     publish(type, key, context, recorded)
@@ -160,7 +145,8 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     return usersOn(joined, (...change) => joined.afterCommit(() => publish(...change)), makeEvent)
   }
   const events = createEvents(emitter.on, eventLog)
-  const inProcess = createInProcess({ users, presenter, apiKeys, events, usersIn })
+  const table = tableColumns(schema)
+  const inProcess = createInProcess({ users, openImport, table, presenter, apiKeys, events, usersIn })
   host.decorate(options.decoratorName, inProcess)
 
   const rateLimits = await createRateLimits(options)
@@ -210,11 +196,11 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     path = scope.prefix
     const ownerOf = createKeyOwners(storage)
     const erases = eventLog !== null
-    const schema = fields?.schema ?? NO_FIELDS
     const recheckFor = rechecks(identify, securityLog)
     userRoutes(scope, users, presenter, { ...settings, fields: schema, erases, ownerOf })
     const openExport = createExports({ users, presenter, fields: schema })
     exportRoutes(scope, openExport, { ...settings, fields: schema, recheck: recheckFor('users:read') })
+    importRoutes(scope, openImport, { ...settings, fields: schema, recheck: recheckFor('users:write') })
     if (eventLog !== null) eventRoutes(scope, eventLog, { ...settings, recheck: recheckFor('events:read') })
     if (!options.apiKeyRoutes) return
     const staticScopes = staticKeys.map((key) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES)
@@ -230,7 +216,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
       webhooks: mount.hasWebhookRoutes,
       requireIfMatch: options.requireIfMatch,
       pageSize,
-      fields: fields?.schema ?? NO_FIELDS
+      fields: schema
     }),
     hasWebhookRoutes: false,
     hasCapabilities: false,

@@ -44,6 +44,25 @@ for (const { driver, skip, connect } of knexHosts) {
     t.equal((await host('orders').select()).length, 2)
   })
 
+  test(`an import in a transaction of the host on ${driver} is a part of it`, { skip }, async (t) => {
+    const { host, users, events } = await shop(t, connect)
+    await users.create({ name: 'User 3', email: 'user3@example.org' })
+    await events()
+    const rows = Array.from({ length: 40 }, (_, n) => ({ name: `U${n}`, email: `user${n % 30}@example.org` }))
+    for (const onConflict of ['skip', 'update'] as const) {
+      await t.rejects(host.transaction(async (trx) => {
+        const summary = await users.using(trx).import(rows, { onConflict })
+        t.match(summary, { created: 29, updated: onConflict === 'update' ? 11 : 0, refused: 0 })
+        throw new Error('the host changed its mind')
+      }), /changed its mind/)
+      t.equal((await users.list()).meta.total, 1)
+      t.strictSame(await events(), [])
+    }
+    await host.transaction((trx) => users.using(trx).import(rows))
+    t.equal((await users.list()).meta.total, 30)
+    t.equal((await events()).length, 29)
+  })
+
   test(`nested transactions and savepoints on ${driver} commit with the outer one`, { skip }, async (t) => {
     const { host, users, events } = await shop(t, connect)
     const outer = await host.transaction()

@@ -205,6 +205,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/users/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import users
+         * @description A line of JSON for each user, or a table with a header (RFC 4180), of any length; a line has at most 16 KiB. Members are those of a creation, and `id`, `createdAt` and `updatedAt`. Lines are answered while others are being sent: the answer has to be read meanwhile. What was done stays done if the connection breaks.
+         */
+        post: operations["importUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks": {
         parameters: {
             query?: never;
@@ -4883,6 +4903,262 @@ export interface operations {
                         status?: 409;
                         /** @enum {string} */
                         code?: "api_key_inactive";
+                    };
+                };
+            };
+            /** @description `body_too_large`: Body too large. */
+            413: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 413;
+                        /** @enum {string} */
+                        code?: "body_too_large";
+                    };
+                };
+            };
+            /** @description `unsupported_media_type`: Unsupported media type. */
+            415: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The media types that a body may have. */
+                    Accept?: string;
+                    /** @description The media types that a body may have (RFC 5789 section 2.2). */
+                    "Accept-Patch"?: string;
+                    /** @description A body has no content coding. */
+                    "Accept-Encoding"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 415;
+                        /** @enum {string} */
+                        code?: "unsupported_media_type";
+                    };
+                };
+            };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
+            /** @description `internal`: Internal error. */
+            500: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 500;
+                        /** @enum {string} */
+                        code?: "internal";
+                    };
+                };
+            };
+            /** @description `storage_unavailable`: Storage unavailable. */
+            503: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 503;
+                        /** @enum {string} */
+                        code?: "storage_unavailable";
+                    };
+                };
+            };
+        };
+    };
+    importUsers: {
+        parameters: {
+            query?: {
+                /** @description What is done with a line whose user is there already. */
+                onConflict?: "fail" | "skip" | "update";
+                /** @description The member by which the user of a line is found. */
+                by?: "email" | "id";
+                /** @description Whether nothing is written: answers and numbers are those of the run. */
+                dryRun?: boolean;
+                /** @description Which lines are answered: those that are refused, or all. */
+                report?: "faults" | "all";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-ndjson": string;
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description A line of JSON for each line that was refused, or for each: `line`, `status` (`created`, `updated`, `skipped`, `refused`), `id`, and `problem`, which are problem details. The last one has `summary`, with the numbers of each status and `dryRun`. */
+            200: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description `validation_failed`: Validation failed. */
+            400: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 400;
+                        /** @enum {string} */
+                        code?: "validation_failed";
+                    };
+                };
+            };
+            /** @description `unauthorized`: Authentication required; `invalid_api_key`: Invalid API key. */
+            401: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 401;
+                        /** @enum {string} */
+                        code?: "unauthorized" | "invalid_api_key";
+                    };
+                };
+            };
+            /** @description `insufficient_scope`: Insufficient scope. */
+            403: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 403;
+                        /** @enum {string} */
+                        code?: "insufficient_scope";
+                    };
+                };
+            };
+            /** @description `method_not_allowed`: Method not allowed. */
+            405: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The methods of this path. */
+                    Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 405;
+                        /** @enum {string} */
+                        code?: "method_not_allowed";
                     };
                 };
             };

@@ -23,6 +23,8 @@ export interface HostFields {
    * A user's fields after a checked patch. Fields that it does not name stay, whatever schema they were stored under.
    */
   patched (before: JsonObject, patch: JsonObject): CheckedFields
+  /** A user's fields with these checked ones instead of those of the same names. */
+  replaced (before: JsonObject, fields: JsonObject): CheckedFields
   /** True if stored fields match the schema. */
   matches (fields: JsonObject): boolean
 }
@@ -91,6 +93,11 @@ export async function createHostFields (
       const changed = names.filter((name) => Object.hasOwn(fields, name)).map((name) => [name, fields[name]] as const)
       copyMembers(changed, '', 1, faults)
       return outcome(fields, (faults.length === 0 ? check.some(fields, names) : faults).concat(uniqueFaults(fields)))
+    },
+
+    replaced (before: JsonObject, given: JsonObject) {
+      const fields = { ...before, ...given }
+      return outcome(fields, uniqueFaults(fields))
     },
 
     matches: (fields: JsonObject) => check.matches(fields)

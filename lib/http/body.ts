@@ -1,9 +1,7 @@
-import { isUtf8 } from 'node:buffer'
 import contentType from 'fast-content-type-parse'
 import type { FastifyRequest } from 'fastify'
-import secureJson from 'secure-json-parse'
 import { compileShape } from '../core/body-shape.ts'
-import { UsersError, validationFailed } from '../core/errors.ts'
+import { UsersError } from '../core/errors.ts'
 import { Type } from '../core/typebox.ts'
 import { header, headerLines } from './header-fields.ts'
 
@@ -46,66 +44,4 @@ export function checkMediaType (request: FastifyRequest, accepted: readonly stri
   const charset = parameters['charset']?.toLowerCase()
   if (accepted.includes(type) && (charset === undefined || UTF8.includes(charset))) return
   throw unsupported({ [request.method === 'PATCH' ? 'accept-patch' : 'accept']: accepted.join(', ') })
-}
-
-/**
- * Parses a JSON body, whatever the host configured: UTF-8 only, no prototype poisoning, no member twice (RFC 7493
- * section 2.3). An empty body is `undefined`.
- * @throws UsersError `malformed_json`, or `validation_failed` for a member that is twice or would poison a prototype
- */
-export function parseBody (bytes: Buffer): unknown {
-  if (bytes.length === 0) return undefined
-  if (!isUtf8(bytes)) throw new UsersError('malformed_json')
-  const text = bytes.toString('utf8')
-  const value = parseJson(text)
-  if (memberCount(value) === writtenMembers(text)) return value
-  throw validationFailed([{ pointer: '', code: 'duplicate', detail: 'must not have a member twice' }])
-}
-
-function parseJson (text: string): unknown {
-  try {
-    return secureJson.parse(text, { protoAction: 'error', constructorAction: 'error' })
-  } catch {
-    if (!isJson(text)) throw new UsersError('malformed_json')
-    const detail = 'must not have members named __proto__ or constructor.prototype'
-    throw validationFailed([{ pointer: '', code: 'forbidden', detail }])
-  }
-}
-
-/** How many members a JSON text has: outside of strings, a colon stands before the value of each. */
-function writtenMembers (text: string): number {
-  let count = 0
-  let isString = false
-  // On a small body 0.3 µs, where cutting out the strings by a pattern takes 2.5 µs.
-  for (let i = 0; i < text.length; i++) {
-    const character = text[i]
-    if (character === '"') isString = !isString
-    else if (isString && character === '\\') i++
-    else if (!isString && character === ':') count++
-  }
-  return count
-}
-
-/** How many members a parsed value has. Of a name that is written twice the last one stays. */
-function memberCount (value: unknown): number {
-  let count = 0
-  // No recursion: thousands of levels fit into a body.
-  const left: unknown[] = [value]
-  while (left.length > 0) {
-    const each = left.pop()
-    if (typeof each !== 'object' || each === null) continue
-    const values = Object.values(each)
-    if (!Array.isArray(each)) count += values.length
-    for (const inner of values) left.push(inner)
-  }
-  return count
-}
-
-function isJson (text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { BODY_MAX } from '../core/limits.ts'
+import { parseJsonText } from '../core/strict-json.ts'
 import { type AdmissionOptions, admitRequests, notFound } from './admission.ts'
-import { parseBody } from './body.ts'
 import { createErrorHandler, type ErrorFormat } from './problem.ts'
 
 export interface IsolateOptions extends AdmissionOptions {
@@ -17,7 +17,7 @@ export interface IsolateOptions extends AdmissionOptions {
 export function isolate (scope: FastifyInstance, { errorFormat, ownsNotFound, ...admission }: IsolateOptions): void {
   admitRequests(scope, admission)
   scope.removeAllContentTypeParsers()
-  const parser = async (_request: FastifyRequest, body: Buffer) => parseBody(body)
+  const parser = async (_request: FastifyRequest, body: Buffer) => parseJsonText(body)
   scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_MAX }, parser)
   scope.setErrorHandler(createErrorHandler(errorFormat, admission.securityLog.answered))
   if (ownsNotFound) scope.setNotFoundHandler(notFound)

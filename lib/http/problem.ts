@@ -1,21 +1,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../core/error-table.ts'
 import { UsersError } from '../core/errors.ts'
-import type { Fault } from '../core/fault.ts'
+import { type Problem, toProblem } from '../core/problem.ts'
 import { isStorageError } from '../core/storage-error.ts'
 import { OVERLOAD } from './concurrency-limit.ts'
-
-/** Problem details (RFC 9457), as responses have them. */
-export interface Problem {
-  /** `urn:problem:fastify-users:<code>` */
-  type: string
-  title: string
-  status: number
-  code: ErrorCode
-  detail: string
-  requestId: string
-  errors?: readonly Fault[]
-}
 
 /** Makes the body of an error response: an object, or a promise of one. If it fails, problem details are sent. */
 export type FormatError = (problem: Problem, request: FastifyRequest) => object | Promise<object>
@@ -29,13 +17,6 @@ const FASTIFY_CODES = new Map<string, ErrorCode>([
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'unsupported_media_type'],
   ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'malformed_json']
 ])
-
-/** The problem details of an error. */
-export function toProblem (error: UsersError, requestId: string): Problem {
-  const { code, title, statusCode, message, errors } = error
-  const type = `urn:problem:fastify-users:${code}`
-  return { type, title, status: statusCode, code, detail: message, requestId, ...(errors !== undefined && { errors }) }
-}
 
 function asUsersError (thrown: FastifyError): UsersError | null {
   if (thrown instanceof UsersError) return thrown

@@ -18,8 +18,8 @@ export interface Operation {
   query?: Parameters
   /** The request headers that the operation reads. */
   reads?: ReadonlyArray<keyof typeof REQUEST_HEADERS>
-  /** Media types of the body, and the name of its component. */
-  body?: { types: readonly string[], is: string }
+  /** Media types of the body, and the name of its component, or its schema if it is not JSON. */
+  body?: { types: readonly string[] } & ({ is: string } | { schema: Schema })
   success: {
     status: 200 | 201 | 202 | 204
     description: string
@@ -134,7 +134,8 @@ export function schemaOf (
   const { operationId, tag, summary, description, query = {}, reads = [], body, success, conditional } = operation
   const queryProperties = Object.fromEntries(Object.entries(query).map(([name, { schema }]) => [name, schema]))
   const headerProperties = Object.fromEntries(reads.map((name) => [name, REQUEST_HEADERS[name]]))
-  const bodyContent = body?.types.map((type) => [type, { schema: { $ref: body.is } }] as const)
+  const bodySchema = body === undefined ? {} : 'is' in body ? { $ref: body.is } : body.schema
+  const bodyContent = body?.types.map((type) => [type, { schema: bodySchema }] as const)
   return {
     operationId,
     tags: [tag],

@@ -85,7 +85,9 @@ test('a host describes its routes and those of its users', async (t) => {
   const app = await buildDescribed(memory())
   t.teardown(() => app.close())
   const { paths } = (await app.inject('/openapi.json')).json()
-  t.strictSame(Object.keys(paths).sort(), ['/openapi.json', '/v1/users', '/v1/users/export', '/v1/users/{id}'])
+  t.strictSame(Object.keys(paths).sort(), [
+    '/openapi.json', '/v1/users', '/v1/users/export', '/v1/users/import', '/v1/users/{id}'
+  ])
 })
 
 test('a host has fields of its own in plain JSON Schema', async (t) => {

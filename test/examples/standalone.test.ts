@@ -39,6 +39,7 @@ test('on SQLite: the first start prints a key, a second start keeps it', async (
     '/v1/users',
     '/v1/users/{id}',
     '/v1/users/export',
+    '/v1/users/import',
     '/v1/capabilities'
   ])
   t.equal(

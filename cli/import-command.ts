@@ -1,0 +1,37 @@
+import { type Command, Option } from 'commander'
+import { CONFLICT_RULES } from '../lib/transfer/import-judge.ts'
+import { IMPORT_FORMATS } from '../lib/transfer/import-source.ts'
+import { type Common, withCommonOptions, withStorage } from './common.ts'
+import { importFile, type ImportOptions } from './import.ts'
+
+const EXAMPLES = `
+Examples:
+  fastify-users import users.ndjson --dry-run
+  fastify-users import users.csv --on-conflict update --by legacyId --fields fields.json --unique legacyId
+  zcat users.ndjson.gz | fastify-users import - --report all`
+
+/** Adds the options of every command that takes users in. */
+export function withImportingOptions (command: Command): Command {
+  return withCommonOptions(command)
+    .addOption(new Option('--on-conflict <rule>', 'what is done with a user who is there already (default: "fail")')
+      .choices(CONFLICT_RULES))
+    .option('--by <member>', 'by which member a user is found: email, id, or a unique field (default: "email")')
+    .option('--dry-run', 'write nothing, and say what would become of each user')
+    .option('--fail-fast', 'end before the first user that is refused')
+    .addOption(new Option('--report <which>', 'which users are named (default: "faults", those that are refused)')
+      .choices(['faults', 'all']))
+    .option('--fields <file>', 'the JSON Schema of the own fields: the option fields of the server')
+    .option('--unique <list>', 'the option unique of the server, separated by commas')
+}
+
+/** Adds the command that imports users. */
+export function addImportCommand (program: Command): void {
+  withImportingOptions(program.command('import')
+    .description('import users from lines of JSON or a table; exit code 1 if any is refused')
+    .argument('<file>', 'a path; - is standard input'))
+    .addOption(new Option('--format <format>', 'lines of JSON, or a table (default: csv for *.csv, else ndjson)')
+      .choices(IMPORT_FORMATS))
+    .addHelpText('after', EXAMPLES)
+    .action((path: string, options: Common & ImportOptions) =>
+      withStorage(options, (storage, output) => importFile(storage, output, path, options)))
+}

@@ -1,0 +1,53 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { extname } from 'node:path'
+import type { Storage } from '../lib/core/storage.ts'
+import { NO_FIELDS } from '../lib/fields/fields-schema.ts'
+import { tableColumns } from '../lib/transfer/columns.ts'
+import { fileRows, type ImportFormat } from '../lib/transfer/import-source.ts'
+import { UsageError } from './failure.ts'
+import { fieldsOfOptions, type ImportingOptions, importUsers } from './importing.ts'
+import type { Output } from './output.ts'
+
+/** Options of an import. */
+export interface ImportOptions extends ImportingOptions {
+  format?: ImportFormat
+}
+
+// Few system calls, and little memory.
+const CHUNK_LENGTH = 256 * 1024
+
+/** The bytes of a file or of standard input. `onRead` gets their number. */
+async function * bytesOf (path: string, onRead: (length: number) => void): AsyncGenerator<Uint8Array, void, undefined> {
+  const stream = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_LENGTH })
+  try {
+    for await (const chunk of stream) {
+      onRead(chunk.length)
+      yield chunk
+    }
+  } catch (error) {
+    throw new UsageError(`the file can not be read (${Object(error).code})`)
+  }
+}
+
+/** Imports users from a file, or from standard input if its path is `-`. @throws UsageError, Refusal, UsersError */
+export async function importFile (
+  storage: Storage,
+  output: Output,
+  path: string,
+  { format, ...options }: ImportOptions
+): Promise<void> {
+  const fields = await fieldsOfOptions(storage, options)
+  const found = path === '-' ? null : await stat(path).catch(() => null)
+  if (path !== '-' && found?.isDirectory() !== false) {
+    throw new UsageError('there is no file at this path; - is standard input')
+  }
+  // A pipe has no size.
+  const size = found?.isFile() === true ? found.size : 0
+  let read = 0
+  const bytes = bytesOf(path, (length) => { read += length })
+  const table = tableColumns(fields?.schema ?? NO_FIELDS)
+  const rows = fileRows(bytes, format ?? (extname(path).toLowerCase() === '.csv' ? 'csv' : 'ndjson'), table)
+  const part = (): number | null => size === 0 ? null : Math.min(1, read / size)
+  await importUsers(storage, output, options, { fields, called: 'line', rows, part })
+}

@@ -1,0 +1,125 @@
+import { once } from 'node:events'
+import { IN_PROCESS } from '../lib/core/context.ts'
+import { newEvent } from '../lib/core/new-event.ts'
+import type { Storage } from '../lib/core/storage.ts'
+import type { HostFields } from '../lib/fields/host-fields.ts'
+import { resultLines, summaryLine } from '../lib/transfer/import-answer.ts'
+import type { OnConflict } from '../lib/transfer/import-judge.ts'
+import { createImports, type ImportResult, type ImportSettings, type ImportSummary } from '../lib/transfer/import.ts'
+import type { SourceRows } from '../lib/transfer/source-row.ts'
+import { lineOf, Refusal, UsageError } from './failure.ts'
+import { fieldsIn } from './fields.ts'
+import { isLogged } from './keys.ts'
+import type { Output } from './output.ts'
+import { createProgress } from './progress.ts'
+import { requirementsOf } from './schema.ts'
+
+/** The options of every command that takes users in. */
+export interface ImportingOptions {
+  onConflict?: OnConflict
+  by?: string
+  dryRun?: boolean
+  failFast?: boolean
+  /** Which rows are named: those that are refused, or all. */
+  report?: string
+  /** A file with the JSON Schema of the host's fields: the option `fields` of the server. */
+  fields?: string
+  /** The option `unique` of the server. */
+  unique?: string
+}
+
+/** What is imported, and how far it is. */
+export interface Importing {
+  fields: HostFields | null
+  /** What a row is called, such as `line`. */
+  called: string
+  rows: SourceRows
+  /** How much of it was read, from 0 to 1; null: nobody knows. */
+  part: () => number | null
+  /** Called with the results of rows that belong together. */
+  onResults?: (results: readonly ImportResult[]) => void
+}
+
+/** The host's fields as the options say. @throws UsageError, TypeError, StorageError if their indexes are missing */
+export async function fieldsOfOptions (
+  storage: Storage,
+  { fields, unique: list }: Pick<ImportingOptions, 'fields' | 'unique'>
+): Promise<HostFields | null> {
+  const { unique } = requirementsOf(list === undefined ? {} : { unique: list })
+  if (unique.length > 0 && fields === undefined) throw new UsageError('--unique needs --fields <file>')
+  await storage.check({ unique })
+  return fields === undefined ? null : fieldsIn(fields, unique)
+}
+
+/** Writes to standard output, and waits while nobody takes it. Whoever reads it may have enough, such as `head`. */
+function createWriter (): (text: string) => Promise<void> {
+  let isRead = true
+  process.stdout.on('error', () => { isRead = false })
+  return async (text) => {
+    if (!isRead || text === '' || process.stdout.write(text)) return
+    await once(process.stdout, 'drain').catch(() => {})
+  }
+}
+
+function resultText (called: string, { line, status, id, problem }: ImportResult): string {
+  const why = problem?.errors?.map(lineOf).join(', ') ?? problem?.detail ?? id
+  return `${called} ${line}: ${status}${why === undefined ? '' : `: ${why}`}\n`
+}
+
+function resultTexts (called: string, results: readonly ImportResult[], report: string): string {
+  return results
+    .filter(({ status }) => report === 'all' || status === 'refused')
+    .map((result) => resultText(called, result))
+    .join('')
+}
+
+function summaryText ({ created, updated, skipped, refused, dryRun }: ImportSummary): string {
+  const counts = Object.entries({ created, updated, skipped, refused }).map(([status, count]) => `${status} ${count}`)
+  return `${dryRun ? 'dry run: ' : ''}${counts.join(', ')}\n`
+}
+
+/** The settings among the options of a command, which has others. */
+function settingsOf ({ onConflict, by, dryRun, failFast }: ImportingOptions): ImportSettings {
+  return {
+    ...(onConflict !== undefined && { onConflict }),
+    ...(by !== undefined && { by }),
+    ...(dryRun !== undefined && { dryRun }),
+    ...(failFast !== undefined && { failFast })
+  }
+}
+
+const hasUnknown = ({ problem }: ImportResult): boolean =>
+  problem?.errors?.some(({ code }) => code === 'unknown') === true
+
+/** Takes users in, and says what has become of them. @throws Refusal if any was refused, UsersError */
+export async function importUsers (
+  storage: Storage,
+  output: Output,
+  options: ImportingOptions,
+  { fields, called, rows, part, onResults = () => {} }: Importing
+): Promise<void> {
+  const makeEvent = await isLogged(storage) ? newEvent : () => null
+  const { report = 'faults' } = options
+  const { summary, results } = createImports({ storage, fields, publish () {}, makeEvent })(settingsOf(options))
+  const progress = createProgress(process.stderr)
+  const write = createWriter()
+  let done = 0
+  let lacksSchema = false
+  try {
+    for await (const some of results(rows, IN_PROCESS)) {
+      onResults(some)
+      lacksSchema ||= fields === null && some.some(hasUnknown)
+      const text = output.json ? resultLines(some, report) : resultTexts(called, some, report)
+      if (text !== '') progress.clear()
+      await write(text)
+      done += some.length
+      progress.show(done, part())
+    }
+  } finally {
+    progress.clear()
+  }
+  await write(output.json ? summaryLine(summary) : summaryText(summary))
+  if (lacksSchema) output.note('members of your own need --fields <file>')
+  const { refused } = summary
+  if (refused > 0) throw new Refusal(refused === 1 ? '1 user was refused' : `${refused} users were refused`)
+}

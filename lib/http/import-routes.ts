@@ -1,0 +1,104 @@
+import { Readable } from 'node:stream'
+import contentType from 'fast-content-type-parse'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { parameterFaults } from '../core/parameters.ts'
+import type { FieldsSchema } from '../fields/fields-schema.ts'
+import { importOperation } from '../openapi/import-operation.ts'
+import { tableColumns } from '../transfer/columns.ts'
+import { importRouteParameters, resultLines, summaryLine } from '../transfer/import-answer.ts'
+import { fileRows } from '../transfer/import-source.ts'
+import type { Import, ImportResult, OpenImport } from '../transfer/import.ts'
+import type { RouteAccess } from './admission.ts'
+import { contextOf } from './caller.ts'
+import { header } from './header-fields.ts'
+import { pacedStream, RECHECK_MS } from './paced-stream.ts'
+import { handlersUnder, parsedQuery, refuseOtherMethods, type RouteSettings, typedParameters } from './routing.ts'
+
+const NDJSON = 'application/x-ndjson'
+const CSV = 'text/csv'
+
+export interface ImportRoutesOptions extends RouteSettings {
+  /** The host's own fields. */
+  fields: FieldsSchema
+  /** Throws once the caller of a request may no longer write users. */
+  recheck: (request: FastifyRequest) => Promise<void>
+}
+
+type Results = AsyncGenerator<ImportResult[], void, undefined>
+
+/** Bodies of this scope are not read before their handler does it. */
+function passBodies (scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+}
+
+/**
+ * Adds the import of users. A request waits for a place under the limit at its start, and does not keep it: what it
+ * sends may take any time.
+ */
+export function importRoutes (scope: FastifyInstance, open: OpenImport, options: ImportRoutesOptions): void {
+  const { fields, recheck, describe, limited, ...settings } = options
+  const parameters = importRouteParameters(fields)
+  const table = tableColumns(fields)
+  const running = new Set<AbortController>()
+
+  async function answer (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { results, report, summary }: { results: Results, report: string, summary: Import['summary'] }
+  ): Promise<Readable> {
+    const gone = new AbortController()
+    // Also while the first lines are awaited.
+    reply.raw.on('close', () => gone.abort())
+    // The results wait for what is still to be sent.
+    gone.signal.addEventListener('abort', () => {
+      if (!request.raw.complete) request.raw.destroy()
+    })
+    // A header that does not fit is an ordinary error.
+    const first = await results.next()
+    const stream = pacedStream(reply, gone, async function * (_signal, pace) {
+      let checked = performance.now()
+      for (let next = first; next.done !== true; next = await results.next()) {
+        const lines = resultLines(next.value, report)
+        if (lines !== '') yield * pace(lines)
+        if (performance.now() - checked < RECHECK_MS) continue
+        await recheck(request)
+        checked = performance.now()
+      }
+      yield * pace(summaryLine(summary))
+    })
+    running.add(gone)
+    stream.once('close', () => {
+      running.delete(gone)
+      results.return().catch(() => {})
+    })
+    return stream
+  }
+
+  const handler = handlersUnder((work) => work())(async (request, reply) => {
+    const query = parsedQuery(request, settings)
+    const { report, ...given } = typedParameters(query, parameters)
+    const reportFaults = parameterFaults(parameters, report === undefined ? {} : { report })
+    const { summary, results } = open(given, [...query.faults, ...reportFaults])
+    await limited(async () => {})
+    const { type } = contentType.safeParse(header(request, 'content-type') ?? '')
+    const body = request.body instanceof Readable ? request.body : []
+    const rows = fileRows(body, type === CSV ? 'csv' : 'ndjson', table)
+    const stream = await answer(request, reply, {
+      results: results(rows, contextOf(request)),
+      report: String(report ?? 'faults'),
+      summary
+    })
+    return reply.type(NDJSON).send(stream)
+  })
+
+  scope.register(async function fastifyUsersImport (inner) {
+    passBodies(inner)
+    const fastifyUsers: RouteAccess = { scope: 'users:write', accepts: [NDJSON, CSV] }
+    const config = { fastifyUsers, ...describe(importOperation(fields)) }
+    inner.route({ method: 'POST', url: '/users/import', config, handler })
+  })
+  refuseOtherMethods(scope, '/users/import', ['POST'])
+  // A server that closes need not wait for them. Their clients see that they are broken off.
+  scope.addHook('preClose', async () => { for (const gone of running) gone.abort() })
+}

@@ -1,0 +1,27 @@
+import type { FieldsSchema } from '../fields/fields-schema.ts'
+import { importRouteParameters } from '../transfer/import-answer.ts'
+import type { Operation } from './operation.ts'
+
+const TEXT = { type: 'string' } as const
+
+/** The import of users, for descriptions. */
+export function importOperation (fields: FieldsSchema): Operation {
+  return {
+    tag: 'users',
+    operationId: 'importUsers',
+    summary: 'Import users',
+    description: 'A line of JSON for each user, or a table with a header (RFC 4180), of any length; a line has at ' +
+      'most 16 KiB. Members are those of a creation, and `id`, `createdAt` and `updatedAt`. Lines are answered while ' +
+      'others are being sent: the answer has to be read meanwhile. What was done stays done if the connection breaks.',
+    query: importRouteParameters(fields),
+    body: { types: ['application/x-ndjson', 'text/csv'], schema: TEXT },
+    success: {
+      status: 200,
+      description: 'A line of JSON for each line that was refused, or for each: `line`, `status` (`created`, ' +
+        '`updated`, `skipped`, `refused`), `id`, and `problem`, which are problem details. The last one has ' +
+        '`summary`, with the numbers of each status and `dryRun`.',
+      media: { 'application/x-ndjson': TEXT }
+    },
+    codes: ['validation_failed', 'body_too_large', 'unsupported_media_type']
+  }
+}

@@ -1,0 +1,195 @@
+import { isUtf8 } from 'node:buffer'
+import { UsersError, validationFailed } from '../core/errors.ts'
+import type { Fault } from '../core/fault.ts'
+import { requireOptional } from '../core/optional-packages.ts'
+import { parseParameter } from '../core/parameters.ts'
+import { type ByteRecord, byteRecords, type Chunks, type EndOf, endOfLine } from './byte-records.ts'
+import type { Column } from './columns.ts'
+import { LINE_MAX, lineTooLong, type SourceRow } from './source-row.ts'
+
+/** One cell: undefined if there is nothing between its separators, not even quotation marks. */
+type Cell = string | undefined
+type Parse = (text: string, options: object) => Cell[][]
+
+const QUOTE = 34
+const LINE_FEED = 10
+const SEPARATORS = [',', ';', '\t']
+// An export has put one quotation mark before it.
+const MADE_HARMLESS = /^'+[=+\-@\t\r]/
+
+/** A record ends at a line feed that is not within quotation marks: these open at the beginning of a cell alone. */
+function endOfCells (bytes: Buffer, start: number, isLast: boolean, separator: number): number {
+  let at = start
+  let quoted = false
+  while (at < bytes.length) {
+    const each = bytes[at]
+    if (quoted) {
+      const quote = bytes.indexOf(QUOTE, at)
+      if (quote === -1) break
+      // Whether it is a doubled one, the next chunk says.
+      if (quote + 1 === bytes.length && !isLast) return -1
+      quoted = bytes[quote + 1] === QUOTE
+      at = quote + (quoted ? 2 : 1)
+    } else if (each === LINE_FEED) return at
+    else {
+      const before = bytes[at - 1]
+      quoted = each === QUOTE && (at === start || before === separator)
+      at++
+    }
+  }
+  // Quotation marks that are not closed are told of by the parser.
+  return isLast ? bytes.length : -1
+}
+
+function malformed (detail: string): UsersError {
+  return validationFailed([{ pointer: '', code: 'format', detail }])
+}
+
+const NOT_UTF8 = 'must be text in UTF-8'
+const WRONG_QUOTES = 'must have its quotation marks as RFC 4180 says: around whole cells, and doubled within them'
+
+/** Finds the separator of a table, which is the first of those that its header has, and the ends of its records. */
+function tableEnds (): { endOf: EndOf, separator: () => string } {
+  let separator: string | null = null
+  return {
+    endOf (bytes, start, isLast) {
+      if (separator !== null) return endOfCells(bytes, start, isLast, separator.charCodeAt(0))
+      const end = endOfLine(bytes, start, isLast)
+      const header = bytes.toString('latin1', start, Math.max(start, end)).trim()
+      if (header !== '') separator = SEPARATORS.find((each) => header.includes(each)) ?? ','
+      return end
+    },
+    separator: () => separator ?? ','
+  }
+}
+
+/** Loads `csv-parse`. @throws UsersError `unsupported_media_type` with the command that installs it */
+function loadParser (): Parse {
+  try {
+    const { parse }: { parse: Parse } = requireOptional('CSV', ['csv-parse'])('csv-parse/sync')
+    return parse
+  } catch (cause) {
+    const detail = 'Tables need the package csv-parse on the server: npm install csv-parse'
+    throw new UsersError('unsupported_media_type', { detail, headers: { accept: 'application/x-ndjson' }, cause })
+  }
+}
+
+/** Makes the function that gives the cells of a record. It throws UsersError. */
+function cellReader (parse: Parse, separator: string): (text: string) => Cell[] {
+  const options = { delimiter: separator, record_delimiter: ['\n'], relax_column_count: true }
+  // The parser takes five times as long if it has to tell of each cell whether it was quoted.
+  const cast = (cell: string, { quoting }: { quoting: boolean }): Cell => cell === '' && !quoting ? undefined : cell
+  return (text) => {
+    try {
+      const [cells = []] = text.includes('""')
+        ? parse(text, { ...options, cast })
+        : parse(text, options).map((record) => record.map((cell) => cell === '' ? undefined : cell))
+      return cells
+    } catch {
+      throw malformed(WRONG_QUOTES)
+    }
+  }
+}
+
+/** The columns that a header names. @throws UsersError `validation_failed` */
+function headerColumns (cells: readonly Cell[], table: readonly Column[]): Column[] {
+  const faults: Fault[] = []
+  const names = cells.map((cell) => cell?.trim() ?? '')
+  const columns = names.flatMap((name, i) => {
+    const column = table.find((each) => each.name === name) ?? table.find((each) => `fields.${each.name}` === name)
+    if (column === undefined) {
+      const detail = `is not a known member: it is the name of column ${i + 1} of the header`
+      faults.push({ pointer: '', code: 'unknown', detail })
+      return []
+    }
+    return [column]
+  })
+  const paths = columns.map(({ name }) => name)
+  for (const [i, { path }] of columns.entries()) {
+    if (paths.indexOf(paths[i] ?? '') === i) continue
+    faults.push({ pointer: `/${path.join('/')}`, code: 'duplicate', detail: 'must be named once in the header' })
+  }
+  for (const name of ['name', 'email']) {
+    if (!paths.includes(name)) faults.push({ pointer: `/${name}`, code: 'required', detail: 'must be in the header' })
+  }
+  if (faults.length > 0) throw validationFailed(faults)
+  return columns
+}
+
+/** The value of a cell. What is no JSON stays text: the rules of the member refuse it. */
+function valueOf (cell: string, kind: Column['kind']): unknown {
+  const text = MADE_HARMLESS.test(cell) ? cell.slice(1) : cell
+  if (kind !== null) return parseParameter(text, { schema: { type: kind }, problem: () => null })
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function setAt (user: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  const [first = '', ...rest] = path
+  if (rest.length === 0) {
+    user[first] = value
+    return
+  }
+  const inner: Record<string, unknown> = Object.hasOwn(user, first) ? Object(user[first]) : {}
+  user[first] = inner
+  setAt(inner, rest, value)
+}
+
+/**
+ * The users of a table in CSV (RFC 4180), whose first line names the columns. Their names are those of an export;
+ * `fields.plan` may stand for `plan`. A cell without anything is a member that is not there.
+ * @throws UsersError `validation_failed` for a header that does not fit, before anything is given
+ */
+export async function * csvRows (
+  chunks: Chunks,
+  table: readonly Column[]
+): AsyncGenerator<SourceRow[], void, undefined> {
+  const parse = loadParser()
+  const { endOf, separator } = tableEnds()
+  let columns: Column[] | null = null
+  let cellsOf = cellReader(parse, separator())
+
+  function readHeader ({ bytes }: ByteRecord): Column[] {
+    if (bytes === null) throw lineTooLong()
+    if (!isUtf8(bytes)) throw malformed(`${NOT_UTF8}, the header too`)
+    const text = bytes.toString('utf8')
+    cellsOf = cellReader(parse, separator())
+    return headerColumns(cellsOf(text), table)
+  }
+
+  function userOf (cells: readonly Cell[], names: readonly Column[]): Record<string, unknown> {
+    if (cells.length !== names.length) {
+      throw malformed(`must have ${names.length} cells, as the header, and has ${cells.length}`)
+    }
+    const user: Record<string, unknown> = {}
+    for (const [i, { path, kind }] of names.entries()) {
+      const cell = cells[i]
+      if (cell !== undefined) setAt(user, path, valueOf(cell, kind))
+    }
+    return user
+  }
+
+  function rowOf ({ line, bytes }: ByteRecord, names: readonly Column[]): SourceRow {
+    if (bytes === null) return { line, error: lineTooLong() }
+    try {
+      if (!isUtf8(bytes)) throw malformed(NOT_UTF8)
+      return { line, value: userOf(cellsOf(bytes.toString('utf8')), names) }
+    } catch (error) {
+      if (error instanceof UsersError) return { line, error }
+      throw error
+    }
+  }
+
+  for await (const records of byteRecords(chunks, endOf, LINE_MAX)) {
+    const rows: SourceRow[] = []
+    for (const record of records) {
+      if (columns === null) columns = readHeader(record)
+      else rows.push(rowOf(record, columns))
+    }
+    if (rows.length > 0) yield rows
+  }
+  if (columns === null) throw malformed('must begin with a header that names the columns')
+}

@@ -1,0 +1,74 @@
+import { isUserId } from '../core/ids.ts'
+import type { UserRecord } from '../core/storage.ts'
+import { createDigestTable } from './digest-table.ts'
+import type { FindHolder } from './import-judge.ts'
+import { keysOfUser, textOfKey } from './import-keys.ts'
+import { type ImportStore, userOfRow } from './import-store.ts'
+import { openSpillFile } from './spill-file.ts'
+
+/** A user as the run would leave it. */
+interface State { user: UserRecord, emailKey: string }
+
+/** Of a key that somebody had before. */
+const FREE = -1
+// A stretch as one number: the length is below 2 ** 20, since a row has at most 16 KiB, and its user with it 32.
+const LENGTHS = 2 ** 20
+
+/**
+ * An import that writes nothing: what it would have written covers what is in the storage. Users are kept in a file,
+ * and only where they stand in it in memory.
+ */
+export async function importOver (findStored: FindHolder, unique: ReadonlySet<string>): Promise<ImportStore> {
+  const file = await openSpillFile()
+  const places = createDigestTable()
+
+  const find: FindHolder = async (key) => {
+    const place = places.get(textOfKey(key))
+    if (place === undefined) return findStored(key)
+    if (place === FREE) return null
+    const text = await file.read({ position: Math.floor(place / LENGTHS), length: place % LENGTHS })
+    const { user }: State = JSON.parse(text)
+    return user
+  }
+
+  const textsOf = ({ user, emailKey }: State): string[] => keysOfUser(user, emailKey, unique).map(textOfKey)
+
+  /** Keeps a user, and frees the keys that it had before and has no more. */
+  async function put (before: State | null, after: State): Promise<void> {
+    const { position, length } = await file.add(JSON.stringify(after))
+    if (before !== null) for (const text of textsOf(before)) places.set(text, FREE)
+    for (const text of textsOf(after)) places.set(text, position * LENGTHS + length)
+  }
+
+  return {
+    find,
+
+    async create (row) {
+      // A made id is of no use to anybody, and must be nobody's.
+      const user = { ...userOfRow(row), id: row.id ?? `line ${row.line}` }
+      await put(null, { user, emailKey: row.email.key })
+      return { id: row.id }
+    },
+
+    async update (row, { target, changes: { name, email, fields }, updatedAt }) {
+      const user = {
+        ...target,
+        ...(name !== undefined && { name: name.value }),
+        ...(email !== undefined && { email: email.value }),
+        ...(fields !== undefined && { fields }),
+        version: target.version + 1,
+        updatedAt
+      }
+      // E-mail keys are the lower case of addresses.
+      await put({ user: target, emailKey: target.email.toLowerCase() }, { user, emailKey: row.email.key })
+      return true
+    },
+
+    close: () => file.close()
+  }
+}
+
+/** The id that a result may show: none that a dry run has made. */
+export function shownId (id: string | null): string | null {
+  return isUserId(id) ? id : null
+}

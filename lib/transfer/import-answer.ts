@@ -1,0 +1,27 @@
+import { choiceParameter, type Parameters } from '../core/parameters.ts'
+import type { FieldsSchema } from '../fields/fields-schema.ts'
+import { importParameters, type ImportResult, type ImportSummary } from './import.ts'
+
+/** Which rows an answer names: those that are refused, or all. */
+const REPORTS = ['faults', 'all']
+
+/** Declares the parameters of an import over HTTP. */
+export function importRouteParameters (fields: Pick<FieldsSchema, 'unique'>): Parameters {
+  return {
+    ...importParameters(fields),
+    report: choiceParameter(REPORTS, 'Which lines are answered: those that are refused, or all.')
+  }
+}
+
+/** Lines of JSON with the results that a report names. */
+export function resultLines (results: readonly ImportResult[], report: string): string {
+  return results
+    .filter(({ status }) => report === 'all' || status === 'refused')
+    .map((result) => `${JSON.stringify(result)}\n`)
+    .join('')
+}
+
+/** The last line of an answer. */
+export function summaryLine (summary: ImportSummary): string {
+  return `${JSON.stringify({ summary })}\n`
+}

@@ -1,0 +1,104 @@
+import { type UsersError, validationFailed } from '../core/errors.ts'
+import type { HostFields } from '../fields/host-fields.ts'
+import { keysOfRow, textOfKey } from './import-keys.ts'
+import { checkRow, type ImportRow } from './import-row.ts'
+import type { SourceRow, SourceRows } from './source-row.ts'
+
+/** A row that was checked, or why it is refused. */
+export type BatchRow = { line: number, row: ImportRow } | { line: number, error: UsersError }
+
+// Enough that every connection has groups of writes to do, and few enough that an answer comes soon.
+const BATCH_MAX = 512
+// Rows that are there are not kept waiting for others for longer.
+const QUIET_MS = 10
+
+function checked (source: SourceRow, fields: HostFields | null): BatchRow {
+  if ('error' in source) return source
+  const { line, value } = source
+  const row = checkRow(line, value, fields)
+  return 'faults' in row ? { line, error: validationFailed(row.faults) } : { line, row }
+}
+
+const QUIET = Symbol('nothing comes')
+
+/** The next part, or QUIET if it does not come soon. */
+async function soon<Part> (next: Promise<Part>): Promise<Part | typeof QUIET> {
+  let timer: NodeJS.Timeout | undefined
+  const quiet = new Promise<typeof QUIET>((resolve) => { timer = setTimeout(() => resolve(QUIET), QUIET_MS) })
+  try {
+    return await Promise.race([next, quiet])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * Checks rows, and gives them in batches whose rows have no key in common: what becomes of one row of a batch then
+ * matters to no other that is created. A batch does not wait for rows that take long to come.
+ */
+export async function * batchesOf (
+  sources: SourceRows,
+  fields: HostFields | null
+): AsyncGenerator<BatchRow[], void, undefined> {
+  const unique = fields?.schema.unique ?? []
+  const parts = sources[Symbol.asyncIterator]()
+  let batch: BatchRow[] = []
+  let keys = new Set<string>()
+  const take = (): BatchRow[] => {
+    const taken = batch
+    batch = []
+    keys = new Set()
+    return taken
+  }
+
+  const ask = (): Promise<IteratorResult<SourceRow[]>> => {
+    const asked = parts.next()
+    // Whoever awaits it gets its error.
+    asked.catch(() => {})
+    return asked
+  }
+
+  try {
+    let next = ask()
+    while (true) {
+      // If the rows fail, those that came before are imported first.
+      const part = batch.length === 0 ? await next : await soon(next).catch((): typeof QUIET => QUIET)
+      if (part === QUIET) {
+        yield take()
+        continue
+      }
+      if (part.done === true) break
+      next = ask()
+      for (const source of part.value) {
+        const each = checked(source, fields)
+        const own = 'row' in each ? keysOfRow(each.row, unique).map(textOfKey) : []
+        if (batch.length === BATCH_MAX || own.some((key) => keys.has(key))) yield take()
+        batch.push(each)
+        for (const key of own) keys.add(key)
+      }
+    }
+    if (batch.length > 0) yield take()
+  } finally {
+    await parts.return?.()
+  }
+}
+
+/** Asks for the next value while the one before is being used. */
+export async function * ahead<Value> (
+  values: AsyncGenerator<Value, void, undefined>
+): AsyncGenerator<Value, void, undefined> {
+  let next = values.next()
+  try {
+    while (true) {
+      const { value, done } = await next
+      if (done === true || value === undefined) return
+      next = values.next()
+      // Whoever asks for it gets its error.
+      next.catch(() => {})
+      yield value
+    }
+  } finally {
+    // Not awaited: it ends when the value does that was asked for, which may be never.
+    values.return().catch(() => {})
+  }
+}

@@ -1,0 +1,83 @@
+import { UsersError, validationFailed } from '../core/errors.ts'
+import { StorageError } from '../core/storage-error.ts'
+import { toUsersError } from '../core/storage-errors.ts'
+import type { UserChanges, UserRecord } from '../core/storage.ts'
+import type { HostFields } from '../fields/host-fields.ts'
+import { keysOfRow, type UniqueKey } from './import-keys.ts'
+import type { ImportRow } from './import-row.ts'
+
+export const CONFLICT_RULES = ['fail', 'skip', 'update'] as const
+/** What is done with a row whose user is there already. */
+export type OnConflict = (typeof CONFLICT_RULES)[number]
+
+/** How rows are judged. */
+export interface ImportRules {
+  onConflict: OnConflict
+  /** The key by which a row's user is found: `email`, `id` or a unique field. */
+  by: string
+}
+
+/** Who holds a key. */
+export type FindHolder = (key: UniqueKey) => Promise<UserRecord | null>
+
+/** What is to be done with a row. */
+export type Verdict =
+  | { status: 'created' }
+  | { status: 'updated', target: UserRecord, changes: UserChanges, updatedAt: string }
+  | { status: 'skipped', id: string }
+  /** `isBlocked`: another user has one of its keys, who may be about to lose it. */
+  | { status: 'refused', error: UsersError, isBlocked: boolean }
+
+function taken ({ name }: UniqueKey): UsersError {
+  return toUsersError(name === 'email'
+    ? new StorageError('email_taken', 'another user has the e-mail key')
+    : new StorageError('field_taken', 'another user has the value', undefined, name))
+}
+
+function refused (error: UsersError, isBlocked = false): Verdict {
+  return { status: 'refused', error, isBlocked }
+}
+
+const OTHER_ID = validationFailed([
+  { pointer: '/id', code: 'mismatch', detail: 'must be the id of the user that is updated' }
+])
+
+/** The update that a row makes of its user: of what was sent, that which differs. */
+function updateOf (row: ImportRow, target: UserRecord, hostFields: HostFields | null): Verdict {
+  const changes: UserChanges = {}
+  if (row.name.value !== target.name) changes.name = row.name
+  if (row.email.value !== target.email) changes.email = row.email
+  const sent = Object.fromEntries(row.given.map((name) => [name, row.fields[name] ?? null]))
+  if (hostFields !== null && row.given.length > 0) {
+    const merged = hostFields.replaced(target.fields, sent)
+    if ('faults' in merged) return refused(validationFailed(merged.faults))
+    if (JSON.stringify(merged.fields) !== JSON.stringify(target.fields)) changes.fields = merged.fields
+  }
+  if (Object.keys(changes).length === 0) return { status: 'skipped', id: target.id }
+  const { updatedAt } = row
+  const isLater = updatedAt !== null && updatedAt > target.updatedAt
+  return { status: 'updated', target, changes, updatedAt: isLater ? updatedAt : new Date().toISOString() }
+}
+
+/** Makes the function that judges a row by who holds its keys: of several reasons to refuse it the first one counts. */
+export function createJudge ({ onConflict, by }: ImportRules, fields: HostFields | null, find: FindHolder) {
+  const unique = fields?.schema.unique ?? []
+  return async (row: ImportRow): Promise<Verdict> => {
+    const keys = keysOfRow(row, unique)
+    const own = keys.find(({ name }) => name === by)
+    const target = own === undefined ? null : await find(own)
+    if (own !== undefined && target !== null && onConflict === 'fail') return refused(taken(own))
+    if (target !== null && onConflict === 'skip') return { status: 'skipped', id: target.id }
+    if (target !== null && row.id !== null && row.id !== target.id) return refused(OTHER_ID)
+    const others = keys.filter((key) => key !== own)
+    const holders = await Promise.all(others.map(find))
+    const blocked = others.find((_key, i) => {
+      const holder = holders[i] ?? null
+      return holder !== null && holder.id !== target?.id
+    })
+    if (blocked !== undefined) return refused(taken(blocked), true)
+    return target === null ? { status: 'created' } : updateOf(row, target, fields)
+  }
+}
+
+export type Judge = ReturnType<typeof createJudge>

@@ -1,0 +1,86 @@
+import type { Fault } from '../core/fault.ts'
+import { isUserId } from '../core/ids.ts'
+import { isObject } from '../core/json.ts'
+import { readMoment } from '../core/moments.ts'
+import type { JsonObject } from '../core/storage.ts'
+import type { CheckedText } from '../core/text.ts'
+import type { HostFields } from '../fields/host-fields.ts'
+import { checkCreate } from '../users/rules.ts'
+
+/** A user to import, after the check. */
+export interface ImportRow {
+  line: number
+  /** null: one is made. */
+  id: string | null
+  name: CheckedText
+  email: CheckedText
+  /** With the host's defaults. */
+  fields: JsonObject
+  /** The names of the own fields that were sent: an update sets these alone. */
+  given: readonly string[]
+  /** null: now. */
+  createdAt: string | null
+  /** null: as `createdAt`. */
+  updatedAt: string | null
+  /** 1, unless it was sent. */
+  version: number
+}
+
+const VERSION_MAX = 2 ** 31 - 1
+// The clocks of two machines are not quite the same.
+const AHEAD_MS = 60_000
+
+function momentOf (value: unknown, member: 'createdAt' | 'updatedAt', faults: Fault[]): string | null {
+  if (value === undefined) return null
+  const pointer = `/${member}`
+  const time = typeof value === 'string' ? readMoment(value) : null
+  if (time === null) faults.push({ pointer, code: 'format', detail: 'must be an RFC 3339 date and time' })
+  else if (time > Date.now() + AHEAD_MS) faults.push({ pointer, code: 'range', detail: 'must not be in the future' })
+  return time === null ? null : new Date(time).toISOString()
+}
+
+/** The members that a creation has not. */
+function ownMembers ({ id, createdAt: created, updatedAt: updated, version }: Record<string, unknown>) {
+  const faults: Fault[] = []
+  if (id !== undefined && !isUserId(id)) {
+    faults.push({ pointer: '/id', code: 'format', detail: 'must be the id of a user: usr_ and 26 characters' })
+  }
+  const updatedAt = momentOf(updated, 'updatedAt', faults)
+  const createdAt = momentOf(created, 'createdAt', faults) ?? updatedAt
+  if (faults.length === 0 && createdAt !== null && updatedAt !== null && updatedAt < createdAt) {
+    faults.push({ pointer: '/updatedAt', code: 'range', detail: 'must not be before createdAt' })
+  }
+  const isVersion = Number.isInteger(version) && Number(version) >= 1 && Number(version) <= VERSION_MAX
+  if (version !== undefined && !isVersion) {
+    const detail = `must be a whole number from 1 to ${VERSION_MAX}`
+    faults.push({ pointer: '/version', code: 'range', detail })
+  }
+  return {
+    faults,
+    id: isUserId(id) ? id : null,
+    createdAt,
+    updatedAt,
+    version: isVersion ? Number(version) : 1
+  }
+}
+
+/** A copy, so that nothing of the caller's can change after the check; null: it is no object, or a getter threw. */
+function copyOf (value: unknown): Record<string, unknown> | null {
+  try {
+    if (isObject(value)) return { ...value }
+  } catch {}
+  return null
+}
+
+/** Checks a user to import, by the rules of a creation: every fault, or all values. */
+export function checkRow (line: number, value: unknown, fields: HostFields | null): ImportRow | { faults: Fault[] } {
+  const row = copyOf(value)
+  if (row === null) return { faults: [{ pointer: '', code: 'type', detail: 'must be an object' }] }
+  const { id, createdAt, updatedAt, version, ...body } = row
+  const { faults, ...own } = ownMembers(row)
+  const checked = checkCreate(body, fields)
+  if ('faults' in checked) faults.push(...checked.faults)
+  if ('faults' in checked || faults.length > 0) return { faults }
+  const given = Object.keys(body).filter((name) => body[name] !== undefined && fields?.has(name) === true)
+  return { line, ...own, ...checked, given }
+}

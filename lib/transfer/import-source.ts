@@ -1,0 +1,59 @@
+import { IN_PROCESS } from '../core/context.ts'
+import type { Fault } from '../core/fault.ts'
+import type { Chunks } from './byte-records.ts'
+import type { Column } from './columns.ts'
+import { csvRows } from './csv-rows.ts'
+import type { ImportResult, ImportSettings, ImportSummary, OpenImport } from './import.ts'
+import { ndjsonRows } from './ndjson-rows.ts'
+import { type SourceRows, valueRows } from './source-row.ts'
+
+export const IMPORT_FORMATS = ['ndjson', 'csv'] as const
+export type ImportFormat = (typeof IMPORT_FORMATS)[number]
+
+/** Users, or with the option `format` the bytes of a file. */
+export type ImportSource = AsyncIterable<unknown> | Iterable<unknown>
+
+/** Options of an import in process. */
+export interface ImportOptions extends ImportSettings {
+  /** The source has the bytes of lines of JSON, or of a table. Without it its values are users. */
+  format?: ImportFormat
+  /** Called with what has become of each row, in their order. The import waits for it. */
+  onResult?: (result: ImportResult) => void | Promise<void>
+}
+
+/** The rows of a file. */
+export function fileRows (chunks: Chunks, format: ImportFormat, table: readonly Column[]): SourceRows {
+  return format === 'csv' ? csvRows(chunks, table) : ndjsonRows(chunks)
+}
+
+async function * chunksOf (source: ImportSource): AsyncGenerator<Uint8Array | string, void, undefined> {
+  for await (const chunk of source) {
+    if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) {
+      throw new TypeError('fastify-users: a source with a format gives texts or bytes')
+    }
+    yield chunk
+  }
+}
+
+/** Imports users in process. @throws UsersError, and what the source or `onResult` throws */
+export async function importRows (
+  open: OpenImport,
+  table: readonly Column[],
+  source: ImportSource,
+  { format, onResult, ...settings }: ImportOptions
+): Promise<ImportSummary> {
+  const faults: Fault[] = []
+  if (format !== undefined && !IMPORT_FORMATS.includes(format)) {
+    faults.push({ parameter: 'format', code: 'choice', detail: `must be ${IMPORT_FORMATS.join(' or ')}` })
+  }
+  if (onResult !== undefined && typeof onResult !== 'function') {
+    faults.push({ parameter: 'onResult', code: 'type', detail: 'must be a function' })
+  }
+  const { summary, results } = open(settings, faults)
+  const rows = format === undefined ? valueRows(source) : fileRows(chunksOf(source), format, table)
+  for await (const part of results(rows, IN_PROCESS)) {
+    if (onResult === undefined) continue
+    for (const result of part) await onResult(result)
+  }
+  return summary
+}

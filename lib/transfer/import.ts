@@ -1,0 +1,211 @@
+import type { Context } from '../core/context.ts'
+import { UsersError, validationFailed } from '../core/errors.ts'
+import type { Fault } from '../core/fault.ts'
+import { choiceParameter, flagParameter, parameterFaults, type Parameters } from '../core/parameters.ts'
+import { type PartProblem, partProblem } from '../core/problem.ts'
+import { type FieldsSchema, NO_FIELDS } from '../fields/fields-schema.ts'
+import type { HostFields } from '../fields/host-fields.ts'
+import { importOver, shownId } from './dry-run-store.ts'
+import { ahead, type BatchRow, batchesOf } from './import-batches.ts'
+import { CONFLICT_RULES, createJudge, type Judge, type OnConflict, type Verdict } from './import-judge.ts'
+import type { ImportRow } from './import-row.ts'
+import { findIn, importInto, type ImportStore, type ImportStoreParts } from './import-store.ts'
+import type { SourceRows } from './source-row.ts'
+
+/** What has become of a row. */
+export interface ImportResult {
+  /** The line that it begins in, or which of the rows it is; from 1. */
+  line: number
+  /** `skipped`: its user is there, and was left as it is, or is so already. */
+  status: 'created' | 'updated' | 'skipped' | 'refused'
+  /** The user. A dry run makes none for new users. */
+  id?: string
+  /** Why it was refused. */
+  problem?: PartProblem
+}
+
+/** How many rows have become what. */
+export interface ImportSummary {
+  created: number
+  updated: number
+  skipped: number
+  refused: number
+  dryRun: boolean
+}
+
+/** What a caller says of an import. */
+export interface ImportSettings {
+  /** What is done with a row whose user is there already; `fail`, by default, refuses it. */
+  onConflict?: OnConflict
+  /** The key by which a row's user is found: `email` by default, `id`, or a unique field. */
+  by?: string
+  /** Nothing is written: results and numbers are those that the run would have. */
+  dryRun?: boolean
+  /** Ends before the first row that is refused. */
+  failFast?: boolean
+}
+
+/** An import whose settings were checked. */
+export interface Import {
+  /** Counts while the results are read. */
+  summary: ImportSummary
+  /** The results of rows, in the order of their lines. */
+  results (rows: SourceRows, context: Context): AsyncGenerator<ImportResult[], void, undefined>
+}
+
+// Attempts to write a row while others keep changing its user.
+const ATTEMPTS = 100
+
+/** Declares the settings of an import as parameters. */
+export function importParameters ({ unique }: Pick<FieldsSchema, 'unique'>): Parameters {
+  return {
+    onConflict: choiceParameter(CONFLICT_RULES, 'What is done with a line whose user is there already.'),
+    by: choiceParameter(['email', 'id', ...unique], 'The member by which the user of a line is found.'),
+    dryRun: flagParameter('Whether nothing is written: answers and numbers are those of the run.')
+  }
+}
+
+function resultOf (line: number, verdict: Verdict, made: string | null): ImportResult {
+  const { status } = verdict
+  if (status === 'refused') return { line, status, problem: partProblem(verdict.error) }
+  const id = shownId(status === 'created' ? made : status === 'updated' ? verdict.target.id : verdict.id)
+  return { line, status, ...(id !== null && { id }) }
+}
+
+interface Run {
+  judge: Judge
+  store: ImportStore
+  onConflict: OnConflict
+  failFast: boolean
+}
+
+/** Makes the function that imports one batch after the other. */
+function batchImport ({ judge, store, onConflict, failFast }: Run, mayTry: boolean) {
+  let expectsNew = mayTry
+
+  /** Does what the verdict says; null: it does not hold any more. */
+  async function carryOut (row: ImportRow, verdict: Verdict): Promise<ImportResult | null> {
+    if (verdict.status === 'created') {
+      const made = await store.create(row)
+      return made === null ? null : resultOf(row.line, verdict, made.id)
+    }
+    if (verdict.status === 'updated' && !await store.update(row, verdict)) return null
+    return resultOf(row.line, verdict, null)
+  }
+
+  async function settle (row: ImportRow, first: Verdict): Promise<ImportResult> {
+    let verdict = first
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const result = await carryOut(row, verdict)
+      if (result !== null) return result
+      verdict = await judge(row)
+    }
+    throw new UsersError('storage_unavailable', { detail: 'Other writers keep changing a user.' })
+  }
+
+  /** Adds the user of a row at once, which is right if nobody has any of its keys; null: somebody has. */
+  async function tryNew (row: ImportRow): Promise<ImportResult | null> {
+    // A storage may take a user of the same id and values for one of its own that it has added.
+    if (row.id !== null && await store.find({ name: 'id', value: row.id }) !== null) return null
+    return carryOut(row, { status: 'created' })
+  }
+
+  /**
+   * Settles judged rows as if one after the other. Only a row that waits for another one's key depends on those before
+   * it: rows without such are settled at once.
+   */
+  async function inOrder (
+    rows: readonly ImportRow[],
+    verdicts: readonly Verdict[],
+    add: (result: ImportResult) => void
+  ): Promise<boolean> {
+    const isOpen = (verdict: Verdict | undefined) =>
+      onConflict === 'update' && verdict?.status === 'refused' && verdict.isBlocked
+    let done = 0
+    while (done < rows.length) {
+      const rest = verdicts.slice(done)
+      const end = rest.findIndex((each) => isOpen(each) || (failFast && each.status === 'refused'))
+      const together = rows.slice(done, end === -1 ? undefined : done + end)
+      const settled = await Promise.all(together.map((row, i) => settle(row, rest[i] ?? { status: 'created' })))
+      settled.forEach(add)
+      done += together.length
+      const [next] = rows.slice(done)
+      if (next === undefined) return true
+      const result = await settle(next, await judge(next))
+      add(result)
+      if (failFast && result.status === 'refused') return false
+      done++
+    }
+    return true
+  }
+
+  /** The results of a batch, and whether the import goes on. */
+  return async (batch: readonly BatchRow[]): Promise<{ results: ImportResult[], goesOn: boolean }> => {
+    const results: ImportResult[] = []
+    const stop = failFast ? batch.findIndex((each) => 'error' in each) : -1
+    const taken = stop === -1 ? batch : batch.slice(0, stop + 1)
+    const rows = taken.flatMap((each) => 'row' in each ? [each.row] : [])
+    let left = rows
+    if (expectsNew) {
+      const tried = await Promise.all(rows.map(tryNew))
+      results.push(...tried.filter((result) => result !== null))
+      left = rows.filter((_row, i) => tried[i] === null)
+    }
+    let goesOn = true
+    if (left.length > 0) {
+      const judged = await Promise.all(left.map(judge))
+      expectsNew = mayTry && judged.length < rows.length / 2
+      goesOn = await inOrder(left, judged, (result) => results.push(result))
+    }
+    if (goesOn) {
+      for (const each of taken) {
+        if ('error' in each) results.push(resultOf(each.line, refusal(each.error), null))
+      }
+    }
+    results.sort((a, b) => a.line - b.line)
+    return { results, goesOn: goesOn && stop === -1 }
+  }
+}
+
+function refusal (error: UsersError): Verdict {
+  return { status: 'refused', error, isBlocked: false }
+}
+
+/** Makes the function that opens an import. It throws UsersError alone, `validation_failed` for its settings. */
+export function createImports (parts: ImportStoreParts & { fields: HostFields | null }) {
+  const { fields, storage } = parts
+  const schema = fields?.schema ?? NO_FIELDS
+  const declared = importParameters(schema)
+
+  return (settings: ImportSettings, priorFaults: readonly Fault[] = []): Import => {
+    const { failFast = false, ...given } = settings
+    const faults = [...priorFaults, ...parameterFaults(declared, given)]
+    if (typeof failFast !== 'boolean') {
+      faults.push({ parameter: 'failFast', code: 'choice', detail: 'must be true or false' })
+    }
+    if (faults.length > 0) throw validationFailed(faults)
+    const { onConflict = 'fail', by = 'email', dryRun = false } = given
+    const summary: ImportSummary = { created: 0, updated: 0, skipped: 0, refused: 0, dryRun }
+
+    return {
+      summary,
+      async * results (rows, context) {
+        const store = dryRun ? await importOver(findIn(storage), schema.unique) : importInto(parts, context)
+        try {
+          const judge = createJudge({ onConflict, by }, fields, store.find)
+          const importBatch = batchImport({ judge, store, onConflict, failFast }, !dryRun && !failFast)
+          for await (const batch of ahead(batchesOf(rows, fields))) {
+            const { results, goesOn } = await importBatch(batch)
+            for (const { status } of results) summary[status]++
+            if (results.length > 0) yield results
+            if (!goesOn) return
+          }
+        } finally {
+          await store.close()
+        }
+      }
+    }
+  }
+}
+
+export type OpenImport = ReturnType<typeof createImports>

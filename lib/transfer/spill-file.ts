@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import { open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Where a text stands in the file. */
+export interface Stretch { position: number, length: number }
+
+/** A file for what would take too much memory. */
+export interface SpillFile {
+  /** Adds a text; from then on it can be read. */
+  add (text: string): Promise<Stretch>
+  read (stretch: Stretch): Promise<string>
+  close (): Promise<void>
+}
+
+// So many bytes are written together.
+const PENDING_MAX = 64 * 1024
+
+/** Makes a file that only this process can read, and that is gone with it. */
+export async function openSpillFile (): Promise<SpillFile> {
+  const path = join(tmpdir(), `fastify-users-${randomUUID()}`)
+  const file = await open(path, 'wx+', 0o600)
+  // Where an open file can be removed, it has no name any more. Elsewhere it is removed at the end.
+  const isNameless = await rm(path).then(() => true, () => false)
+  let pending: Buffer[] = []
+  let pendingLength = 0
+  let written = 0
+
+  async function flush (): Promise<void> {
+    const bytes = Buffer.concat(pending)
+    pending = []
+    pendingLength = 0
+    await file.write(bytes, 0, bytes.length, written)
+    written += bytes.length
+  }
+
+  return {
+    async add (text) {
+      const bytes = Buffer.from(text)
+      const stretch = { position: written + pendingLength, length: bytes.length }
+      pending.push(bytes)
+      pendingLength += bytes.length
+      if (pendingLength >= PENDING_MAX) await flush()
+      return stretch
+    },
+
+    async read ({ position, length }) {
+      if (position + length > written) await flush()
+      const { buffer } = await file.read(Buffer.alloc(length), 0, length, position)
+      return buffer.toString('utf8')
+    },
+
+    async close () {
+      await file.close()
+      if (!isNameless) await rm(path, { force: true })
+    }
+  }
+}

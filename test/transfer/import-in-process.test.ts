@@ -1,0 +1,118 @@
+// The import in process: its options, its sources, and the members that only an import takes.
+import { Type } from '@sinclair/typebox'
+import { test } from 'tap'
+import type { ImportResult } from '../../lib/index.ts'
+import { testApp } from '../helpers/app.ts'
+import { fields as common, withoutType } from '../helpers/fields.ts'
+import { importWords, ndjsonOf } from '../helpers/import-rows.ts'
+
+const fields = Type.Object({ ...common.properties, legacyId: Type.Optional(Type.Integer()) })
+const ID = 'usr_01jzzzzzzzezzr0000000000zz'
+
+test('in process: rows or bytes, results in order, and the first refusal may end it', async (t) => {
+  const { app } = await testApp(t, { fields, unique: ['legacyId'] })
+  const rows = [1, 2, 3, 4, 5, 6].map((n) => ({ name: `U${n}`, email: n === 4 ? 'none' : `u${n}@example.org` }))
+  const results: ImportResult[] = []
+  const onResult = async (result: ImportResult) => { results.push(result) }
+  for (const dryRun of [true, false]) {
+    t.strictSame(await app.users.import(rows, { failFast: true, onResult, dryRun }),
+      { created: 3, updated: 0, skipped: 0, refused: 1, dryRun })
+    t.strictSame(results.splice(0).map(({ line, status }) => `${line} ${status}`),
+      ['1 created', '2 created', '3 created', '4 refused'])
+  }
+  t.match(await app.users.import(rows, { failFast: true, onResult, onConflict: 'skip' }), { skipped: 3, refused: 1 })
+  t.match(await app.users.import(rows.slice(4).concat(rows), { failFast: true }), { created: 2, refused: 1 },
+    'a conflict ends it too')
+  t.equal((await app.users.list()).meta.total, 5)
+  const text = ['name,email\nZoe,', 'zoe@example.org\n']
+  t.match(await app.users.import(text, { format: 'csv' }), { created: 1 })
+  const bytes = async function * () { yield Buffer.from('{}') }
+  t.match(await app.users.import(bytes(), { format: 'ndjson' }), { refused: 1 })
+  t.match(await app.users.import([]), { created: 0, refused: 0 })
+})
+
+test('in process: wrong options, sources that fail, callers that have enough', async (t) => {
+  const { app } = await testApp(t, { fields, unique: ['legacyId'] })
+  for (const [options, parameter] of [
+    [{ onConflict: 'merge' }, 'onConflict'], [{ by: 'name' }, 'by'], [{ dryRun: 1 }, 'dryRun'],
+    [{ failFast: 'yes' }, 'failFast'], [{ format: 'xml' }, 'format'], [{ onResult: 1 }, 'onResult'],
+    [{ more: 1 }, 'more']
+  ] as const) {
+    await t.rejects(app.users.import([], withoutType(options)), {
+      code: 'validation_failed', errors: [{ parameter }]
+    }, parameter)
+  }
+  await t.rejects(app.users.import(['x', 7], { format: 'csv' }), /header|texts or bytes/)
+  await t.rejects(app.users.import([{}], { format: 'ndjson' }), TypeError)
+  const failing = async function * () {
+    yield { name: 'A', email: 'a@example.org' }
+    throw new Error('the source failed')
+  }
+  await t.rejects(app.users.import(failing()), /the source failed/)
+  t.equal((await app.users.list()).meta.total, 1, 'what was done stays done')
+  let left = false
+  const endless = async function * () {
+    try {
+      for (let n = 0; ; n++) yield { name: 'B', email: `b${n}@example.org` }
+    } finally {
+      left = true
+    }
+  }
+  const enough = () => { throw new Error('enough') }
+  await t.rejects(app.users.import(endless(), { onResult: enough }), /enough/)
+  await new Promise((resolve) => setImmediate(resolve))
+  t.ok(left, 'the source is left')
+  const getter = Object.defineProperty({ email: 'c@example.org' }, 'name', {
+    enumerable: true, get () { throw new Error('x') }
+  })
+  t.match(await app.users.import([getter, undefined, null, Object.create({ name: 'C', email: 'c@example.org' })]),
+    { refused: 4 })
+})
+
+test('members of their own: moments, versions, orders', async (t) => {
+  const { app, call } = await testApp(t)
+  const row = (more: object) => ({ name: 'A', email: 'a@example.org', ...more })
+  for (const [more, words] of [
+    [{ createdAt: '2020-01-02T00:00:00Z', updatedAt: '2020-01-01T00:00:00Z' }, '/updatedAt range'],
+    [{ createdAt: 'yesterday' }, '/createdAt format'],
+    [{ createdAt: null }, '/createdAt format'],
+    [{ createdAt: 7 }, '/createdAt format'],
+    [{ createdAt: '2020-01-01T00:00:60Z' }, '/createdAt format'],
+    [{ updatedAt: '2999-01-01T00:00:00Z' }, '/updatedAt range'],
+    [{ createdAt: new Date(Date.now() + 3_600_000).toISOString() }, '/createdAt range'],
+    [{ id: null }, '/id format'],
+    [{ id: ID.toUpperCase() }, '/id format'],
+    [{ version: 0 }, '/version range'],
+    [{ version: 2 ** 31 }, '/version range'],
+    [{ version: '1' }, '/version range'],
+    [{ fields: {} }, '/fields unknown']
+  ] as const) {
+    t.strictSame((await importWords(call, '', ndjsonOf([row(more)]))).words, [`1 refused ${words}`], words)
+  }
+  const many = Array.from({ length: 1500 }, (_, n) => ({
+    name: `U${n}`, email: `u${n}@example.org`, createdAt: n % 2 === 0 ? '1969-01-01T00:00:00Z' : '2001-01-01T00:00:00Z'
+  }))
+  t.match(await app.users.import([...many, row({ updatedAt: '2002-01-01T00:00:00Z' })]), { created: 1501 })
+  const names = []
+  for await (const { name } of app.users) names.push(name)
+  const numbers = [...many.keys()]
+  t.strictSame(names, [
+    ...numbers.filter((n) => n % 2 === 0), ...numbers.filter((n) => n % 2 === 1)
+  ].map((n) => `U${n}`).concat('A'), 'users of one moment are in the order of their lines')
+  t.match((await app.users.list({ email: 'a@example.org' })).data, [{ createdAt: '2002-01-01T00:00:00.000Z' }])
+})
+
+test('an update that makes the fields of a user too large is refused', async (t) => {
+  const { app } = await testApp(t, {
+    fields: Type.Object({ a: Type.Optional(Type.String()), b: Type.Optional(Type.String()) })
+  })
+  const large = 'x'.repeat(9000)
+  t.match(await app.users.import([{ name: 'A', email: 'a@example.org', a: large }]), { created: 1 })
+  const results: ImportResult[] = []
+  for (const dryRun of [true, false]) {
+    await app.users.import([{ name: 'A', email: 'a@example.org', b: large }], {
+      onConflict: 'update', dryRun, onResult: (result) => { results.push(result) }
+    })
+  }
+  t.match(results, [1, 2].map(() => ({ status: 'refused', problem: { errors: [{ code: 'too_large' }] } })))
+})

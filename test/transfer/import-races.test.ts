@@ -1,0 +1,89 @@
+// What others do to the same users while an import judges and writes them.
+import { test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import { keysOf, userOf } from '../../adapters/testing/values.ts'
+import { StorageError } from '../../lib/core/storage-error.ts'
+import type { Storage } from '../../lib/core/storage.ts'
+import { testApp } from '../helpers/app.ts'
+import { stores } from '../helpers/stores.ts'
+
+const ann = { name: 'Ann', email: 'ann@example.org' }
+
+/** Does something once, before the first call of a method. */
+function before (storage: Storage, method: 'createUser' | 'updateUser', work: () => Promise<unknown>): void {
+  const call = storage[method]
+  let isFirst = true
+  Object.assign(storage, {
+    async [method] (...values: unknown[]) {
+      if (isFirst) {
+        isFirst = false
+        await work()
+      }
+      return Reflect.apply(call, storage, values)
+    }
+  })
+}
+
+test('somebody takes the address, or frees it, between judgement and write', async (t) => {
+  const storage = memory()
+  const { app } = await testApp(t, { storage })
+  before(storage, 'createUser', () => storage.createUser(
+    { ...userOf(1), email: ann.email }, { emailKey: ann.email, nameKey: 'user 1' }, null
+  ))
+  t.match(await app.users.import([ann], { onConflict: 'update' }), { created: 0, updated: 1 })
+  t.match((await app.users.list()).data, [{ id: userOf(1).id, name: 'Ann', version: 2 }])
+
+  before(storage, 'updateUser', () => app.users.update(userOf(1).id, { name: 'Meanwhile' }))
+  t.match(await app.users.import([{ ...ann, name: 'Anna' }], { onConflict: 'update' }), { updated: 1 })
+  t.match((await app.users.list()).data, [{ name: 'Anna', version: 4 }], 'judged again by what the other has written')
+
+  before(storage, 'updateUser', () => app.users.delete(userOf(1).id))
+  t.match(await app.users.import([{ ...ann, name: 'A' }], { onConflict: 'update' }), { created: 1, updated: 0 })
+
+  const [user] = (await app.users.list()).data
+  before(storage, 'updateUser', () => storage.createUser(userOf(2), keysOf(userOf(2)), null))
+  const moved = { id: user?.id, name: 'A', email: userOf(2).email }
+  t.match(await app.users.import([moved], { onConflict: 'update', by: 'id' }), { updated: 0, refused: 1 })
+})
+
+test('an id that was made twice is made again, and a fault of the storage is one', async (t) => {
+  const storage = memory()
+  const { app } = await testApp(t, { storage })
+  const { createUser } = storage
+  let made = ''
+  storage.createUser = async (user, keys, ...rest) => {
+    if (made !== '') return createUser.call(storage, user, keys, ...rest)
+    made = user.id
+    await createUser.call(storage, { ...userOf(1), id: made }, keysOf(userOf(1)), null)
+    throw new StorageError('fault', 'another user has the id')
+  }
+  t.match(await app.users.import([ann]), { created: 1 })
+  t.equal((await app.users.list()).meta.total, 2)
+  storage.createUser = () => Promise.reject(new StorageError('fault', 'it is broken'))
+  await t.rejects(app.users.import([{ ...ann, email: 'b@example.org' }]), { code: 'internal' })
+  storage.createUser = () => Promise.reject(new TypeError('a mistake'))
+  await t.rejects(app.users.import([{ ...ann, email: 'b@example.org' }]), { code: 'internal' })
+})
+
+test('a storage that fails an update, and one whose user changes for ever', async (t) => {
+  const storage = memory()
+  const { app } = await testApp(t, { storage })
+  await app.users.create(ann)
+  storage.updateUser = () => Promise.reject(new StorageError('unavailable', 'it is gone'))
+  const options = { onConflict: 'update' } as const
+  await t.rejects(app.users.import([{ ...ann, name: 'B' }], options), { code: 'storage_unavailable' })
+  storage.updateUser = () => Promise.reject(new StorageError('version_mismatch', 'it has another version'))
+  await t.rejects(app.users.import([{ ...ann, name: 'B' }], options), { code: 'storage_unavailable' })
+})
+
+for (const { name, create } of stores) {
+  test(`${name}: four imports of the same rows at once make each user once`, async (t) => {
+    const { app } = await testApp(t, { storage: await create(t) })
+    const rows = Array.from({ length: 700 }, (_, n) => ({ name: `User ${n}`, email: `user${n}@example.org` }))
+    const sums = await Promise.all([rows, rows.toReversed(), rows, rows.toReversed()].map((each) =>
+      app.users.import(each, { onConflict: 'skip' })))
+    t.equal(sums.reduce((sum, { created }) => sum + created, 0), 700)
+    t.equal(sums.reduce((sum, { skipped }) => sum + skipped, 0), 2100)
+    t.equal((await app.users.list()).meta.total, 700)
+  })
+}

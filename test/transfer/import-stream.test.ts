@@ -1,0 +1,140 @@
+// An import over sockets: lines are answered while others are sent, and how it ends before its end.
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import { StorageError } from '../../lib/core/storage-error.ts'
+import { testApp, type TestApp } from '../helpers/app.ts'
+import { linesOf } from '../helpers/import-rows.ts'
+import { until } from '../helpers/until.ts'
+
+const line = (n: number) => `${JSON.stringify({ name: `User ${n}`, email: `user${n}@example.org` })}\n`
+
+/** An import into a server that listens, as its client sends it. */
+async function openImport ({ app, key }: TestApp, query = '?report=all', type = 'application/x-ndjson') {
+  if (app.server.address() === null) await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = Object(app.server.address())
+  const headers = { authorization: `Bearer ${key}`, 'content-type': type }
+  const sent = request({ host: '127.0.0.1', port, method: 'POST', path: `/v1/users/import${query}`, headers })
+  let isBroken = false
+  sent.on('error', () => { isBroken = true })
+  let text = ''
+  const response = once(sent, 'response').then(([answer]: IncomingMessage[]) => {
+    if (answer === undefined) throw new Error('there was no response')
+    answer.on('error', () => { isBroken = true })
+    answer.setEncoding('utf8').on('data', (chunk) => { text += chunk })
+    return answer
+  })
+  response.catch(() => {})
+  return { sent, response, text: () => text, lines: () => linesOf(text), isBroken: () => isBroken }
+}
+
+test('lines are answered while others are still to come', async (t) => {
+  const host = await testApp(t)
+  const { sent, response, lines } = await openImport(host)
+  sent.write(line(1).slice(0, 10))
+  sent.write(line(1).slice(10) + line(2).slice(0, 5))
+  t.equal((await response).statusCode, 200)
+  await until('the first line is answered', () => lines().length === 1)
+  sent.write(line(2).slice(5) + line(1))
+  await until('the next ones are answered', () => lines().length === 3)
+  sent.end()
+  await once(await response, 'end')
+  t.match(lines(), [
+    { line: 1, status: 'created' }, { line: 2, status: 'created' }, { line: 3, status: 'refused' },
+    { summary: { created: 2, updated: 0, skipped: 0, refused: 1, dryRun: false } }
+  ])
+})
+
+test('what was done stays done if the connection breaks, but for a line without its end', async (t) => {
+  const host = await testApp(t)
+  const { sent, lines, response } = await openImport(host)
+  sent.write(line(1) + line(2))
+  await response
+  await until('both are answered', () => lines().length === 2)
+  sent.write(line(3) + line(4).trimEnd())
+  await until('the third one is there', async () => (await host.app.users.list()).meta.total === 3)
+  sent.destroy()
+  const again = await openImport(host, '?onConflict=skip')
+  again.sent.end([1, 2, 3, 4].map(line).join(''))
+  await once(await again.response, 'end')
+  t.match(again.lines(), [{ summary: { created: 1, skipped: 3 } }])
+})
+
+test('a storage that fails in the middle breaks the connection off', async (t) => {
+  const storage = memory()
+  const { createUser } = storage
+  storage.createUser = (user, ...rest) => user.name === 'User 2'
+    ? Promise.reject(new StorageError('unavailable', 'the connection was lost', 'ECONNRESET'))
+    : createUser.call(storage, user, ...rest)
+  const host = await testApp(t, { storage })
+  const { sent, lines, isBroken, response } = await openImport(host)
+  sent.write(line(1))
+  await response
+  await until('the first line is answered', () => lines().length === 1)
+  sent.write(line(2))
+  await until('the client has noticed', isBroken)
+  const early = await openImport(host)
+  early.sent.end(line(2))
+  t.equal((await early.response).statusCode, 503, 'before the first answer it is an ordinary error')
+})
+
+test('a server that closes breaks imports off, and does not wait for them', async (t) => {
+  const host = await testApp(t)
+  const { sent, lines, isBroken, response } = await openImport(host)
+  sent.write(line(1))
+  await response
+  await until('the first line is answered', () => lines().length === 1)
+  await host.app.close()
+  await until('the client has noticed', isBroken)
+})
+
+test('an import ends soon after its key was revoked', async (t) => {
+  const host = await testApp(t, { keyCache: 0 })
+  const { id, key } = await host.app.users.apiKeys.create({ name: 'writer', scopes: ['users:write'] })
+  const { sent, lines, isBroken, response } = await openImport({ ...host, key })
+  sent.write(line(1))
+  await response
+  await until('the first line is answered', () => lines().length === 1)
+  await host.app.users.apiKeys.revoke(id)
+  const { now } = performance
+  t.intercept(performance, 'now', { value: () => now.call(performance) + 16_000 })
+  sent.write(line(2))
+  await until('the client has noticed', isBroken)
+})
+
+test('an import holds no place of the limit of concurrent requests', async (t) => {
+  const host = await testApp(t, { maxInFlight: 1 })
+  const { sent, response } = await openImport(host)
+  sent.write(line(1))
+  t.equal((await host.call('GET', '/users?limit=1')).statusCode, 200)
+  sent.end()
+  t.equal((await response).statusCode, 200)
+})
+
+test('a client that does not read its answer is held up, and loses nothing', async (t) => {
+  const host = await testApp(t)
+  const { sent, response, text } = await openImport(host)
+  const count = 20_000
+  let written = 0
+  const send = async () => {
+    while (written < count) {
+      if (!sent.write(line(written++))) await once(sent, 'drain')
+    }
+    sent.end()
+  }
+  const sending = send()
+  const answer = await response
+  answer.pause()
+  let before = 0
+  await until('nobody is added any more', async () => {
+    const { meta: { total } } = await host.app.users.list({ limit: 1 })
+    const isStill = total > 0 && total === before
+    before = total
+    return isStill
+  })
+  answer.resume()
+  await sending
+  if (!answer.readableEnded) await once(answer, 'end')
+  t.match(JSON.parse(text().trimEnd().split('\n').at(-1) ?? ''), { summary: { created: count, refused: 0 } })
+})

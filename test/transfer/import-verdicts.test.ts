@@ -1,0 +1,98 @@
+// A dry run says what the run does, and a run does what importing one row after the other would.
+import { Type } from '@sinclair/typebox'
+import { test } from 'tap'
+import { randomFrom } from '../../adapters/testing/shrink.ts'
+import type { ImportOptions, ImportResult, Users } from '../../lib/index.ts'
+import { testApp } from '../helpers/app.ts'
+import { withoutType } from '../helpers/fields.ts'
+import { stores } from '../helpers/stores.ts'
+
+const options = {
+  fields: Type.Object({
+    legacyId: Type.Optional(Type.Integer()),
+    code: Type.Optional(Type.String()),
+    plan: Type.Union([Type.Literal('free'), Type.Literal('pro')], { default: 'free' })
+  }),
+  unique: ['legacyId', 'code'],
+  eventLog: true
+} as const
+
+/** Rows over so few keys that they meet each other and the users that are there, in every way. */
+function rowsOf (random: () => number, count: number, ids: readonly string[]): object[] {
+  const below = (n: number): number => Math.floor(random() * n)
+  const maybe = (chance: number, members: object): object => random() < chance ? members : {}
+  return Array.from({ length: count }, () => ({
+    name: random() < 0.05 ? '' : `N${below(3)}`,
+    email: `${random() < 0.5 ? 'u' : 'U'}${below(Math.max(9, count / 4))}@example.org`,
+    ...maybe(0.5, { legacyId: below(Math.max(9, count / 5)) }),
+    ...maybe(0.3, { code: `c${below(9)}` }),
+    ...maybe(0.3, { plan: ['free', 'pro', 'none'][below(20) === 0 ? 2 : below(2)] }),
+    ...maybe(0.25, { id: ids[below(ids.length)] }),
+    ...maybe(0.5, { createdAt: `20${10 + below(9)}-01-01T00:00:00Z` }),
+    ...maybe(0.05, { more: 1 })
+  }))
+}
+
+async function resultsOf (users: Users, rows: Iterable<object>, settings: ImportOptions): Promise<ImportResult[]> {
+  const results: ImportResult[] = []
+  const summary = await users.import(rows, { ...settings, onResult: (result) => { results.push(result) } })
+  const counted = (status: ImportResult['status']) => results.filter((result) => result.status === status).length
+  for (const status of ['created', 'updated', 'skipped', 'refused'] as const) {
+    if (summary[status] !== counted(status)) throw new Error(`${status}: ${summary[status]} of ${counted(status)}`)
+  }
+  return results
+}
+
+/** Who is there, without what two runs do not have in common. */
+async function stateOf (users: Users): Promise<string[]> {
+  const all: string[] = []
+  for await (const { id, createdAt, updatedAt, ...user } of users) all.push(JSON.stringify(user))
+  return all.sort()
+}
+
+const withoutId = ({ id, ...result }: ImportResult) => result
+
+for (const { name, create } of stores) {
+  for (const onConflict of ['fail', 'skip', 'update'] as const) {
+    for (const by of ['email', 'id', 'legacyId']) {
+      test(`${name}: ${onConflict} by ${by}`, async (t) => {
+        const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+        const random = randomFrom(seed)
+        const [together, alone] = [await create(t), await create(t)]
+        const [{ app: first }, { app: second }] =
+          [await testApp(t, { ...options, storage: together }), await testApp(t, { ...options, storage: alone })]
+        const ids = Array.from({ length: 12 }, (_, n) => `usr_01jzzzzzzzezzr0000000000${String(n).padStart(2, '0')}`)
+        const there = [0, 1, 2, 3, 4].map((n) => withoutType({
+          id: ids[n], name: 'N0', email: `u${n}@example.org`, legacyId: n, code: `c${n}`
+        }))
+        await first.users.import(there)
+        await second.users.import(there)
+        const rows = rowsOf(random, name === 'memory' ? 1200 : 150, ids)
+
+        const dry = await resultsOf(first.users, rows, { onConflict, by, dryRun: true })
+        const run = await resultsOf(first.users, rows, { onConflict, by })
+        t.strictSame(dry.map(withoutId), run.map(withoutId), `the dry run is true; SEED=${seed}`)
+        t.ok(dry.every(({ id }, n) => id === undefined || id === run[n]?.id))
+        t.strictSame(run.map(({ line }) => line), rows.map((_row, n) => n + 1))
+
+        const oneByOne: object[] = []
+        for (const [n, row] of rows.entries()) {
+          const [result] = await resultsOf(second.users, [row], { onConflict, by })
+          if (result !== undefined) oneByOne.push({ ...withoutId(result), line: n + 1 })
+        }
+        t.strictSame(run.map(withoutId), oneByOne, `as if one after the other; SEED=${seed}`)
+        t.strictSame(await stateOf(first.users), await stateOf(second.users), `the same users; SEED=${seed}`)
+        const written = run.filter(({ status }) => status === 'created' || status === 'updated').length
+        const events = await Promise.all([first, second].map(async ({ users }) => {
+          const types = []
+          for await (const { type, data } of users.events.after()) {
+            if (type.startsWith('user.')) types.push(`${type} ${Object(data).email} ${Object(data).version}`)
+            if (types.length === there.length + written) break
+          }
+          return types.sort()
+        }))
+        t.strictSame(events[0], events[1], 'the same events')
+      })
+    }
+  }
+}
