@@ -24,7 +24,12 @@ export function App ({ api, session }: AppProps) {
   const [isBusy, setBusy] = useState(false)
   const [isStarting, setStarting] = useState(key.current !== null)
   const [version, setVersion] = useState(0)
-  const client = useMemo(() => createClient(api, () => key.current ?? '', () => setExpired(true)), [api])
+  const expire = useCallback(() => {
+    // What went wrong before is not what goes wrong now.
+    setError(null)
+    setExpired(true)
+  }, [])
+  const client = useMemo(() => createClient(api, () => key.current ?? '', expire), [api])
 
   const signIn = useCallback(async (text: string, isKept: boolean): Promise<void> => {
     const before = key.current

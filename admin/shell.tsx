@@ -69,7 +69,10 @@ export function Shell ({ hasSession }: { hasSession: boolean }) {
   const place = route.path.join('/')
   const section = sections.find(({ key }) => key === (route.path[0] ?? 'users'))
   const isNew = section?.key === 'users' && route.path[1] === 'new'
-  const title = section === undefined ? say('page.notFound') : say(isNew ? 'user.newTitle' : section.title)
+  const isUser = section?.key === 'users' && route.path[1] !== undefined
+  const title = section === undefined
+    ? say('page.notFound')
+    : say(isNew ? 'user.newTitle' : isUser ? 'user.title' : section.title)
 
   useEffect(() => {
     document.title = [...new Set([title, say('page.title')])].join(' · ')

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Alert } from './parts/feedback.tsx'
 import { Checkbox, TextField } from './parts/field.tsx'
 import { useSpeech } from './state/texts.ts'
@@ -16,6 +16,8 @@ export function SignIn ({ error, isBusy, session, onKey }: SignInProps) {
   const { say } = useSpeech()
   const [key, setKey] = useState('')
   const [isKept, setKept] = useState(false)
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => form.current?.querySelector('input')?.focus(), [])
   if (session !== null) {
     return (
       <>
@@ -34,6 +36,7 @@ export function SignIn ({ error, isBusy, session, onKey }: SignInProps) {
   }
   return (
     <form
+      ref={form}
       noValidate
       onSubmit={(event) => {
         event.preventDefault()

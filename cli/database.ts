@@ -13,18 +13,22 @@ export interface DatabaseOptions {
   pooler?: boolean
 }
 
+/** The database that the options, or DATABASE_URL, name. @throws UsageError */
+export function databaseUrl ({ database = secretOf('DATABASE_URL') }: Pick<DatabaseOptions, 'database'>): string {
+  if (database !== undefined && database !== '') return database
+  throw new UsageError('name the database: --database <url>, or the environment variable DATABASE_URL')
+}
+
 /**
  * Opens the storage that the options, or DATABASE_URL, name. A missing SQLite file is created only with `create`:
  * otherwise a wrong path would look like an empty store.
  * @throws UsageError
  */
 export function openDatabase (
-  { database = secretOf('DATABASE_URL'), schema, tablePrefix, pooler = false }: DatabaseOptions,
+  { schema, tablePrefix, pooler = false, ...options }: DatabaseOptions,
   { create }: { create: boolean }
 ): KnexStorage {
-  if (database === undefined || database === '') {
-    throw new UsageError('name the database: --database <url>, or the environment variable DATABASE_URL')
-  }
+  const database = databaseUrl(options)
   const naming = { ...(tablePrefix !== undefined && { tablePrefix }) }
   if (/^postgres(?:ql)?:\/\//.test(database)) {
     const inSchema = { ...(schema !== undefined && { schema }) }

@@ -18,8 +18,6 @@ export function withImportingOptions (command: Command): Command {
     .option('--by <member>', 'by which member a user is found: email, id, or a unique field (default: "email")')
     .option('--dry-run', 'write nothing, and say what would become of each user')
     .option('--fail-fast', 'end before the first user that is refused')
-    .addOption(new Option('--report <which>', 'which users are named (default: "faults", those that are refused)')
-      .choices(['faults', 'all']))
     .option('--fields <file>', 'the JSON Schema of the own fields: the option fields of the server')
     .option('--unique <list>', 'the option unique of the server, separated by commas')
 }
@@ -31,6 +29,8 @@ export function addImportCommand (program: Command): void {
     .argument('<file>', 'a path; - is standard input'))
     .addOption(new Option('--format <format>', 'lines of JSON, or a table (default: csv for *.csv, else ndjson)')
       .choices(IMPORT_FORMATS))
+    .addOption(new Option('--report <which>', 'which users are named (default: "faults", those that are refused)')
+      .choices(['faults', 'all']))
     .addHelpText('after', EXAMPLES)
     .action((path: string, options: Common & ImportOptions) =>
       withStorage(options, (storage, output) => importFile(storage, output, path, options)))

@@ -49,5 +49,5 @@ export async function importFile (
   const table = tableColumns(fields?.schema ?? NO_FIELDS)
   const rows = fileRows(bytes, format ?? (extname(path).toLowerCase() === '.csv' ? 'csv' : 'ndjson'), table)
   const part = (): number | null => size === 0 ? null : Math.min(1, read / size)
-  await importUsers(storage, output, options, { fields, called: 'line', rows, part })
+  await importUsers(storage, output, options, { fields, called: (line) => `line ${line}`, rows, part })
 }

@@ -3,7 +3,7 @@ import { IN_PROCESS } from '../lib/core/context.ts'
 import { newEvent } from '../lib/core/new-event.ts'
 import type { Storage } from '../lib/core/storage.ts'
 import type { HostFields } from '../lib/fields/host-fields.ts'
-import { resultLines, summaryLine } from '../lib/transfer/import-answer.ts'
+import { namedResults, summaryLine } from '../lib/transfer/import-answer.ts'
 import type { OnConflict } from '../lib/transfer/import-judge.ts'
 import { createImports, type ImportResult, type ImportSettings, type ImportSummary } from '../lib/transfer/import.ts'
 import type { SourceRows } from '../lib/transfer/source-row.ts'
@@ -20,7 +20,7 @@ export interface ImportingOptions {
   by?: string
   dryRun?: boolean
   failFast?: boolean
-  /** Which rows are named: those that are refused, or all. */
+  /** Which rows are named: `faults`, those that are refused, or `all`; any other word: none. */
   report?: string
   /** A file with the JSON Schema of the host's fields: the option `fields` of the server. */
   fields?: string
@@ -31,12 +31,14 @@ export interface ImportingOptions {
 /** What is imported, and how far it is. */
 export interface Importing {
   fields: HostFields | null
-  /** What a row is called, such as `line`. */
-  called: string
+  /** What a row is called, such as `line 7`. */
+  called: (line: number) => string
   rows: SourceRows
   /** How much of it was read, from 0 to 1; null: nobody knows. */
   part: () => number | null
-  /** Called with the results of rows that belong together. */
+  /** Members of a result in JSON, beside its own. */
+  more?: (line: number) => object
+  /** Called with the results of rows that belong together, after they were named. */
   onResults?: (results: readonly ImportResult[]) => void
 }
 
@@ -61,16 +63,9 @@ function createWriter (): (text: string) => Promise<void> {
   }
 }
 
-function resultText (called: string, { line, status, id, problem }: ImportResult): string {
+function resultText (called: string, { status, id, problem }: ImportResult): string {
   const why = problem?.errors?.map(lineOf).join(', ') ?? problem?.detail ?? id
-  return `${called} ${line}: ${status}${why === undefined ? '' : `: ${why}`}\n`
-}
-
-function resultTexts (called: string, results: readonly ImportResult[], report: string): string {
-  return results
-    .filter(({ status }) => report === 'all' || status === 'refused')
-    .map((result) => resultText(called, result))
-    .join('')
+  return `${called}: ${status}${why === undefined ? '' : `: ${why}`}\n`
 }
 
 function summaryText ({ created, updated, skipped, refused, dryRun }: ImportSummary): string {
@@ -96,7 +91,7 @@ export async function importUsers (
   storage: Storage,
   output: Output,
   options: ImportingOptions,
-  { fields, called, rows, part, onResults = () => {} }: Importing
+  { fields, called, rows, part, more = () => ({}), onResults = () => {} }: Importing
 ): Promise<void> {
   const makeEvent = await isLogged(storage) ? newEvent : () => null
   const { report = 'faults' } = options
@@ -107,11 +102,13 @@ export async function importUsers (
   let lacksSchema = false
   try {
     for await (const some of results(rows, IN_PROCESS)) {
-      onResults(some)
       lacksSchema ||= fields === null && some.some(hasUnknown)
-      const text = output.json ? resultLines(some, report) : resultTexts(called, some, report)
+      const text = namedResults(some, report).map((result) => output.json
+        ? `${JSON.stringify({ ...result, ...more(result.line) })}\n`
+        : resultText(called(result.line), result)).join('')
       if (text !== '') progress.clear()
       await write(text)
+      onResults(some)
       done += some.length
       progress.show(done, part())
     }

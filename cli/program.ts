@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { DEFAULT_KEY_PREFIX } from '../lib/api-keys/key-text.ts'
 import { SCOPES } from '../lib/api-keys/scopes.ts'
+import { addAdoptCommand } from './adopt-command.ts'
 import { type Common, withCommonOptions, withStorage } from './common.ts'
 import { addExportCommand } from './export-command.ts'
 import { addImportCommand } from './import-command.ts'
@@ -127,6 +128,7 @@ export function buildProgram (version: string): Command {
   addWebhookCommands(program)
   addExportCommand(program)
   addImportCommand(program)
+  addAdoptCommand(program)
   addSchemaCommands(program)
   return program
 }

@@ -97,3 +97,11 @@ test('a reader that takes nothing is dropped, and the server keeps little of wha
   stream.end()
   await until('the stream has ended', stream.isOver)
 })
+
+test('a stream holds no place of the limit of concurrent requests', async (t) => {
+  const host = await logged(t, { maxInFlight: 1 })
+  const stream = await openStream(host)
+  t.equal((await host.call('GET', '/users?limit=1')).statusCode, 200)
+  t.notOk(stream.isOver())
+  stream.end()
+})

@@ -43,7 +43,7 @@ export function CreateKey ({ onClose }: { onClose: (isMade: boolean) => void }) 
 
   if (made !== null) {
     return (
-      <Dialog title={say('keys.new')} onClose={() => onClose(true)}>
+      <Dialog title={say('keys.new')} confirmClose={say('page.closeSecret')} onClose={() => onClose(true)}>
         <Secret label='keys.text' help='keys.once' text={made.key} />
         <button type='button' onClick={() => onClose(true)}>{say('page.close')}</button>
       </Dialog>

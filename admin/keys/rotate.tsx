@@ -28,7 +28,11 @@ export function RotateKey ({ apiKey, onClose }: DialogProps) {
     })
   }
   return (
-    <Dialog title={say('keys.rotateOf', { name: apiKey.name })} onClose={() => onClose(made !== null)}>
+    <Dialog
+      title={say('keys.rotateOf', { name: apiKey.name })}
+      confirmClose={made === null ? undefined : say('page.closeSecret')}
+      onClose={() => onClose(made !== null)}
+    >
       {made === null
         ? (
           <form onSubmit={submit}>
@@ -64,11 +68,12 @@ export function RotateKey ({ apiKey, onClose }: DialogProps) {
 /** Ends a key for ever, after a question. */
 export function RevokeKey ({ apiKey, onClose }: DialogProps) {
   const { say } = useSpeech()
-  const { client } = useSession()
+  const { client, capabilities: { caller } } = useSession()
   const { error, isBusy, run } = useAction()
   return (
     <Dialog title={say('keys.revokeOf', { name: apiKey.name })} onClose={() => onClose(false)}>
       <p>{say('keys.revokeHelp')}</p>
+      {apiKey.id === caller.id && <p class='alert'>{say('keys.revokeOwn')}</p>}
       <Alert error={error} />
       <div class='bar'>
         <button

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ApiKey } from '../api/types.ts'
+import { focusHeading } from '../parts/dialog.tsx'
 import { Needs, Time, WhenLoaded } from '../parts/feedback.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { type Column, Table } from '../parts/table.tsx'
@@ -23,6 +24,11 @@ export function KeysView () {
   const close = (isDone: boolean): void => {
     setOpen(null)
     if (isDone) loaded.reload()
+  }
+  // The button that opened the dialog may be gone with its key.
+  const closeRow = (isDone: boolean): void => {
+    close(isDone)
+    if (isDone) focusHeading()
   }
   const column = (
     key: 'name' | 'status' | 'scopes' | 'start' | 'created' | 'expires' | 'lastUsed',
@@ -78,13 +84,13 @@ export function KeysView () {
             )}
       </WhenLoaded>
       {open?.is === 'create' && <CreateKey onClose={close} />}
-      {open?.is === 'rotate' && <RotateKey apiKey={open.apiKey} onClose={close} />}
+      {open?.is === 'rotate' && <RotateKey apiKey={open.apiKey} onClose={closeRow} />}
       {open?.is === 'revoke' && (
         <RevokeKey
           apiKey={open.apiKey}
           onClose={(isDone) => {
             if (isDone) notify(say('keys.revokeDone', { name: open.apiKey.name }))
-            close(isDone)
+            closeRow(isDone)
           }}
         />
       )}

@@ -6,12 +6,19 @@ interface DialogProps {
   title: string
   /** Called for Escape. */
   onClose: () => void
+  /** What is asked before Escape closes it; undefined: nothing. */
+  confirmClose?: string | undefined
   isWide?: boolean
   children: ComponentChildren
 }
 
+/** Goes to the heading of the view: what had the focus is about to be gone. */
+export function focusHeading (): void {
+  requestAnimationFrame(() => document.querySelector('h1')?.focus())
+}
+
 /** A modal dialog. The browser keeps the focus inside, and gives it back to where it was. */
-export function Dialog ({ title, onClose, isWide = false, children }: DialogProps) {
+export function Dialog ({ title, onClose, confirmClose, isWide = false, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const heading = useId()
   useLayoutEffect(() => {
@@ -30,7 +37,7 @@ export function Dialog ({ title, onClose, isWide = false, children }: DialogProp
       aria-labelledby={heading}
       onCancel={(event) => {
         event.preventDefault()
-        onClose()
+        if (confirmClose === undefined || window.confirm(confirmClose)) onClose()
       }}
     >
       <h2 id={heading}>{title}</h2>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Loaded } from '../state/load.ts'
 import { useSession } from '../state/session.ts'
 import { useNotify } from '../state/notices.ts'
@@ -90,11 +90,13 @@ export function Time ({ moment }: { moment: string }) {
   return <time dateTime={moment} title={moment}>{time(moment)}</time>
 }
 
-/** A secret that is shown once, with a button to copy it. */
+/** A secret that is shown once, with a button to copy it. It takes the place of a form, and its focus. */
 export function Secret ({ label, help, text }: { label: TextName, help: TextName, text: string }) {
   const { say } = useSpeech()
+  const element = useRef<HTMLDivElement>(null)
+  useEffect(() => element.current?.querySelector('button')?.focus(), [])
   return (
-    <div class='secret' role='status'>
+    <div ref={element} class='secret' role='status'>
       <p><strong>{say(help)}</strong></p>
       <p>
         <span class='visually-hidden'>{say(label)}: </span>

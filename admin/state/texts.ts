@@ -59,8 +59,7 @@ export function createSpeech (texts: Texts, language: string): Speech {
     },
     sayFault ({ code, detail }) {
       const name = `fault.${code}`
-      // The server's own words say the bounds of a schema.
-      return has(name) ? say(name) : detail
+      return has(name) ? say(name, { detail }) : detail
     }
   }
 }

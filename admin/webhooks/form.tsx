@@ -51,7 +51,7 @@ export function WebhookForm ({ webhook, onClose }: WebhookFormProps) {
 
   if (made !== null) {
     return (
-      <Dialog title={title} onClose={() => onClose(true)}>
+      <Dialog title={title} confirmClose={say('page.closeSecret')} onClose={() => onClose(true)}>
         <Secret label='hooks.secret' help='hooks.secretOnce' text={made.secret} />
         <button type='button' onClick={() => onClose(true)}>{say('page.close')}</button>
       </Dialog>

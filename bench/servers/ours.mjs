@@ -1,5 +1,5 @@
 // fastify-users as its users run it, with a stored key.
-// PLACE: postgres://…, an SQLite file, or nothing for memory. DRIVER: the driver of SQLite.
+// PLACE: postgres://…, an SQLite file, or nothing for memory. DRIVER: the driver of SQLite. EVENT_LOG: with the log.
 import Fastify from 'fastify'
 import { memory } from '../../dist/adapters/memory/index.js'
 import { postgres } from '../../dist/adapters/postgres.js'
@@ -16,7 +16,12 @@ function openStorage () {
 
 const storage = openStorage()
 const app = Fastify()
-await app.register(users, { prefix: '/v1', storage, migrate: true })
+await app.register(users, {
+  prefix: '/v1',
+  storage,
+  migrate: true,
+  eventLog: process.env.EVENT_LOG === 'true'
+})
 if (PLACE === '') await createPeople(storage, Number(SIZE))
 const { key } = await app.users.apiKeys.create({ name: 'bench' })
 announce(await app.listen({ port: 0 }), key)

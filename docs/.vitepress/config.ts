@@ -21,6 +21,7 @@ const groups = {
     'Your own fields': 'your-own-fields',
     Transactions: 'transactions',
     'Import and export': 'import-export',
+    'Adopting a table': 'adopting',
     'The event log': 'events',
     Webhooks: 'webhooks',
     'Administration page': 'admin',

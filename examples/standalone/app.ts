@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { createSecureContext } from 'node:tls'
 import cors from '@fastify/cors'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import users, { type Scope, type UsersOptions } from 'fastify-users'
@@ -19,14 +21,36 @@ const EXPOSED = [
   'ETag', 'Link', 'Location', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'Idempotency-Replayed', 'WWW-Authenticate'
 ]
 
-/** @throws ConfigError */
-function tlsOf ({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Config): { https: { cert: string, key: string } } | object {
-  if (cert === '') return {}
-  try {
-    return { https: { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') } }
-  } catch {
-    throw new ConfigError(['TLS_CERT_FILE and TLS_KEY_FILE must be paths of files that can be read'])
+/** The certificate and its key. @throws ConfigError that names the variable whose file is wrong */
+function tlsOf (config: Config): { https: { cert: string, key: string } } | object {
+  if (config.TLS_CERT_FILE === '') return {}
+  const read = (name: 'TLS_CERT_FILE' | 'TLS_KEY_FILE'): string => {
+    try {
+      return readFileSync(config[name], 'utf8')
+    } catch {
+      throw new ConfigError([`${name} must be the path of a file that can be read`])
+    }
   }
+  const [cert, key] = [read('TLS_CERT_FILE'), read('TLS_KEY_FILE')]
+  try {
+    createSecureContext({ cert, key })
+  } catch {
+    throw new ConfigError(['TLS_CERT_FILE and TLS_KEY_FILE must be a certificate and its private key, in PEM'])
+  }
+  return { https: { cert, key } }
+}
+
+/** Addresses and networks of proxies. @throws ConfigError */
+function proxiesOf ({ TRUST_PROXY: list }: Config): string[] {
+  const proxies = listOf(list)
+  const isRight = (proxy: string): boolean => {
+    const [address = '', bits, ...more] = proxy.split('/')
+    const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+    return more.length === 0 && longest > 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= longest))
+  }
+  if (proxies.every(isRight)) return proxies
+  const right = 'addresses or networks of proxies, such as 10.0.0.0/8, separated by commas'
+  throw new ConfigError([`TRUST_PROXY must be ${right}`])
 }
 
 /** The options of the plugin, but for its storage. */
@@ -59,13 +83,14 @@ function usersOptions (config: Config): Omit<UsersOptions, 'storage'> {
 
 /** The service: the plugin, its pages, and routes for whoever watches over it. */
 export async function buildApp (config: Config, logger: FastifyServerOptions['logger']): Promise<FastifyInstance> {
-  const proxies = listOf(config.TRUST_PROXY)
+  const proxies = proxiesOf(config)
+  const seconds = config.REQUEST_TIMEOUT
   const app: FastifyInstance = Fastify({
     ...tlsOf(config),
     ...(logger !== undefined && { logger }),
     // Half-sent requests are not waited for: by default a socket could be held for ever. Node.js swaps the two times
     // if that of the headers, 60 seconds by default, is the longer one, and looks for late requests every 30 seconds.
-    requestTimeout: 30_000,
+    requestTimeout: seconds * 1000,
     http: { headersTimeout: 15_000, connectionsCheckingInterval: 2000 },
     // While closing, requests on open connections are still answered, with `Connection: close`.
     return503OnClosing: false,

@@ -31,7 +31,7 @@ function faultsOf (error: unknown): readonly AjvFault[] {
 
 /** How many characters may differ for a name to look like one of ours. Short names resemble too much. */
 function tolerance ({ length }: string): number {
-  return length < 6 ? 0 : length < 9 ? 1 : 2
+  return length < 6 ? 0 : length < 9 ? 1 : length < 11 ? 2 : 3
 }
 
 /** `TLS_CERT` is short for `TLS_CERT_FILE`; one word alone, such as `host` or `API`, may be anything. */
@@ -39,12 +39,20 @@ function isShortFor (name: string, ours: string): boolean {
   return name.includes('_') && ours.startsWith(`${name}_`)
 }
 
+/** `RATE_LIMIT_MAX` is more than `RATE_LIMIT`. */
+function isMoreThan (name: string, ours: string): boolean {
+  return ours.includes('_') && name.startsWith(`${ours}_`)
+}
+
+/** Words that others may take for the name of one of ours. */
+const ALSO: Readonly<Record<string, VariableName>> = { DATABASE: 'DATABASE_URL', PEPPER: 'FASTIFY_USERS_PEPPER' }
+
 /** Variables that look like ours, and are not: `DATABSE_URL` would silently start on an empty database. */
 function misspelt (env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env).filter((name) => !names.includes(name)).flatMap((name) => {
     const large = name.includes('_') ? name.toUpperCase() : name
     const near = names.find((ours) => distance(large, ours) <= tolerance(ours)) ??
-      names.find((ours) => isShortFor(large, ours))
+      names.find((ours) => isShortFor(large, ours) || isMoreThan(large, ours)) ?? ALSO[name]
     return near === undefined ? [] : [`${name} is not a variable of this service: did you mean ${near}?`]
   })
 }

@@ -14,8 +14,11 @@ const ALL: Scope[] = [
 async function createFile (path: string) {
   try {
     return await open(path, 'wx', 0o600)
-  } catch {
-    throw new ConfigError(['FIRST_KEY_FILE must be the path of a file that does not exist yet'])
+  } catch (error) {
+    const { code } = Object(error)
+    throw new ConfigError([code === 'EEXIST'
+      ? 'FIRST_KEY_FILE must be the path of a file that does not exist yet'
+      : `FIRST_KEY_FILE must be a path in a directory that can be written to (${code})`])
   }
 }
 

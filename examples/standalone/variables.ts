@@ -51,6 +51,7 @@ export const variables = {
   AUTH_FAILURES: count(100, 'a number of refused keys, 0 for no limit'),
   RATE_LIMIT: count(6000, 'a number of requests, 0 for no limit'),
   DELETES_PER_HOUR: count(0, 'a number of deletions, 0 for no limit'),
+  REQUEST_TIMEOUT: count(30, 'a number of seconds that a whole request may take to arrive, 0 for no limit'),
   MAX_IN_FLIGHT: count(0, 'a number of requests, 0 for the usual one'),
   REQUIRE_IF_MATCH: flag(false),
 

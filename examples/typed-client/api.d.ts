@@ -5162,28 +5162,6 @@ export interface operations {
                     };
                 };
             };
-            /** @description `body_too_large`: Body too large. */
-            413: {
-                headers: {
-                    /** @description Users are personal data. */
-                    "Cache-Control"?: "no-store";
-                    /** @description The media type must not be guessed. */
-                    "X-Content-Type-Options"?: "nosniff";
-                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
-                    RateLimit?: string;
-                    /** @description How many requests the key may send in which time. */
-                    "RateLimit-Policy"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["users.Problem"] & {
-                        /** @enum {integer} */
-                        status?: 413;
-                        /** @enum {string} */
-                        code?: "body_too_large";
-                    };
-                };
-            };
             /** @description `unsupported_media_type`: Unsupported media type. */
             415: {
                 headers: {

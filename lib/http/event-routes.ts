@@ -28,7 +28,10 @@ function feedPath (path: string, pairs: Pairs, after: string | null): string {
 
 /** The handlers of events: from HTTP to the log and back. */
 function eventHandlers (scope: FastifyInstance, log: EventLogService, { recheck, ...settings }: EventRoutesOptions) {
-  const handler = handlersUnder(settings.limited)
+  const { limited } = settings
+  const handler = handlersUnder(limited)
+  // Not for all of the handler: that ends with the response, and a stream may last for days.
+  const streamHandler = handlersUnder((work) => work())
   const feedPathOf = collectionPaths(scope, 'events', settings)
   const usersPath = collectionPaths(scope, 'users', settings)
   const declared = feedParameters(settings.pageSize)
@@ -51,17 +54,18 @@ function eventHandlers (scope: FastifyInstance, log: EventLogService, { recheck,
   }
 
   return {
-    feed: handler(async (request, reply) => {
+    feed: streamHandler(async (request, reply) => {
       const { pairs, faults } = parsedQuery(request, settings)
       const query = typedParameters({ pairs, faults }, declared)
       reply.header('vary', 'Accept')
       try {
         if (request.method === 'HEAD' || !wantsStream(request)) {
-          return sendPage(request, reply, pairs, await log.feed(query, faults))
+          return sendPage(request, reply, pairs, await limited(() => log.feed(query, faults)))
         }
         // What a browser sends when it comes again is newer than what its URL says.
         const lastEventId = header(request, 'last-event-id')
-        const pages = await log.follow(lastEventId === undefined ? query : { ...query, after: lastEventId }, faults)
+        const from = lastEventId === undefined ? query : { ...query, after: lastEventId }
+        const pages = await limited(() => log.follow(from, faults))
         return sendStream(request, reply, { pages, recheck: () => recheck(request) })
       } catch (error) {
         throw withOldest(error, request, pairs)

@@ -22,6 +22,6 @@ export function importOperation (fields: FieldsSchema): Operation {
         '`summary`, with the numbers of each status and `dryRun`.',
       media: { 'application/x-ndjson': TEXT }
     },
-    codes: ['validation_failed', 'body_too_large', 'unsupported_media_type']
+    codes: ['validation_failed', 'unsupported_media_type']
   }
 }

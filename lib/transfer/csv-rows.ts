@@ -5,6 +5,7 @@ import { requireOptional } from '../core/optional-packages.ts'
 import { parseParameter } from '../core/parameters.ts'
 import { type ByteRecord, byteRecords, type Chunks, type EndOf, endOfLine } from './byte-records.ts'
 import type { Column } from './columns.ts'
+import { setAt } from './set-at.ts'
 import { LINE_MAX, lineTooLong, type SourceRow } from './source-row.ts'
 
 /** One cell: undefined if there is nothing between its separators, not even quotation marks. */
@@ -127,17 +128,6 @@ function valueOf (cell: string, kind: Column['kind']): unknown {
   }
 }
 
-function setAt (user: Record<string, unknown>, path: readonly string[], value: unknown): void {
-  const [first = '', ...rest] = path
-  if (rest.length === 0) {
-    user[first] = value
-    return
-  }
-  const inner: Record<string, unknown> = Object.hasOwn(user, first) ? Object(user[first]) : {}
-  user[first] = inner
-  setAt(inner, rest, value)
-}
-
 /**
  * The users of a table in CSV (RFC 4180), whose first line names the columns. Their names are those of an export;
  * `fields.plan` may stand for `plan`. A cell without anything is a member that is not there.
@@ -153,7 +143,7 @@ export async function * csvRows (
   let cellsOf = cellReader(parse, separator())
 
   function readHeader ({ bytes }: ByteRecord): Column[] {
-    if (bytes === null) throw lineTooLong()
+    if (bytes === null) throw malformed(`must begin with a header of at most ${LINE_MAX / 1024} KiB`)
     if (!isUtf8(bytes)) throw malformed(`${NOT_UTF8}, the header too`)
     const text = bytes.toString('utf8')
     cellsOf = cellReader(parse, separator())

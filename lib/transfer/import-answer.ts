@@ -13,12 +13,14 @@ export function importRouteParameters (fields: Pick<FieldsSchema, 'unique'>): Pa
   }
 }
 
+/** The results that a report names. */
+export function namedResults (results: readonly ImportResult[], report: string): ImportResult[] {
+  return results.filter(({ status }) => report === 'all' || (report === 'faults' && status === 'refused'))
+}
+
 /** Lines of JSON with the results that a report names. */
 export function resultLines (results: readonly ImportResult[], report: string): string {
-  return results
-    .filter(({ status }) => report === 'all' || status === 'refused')
-    .map((result) => `${JSON.stringify(result)}\n`)
-    .join('')
+  return namedResults(results, report).map((result) => `${JSON.stringify(result)}\n`).join('')
 }
 
 /** The last line of an answer. */

@@ -16,7 +16,8 @@ const create = (storage: Pick<Storage, 'createUser'>, n: number) =>
 
 test('a creation that waits too long for the first one with its key fails as in progress', async (t) => {
   const schema = temporarySchema(t)
-  const storage = await migrated(t, postgres({ connection: pgUrl(), schema, statementTimeout: 100 }))
+  // Long enough for a connection on a busy machine.
+  const storage = await migrated(t, postgres({ connection: pgUrl(), schema, statementTimeout: 1000 }))
   const host = pgHost(t)
   await host.transaction(async (trx) => {
     await create(knexStorage(host, { schema }).joinTransaction(trx), 1)

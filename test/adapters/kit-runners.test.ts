@@ -43,7 +43,7 @@ const runners: Record<string, Runner> = {
 
 /** Runs a program without what this process's own runner left in the environment. */
 function run (args: readonly string[], env: NodeJS.ProcessEnv): Promise<{ code: unknown, output: string }> {
-  const options = { cwd: ROOT, env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env } }
+  const options = { cwd: ROOT, env: { PATH: process.env['PATH'], NO_COLOR: '1', TAP_TIMEOUT: '600', ...env } }
   return new Promise((resolve) => {
     execFile(...plainNode(...args), options, (error, stdout, stderr) => {
       resolve({ code: error?.code ?? 0, output: stdout + stderr })

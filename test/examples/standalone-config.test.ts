@@ -2,7 +2,6 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
-import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { buildApp } from '../../examples/standalone/app.ts'
@@ -29,7 +28,9 @@ test('a variable that looks like one of ours is an error with the nearest name',
     ['DATABSE_URL', 'DATABASE_URL'], ['DATABASE_UR', 'DATABASE_URL'], ['API_KEY', 'API_KEYS'],
     ['RATE_LIMITS', 'RATE_LIMIT'], ['WEBHOOKS_NETWORKS', 'WEBHOOK_NETWORKS'], ['LOG_LEVL', 'LOG_LEVEL'],
     ['FASTIFY_USER_PEPPER', 'FASTIFY_USERS_PEPPER'], ['DATABASE_URL_FIL', 'DATABASE_URL_FILE'],
-    ['database_url', 'DATABASE_URL'], ['TLS_CERT', 'TLS_CERT_FILE'], ['FIRST_KEY', 'FIRST_KEY_FILE']
+    ['database_url', 'DATABASE_URL'], ['TLS_CERT', 'TLS_CERT_FILE'], ['FIRST_KEY', 'FIRST_KEY_FILE'],
+    ['TRUST_PROXIES', 'TRUST_PROXY'], ['RATE_LIMIT_MAX', 'RATE_LIMIT'], ['DATABASE', 'DATABASE_URL'],
+    ['PEPPER', 'FASTIFY_USERS_PEPPER']
   ] as const) {
     t.strictSame(
       problemsOf({ [name]: 'postgres://secret@host/db' }),
@@ -217,30 +218,4 @@ test('a port that is taken costs no first key', async (t) => {
   t.equal(service.stdout(), '')
   const again = startService(t, cwd)
   await again.printed(KEY)
-})
-
-test('serves over TLS', async (t) => {
-  const cwd = await temporaryDirectory(t)
-  execFileSync('openssl', [
-    'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', 'key.pem', '-out', 'cert.pem', '-days', '1',
-    '-subj', '/CN=localhost'
-  ], { cwd, stdio: 'ignore' })
-  const service = startService(t, cwd, {
-    DATABASE_URL: 'memory:', TLS_CERT_FILE: 'cert.pem', TLS_KEY_FILE: 'key.pem'
-  })
-  const address = await service.printed(/curl .* (\S+)\n/)
-  t.match(address, /^https:\/\//)
-  // The image asks itself, whether or not it speaks TLS.
-  const dockerfile = await readFile(join(import.meta.dirname, '..', '..', 'deploy', 'Dockerfile'), 'utf8')
-  const [, command = ''] = /^HEALTHCHECK .*CMD \["node", "-e", (".*")\]$/m.exec(dockerfile) ?? []
-  const isHealthy = (env: Record<string, string>): boolean => spawnSync(
-    process.execPath, ['-e', JSON.parse(command)], { env: { PORT: new URL(address).port, ...env } }
-  ).status === 0
-  t.ok(isHealthy({ TLS_CERT_FILE: 'cert.pem' }))
-  t.notOk(isHealthy({}))
-  const missing = startService(t, cwd, {
-    DATABASE_URL: 'memory:', TLS_CERT_FILE: 'none.pem', TLS_KEY_FILE: 'key.pem'
-  })
-  t.equal(await missing.exitCode(), 1)
-  t.match(missing.stderr(), /TLS_CERT_FILE and TLS_KEY_FILE must be paths of files that can be read/)
 })

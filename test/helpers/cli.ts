@@ -24,13 +24,16 @@ export function run (args: string[], env: Record<string, string> = {}): Promise<
   })
 }
 
+/** Stands for the schema of tables: `@users`; within an address it does not. */
+const SCHEMA = /(?<!\w)@(?=[a-z{])/g
+
 /** A new database for the program. */
 export interface Database {
   url: string
   /** Options that every command needs. */
   args: string[]
   open (): KnexStorage
-  /** Runs SQL as the owner of the tables; `@` stands for their schema. */
+  /** Runs SQL as the owner of the tables; `@` before a name stands for their schema. */
   execute (statement: string): Promise<unknown>
 }
 
@@ -45,7 +48,7 @@ export const databases: ReadonlyArray<{ name: string, create (t: Test): Promise<
         url: `sqlite:${filename}`,
         args: [],
         open: () => sqlite({ filename }),
-        execute: async (statement) => { await owner.raw(statement.replaceAll('@', '')) }
+        execute: async (statement) => { await owner.raw(statement.replace(SCHEMA, '')) }
       }
     }
   },
@@ -57,7 +60,7 @@ export const databases: ReadonlyArray<{ name: string, create (t: Test): Promise<
         url: pgUrl(),
         args: ['--schema', schema],
         open: () => postgres({ connection: pgUrl(), schema }),
-        execute: (statement) => sql(statement.replaceAll('@', `"${schema}".`))
+        execute: (statement) => sql(statement.replace(SCHEMA, `"${schema}".`))
       }
     }
   }

@@ -155,28 +155,32 @@ export function requestsOf (
               body: withoutId(body)
             }))
           ]),
-      ...Object.entries(requestBody?.content ?? {}).flatMap(([type, { schema }]) => [
-        fc
-          .tuple(valid(operation), values.invalid(schema))
-          .map(([request, { value, place }]) => ({
-            ...request,
-            headers: { ...request.headers, 'content-type': type },
-            body: value,
-            wrong: `body: ${place}`,
-            status: 400
-          })),
+      ...Object.keys(requestBody?.content ?? {}).flatMap((type) => [
         bad('another media type', 415, ({ headers }) => ({
           headers: { ...headers, 'content-type': 'text/plain' }
-        })),
-        bad('no JSON', 400, ({ headers }) => ({ headers: { ...headers, 'content-type': type }, body: '{"name":' })),
-        bad('too large', 413, ({ headers }) => ({
-          headers: { ...headers, 'content-type': type },
-          body: { name: 'x'.repeat(20_000) }
         })),
         bad('a content coding', 415, ({ headers }) => ({
           headers: { ...headers, 'content-type': type, 'content-encoding': 'gzip' }
         }))
-      ])
+      ]),
+      // What is wrong in a line of another media type is answered for that line alone.
+      ...Object.entries(requestBody?.content ?? {}).filter(([type]) => type.endsWith('json') && !type.includes('nd'))
+        .flatMap(([type, { schema }]) => [
+          fc
+            .tuple(valid(operation), values.invalid(schema))
+            .map(([request, { value, place }]) => ({
+              ...request,
+              headers: { ...request.headers, 'content-type': type },
+              body: value,
+              wrong: `body: ${place}`,
+              status: 400
+            })),
+          bad('no JSON', 400, ({ headers }) => ({ headers: { ...headers, 'content-type': type }, body: '{"name":' })),
+          bad('too large', 413, ({ headers }) => ({
+            headers: { ...headers, 'content-type': type },
+            body: { name: 'x'.repeat(20_000) }
+          }))
+        ])
     ]
   }
 

@@ -32,9 +32,10 @@ export function commandsOf (text: string): Command[] {
   return commands
 }
 
-/** Whether a command is run: it asks the service, is the package's command line, or sets variables for them. */
+/** Whether a command is run: it asks the service, is the package's command line, or makes what these need. */
 export function isRun ({ bare, text }: Command): boolean {
-  return /\bcurl\b|\bnpx fastify-users\b/.test(text) || /^(?:export )?(?:\w+=\S*\s*)+$/.test(bare)
+  return /\bcurl\b|\bnpx fastify-users\b/.test(text) || /^(?:export )?(?:\w+=\S*\s*)+$/.test(bare) ||
+    /^echo _ > [\w-]+\.json$/.test(bare)
 }
 
 /** Commands of readers that are neither run nor judged. A name that is not here is taken for a mistake. */

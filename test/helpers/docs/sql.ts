@@ -36,6 +36,6 @@ async function runOnSqlite (filename: string, text: string): Promise<void> {
 /** Runs a block of SQL on a migrated database of its kind. @throws what the database says */
 export async function runSql (kind: string, text: string, { directory, postgresUrl }: Sandbox): Promise<void> {
   if (kind === 'pg') await runOnPostgres(await postgresUrl(), text)
-  else if (kind === 'sqlite') await runOnSqlite(join(directory, 'sql.db'), text)
+  else if (kind === 'sqlite') await runOnSqlite(join(directory, 'shop.db'), text)
   else throw new Error('sql is of which kind, pg or sqlite?')
 }

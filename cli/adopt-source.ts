@@ -1,0 +1,100 @@
+import type { Knex } from 'knex'
+import type { SourceRow } from '../lib/transfer/source-row.ts'
+import { type Mapped, userOfColumns } from './adopt-mapping.ts'
+import { Refusal, UsageError } from './failure.ts'
+import type { SourceDatabase } from './source-database.ts'
+
+/** Which rows of which table are read, and in which order. */
+export interface SourceTable {
+  table: string
+  /** A column that tells rows apart. */
+  key: string
+  mapping: readonly Mapped[]
+  /** A condition in SQL. */
+  where?: string
+  /** Only rows with a greater key. */
+  after?: string
+  /** Only rows that were changed since, by the column of `updatedAt`, or else of `createdAt`. */
+  since?: string
+}
+
+/** The rows of a table, and the keys of those that are being imported. */
+export interface SourceReader {
+  count: number
+  rows: AsyncIterable<SourceRow[]>
+  /** The key of a row, by its line. */
+  keyOf: (line: number) => string
+  /** Forgets the keys of all rows up to this line. */
+  done: (line: number) => void
+}
+
+// Each step is a statement of its own, and takes some milliseconds.
+const STEP = 1000
+
+// SQLite has moments as text or as numbers of seconds or milliseconds.
+const SQLITE_SINCE = `(CASE typeof(??) WHEN 'text' THEN julianday(??)
+  ELSE (CASE WHEN abs(??) < 1e11 THEN ?? ELSE ?? / 1000.0 END) / 86400.0 + 2440587.5 END) >= julianday(?)`
+
+function sinceColumn (mapping: readonly Mapped[]): string {
+  const found = ['updatedAt', 'createdAt'].map((member) => mapping.find(({ name }) => name === member))
+  const column = found.find((each) => each !== undefined)
+  if (column === undefined) throw new UsageError('--since needs a column of updatedAt or createdAt in --map')
+  return column.from
+}
+
+/** What a database says of a wrong table, column or condition, which the operator wrote. */
+function explained (error: unknown): Error {
+  const { message } = Object(error)
+  return new Refusal(`the table can not be read: ${String(message).split(' - ').at(-1)}`)
+}
+
+/** Opens a table. @throws UsageError, Refusal if it can't be read, or its key does not tell rows apart */
+export async function readTable ({ knex, kind }: SourceDatabase, options: SourceTable): Promise<SourceReader> {
+  const { table, key, mapping, where, after, since } = options
+
+  function chosen (): Knex.QueryBuilder {
+    const query = knex(table)
+    if (where !== undefined) query.whereRaw(`(${where.replaceAll('?', '\\?')})`)
+    if (since !== undefined) {
+      const column = sinceColumn(mapping)
+      if (kind === 'sqlite') query.whereRaw(SQLITE_SINCE, [column, column, column, column, column, since])
+      else query.where(column, '>=', since)
+    }
+    return query
+  }
+
+  const from = (last: { value: unknown } | undefined): Knex.QueryBuilder =>
+    last === undefined ? chosen() : chosen().whereRaw('?? > ?', [key, Object(last).value])
+  const columns = Object.fromEntries(mapping.map((column, i) => [`c${i}`, column.from]))
+  const first: { value: unknown } | undefined = after === undefined ? undefined : { value: after }
+  const [counted] = await from(first).count({ all: '*', keys: key }).catch((error) => { throw explained(error) })
+  const { all, keys } = Object(counted)
+  if (Number(all) !== Number(keys)) throw new Refusal('the column of --key is NULL in some rows')
+  const [twice] = await chosen().select(key).groupBy(key).havingRaw('count(*) > 1').limit(1)
+  if (twice !== undefined) throw new Refusal('the column of --key has a value twice: name one that tells rows apart')
+
+  const names = new Map<number, string>()
+  return {
+    count: Number(all),
+    rows: (async function * () {
+      let last = first
+      let line = 0
+      while (true) {
+        const found: object[] = await from(last).select(columns).select({ k: key }).orderBy(key).limit(STEP)
+        if (found.length === 0) return
+        last = { value: Object(found.at(-1)).k }
+        yield found.map((row) => {
+          names.set(++line, String(Reflect.get(row, 'k')))
+          return { line, value: userOfColumns(mapping.map((_, i) => Reflect.get(row, `c${i}`)), mapping) }
+        })
+      }
+    })(),
+    keyOf: (line) => names.get(line) ?? '',
+    done (line) {
+      for (const each of names.keys()) {
+        if (each > line) return
+        names.delete(each)
+      }
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import type { Storage } from '../lib/core/storage.ts'
+import { readMoment } from '../lib/core/moments.ts'
+import { NO_FIELDS } from '../lib/fields/fields-schema.ts'
+import { tableColumns } from '../lib/transfer/columns.ts'
+import { readMapping } from './adopt-mapping.ts'
+import { readTable } from './adopt-source.ts'
+import { UsageError } from './failure.ts'
+import { fieldsOfOptions, type ImportingOptions, importUsers } from './importing.ts'
+import type { Output } from './output.ts'
+import { createRefusals } from './refusals.ts'
+import { openSource } from './source-database.ts'
+
+/** Options of an adoption. */
+export interface AdoptOptions extends ImportingOptions {
+  /** The database of the table; by default that of the users. */
+  from?: string
+  table: string
+  map: string
+  key: string
+  where?: string
+  after?: string
+  since?: string
+}
+
+/** Takes the rows of a table in as users. @throws UsageError, Refusal, UsersError */
+export async function adoptTable (
+  storage: Storage,
+  output: Output,
+  url: string,
+  { from = url, table, map, key, where, after, since, ...options }: AdoptOptions
+): Promise<void> {
+  if (since !== undefined && readMoment(since) === null) {
+    throw new UsageError('--since must be an RFC 3339 date and time')
+  }
+  const fields = await fieldsOfOptions(storage, options)
+  const mapping = readMapping(map, tableColumns(fields?.schema ?? NO_FIELDS))
+  const source = openSource(from)
+  try {
+    const { rows, count, keyOf, done } = await readTable(source, {
+      table,
+      key,
+      mapping,
+      ...(where !== undefined && { where }),
+      ...(after !== undefined && { after }),
+      ...(since !== undefined && { since })
+    })
+    const refusals = createRefusals()
+    let settled = 0
+    let last = ''
+    try {
+      await importUsers(storage, output, { report: 'groups', ...options }, {
+        fields,
+        rows,
+        called: (line) => `${key} ${keyOf(line)}`,
+        more: (line) => ({ key: keyOf(line) }),
+        part: () => count === 0 ? null : settled / count,
+        onResults (results) {
+          for (const result of results) refusals.add(result, keyOf(result.line))
+          const line = results.at(-1)?.line ?? 0
+          last = keyOf(line)
+          settled += results.length
+          done(line)
+        }
+      })
+    } finally {
+      for (const line of refusals.lines()) output.note(line)
+      if (last !== '') output.note(`the last ${key}: ${last}`)
+    }
+  } finally {
+    await source.knex.destroy()
+  }
+}

@@ -1,0 +1,29 @@
+import type { ImportResult } from '../lib/transfer/import.ts'
+import { lineOf } from './failure.ts'
+
+/** Counts why rows were refused. */
+export interface Refusals {
+  add (result: ImportResult, name: string): void
+  /** A line for each reason, the most frequent first: how many, why, and the first of them. */
+  lines (): string[]
+}
+
+const EXAMPLES = 5
+
+/** Groups refusals by their reasons. A row with two faults counts for each. */
+export function createRefusals (): Refusals {
+  const reasons = new Map<string, { count: number, examples: string[] }>()
+  return {
+    add ({ problem }, name) {
+      if (problem === undefined) return
+      for (const reason of problem.errors?.map(lineOf) ?? [problem.detail]) {
+        const known = reasons.get(reason) ?? { count: 0, examples: [] }
+        known.count++
+        if (known.examples.length < EXAMPLES) known.examples.push(name)
+        reasons.set(reason, known)
+      }
+    },
+    lines: () => [...reasons].sort(([, a], [, b]) => b.count - a.count).map(([reason, { count, examples }]) =>
+      `${count} × ${reason}: ${examples.join(', ')}${count > examples.length ? ', …' : ''}`)
+  }
+}

@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs'
+import type { Knex } from 'knex'
+import { silentLogger } from '../adapters/knex/connection/silent-logger.ts'
+import { loadSqliteDriver } from '../adapters/knex/drivers/sqlite-drivers.ts'
+import { requireOptional } from '../lib/core/optional-packages.ts'
+import { UsageError } from './failure.ts'
+
+/** A database with a table of somebody else's. */
+export interface SourceDatabase {
+  knex: Knex
+  kind: 'postgres' | 'sqlite'
+}
+
+// Moments come as text: the driver would read those without a time zone in that of this process.
+const MOMENTS = [1082, 1114, 1184]
+
+/** Opens the database of a table that is read. @throws UsageError */
+export function openSource (url: string): SourceDatabase {
+  const { knex }: typeof import('knex') = requireOptional('adopt', ['knex'])('knex')
+  const common = { log: silentLogger, compileSqlOnError: false, pool: { min: 0, max: 1 } }
+  if (/^postgres(?:ql)?:\/\//.test(url)) {
+    const { types }: typeof import('pg') = requireOptional('adopt', ['pg'])('pg')
+    const getTypeParser = (oid: number): ((value: string) => unknown) =>
+      MOMENTS.includes(oid) ? (value) => value : types.getTypeParser(oid)
+    const connection = { connectionString: url, types: { getTypeParser } }
+    return { kind: 'postgres', knex: knex({ client: 'pg', connection, ...common }) }
+  }
+  if (!/^sqlite:./.test(url)) {
+    throw new UsageError('--from must be postgres://<user>:<password>@<host>/<database> or sqlite:<path>')
+  }
+  const filename = url.slice('sqlite:'.length)
+  if (!existsSync(filename)) throw new UsageError('there is no file at the path of --from')
+  const { client } = loadSqliteDriver()
+  return { kind: 'sqlite', knex: knex({ client, connection: { filename }, useNullAsDefault: true, ...common }) }
+}

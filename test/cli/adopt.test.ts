@@ -1,0 +1,151 @@
+// fastify-users adopt: the built program, with tables of others.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { readMapping, userOfColumns } from '../../cli/adopt-mapping.ts'
+import { fieldValueOf, momentOf } from '../../cli/source-values.ts'
+import { tableColumns } from '../../lib/transfer/columns.ts'
+import { databases, run } from '../helpers/cli.ts'
+import { temporaryDirectory } from '../helpers/stores.ts'
+import '../helpers/watch-all.ts'
+
+const fields = {
+  type: 'object',
+  properties: {
+    legacyId: { type: 'integer' },
+    plan: { enum: ['free', 'pro'], default: 'free' },
+    active: { type: 'boolean' }
+  }
+}
+const MAP = 'name=full_name,email=email,createdAt=created_at,updatedAt=changed_at,' +
+  'fields.legacyId=id,plan=plan,active=on'
+const TABLE = `CREATE TABLE @accounts (
+  id INTEGER PRIMARY KEY, full_name TEXT, email TEXT,
+  created_at TIMESTAMP, changed_at TIMESTAMP, plan TEXT, "on" BOOLEAN
+)`
+const ROWS = `INSERT INTO @accounts VALUES
+  (1, 'Ann', 'ann@example.org', '2019-05-01 12:00:00', '2020-01-01 00:00:00', 'pro', TRUE),
+  (3, 'Bob', 'bob at example.org', '2019-05-02 12:00:00', '2020-01-01 00:00:00', 'free', FALSE),
+  (4, 'Ann again', 'ANN@example.org', '2019-05-03 12:00:00', '2020-01-01 00:00:00', NULL, NULL),
+  (7, NULL, 'cid', '2019-05-04 12:00:00', '2020-01-01 00:00:00', 'gold', NULL),
+  (9, 'Dan', 'dan@example.org', '2018-05-01 12:00:00', '2020-01-01 00:00:00', 'free', FALSE)`
+
+for (const { name, create } of databases) {
+  test(`adopts a table of ${name}: dry run, run, resumption, and what came later`, async (t) => {
+    const database = await create(t)
+    const { url, args, execute } = database
+    const file = join(await temporaryDirectory(t), 'fields.json')
+    await writeFile(file, JSON.stringify(fields))
+    const schema = args[1] === undefined ? '' : `${args[1]}.`
+    const cli = (...given: string[]) => run([...given, ...args], { DATABASE_URL: url })
+    await cli('migrate', '--unique', 'legacyId')
+    await execute(TABLE)
+    await execute(ROWS)
+    const adopt = (...given: string[]) => cli('adopt', '--table', `${schema}accounts`, '--map', MAP, '--fields', file,
+      '--unique', 'legacyId', ...given)
+
+    const reasons = [
+      '2 × email must be an e-mail address: 3, 7', '1 × email must be unique: 4', '1 × name is required: 7',
+      '1 × plan must be one of "free", "pro": 7', 'the last id: 9'
+    ]
+    const summary = 'created 2, updated 0, skipped 0, refused 3\n'
+    const err = [...reasons, '3 users were refused', ''].join('\n')
+    t.strictSame(await adopt('--dry-run'), { code: 1, out: `dry run: ${summary}`, err })
+    t.equal((await cli('export')).out, '')
+    t.strictSame(await adopt(), { code: 1, out: summary, err })
+    const users = (await cli('export')).out.trimEnd().split('\n').map((line) => JSON.parse(line))
+    t.match(users, [
+      { name: 'Dan', legacyId: 9, plan: 'free', active: false, createdAt: '2018-05-01T12:00:00.000Z' },
+      {
+        name: 'Ann',
+        legacyId: 1,
+        plan: 'pro',
+        active: true,
+        createdAt: '2019-05-01T12:00:00.000Z',
+        updatedAt: '2020-01-01T00:00:00.000Z'
+      }
+    ], 'in the order of creation')
+
+    await execute("UPDATE @accounts SET email = 'bob@example.org', changed_at = '2026-01-02 10:00:00' WHERE id = 3")
+    await execute("UPDATE @accounts SET full_name = 'Anna', changed_at = '2026-01-02 11:00:00' WHERE id = 1")
+    const update = ['--on-conflict', 'update', '--by', 'legacyId']
+    const later = await adopt('--since', '2026-01-02T10:00:00Z', ...update, '--json', '--report', 'all')
+    t.match(later, { code: 0, err: 'the last id: 3\n' })
+    const [first, second, last] = later.out.trimEnd().split('\n').map((line) => JSON.parse(line))
+    t.match([first, second], [{ status: 'updated', key: '1', line: 1 }, { status: 'created', key: '3' }])
+    t.match(last, { summary: { created: 1, updated: 1 } })
+    t.match((await cli('export', '--email', 'ann@example.org')).out,
+      /"name":"Anna".*"updatedAt":"2026-01-02T11:00:00.000Z"/)
+
+    const again = ['--on-conflict', 'skip', '--by', 'legacyId']
+    const skipped = (n: number) => `created 0, updated 0, skipped ${n}, refused 0\n`
+    t.match(await adopt(...again, '--where', 'id < 4'), { code: 0, out: skipped(2) })
+    t.match(await adopt(...again, '--after', '7', '--report', 'all'),
+      { code: 0, out: /^id 9: skipped: usr_\w+\ncreated 0, updated 0, skipped 1, refused 0\n$/ })
+    t.match(await adopt(...again, '--where', 'id = 7', '--report', 'faults'),
+      { code: 1, out: /^id 7: refused: name is required, email must be an e-mail address, plan must be one of/ })
+    t.match(await adopt(...again, '--where', 'id > 100'), { code: 0, out: skipped(0), err: '' })
+
+    for (const [given, code, err] of [
+      [['--since', 'yesterday'], 2, /^--since must be an RFC 3339 date and time\n$/],
+      [['--map', 'name=full_name'], 2, /^--map must say which column has email\n$/],
+      [['--map', 'name'], 2, /^--map takes <member>=<column>/],
+      [['--map', 'name=a,email=b,more=c'], 2, /^--map names a member that users do not have; they have id, name/],
+      [['--map', 'name=a,email=b,fields.name=c'], 2, /^--map must not name a member twice\n$/],
+      [['--map', 'name=full_name,email=email', '--since', '2026-01-01T00:00:00Z'], 2, /^--since needs a column/],
+      [['--table', 'nowhere'], 1, /^the table can not be read: .*nowhere/],
+      [['--key', 'plan'], 1, /^the column of --key is NULL in some rows\n$/],
+      [['--key', 'changed_at'], 1, /^the column of --key has a value twice/],
+      [['--where', 'nothing ='], 1, /^the table can not be read/],
+      [['--from', 'mysql://root:hunter2@db/x'], 2, /^--from must be postgres/],
+      [['--from', 'sqlite:/none/at/all.db'], 2, /^there is no file at the path of --from\n$/]
+    ] as const) t.match(await adopt(...given), { code, out: '', err }, given.join(' '))
+  })
+}
+
+test('from one database into another, in more than one step', async (t) => {
+  const [sqlite, postgres] = await Promise.all(databases.map(({ create }) => create(t)))
+  if (sqlite === undefined || postgres === undefined) throw new Error('there are two databases')
+  const count = 2500
+  for (const [from, to] of [[sqlite, postgres], [postgres, sqlite]] as const) {
+    await run(['migrate', ...to.args], { DATABASE_URL: to.url })
+    await run(['migrate', ...from.args], { DATABASE_URL: from.url })
+    await from.execute('CREATE TABLE @people (code TEXT PRIMARY KEY, mail TEXT, made BIGINT)')
+    await from.execute(`INSERT INTO @people
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+      SELECT 'c' || i, i || 'p@example.org', 1500000000 + i FROM n`)
+    const table = from.args[1] === undefined ? 'people' : `${from.args[1]}.people`
+    const map = 'name=code,email=mail,createdAt=made'
+    const ran = await run(
+      ['adopt', '--from', from.url, '--table', table, '--key', 'code', '--map', map, ...to.args],
+      { DATABASE_URL: to.url }
+    )
+    t.strictSame(ran,
+      { code: 0, out: `created ${count}, updated 0, skipped 0, refused 0\n`, err: 'the last code: c999\n' })
+    const exported = await run(['export', '--columns', 'name', ...to.args], { DATABASE_URL: to.url })
+    t.strictSame(exported.out.trimEnd().split('\n').slice(0, 3), [1, 2, 3].map((n) => `{"name":"c${n}"}`))
+    await run(['migrate', 'rollback', '--to', '0', '--yes', ...to.args], { DATABASE_URL: to.url })
+  }
+})
+
+test('values of a database as members of users', (t) => {
+  for (const [value, moment] of [
+    ['2019-05-01 12:00:00', '2019-05-01T12:00:00Z'], ['2019-05-01 12:00', '2019-05-01T12:00:00Z'],
+    ['2019-05-01', '2019-05-01T00:00:00Z'], ['2019-05-01 12:00:00.123456+02', '2019-05-01T12:00:00.123456+02:00'],
+    ['2019-05-01 12:00:00-0330', '2019-05-01T12:00:00-03:30'], ['2019-05-01T12:00:00Z', '2019-05-01T12:00:00Z'],
+    ['2019-05-01 12:00:00 +05:30', '2019-05-01T12:00:00+05:30'],
+    [1556712000, '2019-05-01T12:00:00.000Z'], [1556712000000n, '2019-05-01T12:00:00.000Z'],
+    [new Date(0), '1970-01-01T00:00:00.000Z'], ['1556712000', '2019-05-01T12:00:00.000Z'],
+    ['soon', 'soon'], [1e30, 1e30], [new Date(NaN), 'Invalid Date'], [true, true]
+  ] as const) t.equal(momentOf(value), moment, String(value))
+  for (const [value, kind, expected] of [
+    ['12', 'number', 12], ['12.50', 'number', 12.5], [7n, 'number', 7], ['', 'number', ''], ['x', 'number', 'x'],
+    [1, 'boolean', true], ['f', 'boolean', false], [0n, 'boolean', false], [2, 'boolean', 2], [true, 'boolean', true],
+    [7, 'string', '7'], [7n, 'string', '7'], ['x', 'string', 'x'],
+    ['{"a":1}', null, { a: 1 }], ['word', null, 'word'], [{ a: 1 }, null, { a: 1 }], [7n, null, 7]
+  ] as const) t.strictSame(fieldValueOf(value, kind), expected, `${String(value)} ${kind}`)
+  const table = tableColumns({ properties: {}, required: [], filters: new Map(), unique: new Set() })
+  const mapping = readMapping('name = n , email=e', table)
+  t.strictSame(userOfColumns(['Ann', null], mapping), { name: 'Ann' })
+  t.end()
+})
