@@ -1,4 +1,4 @@
-import { getRandomValues } from 'node:crypto'
+import { randomInt } from 'node:crypto'
 import { fromString, fromUUIDBytes, toUUIDBytes } from 'typeid-js'
 import { V7Generator } from 'uuidv7'
 
@@ -31,12 +31,13 @@ export function newId (prefix: IdPrefix): string {
  * `order`, a whole number below 2 ** 42; 32 random bits tell those of one order apart.
  */
 export function idAt (prefix: IdPrefix, time: number, order: number): string {
-  const bytes = getRandomValues(new Uint8Array(16))
+  const bytes = new Uint8Array(16)
   const view = new DataView(bytes.buffer)
   view.setBigUint64(0, BigInt(Math.max(time, 0)) << 16n)
   // Version 7 and 12 bits, the variant and 30 bits (RFC 9562 section 5.7).
   view.setUint16(6, 0x7000 + Math.floor(order / 2 ** 30))
   view.setUint32(8, 0x80000000 + order % 2 ** 30)
+  view.setUint32(12, randomInt(2 ** 32))
   return fromUUIDBytes(prefix, bytes)
 }
 

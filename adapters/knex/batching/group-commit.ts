@@ -6,7 +6,7 @@ import type { Param } from '../drivers/driver.ts'
 import type { Row } from '../tables/rows.ts'
 
 // A longer group would keep the first write waiting.
-const GROUP_MAX = 64
+const GROUP_MAX = 256
 // Less than others wait for a connection: a group has the time limits of its oldest write.
 const WAIT_MAX_MS = 2000
 
