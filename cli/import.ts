@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { extname } from 'node:path'
+import type { Readable } from 'node:stream'
 import type { Storage } from '../lib/core/storage.ts'
 import { NO_FIELDS } from '../lib/fields/fields-schema.ts'
 import { tableColumns } from '../lib/transfer/columns.ts'
@@ -18,8 +19,10 @@ export interface ImportOptions extends ImportingOptions {
 const CHUNK_LENGTH = 256 * 1024
 
 /** The bytes of a file or of standard input. `onRead` gets their number. */
-async function * bytesOf (path: string, onRead: (length: number) => void): AsyncGenerator<Uint8Array, void, undefined> {
-  const stream = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_LENGTH })
+async function * bytesOf (
+  stream: Readable,
+  onRead: (length: number) => void
+): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     for await (const chunk of stream) {
       onRead(chunk.length)
@@ -45,9 +48,15 @@ export async function importFile (
   // A pipe has no size.
   const size = found?.isFile() === true ? found.size : 0
   let read = 0
-  const bytes = bytesOf(path, (length) => { read += length })
+  const stream = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_LENGTH })
+  const bytes = bytesOf(stream, (length) => { read += length })
   const table = tableColumns(fields?.schema ?? NO_FIELDS)
   const rows = fileRows(bytes, format ?? (extname(path).toLowerCase() === '.csv' ? 'csv' : 'ndjson'), table)
   const part = (): number | null => size === 0 ? null : Math.min(1, read / size)
-  await importUsers(storage, output, options, { fields, called: (line) => `line ${line}`, rows, part })
+  try {
+    await importUsers(storage, output, options, { fields, called: (line) => `line ${line}`, rows, part })
+  } finally {
+    // A pipe that is still open would keep the process.
+    stream.destroy()
+  }
 }

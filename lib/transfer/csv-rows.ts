@@ -64,11 +64,15 @@ function tableEnds (): { endOf: EndOf, separator: () => string } {
   }
 }
 
+function requireParser (): Parse {
+  const { parse }: { parse: Parse } = requireOptional('CSV', ['csv-parse'])('csv-parse/sync')
+  return parse
+}
+
 /** Loads `csv-parse`. @throws UsersError `unsupported_media_type` with the command that installs it */
-function loadParser (): Parse {
+function loaded (load: () => Parse): Parse {
   try {
-    const { parse }: { parse: Parse } = requireOptional('CSV', ['csv-parse'])('csv-parse/sync')
-    return parse
+    return load()
   } catch (cause) {
     const detail = 'Tables need the package csv-parse on the server: npm install csv-parse'
     throw new UsersError('unsupported_media_type', { detail, headers: { accept: 'application/x-ndjson' }, cause })
@@ -135,9 +139,10 @@ function valueOf (cell: string, kind: Column['kind']): unknown {
  */
 export async function * csvRows (
   chunks: Chunks,
-  table: readonly Column[]
+  table: readonly Column[],
+  load: () => Parse = requireParser
 ): AsyncGenerator<SourceRow[], void, undefined> {
-  const parse = loadParser()
+  const parse = loaded(load)
   const { endOf, separator } = tableEnds()
   let columns: Column[] | null = null
   let cellsOf = cellReader(parse, separator())

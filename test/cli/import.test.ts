@@ -98,6 +98,18 @@ test('imports from standard input, and records events if a server does', async (
   await storage.close()
 })
 
+test('an import that ends early does not wait for the rest of its input', async (t) => {
+  const [database] = databases
+  if (database === undefined) throw new Error('there is no database')
+  const { url } = await database.create(t)
+  await run(['migrate'], { DATABASE_URL: url })
+  const [node, given] = plainNode(PROGRAM, 'import', '-', '--fail-fast')
+  const child = spawn(node, given, { env: { PATH: String(process.env['PATH']), DATABASE_URL: url } })
+  child.stdin.on('error', () => {})
+  child.stdin.write('{}\n')
+  t.strictSame(await once(child, 'exit'), [1, null])
+})
+
 test('a reader that has enough, such as head, does not end the import', async (t) => {
   const [database] = databases
   if (database === undefined) throw new Error('there is no database')

@@ -5,10 +5,11 @@ import { chromium, type Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { admin, type AdminOptions } from '../../lib/admin-plugin.ts'
-import users, { type Scope, type Users, type UsersOptions } from '../../lib/index.ts'
+import users, { type Scope, type Storage, type Users, type UsersOptions } from '../../lib/index.ts'
 import { webhooks } from '../../lib/webhooks-plugin.ts'
 import { programPath } from '../servers/program.mjs'
 import { ALL_SCOPES } from './app.ts'
+import { stores } from './stores.ts'
 import './watch-all.ts'
 
 const CHROMIUM = programPath('chromium') ?? programPath('google-chrome')
@@ -51,7 +52,13 @@ interface HostOptions extends Partial<UsersOptions> {
   webhooks?: boolean
 }
 
-/** A server with the page at `/admin`, closed with the test. */
+let hosts = 0
+
+/** A storage for a test that names none: of each kind in turn, since the page must not know the difference. */
+const anyStorage = async (t: Test): Promise<Storage> =>
+  await stores[hosts++ % stores.length]?.create(t) ?? memory()
+
+/** A server with the page at `/admin`, on any of the storages, closed with the test. */
 export async function adminHost (
   t: Test,
   { admin: page = {}, before, webhooks: hasWebhooks = true, ...given }: HostOptions = {}
@@ -61,7 +68,7 @@ export async function adminHost (
   await before?.(app)
   await app.register(users, {
     prefix: '/v1',
-    storage: memory(),
+    storage: given.storage ?? await anyStorage(t),
     migrate: true,
     apiKeyRoutes: true,
     eventLog: true,

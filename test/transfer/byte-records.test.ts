@@ -141,3 +141,12 @@ test('a header that does not fit is refused before any row', async (t) => {
   t.strictSame(await faultsOf(Buffer.from('\ufeffname,email\n', 'utf16le')), ['validation_failed', ' format'])
   t.strictSame(await faultsOf('x'.repeat(20_000)), ['validation_failed', ' format'])
 })
+
+test('without csv-parse a table is refused, and says what is missing', async (t) => {
+  const load = () => { throw new Error('fastify-users: CSV needs csv-parse: npm install csv-parse') }
+  await t.rejects(read(csvRows(['name,email\n'], table, load)), {
+    code: 'unsupported_media_type',
+    message: 'Tables need the package csv-parse on the server: npm install csv-parse',
+    headers: { accept: 'application/x-ndjson' }
+  })
+})
