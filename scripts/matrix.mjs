@@ -18,7 +18,7 @@ import { installNode, VERSIONS } from './nodes.mjs'
 const ROOT = join(import.meta.dirname, '..')
 const FASTIFY = { 5: '^5.12.2', 6: '>=6.0.0-alpha.4 <7' }
 const FASTIFY_6_NODE = 24
-const TIMEOUT_MS = 600_000
+const TIMEOUT_MS = 1_800_000
 const KIT = join('matrix', 'kit.mjs')
 const MAIN_JOB = join('acceptance', 'main-job.mjs')
 /** The packages of the two programs. Those of the service are in its own manifest. */
