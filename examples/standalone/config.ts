@@ -31,7 +31,7 @@ function faultsOf (error: unknown): readonly AjvFault[] {
 
 /** How many characters may differ for a name to look like one of ours. Short names resemble too much. */
 function tolerance ({ length }: string): number {
-  return length < 6 ? 0 : length < 9 ? 1 : length < 11 ? 2 : 3
+  return length < 6 ? 0 : length < 9 ? 1 : 2
 }
 
 /** `TLS_CERT` is short for `TLS_CERT_FILE`; one word alone, such as `host` or `API`, may be anything. */
@@ -45,11 +45,16 @@ function isMoreThan (name: string, ours: string): boolean {
 }
 
 /** Words that others may take for the name of one of ours. */
-const ALSO: Readonly<Record<string, VariableName>> = { DATABASE: 'DATABASE_URL', PEPPER: 'FASTIFY_USERS_PEPPER' }
+const ALSO: Readonly<Record<string, VariableName>> = {
+  DATABASE: 'DATABASE_URL', PEPPER: 'FASTIFY_USERS_PEPPER', TRUST_PROXIES: 'TRUST_PROXY'
+}
+
+/** Variables of others that look like ours: this one is OpenSSL's, and many machines have it. */
+const OTHERS = ['SSL_CERT_FILE']
 
 /** Variables that look like ours, and are not: `DATABSE_URL` would silently start on an empty database. */
 function misspelt (env: NodeJS.ProcessEnv): string[] {
-  return Object.keys(env).filter((name) => !names.includes(name)).flatMap((name) => {
+  return Object.keys(env).filter((name) => !names.includes(name) && !OTHERS.includes(name)).flatMap((name) => {
     const large = name.includes('_') ? name.toUpperCase() : name
     const near = names.find((ours) => distance(large, ours) <= tolerance(ours)) ??
       names.find((ours) => isShortFor(large, ours) || isMoreThan(large, ours)) ?? ALSO[name]

@@ -39,7 +39,7 @@ test('a variable that looks like one of ours is an error with the nearest name',
   }
   for (const name of [
     'HOSTNAME', 'PORTS', 'HOSTS', 'PATH', 'HOME', 'NODE_ENV', 'USERS_PORT', 'SUFFIX', 'POST', 'host', 'API',
-    'FASTIFY_USERS_PORT'
+    'FASTIFY_USERS_PORT', 'SSL_CERT_FILE', 'SSL_CERT_DIR'
   ]) {
     t.strictSame(problemsOf({ [name]: 'x' }), [], name)
   }
