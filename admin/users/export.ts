@@ -1,3 +1,4 @@
+import { harmless } from '../../lib/transfer/formula.ts'
 import type { Client } from '../api/client.ts'
 import { isObject, type Json, type Listed, type Schema, type User } from '../api/types.ts'
 import { kindOf } from '../form/kinds.ts'
@@ -18,11 +19,11 @@ function memberAt (user: User, path: readonly string[]): Json | undefined {
   return value
 }
 
-/** A cell of CSV (RFC 4180). Spreadsheets would run a text that begins like a formula: it gets a leading apostrophe. */
+/** A cell of CSV (RFC 4180), as the server's own exports have it. */
 function csvCell (value: Json | undefined): string {
   if (value === undefined || value === null) return ''
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
-  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  if (value === '') return '""'
+  const safe = harmless(typeof value === 'object' ? JSON.stringify(value) : String(value))
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

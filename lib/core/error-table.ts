@@ -108,7 +108,7 @@ export const errorTable = Object.freeze({
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    detail: 'The request body must be JSON in UTF-8, without a content coding.'
+    detail: 'The request body must be of a type that the response names, in UTF-8, without a content coding.'
   },
   idempotency_key_reused: {
     status: 422,

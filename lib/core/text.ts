@@ -44,7 +44,12 @@ export function checkName (text: string): CheckedText | FaultReason {
   return { value, key: searchKey(value) }
 }
 
-/** Checks an e-mail address. It is kept as sent, trimmed; its key is its ASCII lower case, which is its identity. */
+/** The key of an e-mail address: its ASCII lower case, which is its identity. */
+export function emailKeyOf (address: string): string {
+  return address.toLowerCase()
+}
+
+/** Checks an e-mail address. It is kept as sent, trimmed. */
 export function checkEmail (text: string): CheckedText | FaultReason {
   const value = text.trim()
   if (value.length > EMAIL_MAX || value.indexOf('@') > EMAIL_LOCAL_MAX) {
@@ -54,5 +59,5 @@ export function checkEmail (text: string): CheckedText | FaultReason {
     }
   }
   if (!ADDRESS.test(value)) return { code: 'format', detail: 'must be an e-mail address' }
-  return { value, key: value.toLowerCase() }
+  return { value, key: emailKeyOf(value) }
 }

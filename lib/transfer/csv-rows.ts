@@ -5,6 +5,7 @@ import { requireOptional } from '../core/optional-packages.ts'
 import { parseParameter } from '../core/parameters.ts'
 import { type ByteRecord, byteRecords, type Chunks, type EndOf, endOfLine } from './byte-records.ts'
 import type { Column } from './columns.ts'
+import { asWritten } from './formula.ts'
 import { setAt } from './set-at.ts'
 import { LINE_MAX, lineTooLong, type SourceRow } from './source-row.ts'
 
@@ -15,8 +16,6 @@ type Parse = (text: string, options: object) => Cell[][]
 const QUOTE = 34
 const LINE_FEED = 10
 const SEPARATORS = [',', ';', '\t']
-// An export has put one quotation mark before it.
-const MADE_HARMLESS = /^'+[=+\-@\t\r]/
 
 /** A record ends at a line feed that is not within quotation marks: these open at the beginning of a cell alone. */
 function endOfCells (bytes: Buffer, start: number, isLast: boolean, separator: number): number {
@@ -123,7 +122,7 @@ function headerColumns (cells: readonly Cell[], table: readonly Column[]): Colum
 
 /** The value of a cell. What is no JSON stays text: the rules of the member refuse it. */
 function valueOf (cell: string, kind: Column['kind']): unknown {
-  const text = MADE_HARMLESS.test(cell) ? cell.slice(1) : cell
+  const text = asWritten(cell)
   if (kind !== null) return parseParameter(text, { schema: { type: kind }, problem: () => null })
   try {
     return JSON.parse(text)

@@ -1,19 +1,9 @@
 import { isObject } from '../core/json.ts'
 import { requireOptional } from '../core/optional-packages.ts'
 import type { Column } from './columns.ts'
+import { harmless } from './formula.ts'
 
 type Stringify = typeof import('csv-stringify/sync')['stringify']
-
-// Spreadsheets take a cell that begins so for a formula (OWASP, CSV injection).
-const FORMULA = /^'*[=+\-@\t\r]/
-
-/**
- * A cell that no spreadsheet takes for a formula: with one `'` before it, of which it may have some already. Whoever
- * takes one off where {@link FORMULA} holds behind it has the cell again.
- */
-export function harmless (cell: string): string {
-  return FORMULA.test(cell) ? `'${cell}` : cell
-}
 
 /** The value at a path; undefined if there is none. */
 function valueAt (user: object, path: readonly string[]): unknown {

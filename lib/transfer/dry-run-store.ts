@@ -6,9 +6,6 @@ import { keysOfUser, textOfKey } from './import-keys.ts'
 import { type ImportStore, userOfRow } from './import-store.ts'
 import { openSpillFile } from './spill-file.ts'
 
-/** A user as the run would leave it. */
-interface State { user: UserRecord, emailKey: string }
-
 /** Of a key that somebody had before. */
 const FREE = -1
 // A stretch as one number: the length is below 2 ** 20, since a row has at most 16 KiB, and its user with it 32.
@@ -27,14 +24,14 @@ export async function importOver (findStored: FindHolder, unique: ReadonlySet<st
     if (place === undefined) return findStored(key)
     if (place === FREE) return null
     const text = await file.read({ position: Math.floor(place / LENGTHS), length: place % LENGTHS })
-    const { user }: State = JSON.parse(text)
+    const user: UserRecord = JSON.parse(text)
     return user
   }
 
-  const textsOf = ({ user, emailKey }: State): string[] => keysOfUser(user, emailKey, unique).map(textOfKey)
+  const textsOf = (user: UserRecord): string[] => keysOfUser(user, unique).map(textOfKey)
 
   /** Keeps a user, and frees the keys that it had before and has no more. */
-  async function put (before: State | null, after: State): Promise<void> {
+  async function put (before: UserRecord | null, after: UserRecord): Promise<void> {
     const { position, length } = await file.add(JSON.stringify(after))
     if (before !== null) for (const text of textsOf(before)) places.set(text, FREE)
     for (const text of textsOf(after)) places.set(text, position * LENGTHS + length)
@@ -46,11 +43,11 @@ export async function importOver (findStored: FindHolder, unique: ReadonlySet<st
     async create (row) {
       // A made id is of no use to anybody, and must be nobody's.
       const user = { ...userOfRow(row), id: row.id ?? `line ${row.line}` }
-      await put(null, { user, emailKey: row.email.key })
+      await put(null, user)
       return { id: row.id }
     },
 
-    async update (row, { target, changes: { name, email, fields }, updatedAt }) {
+    async update (_row, { target, changes: { name, email, fields }, updatedAt }) {
       const user = {
         ...target,
         ...(name !== undefined && { name: name.value }),
@@ -59,8 +56,7 @@ export async function importOver (findStored: FindHolder, unique: ReadonlySet<st
         version: target.version + 1,
         updatedAt
       }
-      // E-mail keys are the lower case of addresses.
-      await put({ user: target, emailKey: target.email.toLowerCase() }, { user, emailKey: row.email.key })
+      await put(target, user)
       return true
     },
 

@@ -1,4 +1,5 @@
 import type { UserRecord } from '../core/storage.ts'
+import { emailKeyOf } from '../core/text.ts'
 import type { ImportRow } from './import-row.ts'
 
 /** A value that at most one user has. */
@@ -29,6 +30,6 @@ export function keysOfRow ({ id, email, fields }: ImportRow, unique: Iterable<st
 }
 
 /** The keys of a user. */
-export function keysOfUser (user: UserRecord, emailKey: string, unique: Iterable<string>): UniqueKey[] {
-  return [{ name: 'id', value: user.id }, { name: 'email', value: emailKey }, ...fieldKeys(user.fields, unique)]
+export function keysOfUser ({ id, email, fields }: UserRecord, unique: Iterable<string>): UniqueKey[] {
+  return [{ name: 'id', value: id }, { name: 'email', value: emailKeyOf(email) }, ...fieldKeys(fields, unique)]
 }

@@ -103,7 +103,7 @@ function batchImport ({ judge, store, onConflict, failFast }: Run, mayTry: boole
     throw new UsersError('storage_unavailable', { detail: 'Other writers keep changing a user.' })
   }
 
-  /** Adds the user of a row at once, which is right if nobody has any of its keys; null: somebody has. */
+  /** Adds the user of a row without judging it, which is right if nobody has any of its keys; null: somebody has. */
   async function tryNew (row: ImportRow): Promise<ImportResult | null> {
     // A storage may take a user of the same id and values for one of its own that it has added.
     if (row.id !== null && await store.find({ name: 'id', value: row.id }) !== null) return null
@@ -112,7 +112,7 @@ function batchImport ({ judge, store, onConflict, failFast }: Run, mayTry: boole
 
   /**
    * Settles judged rows as if one after the other. Only a row that waits for another one's key depends on those before
-   * it: rows without such are settled at once.
+   * it: rows without such are settled concurrently.
    */
   async function inOrder (
     rows: readonly ImportRow[],

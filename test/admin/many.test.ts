@@ -6,7 +6,9 @@ import { until } from '../helpers/until.ts'
 test('exports what is filtered, as CSV and NDJSON', { skip }, async (t) => {
   const { users, origin, createKey } = await adminHost(t, { pageSize: { max: 50 } })
   await users.create({ name: '=1+1', email: 'a@example.org', plan: 'pro', note: 'say "hi",\nthen go', seats: 5 })
-  await users.create({ name: 'Ömer', email: 'b@example.org', plan: 'pro', address: { city: 'Köln' }, tags: ['x'] })
+  await users.create({
+    name: 'Ömer', email: 'b@example.org', plan: 'pro', address: { city: 'Köln' }, tags: ['x'], note: '\'@x'
+  })
   for (let i = 0; i < 120; i++) await users.create({ name: `free ${i}`, email: `free${i}@example.org` })
   const { page, troubles } = await openTab(t, `${origin}/admin/`)
   await signIn(page, await createKey())
@@ -22,7 +24,7 @@ test('exports what is filtered, as CSV and NDJSON', { skip }, async (t) => {
   t.equal(csv.text, '\uFEFF' + [
     'id,name,email,plan,seats,active,newsletter,born,seen,note,tags,address.city,address.zip,any,createdAt,updatedAt',
     `${data[0]?.id},'=1+1,a@example.org,pro,5,true,,,,"say ""hi"",\nthen go",,,,,${times[0]}`,
-    `${data[1]?.id},Ömer,b@example.org,pro,,true,,,,,"[""x""]",Köln,,,${times[1]}`,
+    `${data[1]?.id},Ömer,b@example.org,pro,,true,,,,''@x,"[""x""]",Köln,,,${times[1]}`,
     ''
   ].join('\r\n'))
   await dialog.getByText('The file has 2 users.').waitFor()

@@ -47,7 +47,7 @@ test('spans of operations stand under that of their request, and the storage und
   both(`${hook('onRequest')} > users key check`)
   both(`${hook('preHandler')} > users key check`)
   both(`${hook('handler')} > users createUser > users storage createUser`)
-  // Both requests came at once: the key was looked up once.
+  // Both requests came concurrently: the key was looked up once.
   t.strictSame(paths.filter((path) => path.includes('findApiKeyByStart')),
     [`${hook('onRequest')} > users key check > users storage findApiKeyByStart`])
   t.equal(new Set(spans.filter(({ name }) => name === 'request').map((span) => span.spanContext().traceId)).size, 2)

@@ -5,7 +5,8 @@ import { test } from 'tap'
 import { createHostFields } from '../../lib/fields/host-fields.ts'
 import { NO_FIELDS } from '../../lib/fields/fields-schema.ts'
 import { memberNames, tableColumns } from '../../lib/transfer/columns.ts'
-import { harmless, loadCsvWriter } from '../../lib/transfer/csv.ts'
+import { loadCsvWriter } from '../../lib/transfer/csv.ts'
+import { harmless } from '../../lib/transfer/formula.ts'
 import { fields } from '../helpers/fields.ts'
 
 const schemaOf = async (given: object) =>
