@@ -19,7 +19,10 @@ export type { ListMeta, PagingQuery } from './core/paging.ts'
 export { apiKeyEvent, erased, updateEvent, userEvent } from './core/recorded-events.ts'
 export { StorageError } from './core/storage-error.ts'
 export type { StorageErrorCode } from './core/storage-error.ts'
-export { requireActive, requireAnotherKey, requireSameRequest, requireVersion } from './core/storage-rules.ts'
+export { makeWrite, type SynchronousWrites } from './core/batch-writes.ts'
+export {
+  refusalOf, requireActive, requireAnotherKey, requireSameRequest, requireVersion, withoutUsers
+} from './core/storage-rules.ts'
 export type * from './core/storage.ts'
 export type {
   CompactionTrace, DeliveryTrace, KeyCheckTrace, OperationTrace, StorageTrace, WaitTrace
@@ -32,7 +35,10 @@ export type { FieldsJsonSchema } from './fields/fields-schema.ts'
 export type { PartProblem, Problem } from './core/problem.ts'
 export type { ErrorFormat } from './http/problem.ts'
 export type { CounterOptions, CounterStore, Quota, RateLimit } from './http/rate-limit-options.ts'
-export type { ApiKeyMethods, IterateQuery, TransactionLike, UserMethods, Users } from './in-process.ts'
+export type {
+  ApiKeyMethods, IterateQuery, TransactionLike, UserBatchOptions, UserBatchResult, UserMethods, UserOperation,
+  Users
+} from './in-process.ts'
 export type { Authenticate, UsersOptions } from './options.ts'
 export type { ImportFormat, ImportOptions, ImportSource } from './transfer/import-source.ts'
 export type { ImportResult, ImportSettings, ImportSummary } from './transfer/import.ts'

@@ -1,6 +1,7 @@
 import type { ApiKey } from './api-keys/record.ts'
 import type { ApiKeyInput, RotateOptions } from './api-keys/rules.ts'
 import type { ApiKeysService, NewApiKey } from './api-keys/service.ts'
+import type { UsersError } from './core/errors.ts'
 import { type ListMeta, listMeta, type PagingQuery } from './core/paging.ts'
 import type { Events } from './events/in-process.ts'
 import type { Column } from './transfer/columns.ts'
@@ -10,11 +11,32 @@ import type { CreateOptions } from './users/idempotency.ts'
 import type { ListQuery } from './users/list-query.ts'
 import type { Presenter } from './users/presenter.ts'
 import type { FieldFilter, User, UserFields, UserInput, UserPatch } from './users/types.ts'
-import type { DeleteOptions, WriteOptions } from './users/write-options.ts'
+import type { DeleteOptions, Versions, WriteOptions } from './users/write-options.ts'
 import type { UsersServices } from './users-services.ts'
 
 /** Which users an iteration returns. */
 export type IterateQuery<Fields = UserFields> = Pick<ListQuery<{}>, 'sort' | 'email' | 'q'> & FieldFilter<Fields>
+
+/** An operation of a batch. */
+export type UserOperation<Fields = UserFields> =
+  | { op: 'create', body: UserInput<Fields> }
+  | { op: 'update', id: string, body: UserPatch<Fields>, ifMatch?: Versions }
+  | { op: 'delete', id: string, ifMatch?: Versions }
+
+/** Options of a batch. */
+export interface UserBatchOptions extends CreateOptions {
+  /** All operations or none. Default false. */
+  atomic?: boolean
+}
+
+/** What became of an operation of a batch. */
+export interface UserBatchResult<Fields = UserFields> {
+  /** As of a response to it alone, such as 201. */
+  status: number
+  /** The user after it. null: of a deletion, of an error, and in a repetition of a user that is deleted since. */
+  user: User<Fields> | null
+  error: UsersError | null
+}
 
 /** The operations on users in process. Every method throws UsersError alone. `Fields`: the host's own. */
 export interface UserMethods<Fields = UserFields> extends AsyncIterable<User<Fields>> {
@@ -36,6 +58,17 @@ export interface UserMethods<Fields = UserFields> extends AsyncIterable<User<Fie
   update (id: string, patch: UserPatch<Fields>, options?: WriteOptions): Promise<User<Fields>>
   /** @throws `user_not_found`, `precondition_failed`, `precondition_required`, `storage_unavailable` */
   delete (id: string, options?: DeleteOptions): Promise<void>
+  /**
+   * Makes operations in their order and in one step, so that nobody sees only some of them, and says for each what
+   * became of it. With `atomic`, one that is refused undoes all.
+   * @throws `validation_failed`, `batch_failed`, `idempotency_key_reused`, `idempotency_in_progress`,
+   * `storage_unavailable`
+   * @throws TypeError if the storage has no batches (`supports.batches`)
+   */
+  batch (
+    operations: ReadonlyArray<UserOperation<Fields>>,
+    options?: UserBatchOptions
+  ): Promise<Array<UserBatchResult<Fields>>>
   /**
    * Iterates over all users, or those of the query, reading a page at a time; each comes exactly once.
    * @throws `validation_failed`, `storage_unavailable`
@@ -113,7 +146,8 @@ export interface TransactionLike {
 type Columns = readonly Column[]
 
 // Options are copied: then `null` is no option, and anything but an object has members that are refused.
-function userMethods ({ users, openImport }: UsersServices, table: Columns, { user }: Presenter): UserMethods {
+function userMethods (services: UsersServices, table: Columns, { user }: Presenter): UserMethods {
+  const { users, openImport, writeBatch } = services
   async function * iterate (query: IterateQuery = {}): AsyncGenerator<User, void, undefined> {
     for await (const record of users.iterate({ ...query })) yield user(record)
   }
@@ -133,6 +167,11 @@ function userMethods ({ users, openImport }: UsersServices, table: Columns, { us
       return user(await users.change(id, patch, { ...options }, false))
     },
     delete: (id: string, options: DeleteOptions = {}) => users.remove(id, { ...options }),
+    async batch (operations: readonly UserOperation[], { atomic, ...options }: UserBatchOptions = {}) {
+      const input = { operations, ...(atomic !== undefined && { atomic }) }
+      const { results } = await writeBatch(input, options)
+      return results.map((each) => ({ ...each, user: each.user && user(each.user) }))
+    },
     iterate,
     export: exportUsers,
     import: (source: ImportSource, options: ImportOptions = {}) =>

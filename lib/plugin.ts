@@ -20,6 +20,7 @@ import { NO_FIELDS } from './fields/fields-schema.ts'
 import { createHostFields, type HostFields } from './fields/host-fields.ts'
 import { apiKeyRoutes } from './http/api-key-routes.ts'
 import { rechecks } from './http/authentication.ts'
+import { batchRoutes } from './http/batch-routes.ts'
 import { createConcurrencyLimit } from './http/concurrency-limit.ts'
 import { announceDeprecation } from './http/deprecation.ts'
 import { eventRoutes } from './http/event-routes.ts'
@@ -131,7 +132,8 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     eventLog?.tail.wake()
     for (const listener of onChange) listener()
   }
-  const { users, openImport } = usersOn(storage, publish, makeEvent)
+  const services = usersOn(storage, publish, makeEvent)
+  const { users, openImport, writeBatch } = services
   const publishKey = (type: KeyEventType, key: ApiKey, context: Context, recorded: NewEvent | null) => {
     securityLog.changed(type, key, context)
     publish(type, key, context, recorded)
@@ -146,7 +148,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   }
   const events = createEvents(emitter.on, eventLog)
   const table = tableColumns(schema)
-  const inProcess = createInProcess({ users, openImport, table, presenter, apiKeys, events, usersIn })
+  const inProcess = createInProcess({ ...services, table, presenter, apiKeys, events, usersIn })
   host.decorate(options.decoratorName, inProcess)
 
   const rateLimits = await createRateLimits(options)
@@ -201,6 +203,9 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     const openExport = createExports({ users, presenter, fields: schema })
     exportRoutes(scope, openExport, { ...settings, fields: schema, recheck: recheckFor('users:read') })
     importRoutes(scope, openImport, { ...settings, fields: schema, recheck: recheckFor('users:write') })
+    if (storage.supports.batches) {
+      batchRoutes(scope, writeBatch, presenter, { ...settings, ownerOf, rateLimits, securityLog })
+    }
     if (eventLog !== null) eventRoutes(scope, eventLog, { ...settings, recheck: recheckFor('events:read') })
     if (!options.apiKeyRoutes) return
     const staticScopes = staticKeys.map((key) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES)

@@ -5,6 +5,7 @@ import type { Publish } from './events/emitter.ts'
 import type { HostFields } from './fields/host-fields.ts'
 import type { CheckedOptions } from './options.ts'
 import { createImports, type OpenImport } from './transfer/import.ts'
+import { createBatches, type WriteBatch } from './users/batch.ts'
 import type { Presenter } from './users/presenter.ts'
 import { createUsersService, type PublishUser, type UsersService } from './users/service.ts'
 
@@ -12,6 +13,7 @@ import { createUsersService, type PublishUser, type UsersService } from './users
 export interface UsersServices {
   users: UsersService
   openImport: OpenImport
+  writeBatch: WriteBatch
 }
 
 /** Makes the function that makes the services of users on a storage: the mount's own, or one in a transaction. */
@@ -25,7 +27,8 @@ export function usersServices (fields: HostFields | null, presenter: Presenter, 
     const parts = { storage, fields, makeEvent, publish: publishUser }
     return {
       users: createUsersService({ ...parts, pageSize, requireIfMatch, idempotencyTtl }),
-      openImport: createImports(parts)
+      openImport: createImports(parts),
+      writeBatch: createBatches({ ...parts, requireIfMatch, idempotencyTtl })
     }
   }
 }

@@ -99,7 +99,7 @@ test('refuses requests without a valid key on every route, in the same words', a
     'an SQL injection': bearer("Bearer '||'1'='1"),
     'a very long token': bearer(`Bearer ${'x'.repeat(8000)}`)
   }
-  t.equal(routes.length, 8 * (METHODS.length - 1), 'each path with every method but CONNECT')
+  t.equal(routes.length, 9 * (METHODS.length - 1), 'each path with every method but CONNECT')
   queries = []
   const open: string[] = []
   for (const [ways, challenge, code] of [

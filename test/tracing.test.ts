@@ -109,7 +109,8 @@ test('a storage keeps its members, its private ones too, and mounts share what t
       return null
     }
   }
-  const own = Object(Object.assign(new Private(), { supports: { transactions: false, eventLog: false } }))
+  const supports = { transactions: false, eventLog: false, batches: false }
+  const own = Object(Object.assign(new Private(), { supports }))
   const seen = tracedStorage(own)
   t.equal(tracedStorage(own), seen)
   t.equal(await seen.findUser('x'), null)

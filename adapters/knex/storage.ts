@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import type { Storage, StorageInTransaction } from '../../lib/core/storage.ts'
 import { knexApiKeys } from './api-keys.ts'
+import { knexBatches } from './batches.ts'
 import { durabilityWarnings } from './connection/durability.ts'
 import type { Executor } from './connection/executor.ts'
 import type { KeyChangeListener } from './connection/key-change-listener.ts'
@@ -48,10 +49,12 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
 
   const writes = eventWrites(pool.dialect, names)
 
+  const usersOn = (executor: Executor) => knexUsers(executor, names, compaction, writes)
+
   function storageOn (executor: Executor, snapshots: SnapshotReads | null, close: () => Promise<void>): KnexStorage {
     return {
       name: executor.dialect.name,
-      supports: { transactions: true, eventLog: true },
+      supports: { transactions: true, eventLog: true, batches: true },
       ...createMigrator(executor, names),
       verifyCounts: countsVerifier(pool, names),
       rebuildCounts: compaction.rebuild,
@@ -60,7 +63,8 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
       connections: () => connectionsOf(knex),
       close,
       joinTransaction: join,
-      ...knexUsers(executor, names, compaction, writes),
+      ...usersOn(executor),
+      writeBatch: knexBatches(executor, names, usersOn),
       readUsers: userReading(executor, names, snapshots),
       ...knexApiKeys(executor, names, writes)
     }

@@ -1,4 +1,5 @@
 import type { Dialect } from './dialects/dialect.ts'
+import { idempotencySql } from './idempotency-sql.ts'
 import { EVENT_TARGETS, EVENT_VALUES, RECORDED } from './events/event-writes.ts'
 import { USER_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
@@ -16,17 +17,13 @@ const KEY_VALUES = 5
 export const COLUMN_COUNT = COLUMNS.length
 
 /** The statements that create users. */
-export function creationSql ({ p, batch, object }: Dialect, { users, idempotencyKeys, events }: Names) {
+export function creationSql (dialect: Dialect, names: Names) {
+  const { p, batch, object } = dialect
+  const { users, events } = names
+  const { claim } = idempotencySql(dialect, names)
   const columns = `(${COLUMNS.map(([name]) => name).join(', ')})`
   const values = COLUMNS.map((_column, i) => p(i + 1)).join(', ')
   const [userId, first] = [p(1), COLUMNS.length + 1]
-
-  /** Inserts a key, or renews an expired one. Its values from the nth: key, fingerprint, user as JSON, expiry, now. */
-  const claimKey = (n: number, id: string) =>
-    `INSERT INTO ${idempotencyKeys} AS k (key, fingerprint, user_id, created_user, expires_at) ` +
-    `VALUES (${p(n)}, ${p(n + 1)}, ${id}, ${p(n + 2)}, ${p(n + 3)}) ON CONFLICT (key) DO UPDATE SET ` +
-    'fingerprint = excluded.fingerprint, user_id = excluded.user_id, created_user = excluded.created_user, ' +
-    `expires_at = excluded.expires_at WHERE k.expires_at <= ${p(n + 4)} RETURNING 1 AS claimed`
 
   // A conflict is no error here, so that it aborts no transaction of a host's.
   const insertOrFail = `INSERT INTO ${users} ${columns} VALUES (${values})`
@@ -34,7 +31,7 @@ export function creationSql ({ p, batch, object }: Dialect, { users, idempotency
   const insertAllFrom = (rows: string) =>
     `INSERT INTO ${users} ${columns} SELECT ${COLUMNS.map(([name]) => `q_${name}`).join(', ')} ` +
     `FROM ${batch.lockTimeout}${rows} WHERE true${batch.order('q_email_key')} ON CONFLICT DO NOTHING RETURNING id`
-  const claimed = `WITH claimed AS (${claimKey(first, userId)})`
+  const claimed = `WITH claimed AS (${claim(first, userId)})`
   const insertClaimed = `INSERT INTO ${users} ${columns} ` +
     `SELECT ${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}::int, ${p(7)}::timestamptz, ` +
     `${p(8)}::timestamptz, ${p(9)}::json FROM claimed RETURNING id`
@@ -60,9 +57,6 @@ export function creationSql ({ p, batch, object }: Dialect, { users, idempotency
       `written AS (${insertAllFrom('q')}), recorded AS (INSERT INTO ${events} (${EVENT_TARGETS}) ` +
       `${recorded} FROM q JOIN written ON written.id = q_id) SELECT id FROM written`,
     /** Its sixth value is the user's id. */
-    insertKey: claimKey(1, p(6)),
-    findKey: 'SELECT fingerprint, user_id AS "userId", created_user AS "createdUser" ' +
-      `FROM ${idempotencyKeys} WHERE key = ${p(1)} AND expires_at > ${p(2)}`,
-    pruneKeys: `DELETE FROM ${idempotencyKeys} WHERE expires_at <= ${p(1)}`
+    insertKey: claim(1, p(6))
   }
 }

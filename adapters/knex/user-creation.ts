@@ -1,15 +1,15 @@
-import { isStorageError, StorageError } from '../../lib/core/storage-error.ts'
+import { StorageError } from '../../lib/core/storage-error.ts'
 import { requireSameRequest } from '../../lib/core/storage-rules.ts'
 import type { Creation, Idempotency, NewEvent, Storage, UserKeys, UserRecord } from '../../lib/core/storage.ts'
 import { groupCommits } from './batching/group-commit.ts'
-import { isLost } from './connection/driver-errors.ts'
+import { isLost, waitedTooLong } from './connection/driver-errors.ts'
 import type { Executor } from './connection/executor.ts'
 import type { Compaction } from './counting/compaction.ts'
 import type { EventWrites } from './events/event-writes.ts'
+import { idempotencySql } from './idempotency-sql.ts'
 import { namingTakenField } from './schema/field-indexes.ts'
 import type { Names } from './tables/names.ts'
 import { type Row, toCreatedUser } from './tables/rows.ts'
-import { creationSql } from './user-creation-sql.ts'
 import { type Asked, type Insertion, userInsertions } from './user-insertions.ts'
 
 type CreationStore = Pick<Storage, 'createUser' | 'pruneIdempotency'>
@@ -21,16 +21,9 @@ interface CreationParts {
   events: EventWrites
 }
 
-// PostgreSQL ended the statement, or its wait for a lock: the creation that holds the key is still running.
-const WAITED_TOO_LONG = ['57014', '55P03']
-
 function isSame (a: UserRecord, b: UserRecord): boolean {
   return a.name === b.name && a.email === b.email && a.createdAt === b.createdAt &&
     JSON.stringify(a.fields) === JSON.stringify(b.fields)
-}
-
-function waitedTooLong (error: unknown): boolean {
-  return isStorageError(error) && error.driverCode !== undefined && WAITED_TOO_LONG.includes(error.driverCode)
 }
 
 /** Creation of users in SQL, alone or together with an idempotency key. */
@@ -40,7 +33,7 @@ export function knexCreation (
   { findUser, findByEmailKey, compaction: { onCreate }, events }: CreationParts
 ): CreationStore {
   const { dialect, batching, query } = executor
-  const sql = creationSql(dialect, names)
+  const sql = idempotencySql(dialect, names)
   const { valuesAmongMany, insert, insertOrFail, insertAll, insertWithKey } = userInsertions(executor, names, events)
   const groupOf = (isRecorded: boolean) => batching === null
     ? null
@@ -78,11 +71,11 @@ export function knexCreation (
     const { user } = insertion
     while (true) {
       if (await insertWithKey(insertion, idempotency, asked)) return { user, replayed: false }
-      const [known] = await query(sql.findKey, [idempotency.key, idempotency.now])
+      const [known] = await query(sql.find, [idempotency.key, idempotency.now])
       // Deleted with its user, or expired, since: the key is free again.
       if (known === undefined) continue
       requireSameRequest(known['fingerprint'], idempotency)
-      return { user: toCreatedUser(known['createdUser']), replayed: known['userId'] !== user.id }
+      return { user: toCreatedUser(known['result']), replayed: known['userId'] !== user.id }
     }
   }
 
@@ -108,13 +101,14 @@ export function knexCreation (
         // Again if the connection was lost: the second attempt finds what the first one did.
         return await create().catch((error) => isLost(error) ? create() : Promise.reject(error))
       } catch (error) {
+        // Whoever holds the key is still running.
         if (idempotency === null || !waitedTooLong(error)) throw error
         throw new StorageError('idempotency_in_progress', 'the first creation with the key is still running')
       }
     },
 
     async pruneIdempotency (now) {
-      await query(sql.pruneKeys, [now])
+      await query(sql.prune, [now])
     }
   }
 }

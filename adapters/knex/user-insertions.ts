@@ -2,6 +2,7 @@ import type { Idempotency, NewEvent, UserRecord } from '../../lib/core/storage.t
 import type { Executor } from './connection/executor.ts'
 import type { Param } from './drivers/driver.ts'
 import { eventValues, type EventWrites, userEventValues } from './events/event-writes.ts'
+import { idempotencySql } from './idempotency-sql.ts'
 import type { Names } from './tables/names.ts'
 import type { Row } from './tables/rows.ts'
 import { COLUMN_COUNT, creationSql } from './user-creation-sql.ts'
@@ -21,7 +22,7 @@ export interface Insertion {
  * two tables with one, else in a transaction.
  */
 export function userInsertions ({ dialect, query, transaction }: Executor, names: Names, events: EventWrites) {
-  const sql = creationSql(dialect, names)
+  const sql = { ...creationSql(dialect, names), findKey: idempotencySql(dialect, names).find }
   const { batch, writesTwoTables } = dialect
 
   /** The values of a new user among many, and of its event. */

@@ -29,6 +29,17 @@ export class MemoryEvents implements EventLog {
     }
   }
 
+  /** Makes the function that undoes what is added from now on, as long as nothing is erased or pruned meanwhile. */
+  keeping (): () => void {
+    const count = this.#entries.length
+    return () => {
+      for (const { event: { id, subject, type } } of this.#entries.splice(count)) {
+        this.#positionOf.delete(id)
+        for (const list of [this.#ofSubject.get(subject), this.#ofType.get(type)]) list?.pop()
+      }
+    }
+  }
+
   async read ({ after, limit, types }: Parameters<EventLog['read']>[0]): ReturnType<EventLog['read']> {
     const position = after === null ? 0 : this.#positionOf.get(after)
     if (position === undefined) return null

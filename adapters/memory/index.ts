@@ -12,7 +12,7 @@ export function memory (): Storage {
   const events = new MemoryEvents()
   return {
     name: 'memory',
-    supports: { transactions: false, eventLog: true },
+    supports: { transactions: false, eventLog: true, batches: true },
     eventLog: events,
     webhooks: memoryWebhooks(events),
     joinTransaction () { throw new TypeError('fastify-users: the memory store has no transactions') },

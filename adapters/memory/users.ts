@@ -3,9 +3,10 @@ import { StorageError } from '../../lib/core/storage-error.ts'
 import { updateEvent, userEvent } from '../../lib/core/recorded-events.ts'
 import { requireVersion } from '../../lib/core/storage-rules.ts'
 import type {
-  Creation, Idempotency, NewEvent, Page, PageRequest, SchemaRequirements, Storage, UserFilter, UserKeys,
-  UserRecord
+  Creation, DeletionEvent, Idempotency, NewEvent, Page, PageRequest, SchemaRequirements, Storage, UserChanges,
+  UserFilter, UserKeys, UserRecord, UserUpdate, VersionGuard
 } from '../../lib/core/storage.ts'
+import { memoryBatches } from './batches.ts'
 import type { MemoryEvents } from './event-log.ts'
 import { FieldIndex } from './field-index.ts'
 import { IdempotencyRecords } from './idempotency-records.ts'
@@ -17,9 +18,9 @@ import { matching } from './user-filter.ts'
 
 type UserStore = Pick<Storage,
 'check' | 'migrate' | 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'readUsers' | 'updateUser' |
-'deleteUser'>
+'deleteUser' | 'writeBatch'>
 
-/** Users in memory. No method awaits anything, so each is atomic. */
+/** Users in memory. No write awaits anything, so each is atomic. */
 export function memoryUsers (events: MemoryEvents): UserStore {
   const entries = new Map<string, UserEntry>()
   const idOfEmail = new Map<string, string>()
@@ -40,6 +41,23 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     byField.index(requirements, () => entries.values())
   }
 
+  function put (entry: UserEntry): void {
+    const { id, record, emailKey } = entry
+    entries.set(id, entry)
+    idOfEmail.set(emailKey, id)
+    ordered.set(id, record)
+    byPrefix.move(entry, [], searchKeysOf(entry))
+    byField.move(entry, {}, record.fields)
+  }
+
+  function drop (entry: UserEntry): void {
+    byPrefix.move(entry, searchKeysOf(entry), [])
+    byField.move(entry, entry.record.fields, {})
+    entries.delete(entry.id)
+    idOfEmail.delete(entry.emailKey)
+    ordered.delete(entry.id)
+  }
+
   function add (user: UserRecord, { nameKey, emailKey }: UserKeys): UserEntry {
     const { id, name, email, fields, version, createdAt, updatedAt } = user
     // Copying may throw, so it comes before anything is changed.
@@ -47,10 +65,7 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     byField.requireFree(id, record.fields)
     claimEmail(emailKey, id)
     const entry: UserEntry = { id, record, nameKey, emailKey, idempotencyKeys: [] }
-    entries.set(id, entry)
-    ordered.set(id, record)
-    byPrefix.move(entry, [], searchKeysOf(entry))
-    byField.move(entry, {}, record.fields)
+    put(entry)
     return entry
   }
 
@@ -65,6 +80,85 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     byPrefix.move(entry, before, searchKeysOf(entry))
   }
 
+  function find (id: string): UserRecord | null {
+    const entry = entries.get(id)
+    return entry === undefined ? null : userOf(entry.record)
+  }
+
+  function create (
+    user: UserRecord,
+    keys: UserKeys,
+    idempotency: Idempotency | null,
+    event: NewEvent | null
+  ): Creation {
+    const before = idempotency === null ? null : idempotencyRecords.find(idempotency)
+    if (before !== null) return { user: userOf(before), replayed: true }
+    if (entries.has(user.id)) throw new StorageError('fault', 'another user has the id')
+    const entry = add(user, keys)
+    if (idempotency !== null) {
+      idempotencyRecords.add(idempotency, userOf(user))
+      entry.idempotencyKeys.push(idempotency.key)
+    }
+    if (event !== null) events.add(userEvent(event, user))
+    return { user: userOf(user), replayed: false }
+  }
+
+  function update (
+    id: string,
+    changes: UserChanges,
+    updatedAt: string,
+    guard: VersionGuard,
+    event: NewEvent | null
+  ): UserUpdate | null {
+    const entry = entries.get(id)
+    if (entry === undefined) return null
+    const { record } = entry
+    requireVersion(guard, record)
+    const name = changes.name ?? { value: record.name, key: entry.nameKey }
+    const email = changes.email ?? { value: record.email, key: entry.emailKey }
+    const keepsFields = changes.fields === undefined ||
+      JSON.stringify(changes.fields) === JSON.stringify(record.fields)
+    if (name.value === record.name && email.value === record.email && keepsFields) {
+      return { user: userOf(record), changed: false }
+    }
+    const fields = keepsFields ? record.fields : storedFields(changes.fields ?? {})
+    byField.requireFree(id, fields)
+    claimEmail(email.key, id)
+    if (email.key !== entry.emailKey) idOfEmail.delete(entry.emailKey)
+    const { version, createdAt } = record
+    const changed = { id, name: name.value, email: email.value, fields, version: version + 1, createdAt, updatedAt }
+    replace(entry, changed, { nameKey: name.key, emailKey: email.key })
+    if (event !== null) events.add(updateEvent(event, record, changed))
+    return { user: userOf(changed), changed: true }
+  }
+
+  function remove (id: string, guard: VersionGuard, event: DeletionEvent | null): UserRecord | null {
+    const entry = entries.get(id)
+    if (entry === undefined) return null
+    requireVersion(guard, entry.record)
+    drop(entry)
+    for (const key of entry.idempotencyKeys) idempotencyRecords.deleteOf(id, key)
+    if (event !== null) {
+      events.add(userEvent(event, entry.record))
+      if (event.erase) events.eraseOf(id)
+    }
+    return userOf(entry.record)
+  }
+
+  /** Makes the function that makes a user, or that there is none, as it is now. Others must not have its keys then. */
+  function keepingUser (id: string): () => void {
+    const before = entries.get(id)
+    const kept = before === undefined ? null : { ...before, records: idempotencyRecords.of(before.idempotencyKeys) }
+    return () => {
+      const entry = entries.get(id)
+      if (entry !== undefined) drop(entry)
+      if (kept === null) return
+      const { records, ...values } = kept
+      put(values)
+      idempotencyRecords.restore(records)
+    }
+  }
+
   return {
     async check (requirements) {
       try {
@@ -75,32 +169,13 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     },
     async migrate (requirements) { indexFields(requirements) },
 
-    async createUser (
-      user: UserRecord,
-      keys: UserKeys,
-      idempotency: Idempotency | null,
-      event: NewEvent | null = null
-    ): Promise<Creation> {
-      const before = idempotency === null ? null : idempotencyRecords.find(idempotency)
-      if (before !== null) return { user: userOf(before), replayed: true }
-      if (entries.has(user.id)) throw new StorageError('fault', 'another user has the id')
-      const entry = add(user, keys)
-      if (idempotency !== null) {
-        idempotencyRecords.add(idempotency, userOf(user))
-        entry.idempotencyKeys.push(idempotency.key)
-      }
-      if (event !== null) events.add(userEvent(event, user))
-      return { user: userOf(user), replayed: false }
-    },
+    createUser: async (user, keys, idempotency, event = null) => create(user, keys, idempotency, event),
 
     async pruneIdempotency (now) {
       idempotencyRecords.prune(now)
     },
 
-    async findUser (id) {
-      const entry = entries.get(id)
-      return entry === undefined ? null : userOf(entry.record)
-    },
+    findUser: async (id) => find(id),
 
     async listUsers (filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>> {
       indexFields({ filterable: Object.keys(filter.fields) })
@@ -122,44 +197,17 @@ export function memoryUsers (events: MemoryEvents): UserStore {
       }
     },
 
-    async updateUser (id, changes, updatedAt, guard, event = null) {
-      const entry = entries.get(id)
-      if (entry === undefined) return null
-      const { record } = entry
-      requireVersion(guard, record)
-      const name = changes.name ?? { value: record.name, key: entry.nameKey }
-      const email = changes.email ?? { value: record.email, key: entry.emailKey }
-      const keepsFields = changes.fields === undefined ||
-        JSON.stringify(changes.fields) === JSON.stringify(record.fields)
-      if (name.value === record.name && email.value === record.email && keepsFields) {
-        return { user: userOf(record), changed: false }
-      }
-      const fields = keepsFields ? record.fields : storedFields(changes.fields ?? {})
-      byField.requireFree(id, fields)
-      claimEmail(email.key, id)
-      if (email.key !== entry.emailKey) idOfEmail.delete(entry.emailKey)
-      const { version, createdAt } = record
-      const changed = { id, name: name.value, email: email.value, fields, version: version + 1, createdAt, updatedAt }
-      replace(entry, changed, { nameKey: name.key, emailKey: email.key })
-      if (event !== null) events.add(updateEvent(event, record, changed))
-      return { user: userOf(changed), changed: true }
-    },
+    updateUser: async (id, changes, updatedAt, guard, event = null) => update(id, changes, updatedAt, guard, event),
 
-    async deleteUser (id, guard, event = null) {
-      const entry = entries.get(id)
-      if (entry === undefined) return null
-      requireVersion(guard, entry.record)
-      byPrefix.move(entry, searchKeysOf(entry), [])
-      byField.move(entry, entry.record.fields, {})
-      entries.delete(id)
-      idOfEmail.delete(entry.emailKey)
-      ordered.delete(id)
-      for (const key of entry.idempotencyKeys) idempotencyRecords.deleteOf(id, key)
-      if (event !== null) {
-        events.add(userEvent(event, entry.record))
-        if (event.erase) events.eraseOf(id)
-      }
-      return userOf(entry.record)
-    }
+    deleteUser: async (id, guard, event = null) => remove(id, guard, event),
+
+    writeBatch: memoryBatches({
+      findUser: find,
+      createUser: create,
+      updateUser: update,
+      deleteUser: remove,
+      entryOf: (id) => entries.get(id) ?? null,
+      keepingUser
+    }, { events, idempotencyRecords })
   }
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
-import type { Supports } from '../../lib/core/storage.ts'
 import { apiKeyCases } from './api-keys.ts'
+import { batchRaceCases } from './batch-races.ts'
+import { batchIdempotencyCases } from './batch-idempotency.ts'
+import { batchCases, batchEventCases } from './batches.ts'
 import type { Cases, Context } from './cases.ts'
 import { userCreationCases } from './create-user.ts'
 import { userDeletionCases } from './delete-user.ts'
@@ -25,7 +27,7 @@ import { listCases } from './list-users.ts'
 import { nearValueCases } from './near-values.ts'
 import { readingBesideCases, readingCases } from './read-users.ts'
 import { recordedCases } from './recorded-cases.ts'
-import { type Counts, type Lacking, reportOf } from './report.ts'
+import { type Counts, type Lacking, lackingOf, reportOf } from './report.ts'
 import { apiKeyEndCases } from './rotate-revoke-api-keys.ts'
 import { keyChangeCases, userChangeCases } from './seen-everywhere.ts'
 import { transactionEndCases } from './transaction-ends.ts'
@@ -149,17 +151,17 @@ export function testStorage (options: TestStorageOptions): void {
     })
   }
 
-  function addCases (cases: Cases, needs: (supports: Supports) => Lacking | null = () => null): void {
+  function addCases (cases: Cases, ...needs: Lacking[]): void {
     for (const [title, run] of Object.entries(cases)) {
       add(title, async ({ storage }) => {
-        const lacking = needs(storage.supports)
+        const lacking = lackingOf(storage.supports, needs)
         if (lacking === null) await run(storage, context)
         return lacking
       })
     }
   }
 
-  function addTransactionCases (cases: TransactionCases, needsLog: boolean): void {
+  function addTransactionCases (cases: TransactionCases, ...needs: Lacking[]): void {
     for (const [title, run] of Object.entries(cases)) {
       add(title, async ({ storage, begin }) => {
         if (!storage.supports.transactions) {
@@ -167,7 +169,8 @@ export function testStorage (options: TestStorageOptions): void {
           assert.throws(() => storage.joinTransaction({}), TypeError)
           return 'transactions'
         }
-        if (needsLog && !storage.supports.eventLog) return 'event log'
+        const lacking = lackingOf(storage.supports, needs)
+        if (lacking !== null) return lacking
         assert.ok(begin !== undefined, 'the store supports transactions: create() must give { storage, begin }')
         await endingTransactions(begin, (tracked) => run(storage, tracked, context))
         return null
@@ -182,9 +185,12 @@ export function testStorage (options: TestStorageOptions): void {
   for (const cases of outside) addCases(cases)
   const inside = { ...transactionCases, ...transactionEndCases, ...insideTransactionCases(subjects) }
   const logged = { ...eventCases, ...eventLogCases, ...recordedCases(writing) }
-  addCases(logged, ({ eventLog }) => eventLog ? null : 'event log')
-  addTransactionCases(inside, false)
-  addTransactionCases(eventTransactionCases, true)
+  addCases(logged, 'event log')
+  addCases({ ...batchCases, ...batchIdempotencyCases, ...batchRaceCases }, 'batches')
+  addCases(batchEventCases, 'event log', 'batches')
+  addTransactionCases(inside)
+  addTransactionCases(insideTransactionCases({ batches: { ...batchCases, ...batchIdempotencyCases } }), 'batches')
+  addTransactionCases(eventTransactionCases, 'event log')
 
   test('report', async () => {
     // Only some duties were selected: none is running any more, and none will end.

@@ -55,7 +55,7 @@ export function createModel (given: State = { users: [], apiKeys: [], creations:
 
   return {
     name: 'model',
-    supports: { transactions: false, eventLog: false },
+    supports: { transactions: false, eventLog: false, batches: false },
     joinTransaction () { throw new TypeError('the model has no transactions') },
     async check () {},
     async migrate () {},

@@ -1,7 +1,15 @@
+import type { Supports } from '../../lib/core/storage.ts'
+
 /** What a store may lack, in words. */
-export const OPTIONAL = ['transactions', 'event log'] as const
+export const OPTIONAL = ['transactions', 'event log', 'batches'] as const
 
 export type Lacking = typeof OPTIONAL[number]
+
+/** The first of these that a store declares unsupported; null: it has them all. */
+export function lackingOf ({ transactions, eventLog, batches }: Supports, needs: readonly Lacking[]): Lacking | null {
+  const has: Record<Lacking, boolean> = { transactions, 'event log': eventLog, batches }
+  return needs.find((need) => !has[need]) ?? null
+}
 
 /** How many duties there are, by what became of them. */
 export interface Counts {

@@ -123,16 +123,20 @@ export function watchedStorage (storage: Storage, watch: Watch): Storage {
 
   /** A function that the store calls back, for a copy of what it gives. `thrown` gets the errors of the function. */
   function watchedCallback (method: string, callback: (...given: unknown[]) => unknown, thrown: Set<unknown>): Run {
-    return async (...given) => {
+    const note = (error: unknown): never => {
+      thrown.add(error)
+      throw error
+    }
+    return (...given) => {
       const odd = oddPart(given, `what ${method} gives`, new Set())
       if (odd !== null) breach(`${odd}: give plain values of JSON`)
       const copies = structuredClone(given)
       changeAll(given)
       try {
-        await callback(...copies)
+        const answer = callback(...copies)
+        return answer instanceof Promise ? answer.catch(note) : answer
       } catch (error) {
-        thrown.add(error)
-        throw error
+        return note(error)
       }
     }
   }
@@ -185,7 +189,7 @@ export function watchedStorage (storage: Storage, watch: Watch): Storage {
     }
   }
 
-  const names: readonly string[] = METHODS
+  const names: readonly string[] = [...METHODS, ...storage.writeBatch === undefined ? [] : ['writeBatch']]
 
   /** The event log of the store, watched in the same way. */
   function watchedLog (log: EventLog): EventLog {

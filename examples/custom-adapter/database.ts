@@ -1,21 +1,22 @@
 import { createHash } from 'node:crypto'
 import { type Database, type Key, open } from 'lmdb'
 import {
-  type ApiKeyRecord, type EventRecord, type PageRequest, StorageError, type UserKeys, type UserRecord
+  type ApiKeyRecord, type EventRecord, type Json, type PageRequest, StorageError, type UserKeys, type UserRecord,
+  type WriteOutcome
 } from 'fastify-users'
 
-/** A user, the keys it is found by, and the creations that it answers for. */
+/** A user, the keys it is found by, and the idempotency keys that keep something of it. */
 export interface UserEntry {
   user: UserRecord
   keys: UserKeys
-  creations: string[]
+  requests: string[]
 }
 
-/** What is remembered of a creation under an idempotency key. */
-export interface CreationEntry {
+/** What is kept under an idempotency key: the user of a creation, or the answer of a batch. */
+export interface RequestEntry {
   fingerprint: string
   expiresAt: string
-  user: UserRecord
+  kept: { user: UserRecord } | { outcomes: WriteOutcome[], note: Json }
 }
 
 /**
@@ -38,7 +39,7 @@ export function openDatabase (path: string) {
     found: table<{ isUnique: boolean }>('found'),
     /** Such a field's name and value, with the user's id behind them. */
     fields: table<null, [string, string, string]>('fields'),
-    creations: table<CreationEntry>('creations'),
+    requests: table<RequestEntry>('requests'),
     apiKeys: table<ApiKeyRecord>('api_keys'),
     starts: table<string>('starts'),
     /** Recorded events by number, and what they are found by. */

@@ -10,7 +10,7 @@ export function lmdb (path: string): Storage {
   const { add, eraseOf, ...eventLog } = lmdbEvents(database)
   return {
     name: 'lmdb',
-    supports: { transactions: false, eventLog: true },
+    supports: { transactions: false, eventLog: true, batches: true },
     eventLog,
     joinTransaction () { throw new TypeError('LMDB has no transactions that outlive a turn of the event loop') },
     close: database.close,

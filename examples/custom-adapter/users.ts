@@ -1,26 +1,32 @@
 import {
+  type Creation,
+  type DeletionEvent,
   type Idempotency,
   type NewEvent,
   type Page,
   type PageRequest,
-  requireSameRequest,
   requireVersion,
   type Storage,
   StorageError,
   updateEvent,
+  type UserChanges,
   userEvent,
   type UserFilter,
   type UserKeys,
-  type UserRecord
+  type UserRecord,
+  type UserUpdate,
+  type VersionGuard
 } from 'fastify-users'
+import { lmdbBatches } from './batches.ts'
 import { type LmdbDatabase, pageOf, requireKeys, type UserEntry } from './database.ts'
 import type { LmdbEvents } from './events.ts'
+import { forget, keptOf } from './requests.ts'
 import { userSearch } from './user-search.ts'
 
 type UserStore = Pick<
   Storage,
   | 'check' | 'migrate' | 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'readUsers' | 'updateUser'
-  | 'deleteUser'
+  | 'deleteUser' | 'writeBatch'
 >
 
 /** The most users that are read together. */
@@ -28,7 +34,7 @@ const READ_PART = 1000
 
 /** Users in LMDB. Every write checks and writes in one transaction, of which there is one at a time. */
 export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add' | 'eraseOf'>): UserStore {
-  const { users, emails, prefixes, found, fields, creations, read, write } = database
+  const { users, emails, prefixes, found, fields, requests, read, write } = database
   const { fieldKeys, isTaken, isFilter, matching } = userSearch(database)
 
   /** Takes the place of an entry, or the first place of a new one. */
@@ -46,14 +52,14 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
     if (holder !== undefined) {
       throw new StorageError('field_taken', 'another user has the value of a unique field', undefined, holder.key)
     }
-    if (before !== undefined) remove(before)
+    if (before !== undefined) drop(before)
     users.putSync(id, entry)
     emails.putSync(emailKey, id)
     for (const key of [nameKey, emailKey]) prefixes.putSync([key, id], null)
     for (const key of fieldKeys(entry)) fields.putSync(key, null)
   }
 
-  function remove (entry: UserEntry): void {
+  function drop (entry: UserEntry): void {
     const {
       user: { id },
       keys: { nameKey, emailKey }
@@ -62,6 +68,76 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
     emails.removeSync(emailKey)
     for (const key of [nameKey, emailKey]) prefixes.removeSync([key, id])
     for (const key of fieldKeys(entry)) fields.removeSync(key)
+  }
+
+  const find = (id: string): UserRecord | null => users.get(id)?.user ?? null
+
+  function create (
+    user: UserRecord,
+    keys: UserKeys,
+    idempotency: Idempotency | null,
+    event: NewEvent | null
+  ): Creation {
+    const kept = idempotency === null ? null : keptOf(database, idempotency)
+    if (kept !== null) {
+      if ('user' in kept) return { user: kept.user, replayed: true }
+      throw new StorageError('idempotency_key_reused', 'the key is that of a batch')
+    }
+    if (users.doesExist(user.id)) throw new StorageError('fault', 'the id is taken')
+    put({ user, keys, requests: idempotency === null ? [] : [idempotency.key] })
+    if (idempotency !== null) {
+      const { key, fingerprint, expiresAt } = idempotency
+      requests.putSync(key, { fingerprint, expiresAt, kept: { user } })
+    }
+    events.add(event && userEvent(event, user))
+    return { user, replayed: false }
+  }
+
+  function update (
+    id: string,
+    { name, email, fields }: UserChanges,
+    updatedAt: string,
+    guard: VersionGuard,
+    event: NewEvent | null
+  ): UserUpdate | null {
+    const entry = users.get(id)
+    if (entry === undefined) return null
+    const { user, keys } = entry
+    requireVersion(guard, user)
+    if (
+      (name?.value ?? user.name) === user.name &&
+      (email?.value ?? user.email) === user.email &&
+      JSON.stringify(fields ?? user.fields) === JSON.stringify(user.fields)
+    ) { return { user, changed: false } }
+    const changed = {
+      ...user,
+      name: name?.value ?? user.name,
+      email: email?.value ?? user.email,
+      fields: fields ?? user.fields,
+      version: user.version + 1,
+      updatedAt
+    }
+    put(
+      {
+        ...entry,
+        user: changed,
+        keys: { nameKey: name?.key ?? keys.nameKey, emailKey: email?.key ?? keys.emailKey }
+      },
+      entry
+    )
+    events.add(event && updateEvent(event, user, changed))
+    return { user: changed, changed: true }
+  }
+
+  function remove (id: string, guard: VersionGuard, event: DeletionEvent | null): UserRecord | null {
+    const entry = users.get(id)
+    if (entry === undefined) return null
+    requireVersion(guard, entry.user)
+    drop(entry)
+    for (const key of entry.requests) forget(database, key, id)
+    events.add(event && userEvent(event, entry.user))
+    if (event?.erase === true) events.eraseOf(id)
+    return entry.user
   }
 
   function pageOfMatches (filter: UserFilter, { order, limit, from }: PageRequest): Page<UserRecord> {
@@ -105,35 +181,16 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
         }
       }),
 
-    createUser: (user: UserRecord, keys: UserKeys, idempotency: Idempotency | null, event: NewEvent | null = null) =>
-      write(() => {
-        const creation = idempotency === null ? null : idempotency.key
-        const known = creation === null ? undefined : creations.get(creation)
-        if (known !== undefined && idempotency !== null && known.expiresAt > idempotency.now) {
-          requireSameRequest(known.fingerprint, idempotency)
-          return { user: known.user, replayed: true }
-        }
-        if (users.doesExist(user.id)) throw new StorageError('fault', 'the id is taken')
-        put({ user, keys, creations: creation === null ? [] : [creation] })
-        if (creation !== null && idempotency !== null) {
-          creations.putSync(creation, {
-            fingerprint: idempotency.fingerprint,
-            expiresAt: idempotency.expiresAt,
-            user
-          })
-        }
-        events.add(event && userEvent(event, user))
-        return { user, replayed: false }
-      }),
+    createUser: (user, keys, idempotency, event = null) => write(() => create(user, keys, idempotency, event)),
 
     pruneIdempotency: (now) =>
       write(() => {
-        for (const { key, value } of [...creations.getRange()]) {
-          if (value.expiresAt <= now) creations.removeSync(key)
+        for (const { key, value } of [...requests.getRange()]) {
+          if (value.expiresAt <= now) requests.removeSync(key)
         }
       }),
 
-    findUser: (id) => read(() => users.get(id)?.user ?? null),
+    findUser: (id) => read(() => find(id)),
 
     listUsers: (filter, page) =>
       read(() =>
@@ -159,50 +216,11 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
       }
     },
 
-    updateUser: (id, { name, email, fields = null }, updatedAt, guard, event = null) =>
-      write(() => {
-        const entry = users.get(id)
-        if (entry === undefined) return null
-        const { user, keys } = entry
-        requireVersion(guard, user)
-        if (
-          (name?.value ?? user.name) === user.name &&
-          (email?.value ?? user.email) === user.email &&
-          JSON.stringify(fields ?? user.fields) === JSON.stringify(user.fields)
-        ) { return { user, changed: false } }
-        const changed = {
-          ...user,
-          name: name?.value ?? user.name,
-          email: email?.value ?? user.email,
-          fields: fields ?? user.fields,
-          version: user.version + 1,
-          updatedAt
-        }
-        put(
-          {
-            ...entry,
-            user: changed,
-            keys: { nameKey: name?.key ?? keys.nameKey, emailKey: email?.key ?? keys.emailKey }
-          },
-          entry
-        )
-        events.add(event && updateEvent(event, user, changed))
-        return { user: changed, changed: true }
-      }),
+    updateUser: (id, changes, updatedAt, guard, event = null) =>
+      write(() => update(id, changes, updatedAt, guard, event)),
 
-    deleteUser: (id, guard, event = null) =>
-      write(() => {
-        const entry = users.get(id)
-        if (entry === undefined) return null
-        requireVersion(guard, entry.user)
-        remove(entry)
-        for (const creation of entry.creations) {
-          // One that has expired may be another user's by now.
-          if (creations.get(creation)?.user.id === id) creations.removeSync(creation)
-        }
-        events.add(event && userEvent(event, entry.user))
-        if (event?.erase === true) events.eraseOf(id)
-        return entry.user
-      })
+    deleteUser: (id, guard, event = null) => write(() => remove(id, guard, event)),
+
+    writeBatch: lmdbBatches(database, { findUser: find, createUser: create, updateUser: update, deleteUser: remove })
   }
 }

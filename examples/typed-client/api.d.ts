@@ -77,6 +77,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/users/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create, update and delete users
+         * @description Operations are made in their order and answered each for itself, as they would be alone: each needs its scope, and counts for the limits. Nobody sees only some of them. `atomic`: all or none. An `Idempotency-Key` covers the whole. The body has at most 1024 KiB.
+         */
+        post: operations["writeUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events": {
         parameters: {
             query?: never;
@@ -603,7 +623,7 @@ export interface components {
              * @description Stable: switch on it.
              * @enum {string}
              */
-            code: "validation_failed" | "url_not_allowed" | "malformed_json" | "unauthorized" | "invalid_api_key" | "insufficient_scope" | "not_found" | "user_not_found" | "api_key_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "email_taken" | "field_taken" | "idempotency_in_progress" | "api_key_inactive" | "last_admin_key" | "events_expired" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "precondition_required" | "rate_limited" | "internal" | "storage_unavailable";
+            code: "validation_failed" | "url_not_allowed" | "malformed_json" | "unauthorized" | "invalid_api_key" | "insufficient_scope" | "not_found" | "user_not_found" | "api_key_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "email_taken" | "field_taken" | "batch_failed" | "idempotency_in_progress" | "api_key_inactive" | "last_admin_key" | "events_expired" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "precondition_required" | "rate_limited" | "internal" | "storage_unavailable";
             /** @description For people. */
             detail: string;
             /** @description The id of the request in the server’s log. */
@@ -677,6 +697,80 @@ export interface components {
              * @description An ordinary address, kept as sent, trimmed, and checked in that form; unique in any case.
              */
             email: string;
+        };
+        /**
+         * @example {
+         *       "operations": [
+         *         {
+         *           "op": "create",
+         *           "body": {
+         *             "name": "Ada Lovelace",
+         *             "email": "ada@example.org"
+         *           }
+         *         }
+         *       ],
+         *       "atomic": true
+         *     }
+         */
+        "users.Batch": {
+            operations: (components["schemas"]["users.BatchCreation"] | components["schemas"]["users.BatchUpdate"] | components["schemas"]["users.BatchDeletion"])[];
+            /** @description All operations or none. Absent: each for itself. */
+            atomic?: boolean;
+        };
+        "users.BatchCreation": {
+            /** @enum {string} */
+            op: "create";
+            body: components["schemas"]["users.UserInput"];
+        };
+        "users.BatchUpdate": {
+            /** @enum {string} */
+            op: "update";
+            /** @description The user’s id: a TypeID, sortable by creation. */
+            id: string;
+            body: components["schemas"]["users.UserPatch"];
+            /**
+             * @description As the header If-Match: entity tags of the user, or `*`.
+             * @example "3"
+             */
+            ifMatch?: string;
+        };
+        "users.BatchDeletion": {
+            /** @enum {string} */
+            op: "delete";
+            /** @description The user’s id: a TypeID, sortable by creation. */
+            id: string;
+            /**
+             * @description As the header If-Match: entity tags of the user, or `*`.
+             * @example "3"
+             */
+            ifMatch?: string;
+        };
+        "users.BatchResults": {
+            /** @description In the order of the operations. */
+            data: components["schemas"]["users.BatchResult"][];
+        };
+        "users.BatchResult": {
+            /** @description As of a response to the operation alone. */
+            status: number;
+            /** @description The entity tag of the user. */
+            etag?: string;
+            /** @description The user after it, problem details (RFC 9457), or null: of a deletion, and in a repetition of a user that is deleted since. */
+            body: components["schemas"]["users.User"] | components["schemas"]["users.PartProblem"] | null;
+        };
+        "users.PartProblem": {
+            /** Format: uri */
+            type: string;
+            title: string;
+            status: number;
+            /**
+             * @description Stable: switch on it.
+             * @enum {string}
+             */
+            code: "validation_failed" | "url_not_allowed" | "malformed_json" | "unauthorized" | "invalid_api_key" | "insufficient_scope" | "not_found" | "user_not_found" | "api_key_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "email_taken" | "field_taken" | "batch_failed" | "idempotency_in_progress" | "api_key_inactive" | "last_admin_key" | "events_expired" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "precondition_required" | "rate_limited" | "internal" | "storage_unavailable";
+            /** @description For people. */
+            detail: string;
+            /** @description Every fault of the operation. */
+            errors?: components["schemas"]["users.Fault"][];
         };
         "users.EventList": {
             data: components["schemas"]["users.Event"][];
@@ -3026,6 +3120,305 @@ export interface operations {
                         status?: 405;
                         /** @enum {string} */
                         code?: "method_not_allowed";
+                    };
+                };
+            };
+            /** @description `rate_limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 429;
+                        /** @enum {string} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
+            /** @description `internal`: Internal error. */
+            500: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 500;
+                        /** @enum {string} */
+                        code?: "internal";
+                    };
+                };
+            };
+            /** @description `storage_unavailable`: Storage unavailable. */
+            503: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 503;
+                        /** @enum {string} */
+                        code?: "storage_unavailable";
+                    };
+                };
+            };
+        };
+    };
+    writeUsers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A creation repeated with the same key gets the first answer again; use a random UUID. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["users.Batch"];
+            };
+        };
+        responses: {
+            /** @description What became of each operation. */
+            200: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The answer is that of the first request with this key. */
+                    "Idempotency-Replayed"?: "true";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["users.BatchResults"];
+                };
+            };
+            /** @description `validation_failed`: Validation failed; `malformed_json`: Malformed JSON. */
+            400: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 400;
+                        /** @enum {string} */
+                        code?: "validation_failed" | "malformed_json";
+                    };
+                };
+            };
+            /** @description `unauthorized`: Authentication required; `invalid_api_key`: Invalid API key. */
+            401: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 401;
+                        /** @enum {string} */
+                        code?: "unauthorized" | "invalid_api_key";
+                    };
+                };
+            };
+            /** @description `insufficient_scope`: Insufficient scope. */
+            403: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The challenge (RFC 6750 section 3). */
+                    "WWW-Authenticate"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 403;
+                        /** @enum {string} */
+                        code?: "insufficient_scope";
+                    };
+                };
+            };
+            /** @description `method_not_allowed`: Method not allowed. */
+            405: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The methods of this path. */
+                    Allow?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 405;
+                        /** @enum {string} */
+                        code?: "method_not_allowed";
+                    };
+                };
+            };
+            /** @description `batch_failed`: Batch failed; `idempotency_in_progress`: Request in progress. */
+            409: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 409;
+                        /** @enum {string} */
+                        code?: "batch_failed" | "idempotency_in_progress";
+                    };
+                };
+            };
+            /** @description `body_too_large`: Body too large. */
+            413: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 413;
+                        /** @enum {string} */
+                        code?: "body_too_large";
+                    };
+                };
+            };
+            /** @description `unsupported_media_type`: Unsupported media type. */
+            415: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description The media types that a body may have. */
+                    Accept?: string;
+                    /** @description The media types that a body may have (RFC 5789 section 2.2). */
+                    "Accept-Patch"?: string;
+                    /** @description A body has no content coding. */
+                    "Accept-Encoding"?: string;
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 415;
+                        /** @enum {string} */
+                        code?: "unsupported_media_type";
+                    };
+                };
+            };
+            /** @description `idempotency_key_reused`: Idempotency key reused. */
+            422: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 422;
+                        /** @enum {string} */
+                        code?: "idempotency_key_reused";
                     };
                 };
             };

@@ -75,6 +75,11 @@ export const errorTable = Object.freeze({
     title: 'Value already in use',
     detail: 'Another user has this value of a unique field.'
   },
+  batch_failed: {
+    status: 409,
+    title: 'Batch failed',
+    detail: 'An operation of the batch failed, so that none was made; errors name it.'
+  },
   idempotency_in_progress: {
     status: 409,
     title: 'Request in progress',

@@ -29,6 +29,10 @@ export const PAGE_MAX = 1_000_000_000
 export const PAGE_SIZE_MAX = 10_000
 /** Bytes in a request body. */
 export const BODY_MAX = 16 * 1024
+/** Operations in a batch. */
+export const BATCH_MAX = 1000
+/** Bytes in the body of a batch. */
+export const BATCH_BODY_MAX = 1024 * 1024
 /** Bytes of all own fields of a user, as JSON. */
 export const FIELDS_MAX = 16 * 1024
 /** Characters in the JSON text of a unique field's value. */

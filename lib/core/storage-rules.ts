@@ -1,5 +1,7 @@
-import { StorageError } from './storage-error.ts'
-import type { ApiKeyRecord, EventLog, Idempotency, Storage, UserRecord, VersionGuard } from './storage.ts'
+import { isStorageError, StorageError } from './storage-error.ts'
+import type {
+  ApiKeyRecord, EventLog, Idempotency, Storage, UserRecord, VersionGuard, WriteOutcome
+} from './storage.ts'
 
 /** Every method of the interface. */
 export const METHODS = [
@@ -23,6 +25,9 @@ export function missingFrom (candidate: unknown): string[] {
     ...typeof members['name'] === 'string' ? [] : ['name'],
     ...typeof members['supports'] === 'object' && members['supports'] !== null ? [] : ['supports'],
     ...Object(members['supports'])['eventLog'] === true && !isEventLog(members['eventLog']) ? ['eventLog'] : [],
+    ...Object(members['supports'])['batches'] === true && typeof members['writeBatch'] !== 'function'
+      ? ['writeBatch']
+      : [],
     ...METHODS.filter((name) => typeof members[name] !== 'function')
   ]
 }
@@ -54,6 +59,20 @@ export function requireVersion ({ ifVersion, unlessVersion }: VersionGuard, { ve
 export function requireSameRequest (fingerprint: unknown, idempotency: Idempotency): void {
   if (fingerprint === idempotency.fingerprint) return
   throw new StorageError('idempotency_key_reused', 'the key is known from another request')
+}
+
+/** What a refusal makes of a write of a batch. @throws the error, if it is none that refuses one write alone */
+export function refusalOf (error: unknown): WriteOutcome {
+  if (!isStorageError(error)) throw error
+  const { code, field = '' } = error
+  if (code === 'field_taken') return { code, field }
+  if (code === 'email_taken' || code === 'version_mismatch') return { code }
+  throw error
+}
+
+/** The outcomes as an idempotency key keeps them: without the users, who may be deleted later. */
+export function withoutUsers (outcomes: readonly WriteOutcome[]): WriteOutcome[] {
+  return outcomes.map((outcome) => outcome.code === 'done' ? { ...outcome, user: null } : structuredClone(outcome))
 }
 
 function isActiveAt (key: ApiKeyRecord, now: string): boolean {

@@ -29,15 +29,17 @@
  *   to do, or repeats an earlier creation records none. A store without an event log is never given one.
  */
 
-import type { DeletionEvent, EventLog } from './event-log.ts'
+import type { DeletionEvent } from './event-log.ts'
+import type { OptionalMembers } from './optional-members.ts'
 import type {
   ApiKeyRecord, Creation, Idempotency, NewEvent, OnUsers, Page, PageRequest,
   SchemaRequirements, UserChanges, UserFilter, UserKeys, UserRecord, UserUpdate, VersionGuard
 } from './records.ts'
-import type { WebhookStore } from './webhook-store.ts'
 
 export type * from './event-log.ts'
+export type * from './optional-members.ts'
 export type * from './records.ts'
+export type * from './user-writes.ts'
 export type * from './webhook-store.ts'
 
 /** What a store may lack, as data: the conformance kit prints it. */
@@ -46,6 +48,8 @@ export interface Supports {
   transactions: boolean
   /** Writes record their `event`, and there is an `eventLog` that reads them. */
   eventLog: boolean
+  /** There is a `writeBatch`. */
+  batches: boolean
 }
 
 /**
@@ -58,39 +62,6 @@ export interface StorageInTransaction extends Storage {
    * after a rollback.
    */
   afterCommit (callback: () => void): void
-}
-
-/** What a store may have beside the required members. */
-export interface OptionalMembers {
-  /**
-   * Calls the listener whenever API keys may have changed in another process, and whenever such a change may
-   * have been missed. Returns a function that removes the listener. It only makes revocations visible sooner: without
-   * it they are seen within the option `keyCache`.
-   */
-  watchApiKeys? (listener: () => void): () => void
-
-  /** What `migrate` has done, for the log. `created`: there was no schema before, so the store is empty. */
-  readonly migrated?: { readonly created: boolean }
-
-  /**
-   * What whoever runs the server should know of how the database is set up, such as one that does not wait for its
-   * disk: a sentence for each, for the log. Asked once, at start.
-   */
-  warnings? (): Promise<readonly string[]>
-  /**
-   * How many requests the store serves best at a time, such as four for each connection: more wait in the plugin, and
-   * are refused when that takes long. Without it, and without the option `maxInFlight`, they all reach the store.
-   */
-  readonly concurrency?: number
-
-  /** How many connections of the pool are used and free, and how many calls wait for one; now, for gauges. */
-  connections? (): { used: number, free: number, waiting: number }
-
-  /** Required if `supports.eventLog` is true. */
-  readonly eventLog?: EventLog
-
-  /** What `fastify-users/webhooks` needs, beside the event log. */
-  readonly webhooks?: WebhookStore
 }
 
 /** The interface that an adapter implements. Every member is required, but for those of {@link OptionalMembers}. */

@@ -85,7 +85,7 @@ export function traced<Trace extends object, Value> (
 
 const METHODS = [
   'check', 'migrate', 'createUser', 'pruneIdempotency', 'findUser', 'listUsers', 'readUsers', 'updateUser',
-  'deleteUser',
+  'deleteUser', 'writeBatch',
   'createApiKey', 'findApiKey', 'findApiKeyByStart', 'listApiKeys', 'rotateApiKey', 'revokeApiKey', 'touchApiKey'
 ]
 const PARTS = ['eventLog', 'webhooks']

@@ -29,7 +29,12 @@ export async function authenticateRequest (
 }
 
 /** @throws UsersError `insufficient_scope` with its challenge (RFC 6750 section 3.1) if the caller lacks the scope */
-export function requireScope (request: FastifyRequest, caller: Caller, scope: Scope, log: SecurityLog): void {
+export function requireScope (
+  request: FastifyRequest,
+  caller: Caller,
+  scope: Scope,
+  log: Pick<SecurityLog, 'denied'>
+): void {
   if (caller.principal.scopes.includes(scope)) return
   log.denied(request, caller, scope)
   throw insufficientScope([scope])

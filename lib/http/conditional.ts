@@ -43,6 +43,14 @@ function parseEntityTags (text: string): '*' | EntityTag[] | null {
 
 type Versions = '*' | number[]
 
+/** The versions that a list of entity tags names; null: it is malformed. */
+export function parseVersions (text: string, acceptsWeak: boolean): Versions | null {
+  const tags = parseEntityTags(text)
+  if (tags === null || tags === '*') return tags
+  // A tag that is not of ours matches nothing, and in the strong comparison a weak one does not either.
+  return tags.filter((tag) => (acceptsWeak || !tag.weak) && VERSION.test(tag.opaque)).map((tag) => Number(tag.opaque))
+}
+
 function versionsIn (
   request: FastifyRequest,
   name: 'if-match' | 'if-none-match',
@@ -51,14 +59,10 @@ function versionsIn (
 ): Versions | undefined {
   const text = header(request, name)
   if (text === undefined) return undefined
-  const tags = parseEntityTags(text)
-  if (tags === null) {
-    faults.push({ header: name, code: 'format', detail: 'must be * or a list of entity tags' })
-    return undefined
-  }
-  if (tags === '*') return '*'
-  // A tag that is not of ours matches nothing, and in the strong comparison a weak one does not either.
-  return tags.filter((tag) => (acceptsWeak || !tag.weak) && VERSION.test(tag.opaque)).map((tag) => Number(tag.opaque))
+  const versions = parseVersions(text, acceptsWeak)
+  if (versions !== null) return versions
+  faults.push({ header: name, code: 'format', detail: 'must be * or a list of entity tags' })
+  return undefined
 }
 
 /**

@@ -18,10 +18,12 @@ const FASTIFY_CODES = new Map<string, ErrorCode>([
   ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'malformed_json']
 ])
 
-function asUsersError (thrown: FastifyError): UsersError | null {
+function asUsersError (thrown: FastifyError, { routeOptions: { bodyLimit } }: FastifyRequest): UsersError | null {
   if (thrown instanceof UsersError) return thrown
   const code = FASTIFY_CODES.get(thrown.code)
-  return code === undefined ? null : new UsersError(code)
+  if (code === undefined) return null
+  if (code !== 'body_too_large' || bodyLimit === undefined) return new UsersError(code)
+  return new UsersError(code, { detail: `The request body is larger than ${bodyLimit / 1024} KiB.` })
 }
 
 function logServerError (error: UsersError, request: FastifyRequest): void {
@@ -65,7 +67,7 @@ export function createErrorHandler (
   onError: (error: UsersError, request: FastifyRequest) => void
 ) {
   return (thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
-    const error = asUsersError(thrown)
+    const error = asUsersError(thrown, request)
     if (error === null) throw thrown
     if (error.statusCode >= 500) logServerError(error, request)
     onError(error, request)

@@ -3,6 +3,7 @@ import { errorTable } from '../core/error-table.ts'
 import { EMAIL_MAX, NAME_MAX, OVERLAP_MAX } from '../core/limits.ts'
 import type { PageSize } from '../core/paging.ts'
 import { EVENT_TYPES } from '../events/types.ts'
+import { batchComponents } from './batch-components.ts'
 import { capabilitiesComponents } from './capabilities-operation.ts'
 import { eventId, keyId, list, moment, object, userId } from './component-parts.ts'
 import type { DescribedFields } from './described-fields.ts'
@@ -58,15 +59,19 @@ const keyMembers: Readonly<Record<string, Schema>> = {
 }
 const OPTIONAL_KEY_MEMBERS = ['expiresAt', 'revokedAt', 'lastUsedAt', 'rotatedFrom']
 
+const problemMembers: Readonly<Record<string, Schema>> = {
+  type: { type: 'string', format: 'uri' },
+  title: { type: 'string' },
+  status: { type: 'integer', minimum: 400, maximum: 599 },
+  code: { type: 'string', enum: Object.keys(errorTable), description: 'Stable: switch on it.' },
+  detail: { type: 'string', description: 'For people.' }
+}
+
 /** Components of errors and lists. */
 const sharedComponents = ({ max }: PageSize): Readonly<Record<string, Schema>> => ({
   /** Problem details (RFC 9457). */
   Problem: object({
-    type: { type: 'string', format: 'uri' },
-    title: { type: 'string' },
-    status: { type: 'integer', minimum: 400, maximum: 599 },
-    code: { type: 'string', enum: Object.keys(errorTable), description: 'Stable: switch on it.' },
-    detail: { type: 'string', description: 'For people.' },
+    ...problemMembers,
     requestId: { type: 'string', description: 'The id of the request in the server’s log.' },
     errors: { type: 'array', items: { $ref: 'Fault' }, minItems: 1, description: 'Every fault of the request.' }
   }, {
@@ -80,6 +85,11 @@ const sharedComponents = ({ max }: PageSize): Readonly<Record<string, Schema>> =
       requestId: 'req-1'
     }
   }),
+  /** Problem details of one operation among many. */
+  PartProblem: object({
+    ...problemMembers,
+    errors: { type: 'array', items: { $ref: 'Fault' }, minItems: 1, description: 'Every fault of the operation.' }
+  }, { optional: ['errors'] }),
   Fault: object({
     pointer: { type: 'string', description: 'JSON Pointer (RFC 6901) into the body.' },
     parameter: { type: 'string', description: 'Name of the query parameter.' },
@@ -97,10 +107,12 @@ const sharedComponents = ({ max }: PageSize): Readonly<Record<string, Schema>> =
   }, { optional: ['page'], example: { page: 1, limit: 20, total: 1 } })
 })
 
+const inputOf = (example: object) => ({ name: USER.name, email: USER.email, ...example })
+
 /** Components of users. */
 function userComponents (pageSize: PageSize, fields: DescribedFields): Readonly<Record<string, Schema>> {
   const { user, patch, optional, omissible, example } = fields
-  const input = example && { name: USER.name, email: USER.email, ...example }
+  const input = example && inputOf(example)
   const times = { createdAt: moment('When the user was created.'), updatedAt: moment('When the user last changed.') }
   return {
     User: object(
@@ -214,6 +226,7 @@ export function componentsFor (pageSize: PageSize, fields: DescribedFields): Rea
   return {
     ...sharedComponents(pageSize),
     ...userComponents(pageSize, fields),
+    ...batchComponents(fields.example && inputOf(fields.example)),
     ...keyComponents(pageSize),
     ...eventComponents(pageSize, fields),
     ...webhookComponents(pageSize),

@@ -51,7 +51,7 @@ function splitBody (body: unknown, fields: HostFields | null): SplitBody {
 }
 
 /** The values of a new user. */
-interface CheckedCreation { name: CheckedText, email: CheckedText, fields: JsonObject }
+export interface CheckedCreation { name: CheckedText, email: CheckedText, fields: JsonObject }
 
 /** Checks the body of a creation: every fault, or all values. */
 export function checkCreate (body: unknown, hostFields: HostFields | null): CheckedCreation | { faults: Fault[] } {

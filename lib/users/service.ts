@@ -1,7 +1,7 @@
 import { type Call, type Context, FROM_PROCESS } from '../core/context.ts'
 import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
-import { isUserId, newId } from '../core/ids.ts'
+import { isUserId } from '../core/ids.ts'
 import { createKeyedQueue } from '../core/keyed-queue.ts'
 import type { MakeEvent } from '../core/new-event.ts'
 import { partsOf } from '../core/parts.ts'
@@ -16,8 +16,9 @@ import { NO_FIELDS } from '../fields/fields-schema.ts'
 import type { CheckedFields, HostFields } from '../fields/host-fields.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
 import { listQueryCheck, walkQueryCheck } from './list-query.ts'
-import { checkCreate, checkUpdate } from './rules.ts'
 import type { UserEventType } from './members.ts'
+import { newUserOf } from './new-user.ts'
+import { checkCreate, checkUpdate } from './rules.ts'
 import { type DeleteOptions, eraseFaults, guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
 
 export interface UsersServiceOptions {
@@ -46,6 +47,13 @@ export type PublishUser =
 const PATCH_ATTEMPTS = 100
 
 export type UsersService = ReturnType<typeof createUsersService>
+
+/** The error of a write without the precondition that the host asks for. */
+export function preconditionRequired (): UsersError {
+  return new UsersError('precondition_required', {
+    errors: [{ header: 'if-match', code: 'required', detail: 'is required' }]
+  })
+}
 
 function throwFaults<Checked extends object> (
   priorFaults: readonly Fault[],
@@ -76,9 +84,7 @@ export function createUsersService (options: UsersServiceOptions) {
   async function requirePrecondition (id: string, { ifMatch }: WriteOptions): Promise<void> {
     if (!requireIfMatch || ifMatch !== undefined) return
     await get(id)
-    throw new UsersError('precondition_required', {
-      errors: [{ header: 'if-match', code: 'required', detail: 'is required' }]
-    })
+    throw preconditionRequired()
   }
 
   /** `ownerOf`: finds whose idempotency key it is; by default the actor's. */
@@ -90,18 +96,7 @@ export function createUsersService (options: UsersServiceOptions) {
     const checked = checkCreate(input, fields)
     throwFaults([...priorFaults, ...createOptionsFaults(options)], checked)
     const { idempotencyKey } = options
-    const { name, email } = checked
-    const now = new Date().toISOString()
-    const user = {
-      id: newId('usr'),
-      name: name.value,
-      email: email.value,
-      fields: checked.fields,
-      version: 1,
-      createdAt: now,
-      updatedAt: now
-    }
-    const keys = { emailKey: email.key, nameKey: name.key }
+    const { user, keys } = newUserOf(checked)
     const idempotency = idempotencyKey === undefined
       ? null
       : idempotencyOf(idempotencyKey, input, ownerOf === undefined ? context.actor : await ownerOf(), idempotencyTtl)

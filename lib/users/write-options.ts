@@ -34,7 +34,8 @@ function isVersion (value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) > 0
 }
 
-function isVersions (value: unknown): boolean {
+/** True if this can be the versions of a precondition. */
+export function isVersions (value: unknown): value is Versions {
   return value === '*' || isVersion(value) || (Array.isArray(value) && value.every(isVersion))
 }
 

@@ -56,7 +56,9 @@ if (process.env['UPDATE'] === '1') await writeFile(FILE, `${JSON.stringify(found
 test('there are many mistakes of every theme, each with a title of its own', (t) => {
   t.equal(planted.size, plantedStores.length)
   t.ok(planted.size >= 150)
-  const themes = ['values', 'writes', 'lists', 'idempotency', 'api-keys', 'lifecycle', 'transactions', 'events']
+  const themes = [
+    'values', 'writes', 'lists', 'idempotency', 'api-keys', 'lifecycle', 'transactions', 'events', 'batches'
+  ]
   t.strictSame([...new Set(plantedStores.map(({ theme }) => theme))], themes)
   t.end()
 })

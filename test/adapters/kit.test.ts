@@ -6,7 +6,7 @@ import { EVENT_LOG_METHODS, METHODS } from '../../lib/core/storage-rules.ts'
 import { StorageError } from '../../lib/core/storage-error.ts'
 import type { Storage } from '../../lib/core/storage.ts'
 import { DUTIES, KIT_TESTS, passedReport, registered, REPORT_TEST } from '../helpers/kit.ts'
-import { LoggedStore } from '../helpers/planted-stores/logged-store.ts'
+import { BatchStore } from '../helpers/planted-stores/batch-store.ts'
 import { PlainStore } from '../helpers/planted-stores/plain-store.ts'
 
 type Create = TestStorageOptions['create']
@@ -42,7 +42,7 @@ test('every method of the interface has a duty, and no name is used twice', asyn
   const subjects = DUTIES.flatMap((duty) => (duty.split(': ')[0] ?? '').split(', '))
   const methods = new Set(subjects.map((part) => part.split(' with ')[0]))
   const ofLog = EVENT_LOG_METHODS.map((name) => `eventLog.${name}`)
-  const others = ['histories', 'watchApiKeys', 'eventLog', ...ofLog]
+  const others = ['histories', 'watchApiKeys', 'eventLog', 'writeBatch', ...ofLog]
   t.strictSame([...methods].sort(), [...METHODS, ...others].sort())
   t.equal(new Set(KIT_TESTS).size, KIT_TESTS.length)
   t.equal(KIT_TESTS.at(-1), REPORT_TEST)
@@ -50,7 +50,7 @@ test('every method of the interface has a duty, and no name is used twice', asyn
 
 test('passes plain stores that are right, with and without transactions and an event log', async (t) => {
   const { failed, lines } = await failuresOf(() => {
-    const storage = new LoggedStore()
+    const storage = new BatchStore()
     return { storage, begin: () => storage.begin() }
   })
   t.strictSame(failed, [])
@@ -64,8 +64,8 @@ test('passes plain stores that are right, with and without transactions and an e
   t.match(without.lines[1], 'without transactions, with event log')
   const unlogged = await failuresOf(plainStore)
   t.strictSame(unlogged.failed, [])
-  t.match(unlogged.lines[0], passedReport('plain', { transactions: true, eventLog: false }))
-  t.match(unlogged.lines[1], 'with transactions, without event log')
+  t.match(unlogged.lines[0], passedReport('plain', { transactions: true, eventLog: false, batches: false }))
+  t.match(unlogged.lines[1], 'with transactions, without event log, without batches')
 })
 
 test('the report is right in whatever order the duties run, and if only some of them run', async (t) => {

@@ -72,8 +72,8 @@ const OURS = new Set([
 ])
 /** Described headers that an answer may lack. */
 const OPTIONAL = new Set([
-  'link', 'idempotency-replayed', 'ratelimit', 'ratelimit-policy', 'sunset', '409 retry-after', '412 etag',
-  '415 accept', '415 accept-patch', '415 accept-encoding'
+  'link', 'idempotency-replayed', 'ratelimit', 'ratelimit-policy', 'sunset', '200 retry-after', '409 retry-after',
+  '412 etag', '415 accept', '415 accept-patch', '415 accept-encoding'
 ])
 
 const validators = new Map<string, ValidateFunction>()

@@ -30,16 +30,19 @@ export const DUTIES = KIT_TESTS.filter((name) => name !== REPORT_TEST)
 
 const transactionDuties = DUTIES.filter((name) => name.startsWith('joinTransaction')).length
 const needsLog = (name: string) => /^(?:joinTransaction, )?eventLog\b/.test(name)
+const needsBatches = (name: string) => /^writeBatch\b|about batches/.test(name)
 
-/** What a store has; by default an event log. */
-interface KitSupports { transactions: boolean, eventLog?: boolean }
+/** What a store has; by default an event log and batches. */
+interface KitSupports { transactions: boolean, eventLog?: boolean, batches?: boolean }
 
 /** The beginning of the report of a store that passes every duty that it supports. */
-export function passedReport (store: string, { transactions, eventLog = true }: KitSupports): string {
-  const withoutLog = DUTIES.filter((name) => needsLog(name) && (transactions || !name.startsWith('join'))).length
+export function passedReport (store: string, supports: KitSupports): string {
+  const { transactions, eventLog = true, batches = true } = supports
+  const reached = DUTIES.filter((name) => transactions || !name.startsWith('join'))
   const lacks = [
     ...transactions ? [] : [{ what: 'transactions', duties: transactionDuties }],
-    ...eventLog ? [] : [{ what: 'event log', duties: withoutLog }]
+    ...eventLog ? [] : [{ what: 'event log', duties: reached.filter(needsLog).length }],
+    ...batches ? [] : [{ what: 'batches', duties: reached.filter((name) => needsBatches(name)).length }]
   ]
   const passed = DUTIES.length - lacks.reduce((sum, { duties }) => sum + duties, 0)
   const words = lacks.map(({ what, duties }) => `${what} (${duties} duties)`).join(', ')

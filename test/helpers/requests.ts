@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { BATCH_BODY_MAX } from '../../lib/core/limits.ts'
 import type { DescribedOperation, Description } from './described.ts'
 import { valuesOf } from './values.ts'
 
@@ -178,7 +179,7 @@ export function requestsOf (
           bad('no JSON', 400, ({ headers }) => ({ headers: { ...headers, 'content-type': type }, body: '{"name":' })),
           bad('too large', 413, ({ headers }) => ({
             headers: { ...headers, 'content-type': type },
-            body: { name: 'x'.repeat(20_000) }
+            body: { name: 'x'.repeat(path.endsWith('/batch') ? BATCH_BODY_MAX : 20_000) }
           }))
         ])
     ]

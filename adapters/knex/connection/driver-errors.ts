@@ -92,6 +92,11 @@ export function isLost (error: unknown): boolean {
     LOST_CODES.includes(error.driverCode)
 }
 
+/** True if PostgreSQL has ended a statement because of a limit on its time, or on its wait for a lock. */
+export function waitedTooLong (error: unknown): boolean {
+  return isStorageError(error) && ['57014', '55P03'].includes(error.driverCode ?? '')
+}
+
 /**
  * True if the database has refused the statement, which therefore did nothing. After any other failure it is unknown
  * whether it was carried out, or it would fail again.
@@ -103,14 +108,15 @@ export function isRefused (error: unknown): boolean {
     (driverCode !== undefined && (REFUSED_SQLSTATE.test(driverCode) || REFUSED_SQLITE.test(driverCode)))
 }
 
-// The last one: a prepared statement is not there, because one before it in the pipeline, which prepared it, failed.
-const CONFLICTS = ['40001', '40P01', '26000']
+// 23503: a user was deleted between a statement and the check of a foreign key. The last one: a prepared statement is
+// not there, because one before it in the pipeline, which prepared it, failed.
+const CONFLICTS = ['40001', '40P01', '23503', '26000']
 
 /**
  * True if the statement conflicted with another one: it did nothing, and may succeed when it is repeated immediately.
  */
 export function isConflict (error: unknown): boolean {
-  return CONFLICTS.includes(property(error, 'code') ?? '')
+  return CONFLICTS.includes(property(error, isStorageError(error) ? 'driverCode' : 'code') ?? '')
 }
 
 /**

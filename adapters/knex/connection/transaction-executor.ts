@@ -6,6 +6,7 @@ import type { Names } from '../tables/names.ts'
 import { toStorageError } from './driver-errors.ts'
 import type { Executor, Query } from './executor.ts'
 import { afterCommit, hostTransaction, type Slot } from './host-transactions.ts'
+import { behindSavepoint } from './savepoint.ts'
 import { queryOn } from './statements.ts'
 
 export interface JoinedTransaction {
@@ -62,28 +63,17 @@ export function joinTransaction (
     return done
   }
 
-  /** PostgreSQL aborts a transaction with a failed statement. A savepoint keeps it usable. */
-  const behindSavepoint = <Value>(work: (query: Query) => Promise<Value>): Promise<Value> => next(async () => {
-    const savepoint = `fastify_users_${++state.savepoints}`
-    await send(`SAVEPOINT ${savepoint}`)
-    try {
-      const value = await work(send)
-      await send(`RELEASE SAVEPOINT ${savepoint}`)
-      return value
-    } catch (error) {
-      await send(`ROLLBACK TO SAVEPOINT ${savepoint}`).catch(() => {})
-      throw error
-    }
-  })
+  const withSavepoint = <Value>(work: (query: Query) => Promise<Value>): Promise<Value> =>
+    next(() => behindSavepoint(send, `fastify_users_${++state.savepoints}`, work))
 
   const executor: Executor = {
     dialect,
     batching: null,
     read: (sql, params) => next(() => send(sql, params)),
     query: (sql, params, { savepoint = false } = {}) => savepoint
-      ? behindSavepoint((query) => query(sql, params))
+      ? withSavepoint((query) => query(sql, params))
       : next(() => send(sql, params)),
-    transaction: (work, { exclusive = false } = {}) => behindSavepoint(async (query) => {
+    transaction: (work, { exclusive = false } = {}) => withSavepoint(async (query) => {
       if (exclusive && exclusiveLock !== null) await query(exclusiveLock, [names.lock])
       return work(query)
     })

@@ -9,6 +9,10 @@ import { LOCK_WAIT_MS } from './waits.ts'
 
 const LOCK_TIMEOUT_MS = 2000
 
+/** Locks a name of this schema until the end of the transaction. */
+const lockBy = (name: string): string => 'pg_advisory_xact_lock(hashtextextended(' +
+  `'fastify-users.' || coalesce(current_schema(), '') || '.' || ${name}, 0))`
+
 export const postgresDialect: Dialect = {
   ...pgDriver,
   ...postgresReading,
@@ -52,8 +56,8 @@ export const postgresDialect: Dialect = {
     readForLong: "SELECT set_config(name, '0', true) FROM pg_settings WHERE name IN " +
       "('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')",
     readsApart: null,
-    exclusiveLock: 'SELECT pg_advisory_xact_lock(hashtextextended(' +
-      "'fastify-users.' || coalesce(current_schema(), '') || '.' || $1, 0))",
+    exclusiveLock: `SELECT ${lockBy('$1')}`,
+    lockNames: `SELECT ${lockBy('name')} FROM unnest($1::text[]) AS name`,
     statementTimeout: (ms) => `SET LOCAL statement_timeout = ${ms}`,
     // Not by set_config: the first SELECT of a transaction takes its snapshot, and that must be taken behind its locks.
     liftTimeouts: 'SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0'

@@ -53,6 +53,7 @@ export const sqliteDialect: Dialect = {
     readsApart: "SELECT file <> '' AND (SELECT journal_mode FROM pragma_journal_mode) = 'wal' AS apart " +
       "FROM pragma_database_list WHERE name = 'main'",
     exclusiveLock: null,
+    lockNames: null,
     statementTimeout: null,
     liftTimeouts: null
   },

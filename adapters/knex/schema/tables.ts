@@ -42,14 +42,15 @@ function apiKeysTable ({ schema: { bytewise, moment, isId } }: Dialect, { apiKey
   ]
 }
 
+/** `user_id` is null, and `result` the outcomes, for a batch. */
 function idempotencyKeysTable ({ schema: { bytewise, moment, userReference } }: Dialect, names: Names): string[] {
   const { idempotencyKeys, quoted } = names
   return [
     `CREATE TABLE ${idempotencyKeys} (
         key ${bytewise} NOT NULL CONSTRAINT ${quoted('idempotency_keys_pkey')} PRIMARY KEY,
         fingerprint text NOT NULL,
-        user_id ${bytewise} NOT NULL${userReference(names)},
-        created_user text NOT NULL,
+        user_id ${bytewise}${userReference(names)},
+        result text NOT NULL,
         expires_at ${moment} NOT NULL
       )`,
     `CREATE INDEX ${quoted('idempotency_keys_user_id')} ON ${idempotencyKeys} (user_id)`,

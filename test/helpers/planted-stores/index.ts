@@ -2,6 +2,7 @@ import { apiKeys } from './api-keys.ts'
 import { apiKeysRaces } from './api-keys-races.ts'
 import { apiKeysRevoke } from './api-keys-revoke.ts'
 import { apiKeysRotate } from './api-keys-rotate.ts'
+import { batches } from './batches.ts'
 import { keyCaches, userCaches } from './caches.ts'
 import { events } from './events.ts'
 import { eventsEnds } from './events-ends.ts'
@@ -40,7 +41,8 @@ const themes: Record<string, Mistake[]> = {
   'api-keys': [...apiKeys, ...apiKeysRotate, ...apiKeysRevoke, ...apiKeysRaces, ...keyCaches],
   lifecycle: [...lifecycle, ...lifecycleClose, ...lifecycleErrors],
   transactions: [...transactions, ...transactionsEnds],
-  events: [...events, ...eventsReading, ...eventsEnds]
+  events: [...events, ...eventsReading, ...eventsEnds],
+  batches
 }
 
 /** Every planted mistake, with its theme. */

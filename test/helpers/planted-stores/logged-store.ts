@@ -18,7 +18,7 @@ interface Pending {
 
 /** A correct store with an event log. */
 export class LoggedStore extends PlainStore {
-  override supports = { transactions: true, eventLog: true }
+  override supports = { transactions: true, eventLog: true, batches: false }
   pending: Pending = { event: null }
 
   get eventLog (): EventLog {
@@ -210,7 +210,7 @@ export function plantLogged (title: string, Store: new () => LoggedStore): Mista
     title,
     create: () => {
       const storage = new Store()
-      storage.supports = { transactions: false, eventLog: true }
+      storage.supports = { transactions: false, eventLog: true, batches: false }
       return { storage }
     }
   }

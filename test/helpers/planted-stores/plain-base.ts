@@ -6,7 +6,7 @@ import { Database, type HostTransaction, type Session, type State } from './stat
 /** Reads, writes, pages and the schema: what users and API keys share. */
 export class PlainBase {
   name = 'plain'
-  supports = { transactions: true, eventLog: false }
+  supports = { transactions: true, eventLog: false, batches: false }
   readonly database = new Database()
   readonly session: Session = this.database
   readonly schema = { migrated: false, required: new Set<string>(), unique: new Set<string>() }

@@ -17,7 +17,7 @@ export function plant (title: string, Store: StoreClass): Mistake {
     title,
     create: () => {
       const storage = new Store()
-      storage.supports = { transactions: false, eventLog: false }
+      storage.supports = { transactions: false, eventLog: false, batches: false }
       return { storage }
     }
   }

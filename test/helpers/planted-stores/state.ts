@@ -1,6 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { StorageError } from '../../../lib/core/storage-error.ts'
-import type { ApiKeyRecord, EventRecord, Idempotency, UserKeys, UserRecord } from '../../../lib/core/storage.ts'
+import type {
+  ApiKeyRecord, EventRecord, Idempotency, Json, UserKeys, UserRecord, WriteOutcome
+} from '../../../lib/core/storage.ts'
 
 /** A user with the keys it is found by. */
 export interface UserRow { user: UserRecord, keys: UserKeys }
@@ -8,10 +10,14 @@ export interface UserRow { user: UserRecord, keys: UserKeys }
 /** An idempotency key with the user of its creation, as it was then. */
 export interface IdempotencyRow extends Idempotency { user: UserRecord }
 
+/** An idempotency key with what its batch answered. */
+export interface BatchRow extends Idempotency { outcomes: WriteOutcome[], note: Json }
+
 /** All that a store keeps. */
 export class State {
   users = new Map<string, UserRow>()
   idempotency = new Map<string, IdempotencyRow>()
+  batches = new Map<string, BatchRow>()
   apiKeys = new Map<string, ApiKeyRecord>()
   events: EventRecord[] = []
 
@@ -19,6 +25,7 @@ export class State {
     const copy = new State()
     copy.users = structuredClone(this.users)
     copy.idempotency = structuredClone(this.idempotency)
+    copy.batches = structuredClone(this.batches)
     copy.apiKeys = structuredClone(this.apiKeys)
     copy.events = structuredClone(this.events)
     return copy

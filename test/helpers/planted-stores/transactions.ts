@@ -94,21 +94,21 @@ export const transactions: Mistake[] = [
     }
   }),
   plantJoinable('joinTransaction works though it is said to be missing', class extends PlainStore {
-    override supports = { transactions: false, eventLog: false }
+    override supports = { transactions: false, eventLog: false, batches: false }
 
     override joinTransaction () {
       return Object.assign(Object.create(this), { afterCommit: () => {} })
     }
   }),
   plantJoinable('joinTransaction is missing and throws a StorageError', class extends PlainStore {
-    override supports = { transactions: false, eventLog: false }
+    override supports = { transactions: false, eventLog: false, batches: false }
 
     override joinTransaction (): never {
       throw new StorageError('fault', 'transactions are not supported')
     }
   }),
   plantJoinable('joinTransaction is missing and gives null', class extends PlainStore {
-    override supports = { transactions: false, eventLog: false }
+    override supports = { transactions: false, eventLog: false, batches: false }
 
     override joinTransaction () {
       return untyped(null)

@@ -1,0 +1,32 @@
+import type { Dialect } from '../dialects/dialect.ts'
+import type { Names } from '../tables/names.ts'
+import { toStorageError } from './driver-errors.ts'
+import type { Executor, Query } from './executor.ts'
+import { behindSavepoint } from './savepoint.ts'
+
+/**
+ * Makes an executor inside a transaction that another executor runs: its statements are those of that transaction, one
+ * after the other. They are not repeated: whoever runs the transaction repeats all of it.
+ */
+export function nestedExecutor (dialect: Dialect, outer: Query, names: Names): Executor {
+  let savepoints = 0
+  const query: Query = async (sql, params, options = {}) => {
+    try {
+      return await outer(sql, params, options)
+    } catch (error) {
+      throw toStorageError(error, names)
+    }
+  }
+  const withSavepoint = <Value>(work: (query: Query) => Promise<Value>): Promise<Value> =>
+    behindSavepoint(query, `fastify_users_nested_${++savepoints}`, work)
+
+  return {
+    dialect,
+    batching: null,
+    read: (sql, params) => query(sql, params),
+    query: (sql, params, { savepoint = false, keepPlan = true } = {}) => savepoint
+      ? withSavepoint((on) => on(sql, params, { keepPlan }))
+      : query(sql, params, { keepPlan }),
+    transaction: (work) => withSavepoint(work)
+  }
+}

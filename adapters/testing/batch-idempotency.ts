@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import type { BatchOptions, JsonObject } from '../../lib/core/storage.ts'
+import { after, creation, deletion, done, everything, keyed, update, writeBatch } from './batch-values.ts'
+import type { Cases } from './cases.ts'
+import { addUsers, anyVersion, count, idempotencyOf, idOf, keysOf, rename, timeOf, userOf } from './values.ts'
+
+/** Duties about batches with an idempotency key. */
+export const batchIdempotencyCases: Cases = {
+  'writeBatch with idempotency: a repetition returns the first outcomes and note and writes nothing': async (
+    storage
+  ) => {
+    const [first] = await addUsers(storage, 1)
+    const fields: JsonObject = { z: 1, a: '', deep: [{ b: null }] }
+    const note = { z: [1, null], text: 'it’s "quoted" \\ 🦊' }
+    const writes = [
+      creation(userOf(2, { fields })), update(1, rename('New')), update(1, rename('New')), deletion(99),
+      creation(userOf(3, { email: 'USER1@example.org' })), update(2, null)
+    ]
+    const refuse = () => ({ refused: { why: 'not' } })
+    const made = await writeBatch(storage, writes, keyed(1, { note }), refuse)
+    const outcomes = [
+      done(userOf(2, { fields })), done(after(1, { name: 'New' })), done(after(1, { name: 'New' }), false),
+      { code: 'not_found' }, { code: 'email_taken' }, { code: 'refused', reason: { why: 'not' } }
+    ]
+    assert.deepEqual(made, { outcomes, note, replayed: false })
+    // As they were then.
+    await storage.updateUser(idOf('usr', 2), { ...rename('Later'), fields: {} }, timeOf(950), anyVersion)
+    const before = await everything(storage)
+    const repeated = await writeBatch(storage, [creation(userOf(7))], keyed(1, { note: 'another' }))
+    assert.deepEqual(repeated, { outcomes, note, replayed: true })
+    const [kept] = repeated.outcomes
+    assert.equal(kept?.code === 'done' && JSON.stringify(kept.user?.fields), JSON.stringify(fields))
+    assert.deepEqual(await everything(storage), before)
+    assert.ok(first !== undefined)
+  },
+
+  'writeBatch with idempotency: a key of another request is refused, a creation’s too': async (storage) => {
+    await writeBatch(storage, [creation(userOf(1))], keyed(1))
+    await storage.createUser(userOf(2), keysOf(userOf(2)), idempotencyOf(2))
+    const other = 'g'.repeat(43)
+    const reused = { code: 'idempotency_key_reused' }
+    await assert.rejects(writeBatch(storage, [creation(userOf(3))], keyed(1, { fingerprint: other })), reused)
+    await assert.rejects(writeBatch(storage, [creation(userOf(3))], keyed(2, { fingerprint: other })), reused)
+    const again = { ...idempotencyOf(1), fingerprint: other }
+    await assert.rejects(storage.createUser(userOf(3), keysOf(userOf(3)), again), reused)
+    assert.equal(await count(storage), 2)
+  },
+
+  'writeBatch with idempotency: a batch that is undone, or fails, keeps no key': async (storage) => {
+    await addUsers(storage, 1)
+    const options = (fingerprint: string): BatchOptions => ({ ...keyed(1, { fingerprint }), atomic: true })
+    const undone = await writeBatch(storage, [creation(userOf(2)), deletion(99)], options('f'.repeat(43)))
+    assert.deepEqual(undone.outcomes, [done(userOf(2)), { code: 'not_found' }])
+    const taken = creation(userOf(1, { email: 'other@example.org' }))
+    await assert.rejects(writeBatch(storage, [creation(userOf(2)), taken], options('g'.repeat(43))), { code: 'fault' })
+    const made = await writeBatch(storage, [creation(userOf(2))], options('h'.repeat(43)))
+    assert.deepEqual(made, { outcomes: [done(userOf(2))], note: null, replayed: false })
+  },
+
+  'writeBatch with idempotency: the outcomes lose each user that is deleted, and no other': async (storage) => {
+    await addUsers(storage, 1, 2)
+    const writes = [
+      creation(userOf(3)), creation(userOf(4)), update(1, rename('New')), deletion(2), creation(userOf(5)),
+      update(5, rename('New')), deletion(5)
+    ]
+    await writeBatch(storage, writes, keyed(1))
+    await storage.deleteUser(idOf('usr', 3), anyVersion)
+    const without = [done(null), done(userOf(4)), done(after(1, { name: 'New' })), done(null), done(null), done(null)]
+    const { outcomes, replayed } = await writeBatch(storage, writes, keyed(1))
+    assert.deepEqual({ outcomes, replayed }, { outcomes: [...without, done(null)], replayed: true })
+    for (const n of [1, 4]) await storage.deleteUser(idOf('usr', n), anyVersion)
+    assert.deepEqual((await writeBatch(storage, writes, keyed(1))).outcomes, writes.map(() => done(null)))
+    assert.equal(await count(storage), 0)
+  },
+
+  'writeBatch with idempotency: an expired key is free, and is pruned with all that it keeps': async (storage) => {
+    await writeBatch(storage, [creation(userOf(1)), creation(userOf(2))], keyed(1, { expiresAt: timeOf(1000) }))
+    const later = { now: timeOf(1000), expiresAt: timeOf(2000), fingerprint: 'g'.repeat(43), note: 2 }
+    const renewed = await writeBatch(storage, [deletion(99), creation(userOf(3))], keyed(1, later))
+    const outcomes = [{ code: 'not_found' }, done(userOf(3))]
+    assert.deepEqual(renewed, { outcomes, note: 2, replayed: false })
+    assert.deepEqual(await writeBatch(storage, [], keyed(1, later)), { outcomes, note: 2, replayed: true })
+    await storage.deleteUser(idOf('usr', 1), anyVersion)
+    assert.deepEqual((await writeBatch(storage, [], keyed(1, later))).outcomes, outcomes)
+    await storage.pruneIdempotency(timeOf(1999))
+    assert.equal((await writeBatch(storage, [], keyed(1, later))).replayed, true)
+    await storage.pruneIdempotency(timeOf(2000))
+    const last = await writeBatch(storage, [], keyed(1, { ...later, fingerprint: 'h'.repeat(43) }))
+    assert.deepEqual(last, { outcomes: [], note: 2, replayed: false })
+  }
+}

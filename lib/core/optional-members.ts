@@ -1,0 +1,48 @@
+import type { EventLog } from './event-log.ts'
+import type { BatchOptions, BatchResult, ChangesOf, UserWrite } from './user-writes.ts'
+import type { WebhookStore } from './webhook-store.ts'
+
+/** What a store may have beside the required members. */
+export interface OptionalMembers {
+  /**
+   * Calls the listener whenever API keys may have changed in another process, and whenever such a change may
+   * have been missed. Returns a function that removes the listener. It only makes revocations visible sooner: without
+   * it they are seen within the option `keyCache`.
+   */
+  watchApiKeys? (listener: () => void): () => void
+
+  /** What `migrate` has done, for the log. `created`: there was no schema before, so the store is empty. */
+  readonly migrated?: { readonly created: boolean }
+
+  /**
+   * What whoever runs the server should know of how the database is set up, such as one that does not wait for its
+   * disk: a sentence for each, for the log. Asked once, at start.
+   */
+  warnings? (): Promise<readonly string[]>
+  /**
+   * How many requests the store serves best at a time, such as four for each connection: more wait in the plugin, and
+   * are refused when that takes long. Without it, and without the option `maxInFlight`, they all reach the store.
+   */
+  readonly concurrency?: number
+
+  /** How many connections of the pool are used and free, and how many calls wait for one; now, for gauges. */
+  connections? (): { used: number, free: number, waiting: number }
+
+  /** Required if `supports.eventLog` is true. */
+  readonly eventLog?: EventLog
+
+  /** What `fastify-users/webhooks` needs, beside the event log. */
+  readonly webhooks?: WebhookStore
+
+  /**
+   * Required if `supports.batches` is true. Makes writes one after the other, each as its own method would, and all in
+   * one step: no other writer comes between them, nobody sees only some of them, and if the call throws, none is made.
+   * A write that is refused or finds no user changes nothing, and the next one follows; but if the batch is `atomic`,
+   * that ends it and undoes it. With `idempotency`, the outcomes and the note are kept in the same step, unless the
+   * batch is undone. The key is judged first: if it is known and not expired, nothing is written, and the result is
+   * that of the first batch, without the users that are deleted since. Creations and batches share the keys.
+   * @throws StorageError `idempotency_key_reused`, `idempotency_in_progress`, as of `createUser`
+   * @throws StorageError `fault` if a new user has the id of another one
+   */
+  writeBatch? (writes: readonly UserWrite[], options: BatchOptions, changesOf: ChangesOf): Promise<BatchResult>
+}

@@ -1,0 +1,106 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../api-keys/authenticator.ts'
+import type { KeyOwner } from '../api-keys/key-owner.ts'
+import type { Scope } from '../api-keys/scopes.ts'
+import type { Fault } from '../core/fault.ts'
+import { isObject } from '../core/json.ts'
+import { BATCH_BODY_MAX } from '../core/limits.ts'
+import { partProblem } from '../core/problem.ts'
+import { batchOperation } from '../openapi/batch-operation.ts'
+import type { BatchCall, OperationResult, WriteBatch } from '../users/batch.ts'
+import type { BatchOperation } from '../users/batch-shape.ts'
+import type { Presenter } from '../users/presenter.ts'
+import { requireScope } from './authentication.ts'
+import { JSON_TYPE } from './body.ts'
+import { callerOf, contextOf } from './caller.ts'
+import { entityTag, parseVersions } from './conditional.ts'
+import { header } from './header-fields.ts'
+import type { RateLimits } from './rate-limits.ts'
+import {
+  handlersUnder, parsedQuery, refuseOtherMethods, type RouteSettings, strayParameters, writeRoute
+} from './routing.ts'
+import type { SecurityLog } from './security-log.ts'
+
+export interface BatchRoutesOptions extends RouteSettings {
+  /** Whose `Idempotency-Key` a caller sends. */
+  ownerOf: (caller: Caller) => Promise<KeyOwner>
+  rateLimits: RateLimits | null
+  securityLog: SecurityLog
+}
+
+const SCOPES: Record<BatchOperation['op'], Scope> = {
+  create: 'users:write', update: 'users:write', delete: 'users:delete'
+}
+
+/** Reads the entity tags of the operations: the service takes versions. */
+function withVersions (body: unknown, faults: Fault[]): unknown {
+  if (!isObject(body) || !Array.isArray(body['operations'])) return body
+  const operations = body['operations'].map((operation: unknown, i) => {
+    if (!isObject(operation) || operation['ifMatch'] === undefined) return operation
+    const { ifMatch, ...others } = operation
+    const versions = typeof ifMatch === 'string' ? parseVersions(ifMatch, false) : null
+    if (versions !== null) return { ...others, ifMatch: versions }
+    const pointer = `/operations/${i}/ifMatch`
+    faults.push({ pointer, code: 'format', detail: 'must be * or a list of entity tags' })
+    return others
+  })
+  return { ...body, operations }
+}
+
+/** Makes the check of each operation that a request of its own would pass before its body is read. */
+function admission (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { rateLimits, securityLog }: Pick<BatchRoutesOptions, 'rateLimits' | 'securityLog'>
+): NonNullable<BatchCall['admit']> {
+  // The request itself has counted for the first one.
+  let isCounted = true
+  // What is refused many times is logged once.
+  const logged = new Set<Scope>()
+  const denied: SecurityLog['denied'] = (of, caller, scope) => {
+    if (!logged.has(scope)) securityLog.denied(of, caller, scope)
+    logged.add(scope)
+  }
+  return async ({ op }) => {
+    if (!isCounted) await rateLimits?.countRequest(request, reply)
+    isCounted = false
+    requireScope(request, callerOf(request), SCOPES[op], { denied })
+    if (op === 'delete') await rateLimits?.countDeletion(request)
+  }
+}
+
+/** Adds the batches of operations on users. */
+export function batchRoutes (
+  scope: FastifyInstance,
+  writeBatch: WriteBatch,
+  { userJson }: Presenter,
+  { ownerOf, rateLimits, securityLog, ...settings }: BatchRoutesOptions
+): void {
+  function textOf ({ status, user, error }: OperationResult): string {
+    if (error !== null) return JSON.stringify({ status, body: partProblem(error) })
+    if (user === null) return JSON.stringify({ status, body: null })
+    return `{"status":${status},"etag":${JSON.stringify(entityTag(user.version))},"body":${userJson(user)}}`
+  }
+
+  const handler = handlersUnder(settings.limited)(async (request, reply) => {
+    const priorFaults = strayParameters(parsedQuery(request, settings))
+    const idempotencyKey = header(request, 'idempotency-key')
+    const input = withVersions(request.body, priorFaults)
+    const { results, replayed } = await writeBatch(input, idempotencyKey === undefined ? {} : { idempotencyKey }, {
+      context: contextOf(request),
+      priorFaults,
+      ownerOf: () => ownerOf(callerOf(request)),
+      admit: admission(request, reply, { rateLimits, securityLog })
+    })
+    if (replayed) reply.header('idempotency-replayed', 'true')
+    for (const { error } of results) {
+      const seconds = error?.headers?.['retry-after']
+      if (seconds !== undefined) reply.header('retry-after', seconds)
+    }
+    return reply.type(JSON_TYPE).send(`{"data":[${results.map(textOf).join(',')}]}`)
+  })
+
+  const route = writeRoute(settings.describe, batchOperation, { scope: null, accepts: [JSON_TYPE] })
+  scope.post('/users/batch', { ...route, bodyLimit: BATCH_BODY_MAX }, handler)
+  refuseOtherMethods(scope, '/users/batch', ['POST'])
+}

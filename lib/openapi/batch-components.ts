@@ -1,0 +1,44 @@
+import { BATCH_MAX } from '../core/limits.ts'
+import { object, userId } from './component-parts.ts'
+import type { Schema } from './schema.ts'
+
+const ifMatch: Schema = {
+  type: 'string',
+  description: 'As the header If-Match: entity tags of the user, or `*`.',
+  examples: ['"3"']
+}
+
+const OPTIONAL = { optional: ['ifMatch'] }
+
+const op = (name: string): Schema => ({ type: 'string', enum: [name] })
+
+/** Components of batches. `input`: an example of a new user, if there is one. */
+export const batchComponents = (input: unknown): Readonly<Record<string, Schema>> => ({
+  Batch: object({
+    operations: {
+      type: 'array',
+      minItems: 1,
+      maxItems: BATCH_MAX,
+      items: { anyOf: [{ $ref: 'BatchCreation' }, { $ref: 'BatchUpdate' }, { $ref: 'BatchDeletion' }] }
+    },
+    atomic: { type: 'boolean', description: 'All operations or none. Absent: each for itself.' }
+  }, {
+    optional: ['atomic'],
+    example: input && { operations: [{ op: 'create', body: input }], atomic: true }
+  }),
+  BatchCreation: object({ op: op('create'), body: { $ref: 'UserInput' } }),
+  BatchUpdate: object({ op: op('update'), id: userId, body: { $ref: 'UserPatch' }, ifMatch }, OPTIONAL),
+  BatchDeletion: object({ op: op('delete'), id: userId, ifMatch }, OPTIONAL),
+  BatchResults: object({
+    data: { type: 'array', items: { $ref: 'BatchResult' }, description: 'In the order of the operations.' }
+  }),
+  BatchResult: object({
+    status: { type: 'integer', description: 'As of a response to the operation alone.' },
+    etag: { type: 'string', description: 'The entity tag of the user.' },
+    body: {
+      anyOf: [{ $ref: 'User' }, { $ref: 'PartProblem' }, { type: 'null' }],
+      description: 'The user after it, problem details (RFC 9457), or null: of a deletion, and in a repetition of a ' +
+        'user that is deleted since.'
+    }
+  }, { optional: ['etag'] })
+})

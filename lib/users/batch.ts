@@ -1,0 +1,230 @@
+import { type Call, type Context, FROM_PROCESS } from '../core/context.ts'
+import { UsersError, validationFailed } from '../core/errors.ts'
+import { isUserId } from '../core/ids.ts'
+import { FAULTS_MAX } from '../core/limits.ts'
+import type { MakeEvent } from '../core/new-event.ts'
+import { type PartProblem, partProblem } from '../core/problem.ts'
+import { StorageError } from '../core/storage-error.ts'
+import { fromStorage, toUsersError } from '../core/storage-errors.ts'
+import type {
+  BatchResult, ChangesOf, Json, Storage, UserChanges, UserRecord, UserWrite, WriteOutcome
+} from '../core/storage.ts'
+import type { HostFields } from '../fields/host-fields.ts'
+import { type Batch, batchFaults, type BatchOperation, inBatch } from './batch-shape.ts'
+import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
+import type { UserEventType } from './members.ts'
+import { newUserOf } from './new-user.ts'
+import { checkCreate, checkUpdate } from './rules.ts'
+import type { PublishUser } from './service.ts'
+import { guardOf } from './write-options.ts'
+
+/** A call of a batch. */
+export interface BatchCall extends Call {
+  /** Finds whose idempotency key it has; by default the actor's. */
+  ownerOf?: () => Promise<Context['actor']>
+  /** Refuses an operation before it is checked. @throws UsersError that answers it, or all of an atomic batch */
+  admit?: (operation: BatchOperation) => Promise<void>
+}
+
+/** What became of an operation. */
+export interface OperationResult {
+  /** As of a response to it alone. */
+  status: number
+  /** After it. null: it was deleted, by this operation or before a repetition. */
+  user: UserRecord | null
+  error: UsersError | null
+}
+
+export interface BatchAnswer {
+  results: OperationResult[]
+  replayed: boolean
+}
+
+export interface BatchParts {
+  storage: Storage
+  fields: HostFields | null
+  requireIfMatch: boolean
+  /** Seconds that an idempotency key is kept. */
+  idempotencyTtl: number
+  publish: PublishUser
+  makeEvent: MakeEvent
+}
+
+export type WriteBatch = (input: unknown, options: CreateOptions, call?: BatchCall) => Promise<BatchAnswer>
+
+type Prepared = { write: UserWrite, changesOf: ((user: UserRecord) => UserChanges | { refused: Json }) | null }
+
+/** Nobody has such a version: the write finds out only whether the user exists. */
+const NEVER = { ifVersion: [], unlessVersion: [] }
+
+const STATUS = { create: 201, update: 200, delete: 204 } as const
+const EVENT_TYPES: Record<BatchOperation['op'], UserEventType> = {
+  create: 'user.created', update: 'user.updated', delete: 'user.deleted'
+}
+
+/** Errors of the caller's that answer all of an atomic batch: another try may succeed, or another key. */
+const OF_THE_CALLER = ['insufficient_scope', 'rate_limited']
+
+/** A problem as an idempotency key keeps it. */
+const jsonOf = (error: UsersError): Json => JSON.parse(JSON.stringify(partProblem(error)))
+
+function errorOf (problem: PartProblem): UsersError {
+  const { code, detail, errors } = problem
+  return new UsersError(code, { detail, ...(errors !== undefined && { errors }) })
+}
+
+/** The errors that a note keeps, by the index of their operation. */
+function errorsIn (note: Json): Map<number, UsersError> {
+  const problems = new Map<number, PartProblem>(Object(note))
+  return new Map([...problems].map(([index, problem]) => [index, errorOf(problem)]))
+}
+
+function failed (index: number, error: UsersError): UsersError {
+  const first = { pointer: `/operations/${index}`, code: error.code, detail: error.message }
+  return new UsersError('batch_failed', { errors: [first, ...inBatch(index, error.errors ?? [])].slice(0, FAULTS_MAX) })
+}
+
+const refused = (error: UsersError): OperationResult => ({ status: error.statusCode, user: null, error })
+
+/** Batches of operations on users, without HTTP: each is judged as it would be alone, and all are made in one step. */
+export function createBatches (parts: BatchParts): WriteBatch {
+  const { storage, fields, requireIfMatch, idempotencyTtl, publish, makeEvent } = parts
+
+  const lacksIfMatch = (operation: BatchOperation): boolean =>
+    requireIfMatch && operation.op !== 'create' && operation.ifMatch === undefined
+
+  function guardFor (operation: BatchOperation & { op: 'update' | 'delete' }) {
+    if (lacksIfMatch(operation)) return NEVER
+    return guardOf(operation.ifMatch === undefined ? {} : { ifMatch: operation.ifMatch })
+  }
+
+  function prepareUpdate (operation: BatchOperation & { op: 'update' }, context: Context): Prepared {
+    const { id, body } = operation
+    const checked = checkUpdate(body, id, false, fields)
+    if ('faults' in checked) throw validationFailed(checked.faults)
+    if (!isUserId(id)) throw new UsersError('user_not_found')
+    const { changes, patchFields } = checked
+    const write: UserWrite = {
+      type: 'update',
+      id,
+      changes: patchFields === null ? changes : null,
+      updatedAt: new Date().toISOString(),
+      guard: guardFor(operation),
+      event: makeEvent('user.updated', context)
+    }
+    if (patchFields === null) return { write, changesOf: null }
+    return {
+      write,
+      changesOf (user) {
+        const patched = patchFields(user.fields)
+        if ('faults' in patched) return { refused: jsonOf(validationFailed(patched.faults)) }
+        return { ...changes, fields: patched.fields }
+      }
+    }
+  }
+
+  function prepare (operation: BatchOperation, context: Context): Prepared {
+    if (operation.op === 'update') return prepareUpdate(operation, context)
+    const event = makeEvent(EVENT_TYPES[operation.op], context)
+    if (operation.op === 'create') {
+      const checked = checkCreate(operation.body, fields)
+      if ('faults' in checked) throw validationFailed(checked.faults)
+      return { write: { type: 'create', ...newUserOf(checked), event }, changesOf: null }
+    }
+    const { id } = operation
+    if (!isUserId(id)) throw new UsersError('user_not_found')
+    return { write: { type: 'delete', id, guard: guardFor(operation), event }, changesOf: null }
+  }
+
+  function errorFor (outcome: WriteOutcome, operation: BatchOperation): UsersError | null {
+    switch (outcome.code) {
+      case 'done': return null
+      case 'not_found': return new UsersError('user_not_found')
+      case 'refused': return errorOf(Object(outcome.reason))
+      case 'version_mismatch': return lacksIfMatch(operation)
+        ? new UsersError('precondition_required', { detail: 'This operation needs ifMatch.' })
+        : new UsersError('precondition_failed')
+      default: return toUsersError(new StorageError(outcome.code, 'taken', undefined, Object(outcome).field))
+    }
+  }
+
+  function resultOf (outcome: WriteOutcome, operation: BatchOperation): OperationResult {
+    const error = errorFor(outcome, operation)
+    if (error !== null) return refused(error)
+    const user = outcome.code === 'done' && operation.op !== 'delete' ? outcome.user : null
+    return { status: STATUS[operation.op], user, error: null }
+  }
+
+  /** Publishes what the writes have changed. */
+  function publishAll (writes: readonly UserWrite[], { outcomes }: BatchResult, context: Context): void {
+    for (const [i, write] of writes.entries()) {
+      const outcome = outcomes[i]
+      if (outcome?.code !== 'done' || !outcome.changed || outcome.user === null) continue
+      publish(EVENT_TYPES[write.type], outcome.user, context, write.event)
+    }
+  }
+
+  /** The writes of the operations that are not refused before they reach the storage, by their index. */
+  async function prepareAll ({ operations, atomic }: Batch, { context, admit }: BatchCall) {
+    const prepared = new Map<number, Prepared>()
+    const refusals = new Map<number, UsersError>()
+    for (const [index, operation] of operations.entries()) {
+      try {
+        if (admit !== undefined) await admit(operation)
+        prepared.set(index, prepare(operation, context))
+      } catch (thrown) {
+        const error = toUsersError(thrown)
+        const endsAll = error.statusCode >= 500 || (atomic && OF_THE_CALLER.includes(error.code))
+        if (endsAll) throw error
+        refusals.set(index, error)
+      }
+    }
+    return { prepared, refusals }
+  }
+
+  return async (input, options, call = FROM_PROCESS) => {
+    const { writeBatch } = storage
+    if (writeBatch === undefined) throw new TypeError(`fastify-users: the storage ${storage.name} has no batches`)
+    const { context, priorFaults, ownerOf } = call
+    const faults = [...priorFaults, ...createOptionsFaults(options), ...batchFaults(input)]
+    if (faults.length > 0) throw validationFailed(faults)
+    const { operations, atomic = false }: Batch = Object(input)
+    const { idempotencyKey } = options
+    const { prepared, refusals } = await prepareAll({ operations, atomic }, call)
+    const [first] = refusals
+    if (atomic && first !== undefined) throw failed(...first)
+
+    const owner = idempotencyKey === undefined || ownerOf === undefined ? context.actor : await ownerOf()
+    const note: Json = [...refusals].map(([index, error]) => [index, jsonOf(error)])
+    const idempotency = idempotencyKey === undefined
+      ? null
+      : { ...idempotencyOf(idempotencyKey, ['batch', operations, atomic], owner, idempotencyTtl), note }
+    const indexes = [...prepared.keys()]
+    const writes = [...prepared.values()].map(({ write }) => write)
+    const changesOf: ChangesOf = (n, user) => prepared.get(indexes[n] ?? -1)?.changesOf?.(user) ?? {}
+    const result = await fromStorage(() => writeBatch.call(storage, writes, { atomic, idempotency }, changesOf))
+    const kept = result.replayed ? errorsIn(result.note) : refusals
+    const results = resultsOf(operations, result, kept, atomic)
+    if (!result.replayed) publishAll(writes, result, context)
+    return { results, replayed: result.replayed }
+  }
+
+  /** Puts the outcomes of the writes, and what never reached the storage, in the order of the operations. */
+  function resultsOf (
+    operations: readonly BatchOperation[],
+    { outcomes }: BatchResult,
+    refusals: ReadonlyMap<number, UsersError>,
+    atomic: boolean
+  ): OperationResult[] {
+    let next = 0
+    return operations.map((operation, index) => {
+      const refusal = refusals.get(index)
+      if (refusal !== undefined) return refused(refusal)
+      const outcome = outcomes[next++]
+      if (outcome === undefined) throw new UsersError('internal', { cause: new Error('a write has no outcome') })
+      const result = resultOf(outcome, operation)
+      if (atomic && result.error !== null) throw failed(index, result.error)
+      return result
+    })
+  }
+}

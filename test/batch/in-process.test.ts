@@ -1,0 +1,94 @@
+// app.users.batch: the same in process, inside transactions of the host's, and for storages without batches.
+import knex from 'knex'
+import { test } from 'tap'
+import { knexStorage } from '../../adapters/knex/index.ts'
+import { memory } from '../../adapters/memory/index.ts'
+import { UsersError } from '../../lib/index.ts'
+import { testApp } from '../helpers/app.ts'
+import { ann, bob, post } from '../helpers/batches.ts'
+import { pgUrl, temporarySchema } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
+import { untyped } from '../helpers/untyped.ts'
+
+test('gives the user or the error of each operation', async (t) => {
+  const { app } = await testApp(t)
+  const [made, refused] = await app.users.batch([{ op: 'create', body: ann }, { op: 'create', body: ann }])
+  t.match(made, { status: 201, error: null, user: { ...ann, version: 1 } })
+  t.match([refused?.status, refused?.user, refused?.error?.code], [409, null, 'email_taken'])
+  t.ok(refused?.error instanceof UsersError)
+  const id = made?.user?.id ?? ''
+  const results = await app.users.batch([
+    { op: 'update', id, body: { name: 'New' }, ifMatch: [1, 7] },
+    { op: 'update', id, body: { name: 'Newer' }, ifMatch: 1 },
+    { op: 'delete', id, ifMatch: '*' }
+  ])
+  t.strictSame(results.map(({ status, user }) => [status, user?.version ?? null]), [[200, 2], [412, null], [204, null]])
+  await t.rejects(app.users.batch([{ op: 'create', body: bob }, { op: 'delete', id }], { atomic: true }), {
+    code: 'batch_failed',
+    errors: [{ pointer: '/operations/1', code: 'user_not_found', detail: 'There is no user with this id.' }]
+  })
+  t.equal((await app.users.list()).meta.total, 0)
+})
+
+test('an idempotency key makes it once, and what it returns is the caller’s own', async (t) => {
+  const { app } = await testApp(t)
+  const twice = [{ op: 'create', body: ann }, { op: 'create', body: ann }] as const
+  const make = () => app.users.batch(twice, { idempotencyKey: 'k' })
+  const [first] = await make()
+  Object.assign(first?.user ?? {}, { name: 'changed by the caller' })
+  const again = await make()
+  t.match(again, [{ status: 201, user: { name: 'Ann' } }, { status: 409, user: null, error: { code: 'email_taken' } }])
+  t.equal((await app.users.list()).meta.total, 1)
+})
+
+test('refuses wrong options and operations', async (t) => {
+  const { app } = await testApp(t)
+  await t.rejects(app.users.batch(untyped(5)), { errors: [{ pointer: '/operations', code: 'type' }] })
+  await t.rejects(app.users.batch([{ op: 'create', body: ann }], untyped({ other: 1 })), {
+    errors: [{ parameter: 'other', code: 'unknown' }]
+  })
+  await t.rejects(app.users.batch([{ op: 'create', body: ann }], untyped({ atomic: 'yes' })), {
+    errors: [{ pointer: '/atomic', code: 'type' }]
+  })
+  await t.rejects(app.users.batch([{ op: 'delete', id: 'usr_1', ifMatch: untyped('"1"') }]), {
+    errors: [{ pointer: '/operations/0/ifMatch', code: 'format' }]
+  })
+  t.equal((await app.users.list()).meta.total, 0)
+})
+
+test('a storage without batches has no route, and the method says so', async (t) => {
+  const { writeBatch, ...rest } = memory()
+  const storage = { ...rest, supports: { ...rest.supports, batches: false } }
+  const { app, call } = await testApp(t, { storage })
+  await t.rejects(app.users.batch([{ op: 'create', body: ann }]), {
+    name: 'TypeError', message: 'fastify-users: the storage memory has no batches'
+  })
+  const response = await post(call, {})
+  t.equal(response.statusCode, 405, 'as any id of a user')
+})
+
+test('in a transaction of the host’s it commits or rolls back with it, and a refusal leaves that usable', async (t) => {
+  const host = knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 4 } })
+  t.teardown(() => host.destroy())
+  const storage = knexStorage(host, { schema: temporarySchema(t) })
+  const { app } = await testApp(t, { storage })
+  const changes: string[] = []
+  app.users.events.on('user.created', ({ data: { name } }) => { changes.push(name) })
+  const rolledBack = await host.transaction()
+  await app.users.using(rolledBack).batch([{ op: 'create', body: ann }])
+  await rolledBack.rollback()
+  t.equal((await app.users.list()).meta.total, 0)
+  await host.transaction(async (transaction) => {
+    const inside = app.users.using(transaction)
+    await inside.create(ann)
+    const twice = [{ op: 'create', body: bob }, { op: 'create', body: bob }] as const
+    await t.rejects(inside.batch(twice, { atomic: true }), { code: 'batch_failed' })
+    t.equal((await inside.list()).meta.total, 1)
+    const results = await inside.batch(twice)
+    t.strictSame(results.map(({ status }) => status), [201, 409])
+    t.strictSame(changes, [])
+  })
+  await until('the events', () => changes.length === 2)
+  t.strictSame(changes, ['Ann', 'Bob'])
+  t.equal((await app.users.list()).meta.total, 2)
+})
