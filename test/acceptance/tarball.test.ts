@@ -27,7 +27,7 @@ test('the tarball has the build, the documents and the example of an adapter', a
     'SECURITY.md',
     'UPGRADING.md',
     'adapters/README.md',
-    ...['api-keys', 'database', 'events', 'index', 'user-search', 'users']
+    ...['api-keys', 'batches', 'database', 'events', 'index', 'requests', 'user-search', 'users']
       .map((name) => `examples/custom-adapter/${name}.ts`),
     'openapi.json',
     'package.json'
