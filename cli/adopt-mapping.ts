@@ -21,7 +21,7 @@ export function readMapping (text: string, table: readonly Column[]): Mapped[] {
     const column = table.find((each) => each.name === name)
     if (column === undefined) {
       const known = table.map((each) => each.name).join(', ')
-      throw new UsageError(`--map names a member that users do not have; they have ${known}`)
+      throw new UsageError(`--map names ${name}, which users do not have; they have ${known}`)
     }
     return { ...column, from }
   })

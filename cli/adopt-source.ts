@@ -35,6 +35,11 @@ const STEP = 1000
 const SQLITE_SINCE = `(CASE typeof(??) WHEN 'text' THEN julianday(??)
   ELSE (CASE WHEN abs(??) < 1e11 THEN ?? ELSE ?? / 1000.0 END) / 86400.0 + 2440587.5 END) >= julianday(?)`
 
+/** True if `since` misses rows that were only changed: there is no column that says when. */
+export function missesChanges ({ mapping, since }: SourceTable): boolean {
+  return since !== undefined && !mapping.some(({ name }) => name === 'updatedAt')
+}
+
 function sinceColumn (mapping: readonly Mapped[]): string {
   const found = ['updatedAt', 'createdAt'].map((member) => mapping.find(({ name }) => name === member))
   const column = found.find((each) => each !== undefined)
@@ -66,6 +71,8 @@ export async function readTable ({ knex, kind }: SourceDatabase, options: Source
   const from = (last: { value: unknown } | undefined): Knex.QueryBuilder =>
     last === undefined ? chosen() : chosen().whereRaw('?? > ?', [key, Object(last).value])
   const columns = Object.fromEntries(mapping.map((column, i) => [`c${i}`, column.from]))
+  // A misspelt column is told before anything is done.
+  await chosen().select(columns).limit(1).catch((error) => { throw explained(error) })
   const first: { value: unknown } | undefined = after === undefined ? undefined : { value: after }
   const [counted] = await from(first).count({ all: '*', keys: key }).catch((error) => { throw explained(error) })
   const { all, keys } = Object(counted)

@@ -3,7 +3,7 @@ import { readMoment } from '../lib/core/moments.ts'
 import { NO_FIELDS } from '../lib/fields/fields-schema.ts'
 import { tableColumns } from '../lib/transfer/columns.ts'
 import { readMapping } from './adopt-mapping.ts'
-import { readTable } from './adopt-source.ts'
+import { missesChanges, readTable } from './adopt-source.ts'
 import { UsageError } from './failure.ts'
 import { fieldsOfOptions, type ImportingOptions, importUsers } from './importing.ts'
 import type { Output } from './output.ts'
@@ -36,14 +36,18 @@ export async function adoptTable (
   const mapping = readMapping(map, tableColumns(fields?.schema ?? NO_FIELDS))
   const source = openSource(from)
   try {
-    const { rows, count, keyOf, done } = await readTable(source, {
+    const chosen = {
       table,
       key,
       mapping,
       ...(where !== undefined && { where }),
       ...(after !== undefined && { after }),
       ...(since !== undefined && { since })
-    })
+    }
+    const { rows, count, keyOf, done } = await readTable(source, chosen)
+    if (missesChanges(chosen)) {
+      output.note('--map has no column of updatedAt: --since finds new rows, and none that were only changed')
+    }
     const refusals = createRefusals()
     let settled = 0
     let last = ''

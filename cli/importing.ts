@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { IN_PROCESS } from '../lib/core/context.ts'
 import { newEvent } from '../lib/core/new-event.ts'
+import { isStorageError } from '../lib/core/storage-error.ts'
 import type { Storage } from '../lib/core/storage.ts'
 import type { HostFields } from '../lib/fields/host-fields.ts'
 import { namedResults, summaryLine } from '../lib/transfer/import-answer.ts'
@@ -42,14 +43,19 @@ export interface Importing {
   onResults?: (results: readonly ImportResult[]) => void
 }
 
-/** The host's fields as the options say. @throws UsageError, TypeError, StorageError if their indexes are missing */
+/** The host's fields as the options say. @throws UsageError, TypeError, Refusal if an index is missing */
 export async function fieldsOfOptions (
   storage: Storage,
   { fields, unique: list }: Pick<ImportingOptions, 'fields' | 'unique'>
 ): Promise<HostFields | null> {
   const { unique } = requirementsOf(list === undefined ? {} : { unique: list })
   if (unique.length > 0 && fields === undefined) throw new UsageError('--unique needs --fields <file>')
-  await storage.check({ unique })
+  // Of the tables first: their message is another one.
+  await storage.check()
+  await storage.check({ unique }).catch((error) => {
+    if (!isStorageError(error) || error.code !== 'schema_behind') throw error
+    throw new Refusal(`no index keeps ${unique.join(', ')} unique: run fastify-users migrate --unique ${unique.join()}`)
+  })
   return fields === undefined ? null : fieldsIn(fields, unique)
 }
 

@@ -38,12 +38,16 @@ for (const { name, create } of databases) {
     await writeFile(file, JSON.stringify(fields))
     const schema = args[1] === undefined ? '' : `${args[1]}.`
     const cli = (...given: string[]) => run([...given, ...args], { DATABASE_URL: url })
-    await cli('migrate', '--unique', 'legacyId')
+    await cli('migrate')
     await execute(TABLE)
     await execute(ROWS)
     const adopt = (...given: string[]) => cli('adopt', '--table', `${schema}accounts`, '--map', MAP, '--fields', file,
       '--unique', 'legacyId', ...given)
 
+    t.strictSame(await adopt(), {
+      code: 1, out: '', err: 'no index keeps legacyId unique: run fastify-users migrate --unique legacyId\n'
+    })
+    await cli('migrate', '--unique', 'legacyId')
     const reasons = [
       '2 × email must be an e-mail address: 3, 7', '1 × email must be unique: 4', '1 × name is required: 7',
       '1 × plan must be one of "free", "pro": 7', 'the last id: 9'
@@ -86,13 +90,18 @@ for (const { name, create } of databases) {
       { code: 1, out: /^id 7: refused: name is required, email must be an e-mail address, plan must be one of/ })
     t.match(await adopt(...again, '--where', 'id > 100'), { code: 0, out: skipped(0), err: '' })
 
+    const byCreation = ['--map', MAP.replace('updatedAt=changed_at,', ''), '--since', '2030-01-01T00:00:00Z']
+    t.match(await adopt(...again, ...byCreation), {
+      code: 0, err: '--map has no column of updatedAt: --since finds new rows, and none that were only changed\n'
+    })
     for (const [given, code, err] of [
       [['--since', 'yesterday'], 2, /^--since must be an RFC 3339 date and time\n$/],
       [['--map', 'name=full_name'], 2, /^--map must say which column has email\n$/],
       [['--map', 'name'], 2, /^--map takes <member>=<column>/],
-      [['--map', 'name=a,email=b,more=c'], 2, /^--map names a member that users do not have; they have id, name/],
+      [['--map', 'name=a,email=b,more=c'], 2, /^--map names more, which users do not have; they have id, name/],
       [['--map', 'name=a,email=b,fields.name=c'], 2, /^--map must not name a member twice\n$/],
       [['--map', 'name=full_name,email=email', '--since', '2026-01-01T00:00:00Z'], 2, /^--since needs a column/],
+      [['--map', 'name=full_name,email=mial'], 1, /^the table can not be read: .*mial/],
       [['--table', 'nowhere'], 1, /^the table can not be read: .*nowhere/],
       [['--key', 'plan'], 1, /^the column of --key is NULL in some rows\n$/],
       [['--key', 'changed_at'], 1, /^the column of --key has a value twice/],
