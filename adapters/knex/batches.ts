@@ -92,7 +92,11 @@ export function knexBatches (
         if (!waitedTooLong(error)) throw error
         throw new StorageError('idempotency_in_progress', 'the first batch with the key is still running')
       })
-      if (claimed.length > 0) return null
+      if (claimed.length > 0) {
+        // If it has renewed an expired key, the users of that batch are still there.
+        await on(sql.dropParts, partBounds(key))
+        return null
+      }
       const [known] = await on(sql.find, [key, now])
       // It has been deleted since.
       if (known === undefined) continue

@@ -40,8 +40,9 @@ export function idempotencySql ({ p, batch }: Dialect, { idempotencyKeys, users 
     setResult: `UPDATE ${idempotencyKeys} SET result = ${p(2)} WHERE key = ${p(1)}`,
     /** A user that was only found, and not changed, may be deleted by now. */
     keepParts: `INSERT INTO ${idempotencyKeys} ${TARGETS} SELECT ${ROW.map(([name]) => `q_${name}`).join(', ')} ` +
-      `FROM ${batch.rows(ROW)} WHERE EXISTS (SELECT 1 FROM ${users} WHERE id = q_user_id) ${RENEW}`,
+      `FROM ${batch.rows(ROW)} WHERE EXISTS (SELECT 1 FROM ${users} WHERE id = q_user_id)`,
     findParts: `SELECT key, result FROM ${idempotencyKeys} WHERE key > ${p(1)} AND key < ${p(2)}`,
+    dropParts: `DELETE FROM ${idempotencyKeys} WHERE key > ${p(1)} AND key < ${p(2)}`,
     prune: `DELETE FROM ${idempotencyKeys} WHERE expires_at <= ${p(1)}`
   }
 }

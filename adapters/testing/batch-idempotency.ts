@@ -76,9 +76,14 @@ export const batchIdempotencyCases: Cases = {
   'writeBatch with idempotency: an expired key is free, and is pruned with all that it keeps': async (storage) => {
     await writeBatch(storage, [creation(userOf(1)), creation(userOf(2))], keyed(1, { expiresAt: timeOf(1000) }))
     const later = { now: timeOf(1000), expiresAt: timeOf(2000), fingerprint: 'g'.repeat(43), note: 2 }
-    const renewed = await writeBatch(storage, [deletion(99), creation(userOf(3))], keyed(1, later))
-    const outcomes = [{ code: 'not_found' }, done(userOf(3))]
-    assert.deepEqual(renewed, { outcomes, note: 2, replayed: false })
+    const writes = [creation(userOf(6)), creation(userOf(3)), deletion(6), deletion(99)]
+    const renewed = await writeBatch(storage, writes, keyed(1, later))
+    const end = [{ code: 'not_found' }]
+    assert.deepEqual(renewed, {
+      outcomes: [done(userOf(6)), done(userOf(3)), done(userOf(6)), ...end], note: 2, replayed: false
+    })
+    // Nothing of the first batch is in it.
+    const outcomes = [done(null), done(userOf(3)), done(null), ...end]
     assert.deepEqual(await writeBatch(storage, [], keyed(1, later)), { outcomes, note: 2, replayed: true })
     await storage.deleteUser(idOf('usr', 1), anyVersion)
     assert.deepEqual((await writeBatch(storage, [], keyed(1, later))).outcomes, outcomes)

@@ -1,10 +1,10 @@
 import type { SynchronousWrites } from '../../../lib/core/batch-writes.ts'
 import type {
-  BatchResult, ChangesOf, Idempotency, UserRecord, UserWrite, WriteOutcome
+  BatchResult, ChangesOf, UserWrite, WriteOutcome
 } from '../../../lib/core/storage.ts'
 import { BatchStore, plantBatch, plantBatchJoinable } from './batch-store.ts'
 import type { Mistake } from './plant.ts'
-import type { BatchRow, State } from './state.ts'
+import type { State } from './state.ts'
 
 type Batch = Parameters<BatchStore['writeBatch']>
 type Run = [users: SynchronousWrites, write: UserWrite, index: number, changesOf: ChangesOf]
@@ -139,108 +139,10 @@ const gap = plantBatch('a batch reads the users some turns before it writes', cl
   }
 })
 
-const keeping: Mistake[] = [
-  plantBatch('a batch keeps no key', class extends BatchStore {
-    override keepBatch () {}
-  }),
-  plantBatch('a batch that is undone keeps its key', class extends BatchStore {
-    override keepsKey () { return true }
-  }),
-  plantBatch('a repetition of a batch is made again', class extends BatchStore {
-    override knownBatch (state: State, idempotency: Idempotency) {
-      super.knownBatch(state, idempotency)
-      return null
-    }
-  }),
-  plantBatch('a repetition says that it is none', class extends BatchStore {
-    override replayBatch (row: BatchRow) { return { ...super.replayBatch(row), replayed: false } }
-  }),
-  plantBatch('a repetition has another note', class extends BatchStore {
-    override replayBatch (row: BatchRow) { return { ...super.replayBatch(row), note: null } }
-  }),
-  plantBatch('a repetition has the users as they are now', class extends BatchStore {
-    override replayBatch (row: BatchRow) {
-      const result = super.replayBatch(row)
-      for (const outcome of result.outcomes) {
-        if (outcome.code !== 'done' || outcome.user === null) continue
-        outcome.user = this.session.state.users.get(outcome.user.id)?.user ?? null
-      }
-      return result
-    }
-  }),
-  plantBatch('batches of another fingerprint are repetitions', class extends BatchStore {
-    override requireSameBatch () {}
-  }),
-  plantBatch('a creation takes the key of a batch', class extends BatchStore {
-    override isOfBatch () { return false }
-  }),
-  plantBatch('a batch takes the key of a creation', class extends BatchStore {
-    override knownBatch (state: State, idempotency: Idempotency) {
-      const known = state.batches.get(idempotency.key)
-      return known === undefined ? null : super.knownBatch(state, idempotency)
-    }
-  }),
-  plantBatch('the key of a batch never expires', class extends BatchStore {
-    override isLiveBatch () { return true }
-  }),
-  plantBatch('keys of batches are not pruned', class extends BatchStore {
-    override pruneBatches () {}
-    override isLiveBatch (row: BatchRow, now: string) { return row.expiresAt >= now }
-  }),
-  plantBatch('pruning deletes all keys of batches', class extends BatchStore {
-    override pruneBatches (state: State) { state.batches.clear() }
-  }),
-  plantBatch('a deletion leaves the user in kept outcomes', class extends BatchStore {
-    override forgetInBatch () {}
-  }),
-  plantBatch('a deletion takes all users out of kept outcomes', class extends BatchStore {
-    override isOf (_user: UserRecord | null, _id: string) { return true }
-  }),
-  plantBatch('a deletion deletes the key of a batch with its user', class extends BatchStore {
-    override forgetCreation (state: State, id: string) {
-      super.forgetCreation(state, id)
-      for (const [key, { outcomes }] of [...state.batches]) {
-        if (outcomes.some((outcome) => outcome.code === 'done' && outcome.user === null)) state.batches.delete(key)
-      }
-    }
-  }),
-  plantBatch('users that a batch deletes itself stay in what it keeps', class extends BatchStore {
-    override keepBatch (...[state, idempotency, outcomes]: Parameters<BatchStore['keepBatch']>) {
-      state.batches.set(idempotency.key, { ...idempotency, outcomes: structuredClone([...outcomes]) })
-    }
-  }),
-  plantBatch('concurrent batches with one key are all made', class extends BatchStore {
-    override async writeBatch (...[all, options, changesOf]: Batch): Promise<BatchResult> {
-      const { idempotency } = options
-      if (idempotency === null) return await super.writeBatch(all, options, changesOf)
-      const known = await this.read((state) => this.knownBatch(state, idempotency))
-      await this.turn()
-      if (known !== null) return this.replayBatch(known)
-      const result = await super.writeBatch(all, { ...options, idempotency: null }, changesOf)
-      await this.write('', () => null, (state) => {
-        if (!options.atomic || result.outcomes.every(({ code }) => code === 'done')) {
-          this.keepBatch(state, idempotency, result.outcomes)
-        }
-      })
-      return { ...result, note: idempotency.note }
-    }
-  }),
-  plantBatch('the order of members of kept fields is lost', class extends BatchStore {
-    override replayBatch (row: BatchRow) {
-      const result = super.replayBatch(row)
-      for (const outcome of result.outcomes) {
-        if (outcome.code !== 'done' || outcome.user === null) continue
-        outcome.user.fields = Object.fromEntries(Object.entries(outcome.user.fields).sort())
-      }
-      return result
-    }
-  })
-]
-
 const outside = plantBatchJoinable('a batch is written outside of its transaction', class extends BatchStore {
   override runBatch (...[, ...given]: Parameters<BatchStore['runBatch']>) {
     return super.runBatch(this.database.state, ...given)
   }
 })
 
-export const batches: Mistake[] = [...making, asked, gap, ...keeping, outside]
+export const batches: Mistake[] = [...making, asked, gap, outside]

@@ -3,6 +3,7 @@ import { apiKeysRaces } from './api-keys-races.ts'
 import { apiKeysRevoke } from './api-keys-revoke.ts'
 import { apiKeysRotate } from './api-keys-rotate.ts'
 import { batches } from './batches.ts'
+import { batchesKeys } from './batches-keys.ts'
 import { keyCaches, userCaches } from './caches.ts'
 import { events } from './events.ts'
 import { eventsEnds } from './events-ends.ts'
@@ -42,7 +43,7 @@ const themes: Record<string, Mistake[]> = {
   lifecycle: [...lifecycle, ...lifecycleClose, ...lifecycleErrors],
   transactions: [...transactions, ...transactionsEnds],
   events: [...events, ...eventsReading, ...eventsEnds],
-  batches
+  batches: [...batches, ...batchesKeys]
 }
 
 /** Every planted mistake, with its theme. */
