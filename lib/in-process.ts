@@ -167,7 +167,8 @@ function userMethods (services: UsersServices, table: Columns, { user }: Present
       return user(await users.change(id, patch, { ...options }, false))
     },
     delete: (id: string, options: DeleteOptions = {}) => users.remove(id, { ...options }),
-    async batch (operations: readonly UserOperation[], { atomic, ...options }: UserBatchOptions = {}) {
+    async batch (operations: readonly UserOperation[], given: UserBatchOptions = {}) {
+      const { atomic, ...options } = { ...given }
       const input = { operations, ...(atomic !== undefined && { atomic }) }
       const { results } = await writeBatch(input, options)
       return results.map((each) => ({ ...each, user: each.user && user(each.user) }))

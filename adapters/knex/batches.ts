@@ -140,11 +140,13 @@ export function knexBatches (
   return async (writes, { atomic, idempotency }, changesOf) => {
     const run = crypto.randomUUID()
     let undone: BatchResult | null = null
+    let made: BatchResult | null = null
     const work = async (outer: Query): Promise<BatchResult> => {
       undone = null
       const nested = nestedExecutor(dialect, outer, names)
       const before = idempotency === null ? null : await claim(nested.query, idempotency, run)
-      if (before !== null) return before
+      // Its own: the answer to the commit was lost.
+      if (before !== null) return before.replayed ? before : made ?? before
       const outcomes = await writeAll(nested, writes, atomic, changesOf)
       const result = { outcomes, note: idempotency?.note ?? null, replayed: false }
       if (atomic && outcomes.some(({ code }) => code !== 'done')) {
@@ -152,6 +154,7 @@ export function knexBatches (
         throw new StorageError('fault', 'the batch is undone')
       }
       if (idempotency !== null) await keep(nested.query, idempotency, outcomes, run)
+      made = result
       return result
     }
     const runAll = (): Promise<BatchResult> => executor.transaction(work)

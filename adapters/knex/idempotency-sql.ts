@@ -38,7 +38,7 @@ export function idempotencySql ({ p, batch }: Dialect, { idempotencyKeys, users 
     find: 'SELECT fingerprint, user_id AS "userId", result ' +
       `FROM ${idempotencyKeys} WHERE key = ${p(1)} AND expires_at > ${p(2)}`,
     setResult: `UPDATE ${idempotencyKeys} SET result = ${p(2)} WHERE key = ${p(1)}`,
-    /** A user that was only found, and not changed, may be deleted by now. */
+    /** Users that the batch has deleted itself have no row. The others are locked, so they are still there. */
     keepParts: `INSERT INTO ${idempotencyKeys} ${TARGETS} SELECT ${ROW.map(([name]) => `q_${name}`).join(', ')} ` +
       `FROM ${batch.rows(ROW)} WHERE EXISTS (SELECT 1 FROM ${users} WHERE id = q_user_id)`,
     findParts: `SELECT key, result FROM ${idempotencyKeys} WHERE key > ${p(1)} AND key < ${p(2)}`,

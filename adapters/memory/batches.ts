@@ -29,7 +29,7 @@ export function memoryBatches (
     for (const [i, outcome] of outcomes.entries()) {
       const entry = outcome.code === 'done' && outcome.user !== null ? users.entryOf(outcome.user.id) : null
       if (entry === null) continue
-      entry.idempotencyKeys.push(idempotency.key)
+      if (!entry.idempotencyKeys.includes(idempotency.key)) entry.idempotencyKeys.push(idempotency.key)
       kept[i] = copyOf(outcome)
     }
     idempotencyRecords.addBatch(idempotency, { outcomes: kept, note: structuredClone(idempotency.note) })

@@ -35,7 +35,11 @@ export class MemoryEvents implements EventLog {
     return () => {
       for (const { event: { id, subject, type } } of this.#entries.splice(count)) {
         this.#positionOf.delete(id)
-        for (const list of [this.#ofSubject.get(subject), this.#ofType.get(type)]) list?.pop()
+        for (const [lists, name] of [[this.#ofSubject, subject], [this.#ofType, type]] as const) {
+          const list = lists.get(name)
+          list?.pop()
+          if (list?.length === 0) lists.delete(name)
+        }
       }
     }
   }

@@ -19,7 +19,7 @@ export function lmdbBatches (database: LmdbDatabase, writes: SynchronousWrites):
       if (outcome.code !== 'done' || outcome.user === null) continue
       const entry = users.get(outcome.user.id)
       if (entry === undefined) continue
-      users.putSync(outcome.user.id, { ...entry, requests: [...entry.requests, key] })
+      users.putSync(outcome.user.id, { ...entry, requests: [...new Set(entry.requests).add(key)] })
       kept[i] = outcome
     }
     requests.putSync(key, { fingerprint, expiresAt, kept: { outcomes: kept, note } })

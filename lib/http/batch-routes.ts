@@ -2,9 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../api-keys/authenticator.ts'
 import type { KeyOwner } from '../api-keys/key-owner.ts'
 import type { Scope } from '../api-keys/scopes.ts'
+import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { isObject } from '../core/json.ts'
-import { BATCH_BODY_MAX } from '../core/limits.ts'
+import { BATCH_BODY_MAX, BODY_MAX } from '../core/limits.ts'
 import { partProblem } from '../core/problem.ts'
 import { batchOperation } from '../openapi/batch-operation.ts'
 import type { BatchCall, OperationResult, WriteBatch } from '../users/batch.ts'
@@ -47,6 +48,18 @@ function withVersions (body: unknown, faults: Fault[]): unknown {
   return { ...body, operations }
 }
 
+/** What a request of its own could not have is refused here too. @throws UsersError `body_too_large` */
+function requireSmall (body: unknown): void {
+  let size = Infinity
+  try {
+    size = Buffer.byteLength(JSON.stringify(body))
+  } catch {
+    // Nested too deep to be written.
+  }
+  if (size <= BODY_MAX) return
+  throw new UsersError('body_too_large', { detail: `The body of an operation is larger than ${BODY_MAX / 1024} KiB.` })
+}
+
 /** Makes the check of each operation that a request of its own would pass before its body is read. */
 function admission (
   request: FastifyRequest,
@@ -61,11 +74,13 @@ function admission (
     if (!logged.has(scope)) securityLog.denied(of, caller, scope)
     logged.add(scope)
   }
-  return async ({ op }) => {
+  return async (operation) => {
+    const { op } = operation
     if (!isCounted) await rateLimits?.countRequest(request, reply)
     isCounted = false
     requireScope(request, callerOf(request), SCOPES[op], { denied })
     if (op === 'delete') await rateLimits?.countDeletion(request)
+    else requireSmall(operation.body)
   }
 }
 

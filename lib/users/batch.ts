@@ -182,6 +182,15 @@ export function createBatches (parts: BatchParts): WriteBatch {
     return { prepared, refusals }
   }
 
+  /** @throws UsersError if the operations have no JSON text: they are nested too deep, or not of JSON */
+  function identityOf (key: string, operations: readonly BatchOperation[], atomic: boolean, owner: Context['actor']) {
+    try {
+      return idempotencyOf(key, ['batch', operations, atomic], owner, idempotencyTtl)
+    } catch {
+      throw validationFailed([{ pointer: '/operations', code: 'invalid', detail: 'must be JSON of few levels' }])
+    }
+  }
+
   return async (input, options, call = FROM_PROCESS) => {
     const { writeBatch } = storage
     if (writeBatch === undefined) throw new TypeError(`fastify-users: the storage ${storage.name} has no batches`)
@@ -194,11 +203,16 @@ export function createBatches (parts: BatchParts): WriteBatch {
     const [first] = refusals
     if (atomic && first !== undefined) throw failed(...first)
 
+    // Nothing is made, so there is nothing to repeat.
+    if (prepared.size === 0) {
+      const outcomes: BatchResult = { outcomes: [], note: null, replayed: false }
+      return { results: resultsOf(operations, outcomes, refusals, atomic), replayed: false }
+    }
     const owner = idempotencyKey === undefined || ownerOf === undefined ? context.actor : await ownerOf()
     const note: Json = [...refusals].map(([index, error]) => [index, jsonOf(error)])
     const idempotency = idempotencyKey === undefined
       ? null
-      : { ...idempotencyOf(idempotencyKey, ['batch', operations, atomic], owner, idempotencyTtl), note }
+      : { ...identityOf(idempotencyKey, operations, atomic, owner), note }
     const indexes = [...prepared.keys()]
     const writes = [...prepared.values()].map(({ write }) => write)
     const changesOf: ChangesOf = (n, user) => prepared.get(indexes[n] ?? -1)?.changesOf?.(user) ?? {}

@@ -108,3 +108,26 @@ test('with requireIfMatch an operation without ifMatch is 428, or 404 for nobody
   t.strictSame(statusesOf(response), ['precondition_required', 'precondition_required', 'user_not_found', 200])
   t.match(response.json().data[0].body, { status: 428, detail: 'This operation needs ifMatch.' })
 })
+
+test('an operation has no larger body than a request of its own, and no nesting makes a batch fail', async (t) => {
+  const { app, call } = await testApp(t)
+  const deep = `${'['.repeat(3900)}1${']'.repeat(3900)}`
+  const payload = `{"operations":[{"op":"create","body":{"name":${deep},"email":"deep@example.org"}},` +
+    `{"op":"create","body":{"name":"${'x'.repeat(17_000)}","email":"long@example.org"}},` +
+    `{"op":"create","body":${JSON.stringify(ann)}}]}`
+  const headers = { 'content-type': 'application/json' }
+  const response = await call('POST', '/users/batch', { headers, payload })
+  t.strictSame(statusesOf(response), ['validation_failed', 'body_too_large', 201])
+  const keyed = await call('POST', '/users/batch', { headers: { ...headers, 'idempotency-key': 'k' }, payload })
+  t.ok([200, 400].includes(keyed.statusCode), keyed.body)
+  t.equal((await app.users.list()).meta.total, 1)
+})
+
+test('a batch of which nothing reaches the storage keeps no key', async (t) => {
+  const { app, call } = await testApp(t)
+  const key = { 'idempotency-key': 'k' }
+  const wrong = await post(call, { operations: [{ op: 'create', body: {} }] }, key)
+  t.strictSame(statusesOf(wrong), ['validation_failed'])
+  t.strictSame(statusesOf(await post(call, { operations: [{ op: 'create', body: ann }] }, key)), [201])
+  t.equal((await app.users.batch([{ op: 'create', body: bob }], Object({ given: null }).given)).length, 1)
+})

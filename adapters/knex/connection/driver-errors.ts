@@ -108,9 +108,8 @@ export function isRefused (error: unknown): boolean {
     (driverCode !== undefined && (REFUSED_SQLSTATE.test(driverCode) || REFUSED_SQLITE.test(driverCode)))
 }
 
-// 23503: a user was deleted between a statement and the check of a foreign key. The last one: a prepared statement is
-// not there, because one before it in the pipeline, which prepared it, failed.
-const CONFLICTS = ['40001', '40P01', '23503', '26000']
+// The last one: a prepared statement is not there, because one before it in the pipeline, which prepared it, failed.
+const CONFLICTS = ['40001', '40P01', '26000']
 
 /**
  * True if the statement conflicted with another one: it did nothing, and may succeed when it is repeated immediately.

@@ -15,7 +15,8 @@ export async function behindSavepoint<Value> (
     await query(`RELEASE SAVEPOINT ${name}`)
     return value
   } catch (error) {
-    await query(`ROLLBACK TO SAVEPOINT ${name}`).catch(() => {})
+    // Released too: what is rolled back to stays, and many would nest.
+    await query(`ROLLBACK TO SAVEPOINT ${name}`).then(() => query(`RELEASE SAVEPOINT ${name}`)).catch(() => {})
     throw error
   }
 }
