@@ -144,7 +144,8 @@ export function createBatches (parts: BatchParts): WriteBatch {
       case 'version_mismatch': return lacksIfMatch(operation)
         ? new UsersError('precondition_required', { detail: 'This operation needs ifMatch.' })
         : new UsersError('precondition_failed')
-      default: return toUsersError(new StorageError(outcome.code, 'taken', undefined, Object(outcome).field))
+      case 'email_taken': return toUsersError(new StorageError('email_taken', 'taken'))
+      case 'field_taken': return toUsersError(new StorageError('field_taken', 'taken', undefined, outcome.field))
     }
   }
 
@@ -153,6 +154,25 @@ export function createBatches (parts: BatchParts): WriteBatch {
     if (error !== null) return refused(error)
     const user = outcome.code === 'done' && operation.op !== 'delete' ? outcome.user : null
     return { status: STATUS[operation.op], user, error: null }
+  }
+
+  /** Puts the outcomes of the writes, and what never reached the storage, in the order of the operations. */
+  function resultsOf (
+    operations: readonly BatchOperation[],
+    { outcomes }: BatchResult,
+    refusals: ReadonlyMap<number, UsersError>,
+    atomic: boolean
+  ): OperationResult[] {
+    let next = 0
+    return operations.map((operation, index) => {
+      const refusal = refusals.get(index)
+      if (refusal !== undefined) return refused(refusal)
+      const outcome = outcomes[next++]
+      if (outcome === undefined) throw new UsersError('internal', { cause: new Error('a write has no outcome') })
+      const result = resultOf(outcome, operation)
+      if (atomic && result.error !== null) throw failed(index, result.error)
+      return result
+    })
   }
 
   /** Publishes what the writes have changed. */
@@ -221,24 +241,5 @@ export function createBatches (parts: BatchParts): WriteBatch {
     const results = resultsOf(operations, result, kept, atomic)
     if (!result.replayed) publishAll(writes, result, context)
     return { results, replayed: result.replayed }
-  }
-
-  /** Puts the outcomes of the writes, and what never reached the storage, in the order of the operations. */
-  function resultsOf (
-    operations: readonly BatchOperation[],
-    { outcomes }: BatchResult,
-    refusals: ReadonlyMap<number, UsersError>,
-    atomic: boolean
-  ): OperationResult[] {
-    let next = 0
-    return operations.map((operation, index) => {
-      const refusal = refusals.get(index)
-      if (refusal !== undefined) return refused(refusal)
-      const outcome = outcomes[next++]
-      if (outcome === undefined) throw new UsersError('internal', { cause: new Error('a write has no outcome') })
-      const result = resultOf(outcome, operation)
-      if (atomic && result.error !== null) throw failed(index, result.error)
-      return result
-    })
   }
 }

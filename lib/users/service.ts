@@ -49,7 +49,7 @@ const PATCH_ATTEMPTS = 100
 export type UsersService = ReturnType<typeof createUsersService>
 
 /** The error of a write without the precondition that the host asks for. */
-export function preconditionRequired (): UsersError {
+function preconditionRequired (): UsersError {
   return new UsersError('precondition_required', {
     errors: [{ header: 'if-match', code: 'required', detail: 'is required' }]
   })
