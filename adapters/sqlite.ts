@@ -11,9 +11,8 @@ import { type KnexStorage, storageOnOwnKnex } from './knex/storage.ts'
 import { prefixOption } from './knex/tables/names.ts'
 
 const BUSY_TIMEOUT_MS = 5000
-// SQLite's own 2 MB hold a small part of the indexes of a million users. With 64 MB a random page of ten million users
-// costs a third.
-const CACHE_KIB = 65_536
+// Of a file that the system has in memory, more makes neither pages nor writes cheaper, with ten million users too.
+const CACHE_KIB = 16_384
 const WAL_TIMEOUT_MS = 5000
 const WAIT_MS = 5000
 

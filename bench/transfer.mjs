@@ -1,5 +1,6 @@
 // How fast users come in and go out, and what that takes: import over HTTP and by the command line, export in both
-// formats, adoption of a table. Then an import that is killed at random and resumed.
+// formats, adoption of a table, and pages of the list beside an import. Then an import that is killed at random and
+// resumed.
 // node bench/transfer.mjs --users 1000000 --storage sqlite,postgres --kills 20 --seed 7
 //
 // The server and the command line are processes of their own; memory is the most that was resident at one time.
@@ -20,7 +21,9 @@ import { randomOf } from '../faults/lib/random.mjs'
 import { startPostgres } from '../test/servers/postgres.mjs'
 import { startServer } from './lib/fleet.mjs'
 import { RUNTIME } from './lib/machine.mjs'
+import { median } from './lib/median.mjs'
 
+const PAGES = 500
 const CLI = join(import.meta.dirname, '..', 'dist', 'cli', 'main.js')
 
 const { values: given } = parseArgs({
@@ -44,6 +47,11 @@ function * lines () {
   }
 }
 
+/** Lines of users who come later. */
+function * laterLines (many) {
+  for (let n = 0; n < many; n++) yield `${JSON.stringify({ name: `Later ${n}`, email: `later${n}@example.org` })}\n`
+}
+
 /** The most memory that a process had, in MB. */
 function peakOf (pid) {
   const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
@@ -55,18 +63,54 @@ function tell (storage, what, users, begun, memory) {
   console.log(`| ${storage} | ${what} | ${rate} | ${memory} |`)
 }
 
-async function importOverHttp ({ address, key, pid }, storage) {
-  const begun = performance.now()
+/** Imports users over HTTP, of whom all must be new. */
+async function importLines ({ address, key }, source, expected) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/x-ndjson' }
   const sent = request(`${address}/v1/users/import`, { method: 'POST', headers })
-  const sending = pipeline(createReadStream(file), sent)
+  const sending = pipeline(source, sent)
   const [response] = await once(sent, 'response')
   let text = ''
   for await (const chunk of response.setEncoding('utf8')) text += chunk
   await sending
   const { summary } = JSON.parse(text.trimEnd().split('\n').at(-1))
-  if (summary.created !== count) throw new Error(text.slice(0, 500))
-  tell(storage, 'import over HTTP', count, begun, peakOf(pid))
+  if (summary.created !== expected) throw new Error(text.slice(0, 500))
+}
+
+async function importOverHttp (service, storage) {
+  const begun = performance.now()
+  await importLines(service, createReadStream(file), count)
+  tell(storage, 'import over HTTP', count, begun, peakOf(service.pid))
+}
+
+/** Reads pages one after the other while `isOn`; returns the median time of one in milliseconds. */
+async function readPages ({ address, key }, isOn) {
+  const times = []
+  let last = 0
+  while (isOn(times.length)) {
+    const begun = performance.now()
+    const answer = await fetch(`${address}/v1/users?page=7`, { headers: { authorization: `Bearer ${key}` } })
+    const { meta: { total } } = await answer.json()
+    times.push(performance.now() - begun)
+    if (total < last) throw new Error(`the total fell from ${last} to ${total}`)
+    last = total
+  }
+  return { time: median(times), last }
+}
+
+/** Pages of the list beside an import: their totals must not fall, and the last one is exact. */
+async function listsBeside (service, storage) {
+  const many = Math.ceil(count / 20)
+  await readPages(service, (n) => n < PAGES)
+  const alone = await readPages(service, (n) => n < PAGES)
+  let isImporting = true
+  const begun = performance.now()
+  const importing = importLines(service, Readable.from(laterLines(many)), many).finally(() => { isImporting = false })
+  const beside = await readPages(service, () => isImporting)
+  await importing
+  const { last } = await readPages(service, (n) => n < 1)
+  if (last !== count + many) throw new Error(`the total is ${last}, of ${count + many} users`)
+  const cost = `${beside.time.toFixed(2)} ms a page instead of ${alone.time.toFixed(2)}`
+  tell(storage, `import beside lists, ${cost}`, many, begun, peakOf(service.pid))
 }
 
 async function exportOverHttp ({ address, key, pid }, storage, format) {
@@ -160,13 +204,14 @@ async function measure (storage) {
       await importOverHttp(service, storage)
       await exportOverHttp(service, storage, 'ndjson')
       await exportOverHttp(service, storage, 'csv')
+      await listsBeside(service, storage)
     } finally {
       await service.stop()
     }
     await withCli(storage, 'import by the command line', ['import', file], url('cli'))
     const map = 'name=name,email=email,createdAt=created_at'
     await withCli(storage, 'adoption',
-      ['adopt', '--from', url('http'), '--table', 'fastify_users_users', '--map', map], url('adopted'))
+      ['adopt', '--from', url('cli'), '--table', 'fastify_users_users', '--map', map], url('adopted'))
     await killed(storage, () => open('killed'), url('killed'))
   } finally {
     await server?.stop()

@@ -15,9 +15,6 @@ export interface ImportOptions extends ImportingOptions {
   format?: ImportFormat
 }
 
-// Few system calls, and little memory.
-const CHUNK_LENGTH = 256 * 1024
-
 /** The bytes of a file or of standard input. `onRead` gets their number. */
 async function * bytesOf (
   stream: Readable,
@@ -48,7 +45,7 @@ export async function importFile (
   // A pipe has no size.
   const size = found?.isFile() === true ? found.size : 0
   let read = 0
-  const stream = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_LENGTH })
+  const stream = path === '-' ? process.stdin : createReadStream(path)
   const bytes = bytesOf(stream, (length) => { read += length })
   const table = tableColumns(fields?.schema ?? NO_FIELDS)
   const rows = fileRows(bytes, format ?? (extname(path).toLowerCase() === '.csv' ? 'csv' : 'ndjson'), table)

@@ -12,6 +12,8 @@ export interface ByteRecord {
  */
 export type EndOf = (bytes: Buffer, start: number, isLast: boolean) => number
 
+// As many as are read without a pause. All of a chunk's would be kept until the last one is done.
+const PART_MAX = 128
 const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
@@ -36,7 +38,7 @@ function withoutReturn (bytes: Buffer, start: number, end: number): Buffer {
 }
 
 /**
- * Splits bytes into records, and gives those of each chunk together; empty ones are left out. Of a record with more
+ * Splits bytes into records, and gives those of each chunk in parts; empty ones are left out. Of a record with more
  * than `max` bytes only its first line is skipped, so that one quotation mark too many does not take what follows with
  * it. Keeps no more than a chunk and a record in memory.
  */
@@ -51,10 +53,14 @@ export async function * byteRecords (
   let isFirst = true
 
   /** Takes the records off that are whole. */
-  function take (bytes: Buffer, isLast: boolean): ByteRecord[] {
-    const records: ByteRecord[] = []
+  function * take (bytes: Buffer, isLast: boolean): Generator<ByteRecord[], void, undefined> {
+    let records: ByteRecord[] = []
     let start = 0
     while (start < bytes.length) {
+      if (records.length === PART_MAX) {
+        yield records
+        records = []
+      }
       const end = skipping ? endOfLine(bytes, start, isLast) : endOf(bytes, start, isLast)
       const length = (end === -1 ? bytes.length : end) - start
       if (skipping) {
@@ -76,7 +82,7 @@ export async function * byteRecords (
       }
     }
     left = bytes.subarray(start)
-    return records
+    if (records.length > 0) yield records
   }
 
   function joined (chunk: Uint8Array | string): Buffer {
@@ -94,9 +100,7 @@ export async function * byteRecords (
     }
     if (isFirst && bytes.subarray(0, BOM.length).equals(BOM)) bytes = bytes.subarray(BOM.length)
     isFirst = false
-    const records = take(bytes, false)
-    if (records.length > 0) yield records
+    yield * take(bytes, false)
   }
-  const last = take(left, true)
-  if (last.length > 0) yield last
+  yield * take(left, true)
 }

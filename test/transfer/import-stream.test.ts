@@ -112,6 +112,41 @@ test('an import holds no place of the limit of concurrent requests', async (t) =
   t.equal((await response).statusCode, 200)
 })
 
+test('beside other requests of the process few rows are written at a time, and all of them in the end', async (t) => {
+  const storage = memory()
+  const sizes: number[] = []
+  let running = 0
+  const watched = {
+    ...storage,
+    async createUser (...args: Parameters<typeof storage.createUser>) {
+      if (running++ === 0) setImmediate(() => { sizes.push(running) })
+      const creation = await storage.createUser(...args)
+      setImmediate(() => { running-- })
+      return creation
+    }
+  }
+  const host = await testApp(t, { storage: watched })
+  const { sent, response, lines } = await openImport(host)
+  const { port } = Object(host.app.server.address())
+  const over = new AbortController()
+  const others = async () => {
+    while (!over.signal.aborted) await fetch(`http://127.0.0.1:${port}/elsewhere`)
+  }
+  const count = 2000
+  sent.write(line(0))
+  await response
+  const asking = Promise.all([others(), others()])
+  await fetch(`http://127.0.0.1:${port}/elsewhere`)
+  sent.end(Array.from({ length: count - 1 }, (_, n) => line(n + 1)).join(''))
+  await once(await response, 'end')
+  over.abort()
+  await asking
+  t.match(lines().at(-1), { summary: { created: count } })
+  // A batch may begin before another request has come.
+  const few = sizes.filter((size) => size <= 16).reduce((sum, size) => sum + size, 0)
+  t.ok(few > count / 2, `groups of ${sizes.join(', ')}`)
+})
+
 test('a client that does not read its answer is held up, and loses nothing', async (t) => {
   const host = await testApp(t)
   const { sent, response, text } = await openImport(host)
