@@ -68,7 +68,7 @@ export function knexBatches (
   names: Names,
   usersOn: (executor: Executor) => Users
 ): NonNullable<Storage['writeBatch']> {
-  const { dialect } = executor
+  const { dialect, joined } = executor
   const { lockNames } = dialect.transaction
   const sql = idempotencySql(dialect, names)
   const lockUsers = `SELECT id FROM ${names.users} WHERE ${dialect.isIn('id', 1, 'text')} ` +
@@ -79,7 +79,8 @@ export function knexBatches (
     // There is only one writer.
     if (lockNames === null) return
     const ids = writes.flatMap((write) => write.type === 'create' ? [] : [write.id])
-    const addresses = [...new Set(writes.flatMap(emailKeyOf).map(lockOf))].sort()
+    // Whoever ends the transaction may hold them for long, and others would wait who have other addresses.
+    const addresses = joined ? [] : [...new Set(writes.flatMap(emailKeyOf).map(lockOf))].sort()
     if (addresses.length > 0) await on(lockNames, [addresses.map((name) => `${names.lock} ${name}`)])
     if (ids.length > 0) await on(lockUsers, [ids])
   }
@@ -157,7 +158,7 @@ export function knexBatches (
       made = result
       return result
     }
-    const runAll = (): Promise<BatchResult> => executor.transaction(work)
+    const runAll = (): Promise<BatchResult> => executor.transaction(work, { bounded: true, writes: writes.length })
     try {
       // Again if the connection was lost: by the key, the second attempt finds what the first one did.
       return await runAll().catch((error) => idempotency !== null && isLost(error) ? runAll() : Promise.reject(error))

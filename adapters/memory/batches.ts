@@ -29,7 +29,9 @@ export function memoryBatches (
     for (const [i, outcome] of outcomes.entries()) {
       const entry = outcome.code === 'done' && outcome.user !== null ? users.entryOf(outcome.user.id) : null
       if (entry === null) continue
-      if (!entry.idempotencyKeys.includes(idempotency.key)) entry.idempotencyKeys.push(idempotency.key)
+      // Without those that have expired, or a user who is in every batch would know ever more of them.
+      const others = entry.idempotencyKeys.filter((key) => key !== idempotency.key && idempotencyRecords.has(key))
+      entry.idempotencyKeys = [...others, idempotency.key]
       kept[i] = copyOf(outcome)
     }
     idempotencyRecords.addBatch(idempotency, { outcomes: kept, note: structuredClone(idempotency.note) })

@@ -62,6 +62,11 @@ export class IdempotencyRecords {
     this.#set(key, { fingerprint, expiresAt, kept })
   }
 
+  /** Whether anything is kept under a key. */
+  has (key: string): boolean {
+    return this.#records.has(key)
+  }
+
   /** Deletes what the key keeps of a user who is deleted, unless it is another user's by now. */
   deleteOf (userId: string, key: string): void {
     const record = this.#records.get(key)

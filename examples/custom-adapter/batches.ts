@@ -19,7 +19,9 @@ export function lmdbBatches (database: LmdbDatabase, writes: SynchronousWrites):
       if (outcome.code !== 'done' || outcome.user === null) continue
       const entry = users.get(outcome.user.id)
       if (entry === undefined) continue
-      users.putSync(outcome.user.id, { ...entry, requests: [...new Set(entry.requests).add(key)] })
+      // Without those that have expired, or a user who is in every batch would know ever more of them.
+      const others = entry.requests.filter((each) => each !== key && requests.doesExist(each))
+      users.putSync(outcome.user.id, { ...entry, requests: [...others, key] })
       kept[i] = outcome
     }
     requests.putSync(key, { fingerprint, expiresAt, kept: { outcomes: kept, note } })

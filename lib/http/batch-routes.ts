@@ -108,6 +108,8 @@ export function batchRoutes (
       admit: admission(request, reply, { rateLimits, securityLog })
     })
     if (replayed) reply.header('idempotency-replayed', 'true')
+    const limited = replayed ? undefined : results.find(({ error }) => error?.code === 'rate_limited')
+    if (limited?.error) securityLog.answered(limited.error, request)
     for (const { error } of results) {
       const seconds = error?.headers?.['retry-after']
       if (seconds !== undefined) reply.header('retry-after', seconds)

@@ -3,7 +3,7 @@ import { test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { keysOf, timeOf, userOf } from '../../adapters/testing/values.ts'
-import type { Storage } from '../../lib/core/storage.ts'
+import type { BatchOptions, Storage } from '../../lib/core/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { pgHost, pgUrlWith } from '../helpers/postgres.ts'
 import { pgBouncerUrl, pgUrl, pooled, sql, temporarySchema } from '../helpers/stores.ts'
@@ -71,4 +71,21 @@ test('a creation that waits for one with the same key fails as in progress', asy
     await t.rejects(create(storage, 2), { code: 'idempotency_in_progress' })
   })
   t.match(await create(storage, 3), { user: { id: userOf(1).id }, replayed: true })
+})
+
+test('a batch that waits for one with the same key fails as in progress', async (t) => {
+  const schema = temporarySchema(t)
+  const connection = pgBouncerUrl() ?? pgUrl()
+  const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeout: 100 }))
+  const host = pgHost(t)
+  const options: BatchOptions = { atomic: false, idempotency: { ...idempotency, note: null } }
+  const write = async (to: Pick<Storage, 'writeBatch'>, n: number) => {
+    const user = userOf(n)
+    return to.writeBatch?.([{ type: 'create', user, keys: keysOf(user), event: null }], options, () => ({}))
+  }
+  await host.transaction(async (trx) => {
+    await write(knexStorage(host, { schema }).joinTransaction(trx), 1)
+    await t.rejects(write(storage, 2), { code: 'idempotency_in_progress' })
+  })
+  t.match(await write(storage, 3), { outcomes: [{ user: { id: userOf(1).id } }], replayed: true })
 })

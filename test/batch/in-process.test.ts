@@ -3,10 +3,12 @@ import knex from 'knex'
 import { test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { memory } from '../../adapters/memory/index.ts'
+import { postgres } from '../../adapters/postgres.ts'
 import { UsersError } from '../../lib/index.ts'
 import { testApp } from '../helpers/app.ts'
 import { ann, bob, post } from '../helpers/batches.ts'
 import { pgUrl, temporarySchema } from '../helpers/stores.ts'
+import { startProxy } from '../helpers/tcp-proxy.ts'
 import { until } from '../helpers/until.ts'
 import { untyped } from '../helpers/untyped.ts'
 
@@ -65,6 +67,36 @@ test('a storage without batches has no route, and the method says so', async (t)
   })
   const response = await post(call, {})
   t.equal(response.statusCode, 405, 'as any id of a user')
+})
+
+test('in an open transaction of the host’s it holds up no batch of other addresses', async (t) => {
+  const host = knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 4 } })
+  t.teardown(() => host.destroy())
+  const schema = temporarySchema(t)
+  const { app } = await testApp(t, { storage: knexStorage(host, { schema }) })
+  const { app: service } = await testApp(t, { storage: postgres({ connection: pgUrl(), schema }) })
+  const many = (word: string) => Array.from({ length: 200 }, (_, n) =>
+    ({ op: 'create', body: { name: 'x', email: `${word}${n}@y.de` } } as const))
+  await host.transaction(async (transaction) => {
+    await app.users.using(transaction).batch(many('inside'))
+    const results = await service.users.batch(many('beside'))
+    t.ok(results.every(({ status }) => status === 201))
+  })
+  t.equal((await app.users.list()).meta.total, 400)
+})
+
+test('over a slow network a batch has more time than a single write', async (t) => {
+  const proxy = await startProxy(Number(new URL(pgUrl()).port))
+  t.teardown(() => proxy.close())
+  const connection = new URL(pgUrl())
+  connection.port = String(proxy.port)
+  const storage = postgres({ connection: String(connection), schema: temporarySchema(t), statementTimeout: 300 })
+  const { app } = await testApp(t, { storage })
+  proxy.slow(5)
+  const operations = Array.from({ length: 120 }, (_, n) =>
+    ({ op: 'create', body: { name: 'x', email: `${n}@y.de` } } as const))
+  const results = await app.users.batch(operations)
+  t.ok(results.every(({ status }) => status === 201), 'at least 1.2 seconds, and a single write has 0.8')
 })
 
 test('in a transaction of the host’s it commits or rolls back with it, and a refusal leaves that usable', async (t) => {

@@ -2,6 +2,7 @@
 import { test } from 'tap'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { ann, bob, NOBODY, post, statusesOf } from '../helpers/batches.ts'
+import { captureLog } from '../helpers/log.ts'
 
 test('a thousand operations of a MiB are made, and no more', async (t) => {
   const { call } = await testApp(t)
@@ -80,20 +81,27 @@ test('each operation needs the scope that it would need alone', async (t) => {
 })
 
 test('rate limits and the guard on deletions count each operation', async (t) => {
-  const { app, call } = await testApp(t, { rateLimit: { max: 10, window: 60 }, maxDeletesPerHour: 2 })
+  const log = captureLog()
+  const { app, call } = await testApp(t, {
+    server: { logger: { stream: log.stream } }, rateLimit: { max: 10, window: 60 }, maxDeletesPerHour: 2
+  })
+  const refusals = () => log.entries().filter(({ event }) => event === 'api_key.rate_limited').length
   const make = async (n: number) => (await app.users.create({ name: 'x', email: `${n}@y.de` })).id
   const ids = await Promise.all([1, 2, 3].map(make))
   const deletions = await post(call, { operations: ids.map((id) => ({ op: 'delete', id })) })
   t.equal(deletions.headers['ratelimit'], '"key";r=7;t=60')
   t.strictSame(statusesOf(deletions), [204, 204, 'rate_limited'])
   t.match(deletions.headers['retry-after'], /^\d+$/)
+  t.equal(refusals(), 1)
   const both = [{ op: 'create', body: ann }, { op: 'delete', id: ids[2] }]
   const guarded = await post(call, { operations: both, atomic: true })
   t.match([guarded.statusCode, guarded.json()], [429, { code: 'rate_limited' }], 'all of an atomic batch')
   t.equal((await app.users.list()).meta.total, 1)
+  t.equal(refusals(), 2)
   const create = (n: number) => ({ op: 'create', body: { name: 'x', email: `${n}@z.de` } })
   const over = await post(call, { operations: [4, 5, 6, 7, 8, 9, 10].map(create) })
   t.strictSame(statusesOf(over), [201, 201, 201, 201, 201, 'rate_limited', 'rate_limited'])
+  t.equal(refusals(), 3, 'once for a batch')
   t.equal((await call('GET', '/users')).statusCode, 429)
 })
 

@@ -10,12 +10,20 @@ export interface Proxy {
   /** Drops everything that is sent from now on, in both directions. */
   freeze: () => void
   thaw: () => void
+  /** Everything that is sent from now on takes so many milliseconds more, in both directions. */
+  slow: (ms: number) => void
 }
 
 /** Starts a proxy to a port of this machine that a test can close and freeze. */
 export async function startProxy (port: number): Promise<Proxy> {
   const sockets = new Set<Socket>()
   let frozen = false
+  let delay = 0
+  const pass = (to: Socket, chunk: Buffer): void => {
+    if (frozen) return
+    if (delay === 0) to.write(chunk)
+    else setTimeout(() => to.write(chunk), delay)
+  }
   const server: Server = createServer((client) => {
     const upstream = connect(port, '127.0.0.1')
     for (const socket of [client, upstream]) {
@@ -23,14 +31,10 @@ export async function startProxy (port: number): Promise<Proxy> {
       socket.on('error', () => {}).on('close', () => sockets.delete(socket))
     }
     client
-      .on('data', (chunk) => {
-        if (!frozen) upstream.write(chunk)
-      })
+      .on('data', (chunk) => pass(upstream, chunk))
       .on('end', () => upstream.end())
     upstream
-      .on('data', (chunk) => {
-        if (!frozen) client.write(chunk)
-      })
+      .on('data', (chunk) => pass(client, chunk))
       .on('end', () => client.end())
   })
   server.listen(0, '127.0.0.1')
@@ -48,6 +52,9 @@ export async function startProxy (port: number): Promise<Proxy> {
     },
     thaw () {
       frozen = false
+    },
+    slow (ms) {
+      delay = ms
     },
     async open () {
       server.listen(own, '127.0.0.1')

@@ -36,6 +36,10 @@ export interface TransactionOptions {
   waitsFor?: string | null
   /** As in `QueryOptions`. */
   since?: number
+  /** As in `QueryOptions`, for each of its statements. */
+  bounded?: boolean
+  /** Writes that it makes one after the other: its time limit grows with them. Default 0. */
+  writes?: number
 }
 
 /** How much work is combined. */
@@ -51,6 +55,8 @@ export interface Executor {
   readonly dialect: Dialect
   /** Null: nothing is combined. */
   readonly batching: Batching | null
+  /** True if all of it is part of a transaction that somebody else ends, who may hold its locks for long. */
+  readonly joined: boolean
   /** One statement that only reads: it may share a connection, and is repeated if that is lost. */
   read (sql: string, params?: readonly Param[], options?: ReadOptions): Promise<Row[]>
   /** One statement on a connection of its own, repeated if it conflicts with another transaction. */

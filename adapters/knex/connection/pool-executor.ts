@@ -16,6 +16,9 @@ import { createWriteQueue, type WriteQueue } from './write-queue.ts'
 // Of two that conflict one succeeds, so a statement that fails this often has met that many others.
 const ATTEMPTS = 20
 
+// What a write in a transaction may take of the way to the database, there and back several times.
+const WRITE_MS = 50
+
 // Connections that writes which wait for locks leave to reads and to groups of writes.
 const LEFT_FREE = 3
 
@@ -43,8 +46,8 @@ interface Run {
   attempts?: number
   /** Milliseconds that it waits for the lock on the SQLite file. */
   busy?: number
-  /** Once it has a connection, it may take as long as it takes. Default false. */
-  endless?: boolean
+  /** Milliseconds that it may take beyond the limit, once it has a connection. Default 0. */
+  extra?: number
 }
 
 /**
@@ -71,10 +74,10 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
     return inQueue === null ? work() : inQueue(key, since + limits.wait, work)
   }
 
-  async function withConnection<Value> (work: Work<Value>, since: number, endless: boolean): Promise<Value> {
+  async function withConnection<Value> (work: Work<Value>, since: number, extra: number): Promise<Value> {
     const connection = await acquireBy(pool, since + limits.wait)
     try {
-      const deadline = endless ? Infinity : since + limits.total
+      const deadline = since + limits.total + extra
       const result = work(queryOn(dialect, connection, { prepare, deadline }), connection)
       // Before the connection is released.
       result.catch((error) => discardIfLost(connection, error))
@@ -86,10 +89,10 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
 
   /** Work is atomic, so after a conflict it can simply be done again. */
   async function repeat<Value> (work: Work<Value>, run: Run = {}): Promise<Value> {
-    const { since = performance.now(), attempts = ATTEMPTS, busy = limits.busy, endless = false } = run
+    const { since = performance.now(), attempts = ATTEMPTS, busy = limits.busy, extra = 0 } = run
     try {
       // Without its connection while it waits for the file: reads need no lock.
-      return await retryWhileBusy(() => withConnection(work, since, endless), since + busy)
+      return await retryWhileBusy(() => withConnection(work, since, extra), since + busy)
     } catch (error) {
       if (attempts > 1 && isConflict(error)) return repeat(work, { ...run, since, attempts: attempts - 1 })
       throw toStorageError(error, names)
@@ -114,15 +117,17 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
   // A host's own limit on locks stays: its pool may have one, so that no schema change holds up others for long.
   const lifting = isHosts ? statementTimeout?.(0) ?? null : liftTimeouts
   const lift = async (query: Query) => { if (lifting !== null) await query(lifting) }
+  const localLimit = localTimeout === undefined ? null : statementTimeout?.(localTimeout) ?? null
+  const limit = async (query: Query) => { if (localLimit !== null) await query(localLimit) }
 
   const query: Executor['query'] = (sql, params, options = {}) => {
     const { keepPlan = true, retry = true, bounded = false, waitsFor, since = performance.now() } = options
     const how = retry ? { since } : { since, attempts: 1, busy: LOCK_WAIT_MS }
     const run = (on: Query) => on(sql, params, { keepPlan })
-    const work = !bounded || localTimeout === undefined || statementTimeout === null
+    const work = !bounded || localLimit === null
       ? run
       : inTransaction(async (on) => {
-        await on(statementTimeout(localTimeout))
+        await limit(on)
         return run(on)
       })
     return waitsFor === undefined ? repeat(work, how) : queued(waitsFor, since, () => repeat(work, how))
@@ -148,18 +153,22 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
   return {
     dialect,
     batching,
+    joined: false,
     read,
     query,
     transaction (work, options = {}) {
       const { exclusive = false, noTimeout = false, waitsFor = null, since = performance.now() } = options
+      const { bounded = false, writes = 0 } = options
       const all = inTransaction(async (on) => {
         if (noTimeout) await lift(on)
+        else if (bounded) await limit(on)
         if (exclusive && exclusiveLock !== null) await on(exclusiveLock, [names.lock])
         return work(on)
       })
       // Whoever waits for a migration waits as long as it takes.
-      if (noTimeout) return repeat(all, { endless: true })
-      return queued(exclusive ? names.lock : waitsFor, since, () => repeat(all, { since }))
+      if (noTimeout) return repeat(all, { extra: Infinity })
+      const extra = writes * WRITE_MS
+      return queued(exclusive ? names.lock : waitsFor, since, () => repeat(all, { since, extra }))
     },
     snapshot (work, { begin = beginSnapshotWrite, signal } = {}) {
       const all = inTransaction(async (on) => {
@@ -168,7 +177,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
         return work(on)
       }, begin)
       const aborted: typeof all = (on, connection) => untilAborted(all(on, connection), dialect, connection, signal)
-      return repeat(aborted, { endless: true })
+      return repeat(aborted, { extra: Infinity })
     }
   }
 }
