@@ -7,6 +7,7 @@ import type { PageSize } from '../core/paging.ts'
 import { type Parameters, parseParameter } from '../core/parameters.ts'
 import { toUsersError } from '../core/storage-errors.ts'
 import { channels, traced } from '../core/tracing.ts'
+import { endOfTurn } from '../core/turn.ts'
 import { type Describe, hidden } from '../openapi/describe.ts'
 import type { Operation } from '../openapi/operation.ts'
 import type { RouteAccess } from './admission.ts'
@@ -30,6 +31,7 @@ export type Handler = (
 export const handlersUnder = (limited: ConcurrencyLimit) => (handler: Handler): Handler => {
   const handle: Handler = async (request, reply) => {
     try {
+      await endOfTurn()
       return await limited(() => handler(request, reply))
     } catch (error) {
       throw toUsersError(error)

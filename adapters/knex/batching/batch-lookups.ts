@@ -1,3 +1,5 @@
+import { atEndOfTurn } from '../../../lib/core/turn.ts'
+
 type Find<Item> = (id: string) => Promise<Item | undefined>
 
 interface Request<Item> {
@@ -39,6 +41,6 @@ export function batchLookups<Item> (
   }
 
   return (id) => new Promise((resolve, reject) => {
-    if (waiting.push({ id, resolve, reject }) === 1) setImmediate(flush)
+    if (waiting.push({ id, resolve, reject }) === 1) atEndOfTurn(flush)
   })
 }

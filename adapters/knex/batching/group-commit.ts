@@ -1,4 +1,5 @@
 import { StorageError } from '../../../lib/core/storage-error.ts'
+import { atEndOfTurn } from '../../../lib/core/turn.ts'
 import { isRefused } from '../connection/driver-errors.ts'
 import { isStorableParam } from '../connection/statements.ts'
 import { LOCK_WAIT_MS } from '../dialects/waits.ts'
@@ -106,7 +107,7 @@ export function groupCommits (groups: number, writeAll: WriteAll): GroupedWrite 
     return new Promise((resolve, reject) => {
       const length = waiting.push({ id, values, since, alone, resolve, reject })
       // With others waiting, a flush at the end of the turn or of a group is already due.
-      if (length === 1 && running < groups) setImmediate(flush)
+      if (length === 1 && running < groups) atEndOfTurn(flush)
     })
   }
 }
