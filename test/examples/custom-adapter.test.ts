@@ -2,6 +2,8 @@
 import { join } from 'node:path'
 import { test } from 'tap'
 import { testStorage } from 'fastify-users/testing'
+import { keysOf, timeOf, userOf } from '../../adapters/testing/values.ts'
+import { openDatabase } from '../../examples/custom-adapter/database.ts'
 import { lmdb } from '../../examples/custom-adapter/index.ts'
 import { passedReport } from '../helpers/kit.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
@@ -15,4 +17,26 @@ test('the LMDB store passes the conformance kit', async (t) => {
     report: (line) => lines.push(line)
   })
   t.test('the report', async (t) => t.match(lines[0], passedReport('lmdb', { transactions: false })))
+})
+
+test('a user of the LMDB store forgets the batches whose keys have expired', async (t) => {
+  const path = join(await temporaryDirectory(t), 'users')
+  const storage = lmdb(path)
+  const user = userOf(1)
+  await storage.createUser(user, keysOf(user), null)
+  for (const n of [1, 2, 3]) {
+    const idempotency = { key: `key ${n}`, fingerprint: 'f', now: timeOf(n), expiresAt: timeOf(n + 1), note: null }
+    const changes = { name: { value: `Name ${n}`, key: `name ${n}` } }
+    const guard = { ifVersion: null, unlessVersion: [] }
+    await storage.writeBatch?.(
+      [{ type: 'update', id: user.id, changes, updatedAt: timeOf(n), guard, event: null }],
+      { atomic: false, idempotency },
+      () => ({})
+    )
+    await storage.pruneIdempotency(timeOf(n))
+  }
+  await storage.close()
+  const database = openDatabase(path)
+  t.teardown(() => database.close())
+  t.strictSame(database.users.get(user.id)?.requests, ['key 2', 'key 3'], 'key 2 was still kept at the last batch')
 })
