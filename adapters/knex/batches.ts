@@ -79,7 +79,7 @@ export function knexBatches (
     // There is only one writer.
     if (lockNames === null) return
     const ids = writes.flatMap((write) => write.type === 'create' ? [] : [write.id])
-    // Whoever ends the transaction may hold them for long, and others would wait who have other addresses.
+    // One lock stands for many addresses: held to the end of a host's transaction, it would block unrelated batches.
     const addresses = joined ? [] : [...new Set(writes.flatMap(emailKeyOf).map(lockOf))].sort()
     if (addresses.length > 0) await on(lockNames, [addresses.map((name) => `${names.lock} ${name}`)])
     if (ids.length > 0) await on(lockUsers, [ids])

@@ -29,7 +29,7 @@ export function memoryBatches (
     for (const [i, outcome] of outcomes.entries()) {
       const entry = outcome.code === 'done' && outcome.user !== null ? users.entryOf(outcome.user.id) : null
       if (entry === null) continue
-      // Without those that have expired, or a user who is in every batch would know ever more of them.
+      // Pruned keys are dropped, so that the list of a user in every batch does not grow without bound.
       const others = entry.idempotencyKeys.filter((key) => key !== idempotency.key && idempotencyRecords.has(key))
       entry.idempotencyKeys = [...others, idempotency.key]
       kept[i] = copyOf(outcome)

@@ -19,7 +19,7 @@ export function lmdbBatches (database: LmdbDatabase, writes: SynchronousWrites):
       if (outcome.code !== 'done' || outcome.user === null) continue
       const entry = users.get(outcome.user.id)
       if (entry === undefined) continue
-      // Without those that have expired, or a user who is in every batch would know ever more of them.
+      // Pruned keys are dropped, so that the list of a user in every batch does not grow without bound.
       const others = entry.requests.filter((each) => each !== key && requests.doesExist(each))
       users.putSync(outcome.user.id, { ...entry, requests: [...others, key] })
       kept[i] = outcome

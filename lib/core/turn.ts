@@ -1,17 +1,9 @@
 let gathering: Promise<void> | null = null
 let isGathered = false
-let ends: Array<() => void> = []
-
-function endGathered (): void {
-  isGathered = false
-  const all = ends
-  ends = []
-  for (const end of all) end()
-}
 
 /**
- * Resolves at the end of this turn of the event loop, for all who ask in it at one time: requests that came together go
- * on together, so that what they ask of a storage can be combined, and their answers leave together.
+ * Resolves at the end of this turn of the event loop, for all callers of the turn together. Requests that arrive
+ * together go on together, so that a store can combine what they ask for, and their answers leave together.
  */
 export function endOfTurn (): Promise<void> {
   gathering ??= new Promise((resolve) => {
@@ -19,15 +11,15 @@ export function endOfTurn (): Promise<void> {
       gathering = null
       isGathered = true
       resolve()
-      // Behind everything that those who have waited do without waiting again.
-      queueMicrotask(() => process.nextTick(endGathered))
+      // Node.js runs a tick that a microtask asks for when all microtasks are done: those are the callers' work.
+      queueMicrotask(() => process.nextTick(() => { isGathered = false }))
     })
   })
   return gathering
 }
 
-/** Calls back when everybody who may still call in this turn of the event loop has done so. */
+/** Calls back when no more calls can come in this turn: behind all who waited for its end, or at its end. */
 export function atEndOfTurn (callback: () => void): void {
-  if (isGathered) ends.push(callback)
+  if (isGathered) process.nextTick(callback)
   else setImmediate(callback)
 }

@@ -108,8 +108,9 @@ export function batchRoutes (
       admit: admission(request, reply, { rateLimits, securityLog })
     })
     if (replayed) reply.header('idempotency-replayed', 'true')
-    const limited = replayed ? undefined : results.find(({ error }) => error?.code === 'rate_limited')
-    if (limited?.error) securityLog.answered(limited.error, request)
+    const rateLimited = results.find(({ error }) => error?.code === 'rate_limited')?.error ?? null
+    // Once for a batch, and not again when its answer is repeated.
+    if (rateLimited !== null && !replayed) securityLog.answered(rateLimited, request)
     for (const { error } of results) {
       const seconds = error?.headers?.['retry-after']
       if (seconds !== undefined) reply.header('retry-after', seconds)

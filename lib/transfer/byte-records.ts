@@ -12,7 +12,7 @@ export interface ByteRecord {
  */
 export type EndOf = (bytes: Buffer, start: number, isLast: boolean) => number
 
-// As many as are read without a pause. All of a chunk's would be kept until the last one is done.
+// Readers of a part parse all of it at once, so the parts of a chunk bound how much of it is in memory.
 const PART_MAX = 128
 const LINE_FEED = 10
 const CARRIAGE_RETURN = 13

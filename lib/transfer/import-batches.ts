@@ -1,5 +1,5 @@
 import { type UsersError, validationFailed } from '../core/errors.ts'
-import type { Foreground } from '../core/foreground.ts'
+import type { ForegroundRequests } from '../core/foreground-requests.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import { keysOfRow, textOfKey } from './import-keys.ts'
 import { checkRow, type ImportRow } from './import-row.ts'
@@ -8,10 +8,10 @@ import type { SourceRow, SourceRows } from './source-row.ts'
 /** A row that was checked, or why it is refused. */
 export type BatchRow = { line: number, row: ImportRow } | { line: number, error: UsersError }
 
-// Enough for a group of writes, and few enough that most of what a row takes is gone when memory is next tidied up.
+// One group of writes. With 512, twice as many rows survive garbage collections: 185 instead of 161 MB at the peak.
 const BATCH_MAX = 256
-// The thread is free again after a millisecond or so.
-const BATCH_MAX_BESIDE = 16
+// A request waits a millisecond or so for a batch that has begun.
+const BATCH_MAX_BUSY = 16
 // Rows that are there are not kept waiting for others for longer.
 const QUIET_MS = 10
 
@@ -38,12 +38,12 @@ async function soon<Part> (next: Promise<Part>): Promise<Part | typeof QUIET> {
 /**
  * Checks rows, and gives them in batches whose rows have no key in common: what becomes of one row of a batch then
  * matters to no other that is created. A batch does not wait for rows that take long to come, and is small while
- * requests are answered.
+ * requests arrive.
  */
 export async function * batchesOf (
   sources: SourceRows,
   fields: HostFields | null,
-  { isBusy }: Pick<Foreground, 'isBusy'>
+  { isBusy }: Pick<ForegroundRequests, 'isBusy'>
 ): AsyncGenerator<BatchRow[], void, undefined> {
   const unique = fields?.schema.unique ?? []
   const parts = sources[Symbol.asyncIterator]()
@@ -77,7 +77,8 @@ export async function * batchesOf (
       for (const source of part.value) {
         const each = checked(source, fields)
         const own = 'row' in each ? keysOfRow(each.row, unique).map(textOfKey) : []
-        if (batch.length >= (isBusy() ? BATCH_MAX_BESIDE : BATCH_MAX) || own.some((key) => keys.has(key))) yield take()
+        const max = isBusy() ? BATCH_MAX_BUSY : BATCH_MAX
+        if (batch.length >= max || own.some((key) => keys.has(key))) yield take()
         batch.push(each)
         for (const key of own) keys.add(key)
       }

@@ -1,7 +1,7 @@
 import type { Context } from '../core/context.ts'
 import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
-import { watchForeground } from '../core/foreground.ts'
+import { watchForegroundRequests } from '../core/foreground-requests.ts'
 import { choiceParameter, flagParameter, parameterFaults, type Parameters } from '../core/parameters.ts'
 import { type PartProblem, partProblem } from '../core/problem.ts'
 import { type FieldsSchema, NO_FIELDS } from '../fields/fields-schema.ts'
@@ -192,19 +192,19 @@ export function createImports (parts: ImportStoreParts & { fields: HostFields | 
       summary,
       async * results (rows, context) {
         const store = dryRun ? await importOver(findIn(storage), schema.unique) : importInto(parts, context)
-        const foreground = watchForeground()
+        const requests = watchForegroundRequests()
         try {
           const judge = createJudge({ onConflict, by }, fields, store.find)
           const importBatch = batchImport({ judge, store, onConflict, failFast }, !dryRun && !failFast)
-          for await (const batch of ahead(batchesOf(rows, fields, foreground))) {
-            await foreground.rest()
+          for await (const batch of ahead(batchesOf(rows, fields, requests))) {
+            await requests.yieldToRequests()
             const { results, goesOn } = await importBatch(batch)
             for (const { status } of results) summary[status]++
             if (results.length > 0) yield results
             if (!goesOn) return
           }
         } finally {
-          foreground.close()
+          requests.close()
           await store.close()
         }
       }

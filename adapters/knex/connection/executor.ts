@@ -38,7 +38,7 @@ export interface TransactionOptions {
   since?: number
   /** As in `QueryOptions`, for each of its statements. */
   bounded?: boolean
-  /** Writes that it makes one after the other: its time limit grows with them. Default 0. */
+  /** Number of writes that it makes in turn: each adds 50 ms to its time limit. Default 0. */
   writes?: number
 }
 
@@ -55,7 +55,7 @@ export interface Executor {
   readonly dialect: Dialect
   /** Null: nothing is combined. */
   readonly batching: Batching | null
-  /** True if all of it is part of a transaction that somebody else ends, who may hold its locks for long. */
+  /** True inside a transaction that the caller ends, so locks may be held for long. */
   readonly joined: boolean
   /** One statement that only reads: it may share a connection, and is repeated if that is lost. */
   read (sql: string, params?: readonly Param[], options?: ReadOptions): Promise<Row[]>

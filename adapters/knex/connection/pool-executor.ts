@@ -16,7 +16,7 @@ import { createWriteQueue, type WriteQueue } from './write-queue.ts'
 // Of two that conflict one succeeds, so a statement that fails this often has met that many others.
 const ATTEMPTS = 20
 
-// What a write in a transaction may take of the way to the database, there and back several times.
+// Time for the round trips of one write on a slow network.
 const WRITE_MS = 50
 
 // Connections that writes which wait for locks leave to reads and to groups of writes.
@@ -47,7 +47,7 @@ interface Run {
   /** Milliseconds that it waits for the lock on the SQLite file. */
   busy?: number
   /** Milliseconds that it may take beyond the limit, once it has a connection. Default 0. */
-  extra?: number
+  extraMs?: number
 }
 
 /**
@@ -74,10 +74,10 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
     return inQueue === null ? work() : inQueue(key, since + limits.wait, work)
   }
 
-  async function withConnection<Value> (work: Work<Value>, since: number, extra: number): Promise<Value> {
+  async function withConnection<Value> (work: Work<Value>, since: number, extraMs: number): Promise<Value> {
     const connection = await acquireBy(pool, since + limits.wait)
     try {
-      const deadline = since + limits.total + extra
+      const deadline = since + limits.total + extraMs
       const result = work(queryOn(dialect, connection, { prepare, deadline }), connection)
       // Before the connection is released.
       result.catch((error) => discardIfLost(connection, error))
@@ -89,10 +89,10 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
 
   /** Work is atomic, so after a conflict it can simply be done again. */
   async function repeat<Value> (work: Work<Value>, run: Run = {}): Promise<Value> {
-    const { since = performance.now(), attempts = ATTEMPTS, busy = limits.busy, extra = 0 } = run
+    const { since = performance.now(), attempts = ATTEMPTS, busy = limits.busy, extraMs = 0 } = run
     try {
       // Without its connection while it waits for the file: reads need no lock.
-      return await retryWhileBusy(() => withConnection(work, since, extra), since + busy)
+      return await retryWhileBusy(() => withConnection(work, since, extraMs), since + busy)
     } catch (error) {
       if (attempts > 1 && isConflict(error)) return repeat(work, { ...run, since, attempts: attempts - 1 })
       throw toStorageError(error, names)
@@ -118,7 +118,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
   const lifting = isHosts ? statementTimeout?.(0) ?? null : liftTimeouts
   const lift = async (query: Query) => { if (lifting !== null) await query(lifting) }
   const localLimit = localTimeout === undefined ? null : statementTimeout?.(localTimeout) ?? null
-  const limit = async (query: Query) => { if (localLimit !== null) await query(localLimit) }
+  const setLimit = async (query: Query) => { if (localLimit !== null) await query(localLimit) }
 
   const query: Executor['query'] = (sql, params, options = {}) => {
     const { keepPlan = true, retry = true, bounded = false, waitsFor, since = performance.now() } = options
@@ -127,7 +127,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
     const work = !bounded || localLimit === null
       ? run
       : inTransaction(async (on) => {
-        await limit(on)
+        await setLimit(on)
         return run(on)
       })
     return waitsFor === undefined ? repeat(work, how) : queued(waitsFor, since, () => repeat(work, how))
@@ -161,14 +161,14 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
       const { bounded = false, writes = 0 } = options
       const all = inTransaction(async (on) => {
         if (noTimeout) await lift(on)
-        else if (bounded) await limit(on)
+        else if (bounded) await setLimit(on)
         if (exclusive && exclusiveLock !== null) await on(exclusiveLock, [names.lock])
         return work(on)
       })
       // Whoever waits for a migration waits as long as it takes.
-      if (noTimeout) return repeat(all, { extra: Infinity })
-      const extra = writes * WRITE_MS
-      return queued(exclusive ? names.lock : waitsFor, since, () => repeat(all, { since, extra }))
+      if (noTimeout) return repeat(all, { extraMs: Infinity })
+      const extraMs = writes * WRITE_MS
+      return queued(exclusive ? names.lock : waitsFor, since, () => repeat(all, { since, extraMs }))
     },
     snapshot (work, { begin = beginSnapshotWrite, signal } = {}) {
       const all = inTransaction(async (on) => {
@@ -177,7 +177,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
         return work(on)
       }, begin)
       const aborted: typeof all = (on, connection) => untilAborted(all(on, connection), dialect, connection, signal)
-      return repeat(aborted, { extra: Infinity })
+      return repeat(aborted, { extraMs: Infinity })
     }
   }
 }
