@@ -69,6 +69,24 @@ test('a query is repeated after a conflict, unless it asks for one attempt', asy
   t.equal(await calls(), 61)
 })
 
+test('a statement that a stricter isolation level refuses is repeated under READ COMMITTED', async (t) => {
+  const { executor, schema } = executorOn(t, { session: '-c default_transaction_isolation=serializable' })
+  await sql(`CREATE SCHEMA "${schema}"`)
+  await sql(`CREATE FUNCTION "${schema}".level() RETURNS text LANGUAGE plpgsql AS $$
+    BEGIN
+      IF current_setting('transaction_isolation') = 'read committed' THEN RETURN 'read committed'; END IF;
+      RAISE EXCEPTION 'conflict' USING ERRCODE = '40001';
+    END $$`)
+  const ask = `SELECT "${schema}".level() AS level`
+  const found = [{ level: 'read committed' }]
+  t.strictSame(await executor.query(ask), found)
+  t.strictSame(await executor.query(ask, [], { bounded: true, waitsFor: 'a' }), found)
+  t.strictSame(await executor.read(ask), found)
+  await t.rejects(executor.query(ask, [], { retry: false }), conflict)
+  const [session] = await executor.query('SHOW default_transaction_isolation')
+  t.strictSame(session, { default_transaction_isolation: 'serializable' }, 'the host has its own')
+})
+
 test('a statement with values stays prepared, unless its plan is not worth keeping', async (t) => {
   const { executor } = executorOn(t, { settings: { prepare: true }, max: 1 })
   const prepared = async () => (await executor.query('SELECT name FROM pg_prepared_statements')).length

@@ -87,14 +87,14 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
     }
   }
 
-  /** Work is atomic, so after a conflict it can simply be done again. */
-  async function repeat<Value> (work: Work<Value>, run: Run = {}): Promise<Value> {
+  /** Work is atomic, so after a conflict it can simply be done again: as `again`, which does the same. */
+  async function repeat<Value> (work: Work<Value>, run: Run = {}, again = work): Promise<Value> {
     const { since = performance.now(), attempts = ATTEMPTS, busy = limits.busy, extraMs = 0 } = run
     try {
       // Without its connection while it waits for the file: reads need no lock.
       return await retryWhileBusy(() => withConnection(work, since, extraMs), since + busy)
     } catch (error) {
-      if (attempts > 1 && isConflict(error)) return repeat(work, { ...run, since, attempts: attempts - 1 })
+      if (attempts > 1 && isConflict(error)) return repeat(again, { ...run, since, attempts: attempts - 1 })
       throw toStorageError(error, names)
     }
   }
@@ -124,13 +124,15 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
     const { keepPlan = true, retry = true, bounded = false, waitsFor, since = performance.now() } = options
     const how = retry ? { since } : { since, attempts: 1, busy: LOCK_WAIT_MS }
     const run = (on: Query) => on(sql, params, { keepPlan })
-    const work = !bounded || localLimit === null
-      ? run
-      : inTransaction(async (on) => {
-        await setLimit(on)
-        return run(on)
-      })
-    return waitsFor === undefined ? repeat(work, how) : queued(waitsFor, since, () => repeat(work, how))
+    // After a conflict under READ COMMITTED, which no other transaction can have refused: a host's default may be
+    // stricter, and refuse a statement as often as others come between.
+    const alone = inTransaction(async (on) => {
+      if (bounded) await setLimit(on)
+      return run(on)
+    })
+    const work = bounded && localLimit !== null ? alone : run
+    const start = () => repeat(work, how, alone)
+    return waitsFor === undefined ? start() : queued(waitsFor, since, start)
   }
 
   const read: Executor['read'] = async (sql, params, options = {}) => {
