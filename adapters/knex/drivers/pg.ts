@@ -40,7 +40,17 @@ export const pgDriver: Driver = {
   async run (connection, text, values, prepare = false) {
     if (!isConnection(connection)) throw new TypeError('not a connection of pg')
     const name = prepare ? nameOf(text) : undefined
-    return (await connection.query({ name, text, values, types: textOnly })).rows
+    const sent = [...values]
+    try {
+      const result = await connection.query({ name, text, values: sent, types: textOnly })
+      const { rows } = result
+      result.rows = []
+      return rows
+    } finally {
+      // A query of pg that is garbage in V8's old space keeps the next one alive, so what they hold would pile up until
+      // a full garbage collection: imports took 400 KB of it every 60 ms, and now 30.
+      sent.length = 0
+    }
   },
   // PostgreSQL runs the statements of a connection in order.
   keepOrder () {},
