@@ -28,8 +28,9 @@ export interface SourceReader {
   done: (line: number) => void
 }
 
-// Each step is a statement of its own, and takes some milliseconds.
-const STEP = 1000
+// Each step is a statement of its own, and takes some milliseconds. With 1000 rows, more of them survive garbage
+// collections: 179 instead of 147 MB at the peak.
+const STEP = 250
 
 // SQLite has moments as text or as numbers of seconds or milliseconds.
 const SQLITE_SINCE = `(CASE typeof(??) WHEN 'text' THEN julianday(??)
@@ -45,6 +46,12 @@ function sinceColumn (mapping: readonly Mapped[]): string {
   const column = found.find((each) => each !== undefined)
   if (column === undefined) throw new UsageError('--since needs a column of updatedAt or createdAt in --map')
   return column.from
+}
+
+/** The keys of the rows of a step, whose lines begin after `before`. */
+interface Step {
+  before: number
+  keys: readonly string[]
 }
 
 /** What a database says of a wrong table, column or condition, which the operator wrote. */
@@ -80,7 +87,7 @@ export async function readTable ({ knex, kind }: SourceDatabase, options: Source
   const [twice] = await chosen().select(key).groupBy(key).havingRaw('count(*) > 1').limit(1)
   if (twice !== undefined) throw new Refusal('the column of --key has a value twice: name one that tells rows apart')
 
-  const names = new Map<number, string>()
+  const steps: Step[] = []
   return {
     count: Number(all),
     rows: (async function * () {
@@ -90,18 +97,19 @@ export async function readTable ({ knex, kind }: SourceDatabase, options: Source
         const found: object[] = await from(last).select(columns).select({ k: key }).orderBy(key).limit(STEP)
         if (found.length === 0) return
         last = { value: Object(found.at(-1)).k }
-        yield found.map((row) => {
-          names.set(++line, String(Reflect.get(row, 'k')))
-          return { line, value: userOfColumns(mapping.map((_, i) => Reflect.get(row, `c${i}`)), mapping) }
-        })
+        steps.push({ before: line, keys: found.map((row) => String(Reflect.get(row, 'k'))) })
+        yield found.map((row) => (
+          { line: ++line, value: userOfColumns(mapping.map((_, i) => Reflect.get(row, `c${i}`)), mapping) }
+        ))
       }
     })(),
-    keyOf: (line) => names.get(line) ?? '',
+    keyOf (line) {
+      const step = steps.findLast(({ before }) => before < line)
+      return step?.keys[line - step.before - 1] ?? ''
+    },
     done (line) {
-      for (const each of names.keys()) {
-        if (each > line) return
-        names.delete(each)
-      }
+      const kept = steps.findIndex(({ before, keys }) => before + keys.length > line)
+      steps.splice(0, kept === -1 ? steps.length : kept)
     }
   }
 }
