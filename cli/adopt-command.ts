@@ -22,7 +22,7 @@ export function addAdoptCommand (program: Command): void {
     .option('--from <url>', 'the database of the table (default: that of the users)')
     .option('--key <column>', 'a column that tells rows apart; they are read in its order', 'id')
     .option('--where <condition>', 'only rows for which this condition in SQL holds')
-    .option('--since <moment>', 'only rows whose column of updatedAt, or else createdAt, is not before it (RFC 3339)')
+    .option('--since <moment>', 'only rows changed since, by updatedAt, or createdAt where that is NULL (RFC 3339)')
     .option('--after <key>', 'only rows with a greater key, to go on where a run has ended')
     .addOption(new Option('--report <which>', 'which users are named (default: "groups", why some were refused)')
       .choices(['groups', 'faults', 'all']))

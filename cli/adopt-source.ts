@@ -14,7 +14,7 @@ export interface SourceTable {
   where?: string
   /** Only rows with a greater key. */
   after?: string
-  /** Only rows that were changed since, by the column of `updatedAt`, or else of `createdAt`. */
+  /** Only rows that were changed since, by the column of `updatedAt`, or by that of `createdAt` where it is NULL. */
   since?: string
 }
 
@@ -33,19 +33,20 @@ export interface SourceReader {
 const STEP = 250
 
 // SQLite has moments as text or as numbers of seconds or milliseconds.
-const SQLITE_SINCE = `(CASE typeof(??) WHEN 'text' THEN julianday(??)
-  ELSE (CASE WHEN abs(??) < 1e11 THEN ?? ELSE ?? / 1000.0 END) / 86400.0 + 2440587.5 END) >= julianday(?)`
+const SQLITE_MOMENT = `CASE typeof(??) WHEN 'text' THEN julianday(??)
+  ELSE (CASE WHEN abs(??) < 1e11 THEN ?? ELSE ?? / 1000.0 END) / 86400.0 + 2440587.5 END`
 
 /** True if `since` misses rows that were only changed: there is no column that says when. */
 export function missesChanges ({ mapping, since }: SourceTable): boolean {
   return since !== undefined && !mapping.some(({ name }) => name === 'updatedAt')
 }
 
-function sinceColumn (mapping: readonly Mapped[]): string {
-  const found = ['updatedAt', 'createdAt'].map((member) => mapping.find(({ name }) => name === member))
-  const column = found.find((each) => each !== undefined)
-  if (column === undefined) throw new UsageError('--since needs a column of updatedAt or createdAt in --map')
-  return column.from
+/** The columns that say when a row was changed: the first one that is not NULL does. @throws UsageError */
+function sinceColumns (mapping: readonly Mapped[]): string[] {
+  const columns = ['updatedAt', 'createdAt'].flatMap((member) =>
+    mapping.filter(({ name }) => name === member).map(({ from }) => from))
+  if (columns.length === 0) throw new UsageError('--since needs a column of updatedAt or createdAt in --map')
+  return columns
 }
 
 /** The keys of the rows of a step, whose lines begin after `before`. */
@@ -68,9 +69,13 @@ export async function readTable ({ knex, kind }: SourceDatabase, options: Source
     const query = knex(table)
     if (where !== undefined) query.whereRaw(`(${where.replaceAll('?', '\\?')})`)
     if (since !== undefined) {
-      const column = sinceColumn(mapping)
-      if (kind === 'sqlite') query.whereRaw(SQLITE_SINCE, [column, column, column, column, column, since])
-      else query.where(column, '>=', since)
+      // Each by itself, since they may be of different types.
+      const changed = sinceColumns(mapping)
+      query.where((any) => changed.forEach((column, i) => any.orWhere((each) => {
+        for (const before of changed.slice(0, i)) each.whereNull(before)
+        if (kind === 'postgres') each.where(column, '>=', since)
+        else each.whereRaw(`(${SQLITE_MOMENT}) >= julianday(?)`, [column, column, column, column, column, since])
+      })))
     }
     return query
   }

@@ -118,7 +118,8 @@ export function createExports (parts: ExportParts) {
     try {
       return csvFormat(parts, loadCsv(), chosen)
     } catch {
-      faults.push({ parameter: 'format', code: 'choice', detail: 'csv needs the package csv-stringify on the server' })
+      const detail = 'csv needs the package csv-stringify: npm install csv-stringify'
+      faults.push({ parameter: 'format', code: 'choice', detail })
       // Nothing is written: the fault refuses the request.
       return ndjsonFormat(parts, null)
     }

@@ -81,6 +81,13 @@ for (const { name, create } of databases) {
     t.match((await cli('export', '--email', 'ann@example.org')).out,
       /"name":"Anna".*"updatedAt":"2026-01-02T11:00:00.000Z"/)
 
+    await execute(`INSERT INTO @accounts VALUES
+      (11, 'Eve', 'eve@example.org', '2026-01-02 12:00:00', NULL, 'free', FALSE),
+      (12, 'Flo', 'flo@example.org', '2019-01-02 12:00:00', NULL, 'free', FALSE)`)
+    const never = await adopt('--since', '2026-01-02T10:00:00Z', ...update)
+    t.match(never, { code: 0, out: /^created 1, updated 0, skipped 2, / }, 'what was never changed counts as created')
+    await execute('DELETE FROM @accounts WHERE id > 10')
+
     const again = ['--on-conflict', 'skip', '--by', 'legacyId']
     const skipped = (n: number) => `created 0, updated 0, skipped ${n}, refused 0\n`
     t.match(await adopt(...again, '--where', 'id < 4'), { code: 0, out: skipped(2) })

@@ -145,7 +145,7 @@ test('without csv-stringify a table is refused, and says what is missing', (t) =
     fields: NO_FIELDS,
     loadCsv: () => { throw new Error('fastify-users: CSV needs csv-stringify: npm install csv-stringify') }
   })
-  const detail = 'csv needs the package csv-stringify on the server'
+  const detail = 'csv needs the package csv-stringify: npm install csv-stringify'
   t.throws(() => open({ format: 'csv' }), { message: 'refused' })
   t.strictSame(found, [{ parameter: 'format', code: 'choice', detail }])
   t.end()
