@@ -24,34 +24,41 @@ export async function openSpillFile (): Promise<SpillFile> {
   // Where an open file can be removed, it has no name any more. Elsewhere it is removed at the end.
   const isNameless = await rm(path).then(() => true, () => false)
   let pending: Buffer[] = []
-  let pendingLength = 0
-  let written = 0
+  // Where the pending bytes begin, and where the next ones are to.
+  let [begin, end] = [0, 0]
+  let writing = Promise.resolve()
 
-  async function flush (): Promise<void> {
+  /** Writes what is pending, behind all that is being written. */
+  function flush (): Promise<void> {
+    if (begin === end) return writing
     const bytes = Buffer.concat(pending)
     pending = []
-    pendingLength = 0
-    await file.write(bytes, 0, bytes.length, written)
-    written += bytes.length
+    begin = end
+    writing = writing.then(() => file.appendFile(bytes))
+    // Whoever awaits it gets its error.
+    writing.catch(() => {})
+    return writing
   }
 
   return {
     async add (text) {
       const bytes = Buffer.from(text)
-      const stretch = { position: written + pendingLength, length: bytes.length }
+      const stretch = { position: end, length: bytes.length }
       pending.push(bytes)
-      pendingLength += bytes.length
-      if (pendingLength >= PENDING_MAX) await flush()
+      end += bytes.length
+      if (end - begin >= PENDING_MAX) await flush()
       return stretch
     },
 
     async read ({ position, length }) {
-      if (position + length > written) await flush()
+      // What does not wait to be written may be under way.
+      await (position + length > begin ? flush() : writing)
       const { buffer } = await file.read(Buffer.alloc(length), 0, length, position)
       return buffer.toString('utf8')
     },
 
     async close () {
+      await writing.catch(() => {})
       await file.close()
       if (!isNameless) await rm(path, { force: true })
     }
