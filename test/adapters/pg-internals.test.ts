@@ -3,6 +3,7 @@
 import { EventEmitter } from 'node:events'
 import pg from 'pg'
 import { test, type Test } from 'tap'
+import { pgDriver } from '../../adapters/knex/drivers/pg.ts'
 import { canPipeline, cork, destroySocket, onCommandComplete } from '../../adapters/knex/drivers/pg-internals.ts'
 import { connectPg } from '../helpers/postgres.ts'
 import { pgUrl } from '../helpers/stores.ts'
@@ -86,4 +87,23 @@ test('a pipelined statement that fails takes no other with it', async (t) => {
   const results = await Promise.allSettled([query('SELECT 1'), query('SELECT 1 / 0'), query('SELECT 2'), query('x')])
   t.strictSame(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled', 'rejected'],
     'else reads may not share a connection')
+})
+
+test('nothing of a statement that is done is kept by the query of pg', async (t) => {
+  const values = ['a', 'b']
+  const sent: Array<readonly unknown[]> = []
+  const result = { rows: [{ n: '1' }] }
+  const answer = (works: boolean) => ({
+    async query ({ values }: { values: unknown[] }) {
+      sent.push(values)
+      t.strictSame(values, ['a', 'b'])
+      if (!works) throw new Error('refused')
+      return result
+    }
+  })
+  t.strictSame(await pgDriver.run(answer(true), 'SELECT $1, $2', values), [{ n: '1' }])
+  t.strictSame(result.rows, [])
+  await t.rejects(pgDriver.run(answer(false), 'SELECT $1, $2', values), { message: 'refused' })
+  t.strictSame(sent, [[], []])
+  t.strictSame(values, ['a', 'b'], 'the caller may send them again')
 })

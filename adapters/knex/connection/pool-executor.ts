@@ -124,8 +124,8 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
     const { keepPlan = true, retry = true, bounded = false, waitsFor, since = performance.now() } = options
     const how = retry ? { since } : { since, attempts: 1, busy: LOCK_WAIT_MS }
     const run = (on: Query) => on(sql, params, { keepPlan })
-    // After a conflict under READ COMMITTED, which no other transaction can have refused: a host's default may be
-    // stricter, and refuse a statement as often as others come between.
+    // How it is repeated after a conflict: under READ COMMITTED a statement waits for others, and is not refused for
+    // what they do. A host's default may be stricter, and refuse it as often as others come between.
     const alone = inTransaction(async (on) => {
       if (bounded) await setLimit(on)
       return run(on)
