@@ -41,12 +41,14 @@ export function missesChanges ({ mapping, since }: SourceTable): boolean {
   return since !== undefined && !mapping.some(({ name }) => name === 'updatedAt')
 }
 
-/** The columns that say when a row was changed: the first one that is not NULL does. @throws UsageError */
-function sinceColumns (mapping: readonly Mapped[]): string[] {
-  const columns = ['updatedAt', 'createdAt'].flatMap((member) =>
-    mapping.filter(({ name }) => name === member).map(({ from }) => from))
-  if (columns.length === 0) throw new UsageError('--since needs a column of updatedAt or createdAt in --map')
-  return columns
+/** The column that says when a row was changed, and the one that does where that is NULL. @throws UsageError */
+function sinceColumns (mapping: readonly Mapped[]): { changed: string, created?: string } {
+  const columnOf = (member: string) => mapping.find(({ name }) => name === member)?.from
+  const [changed, created] = [columnOf('updatedAt'), columnOf('createdAt')]
+  if (changed !== undefined && created !== undefined) return { changed, created }
+  const only = changed ?? created
+  if (only === undefined) throw new UsageError('--since needs a column of updatedAt or createdAt in --map')
+  return { changed: only }
 }
 
 /** The keys of the rows of a step, whose lines begin after `before`. */
@@ -69,13 +71,15 @@ export async function readTable ({ knex, kind }: SourceDatabase, options: Source
     const query = knex(table)
     if (where !== undefined) query.whereRaw(`(${where.replaceAll('?', '\\?')})`)
     if (since !== undefined) {
-      // Each by itself, since they may be of different types.
-      const changed = sinceColumns(mapping)
-      query.where((any) => changed.forEach((column, i) => any.orWhere((each) => {
-        for (const before of changed.slice(0, i)) each.whereNull(before)
-        if (kind === 'postgres') each.where(column, '>=', since)
-        else each.whereRaw(`(${SQLITE_MOMENT}) >= julianday(?)`, [column, column, column, column, column, since])
-      })))
+      const isSince = (column: string): Knex.Raw => kind === 'postgres'
+        ? knex.raw('?? >= ?', [column, since])
+        : knex.raw(`(${SQLITE_MOMENT}) >= julianday(?)`, [column, column, column, column, column, since])
+      const { changed, created } = sinceColumns(mapping)
+      // Not by coalesce(): the columns may be of different types.
+      query.where((either) => {
+        either.where(isSince(changed))
+        if (created !== undefined) either.orWhere((never) => never.whereNull(changed).where(isSince(created)))
+      })
     }
     return query
   }

@@ -14,7 +14,7 @@ export type IdPrefix = 'usr' | 'key' | 'evt' | 'whk' | 'dlv'
 /** Characters in an id. */
 export const ID_LENGTH = 30
 
-// Its own source asks the system for randomness after every few ids: 6.7 instead of 0.3 µs an id on a busy server.
+// By default it asks the system for random bytes after every few ids: 6.7 instead of 0.3 µs an id on a busy server.
 const generator = new V7Generator({ nextUint32: () => randomInt(2 ** 32) })
 // Ids of one process never go backwards, however far the clock does: the order of ids is the order of creation.
 generator.setRollbackAllowance(2 ** 48 - 1)

@@ -24,7 +24,7 @@ export async function openSpillFile (): Promise<SpillFile> {
   // Where an open file can be removed, it has no name any more. Elsewhere it is removed at the end.
   const isNameless = await rm(path).then(() => true, () => false)
   let pending: Buffer[] = []
-  // Where the pending bytes begin, and where the next ones are to.
+  // The positions at which the pending bytes begin and end.
   let [begin, end] = [0, 0]
   let writing = Promise.resolve()
 
@@ -51,7 +51,7 @@ export async function openSpillFile (): Promise<SpillFile> {
     },
 
     async read ({ position, length }) {
-      // What does not wait to be written may be under way.
+      // Bytes that are not pending any more may still be on their way into the file.
       await (position + length > begin ? flush() : writing)
       const { buffer } = await file.read(Buffer.alloc(length), 0, length, position)
       return buffer.toString('utf8')

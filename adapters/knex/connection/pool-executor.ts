@@ -87,7 +87,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
     }
   }
 
-  /** Work is atomic, so after a conflict it can simply be done again: as `again`, which does the same. */
+  /** Work is atomic, so after a conflict it can simply be done again. `again`: another way to do the same. */
   async function repeat<Value> (work: Work<Value>, run: Run = {}, again = work): Promise<Value> {
     const { since = performance.now(), attempts = ATTEMPTS, busy = limits.busy, extraMs = 0 } = run
     try {
