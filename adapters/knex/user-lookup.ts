@@ -1,11 +1,19 @@
+import type { Several } from '../../lib/core/several.ts'
 import { isStorable } from '../../lib/core/text.ts'
-import { batchLookups } from './batching/batch-lookups.ts'
+import { gather } from './batching/gather.ts'
 import type { Executor } from './connection/executor.ts'
 import { type Column, USER_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 import { type Row, unpacked } from './tables/rows.ts'
 
-/** Looks up the row of the user with this value in a unique column. With batching, concurrent look-ups are combined. */
+// A longer list would keep the first look-up waiting.
+const TOGETHER_MAX = 64
+
+/**
+ * Looks up the row of the user with this value in a unique column. With batching, concurrent look-ups are combined:
+ * with 32 of them each costs 5 instead of 78 µs on SQLite, and 15 instead of 65 µs on PostgreSQL, node and database
+ * together.
+ */
 export function userLookup (
   { read, batching, dialect }: Executor,
   names: Names,
@@ -20,12 +28,14 @@ export function userLookup (
     return (await read(selectOne, [value]))[0]
   }
 
-  async function findMany (values: string[]): Promise<Map<unknown, Row>> {
+  async function findMany (values: Several<string>): Promise<Array<Row | undefined>> {
+    if (values.length === 1) return [await findOne(values[0])]
     const [row] = await read(selectMany, [values])
-    return new Map(unpacked(columns, row?.['items']).map((each) => [each['found'], each]))
+    const found = new Map(unpacked(columns, row?.['items']).map((each) => [each['found'], each]))
+    return values.map((value) => found.get(value))
   }
 
-  const find = batching === null ? findOne : batchLookups(findOne, findMany)
+  const find = batching === null ? findOne : gather(TOGETHER_MAX, (value: string) => value, findMany)
   // A text that can't be stored is nobody's.
   return async (value) => isStorable(value) ? find(value) : undefined
 }

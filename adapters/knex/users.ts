@@ -1,9 +1,10 @@
+import type { Several } from '../../lib/core/several.ts'
 import { requireVersion } from '../../lib/core/storage-rules.ts'
 import type {
   DeletionEvent, Page, PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard
 } from '../../lib/core/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
-import { createCoalescer } from './batching/coalesce.ts'
+import { gather } from './batching/gather.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import type { Compaction } from './counting/compaction.ts'
 import type { Dialect } from './dialects/dialect.ts'
@@ -47,6 +48,12 @@ function changesAny ({ name, email, fields }: UserChanges, user: UserRecord): bo
     (fields !== undefined && JSON.stringify(fields) !== JSON.stringify(user.fields))
 }
 
+/** A page of all users, whose rows several callers may share. */
+interface CountedPage {
+  rows: Row[]
+  total: number
+}
+
 /**
  * Lists of users. Each page is read by one statement; a search may need a second one, if it finds more than the first
  * reads.
@@ -59,21 +66,34 @@ function userLists (
 ): Storage['listUsers'] {
   const { read, batching, dialect } = executor
   const { users } = names
-  const countedPage = dialect.counting.page(names, USER_COLUMNS)
-  const coalesced = createCoalescer<{ rows: Row[], total: number }>()
+  const { pages: countedPages, pagesTogether } = dialect.counting
+  const statementOf = countedPages(names, USER_COLUMNS)
 
-  async function readAll (page: PageRequest): Promise<{ rows: Row[], total: number }> {
-    const { sql, params } = countedPage(page)
-    const [row = {}] = await read(sql, params)
+  function toCountedPage (row: Row): CountedPage {
     const tail = Number(row['tail'])
     onPage(tail, Number(row['changes']))
     return { rows: unpacked(USER_COLUMNS, row['items']), total: Number(row['counted']) + tail }
   }
 
-  /** A page of all users. Concurrent requests for one page are read once. */
+  async function readPages (pages: Several<PageRequest>): Promise<CountedPage[]> {
+    const { sql, params } = statementOf(pages)
+    return (await read(sql, params)).map(toCountedPage)
+  }
+
+  const keyOf = ({ order, limit, from }: PageRequest): string => `${order} ${limit} ${JSON.stringify(from)}`
+  const together = gather(pagesTogether, keyOf, readPages)
+
+  /** With batching, concurrent requests for one page are read once, and those for several in one statement. */
+  async function readCounted (page: PageRequest): Promise<CountedPage> {
+    // One text that can't be stored would have all of them refused.
+    const canShare = !('after' in page.from) || isStorable(page.from.after)
+    if (batching !== null && canShare) return together(page)
+    const [counted = { rows: [], total: 0 }] = await readPages([page])
+    return counted
+  }
+
   async function pageOfAll (page: PageRequest): Promise<Page<UserRecord>> {
-    const key = `${page.order} ${page.limit} ${JSON.stringify(page.from)}`
-    const { rows, total } = await (batching === null ? readAll(page) : coalesced(key, () => readAll(page)))
+    const { rows, total } = await readCounted(page)
     return { items: rows.map(toUser), total }
   }
 

@@ -1,7 +1,6 @@
 // Concurrent reads that are combined into one statement, or done once for all.
 import { test } from 'tap'
-import { batchLookups } from '../../adapters/knex/batching/batch-lookups.ts'
-import { createCoalescer } from '../../adapters/knex/batching/coalesce.ts'
+import { gather } from '../../adapters/knex/batching/gather.ts'
 import { everyone, idOf, keysOf, userOf } from '../../adapters/testing/values.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { stores } from '../helpers/stores.ts'
@@ -49,24 +48,37 @@ for (const { name, create: make } of stores) {
   })
 }
 
-test('a failure reaches every caller of a combined read, and no later one', async (t) => {
+test('work gets what was asked for in one turn, each thing once, at most so many at a time', async (t) => {
+  const asked: Array<readonly number[]> = []
+  const ask = gather(3, (n: number) => String(n), async (numbers) => {
+    asked.push(numbers)
+    return numbers.map((n) => n * 10)
+  })
+  t.strictSame(await Promise.all([1, 2, 2, 3, 4, 1, 5].map(ask)), [10, 20, 20, 30, 40, 10, 50])
+  t.strictSame(asked, [[1, 2, 3], [4, 5]])
+  t.equal(await ask(1), 10, 'a later call is work of its own')
+  t.strictSame(asked, [[1, 2, 3], [4, 5], [1]])
+})
+
+test('work begins when nobody can join it any more', async (t) => {
+  let state = 'old'
+  const ask = gather(8, (key: string) => key, async (keys) => keys.map(() => state))
+  const first = ask('a')
+  await null
+  const second = ask('a')
+  state = 'new'
+  t.strictSame(await Promise.all([first, second]), ['new', 'new'])
+})
+
+test('a failure reaches every caller of a combined read, and no other one', async (t) => {
   let broken = true
-  const failing = async () => { if (broken) throw new Error('no database') }
-  const find = batchLookups<string>(
-    async (id) => { await failing(); return id },
-    async (ids) => { await failing(); return new Map(ids.map((id) => [id, id])) }
-  )
-  const coalesce = createCoalescer<string>()
-  const ask = () => [
-    find('a'),
-    find('b'),
-    coalesce('x', async () => { await failing(); return 'x' }),
-    coalesce('x', async () => 'never called')
-  ]
-  const statuses = (await Promise.allSettled(ask())).map(({ status }) => status)
-  t.strictSame(statuses, ['rejected', 'rejected', 'rejected', 'rejected'])
-  await t.rejects(find('alone'), { message: 'no database' })
+  const ask = gather(2, (key: string) => key, async (keys) => {
+    if (broken && keys.includes('a')) throw new Error('no database')
+    return keys
+  })
+  const settled = await Promise.allSettled(['a', 'b', 'a', 'c'].map(ask))
+  t.strictSame(settled.map(({ status }) => status), ['rejected', 'rejected', 'rejected', 'fulfilled'])
+  await t.rejects(ask('a'), { message: 'no database' })
   broken = false
-  t.strictSame(await Promise.all(ask()), ['a', 'b', 'x', 'x'])
-  t.equal(await find('alone'), 'alone')
+  t.strictSame(await Promise.all(['a', 'b', 'a', 'c'].map(ask)), ['a', 'b', 'a', 'c'])
 })

@@ -46,7 +46,7 @@ export function compactionSql (dialect: Dialect, names: Names) {
       `coalesce((SELECT min(n.first_id) FROM ${blocks} AS n WHERE n.first_id > k.first_id), ${p(1)}) AS next ` +
       `FROM ${blocks} AS k WHERE users > ${BLOCK_MAX} ORDER BY first_id LIMIT ${SPLITS_PER_ROUND}`,
     deleteEmptyBlocks: `DELETE FROM ${blocks} WHERE users = 0 AND first_id <> ''`,
-    regroup: splitBlocks(dialect, names),
+    regroup: splitBlocks(names),
     /** 1: boundary. */
     setBoundary: `UPDATE ${state} SET boundary = ${p(1)}`,
     /** Puts all users into the tail. 1: new round. */

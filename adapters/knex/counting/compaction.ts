@@ -110,7 +110,7 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
     const state = await readState()
     const more = state.changes >= CHANGES_MAX && await compact(state.round, false)
     if (state.changes >= VACUUM_AT && vacuum !== null) {
-      await query(vacuum([names.blocks, names.changes])).catch(() => {})
+      await query(vacuum([names.blocks, names.groups, names.changes])).catch(() => {})
     }
     const due = state.tail < TAIL_MAX
       ? 0

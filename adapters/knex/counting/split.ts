@@ -1,5 +1,4 @@
-import type { Dialect } from '../dialects/dialect.ts'
-import { BLOCK } from '../tables/block-sizes.ts'
+import { BLOCK, BLOCKS_PER_GROUP } from '../tables/block-sizes.ts'
 import type { Names } from '../tables/names.ts'
 
 /**
@@ -14,11 +13,10 @@ export function splitUsers ({ users, blocks }: Names, from: string, to: string):
 }
 
 /** The statements that split all blocks into groups, and add them up. */
-export function splitBlocks ({ counting: { blocksPerGroup } }: Dialect, names: Names): string[] {
-  const { blocks, groups, state } = names
+export function splitBlocks ({ blocks, groups, state }: Names): string[] {
   const summed = 'SELECT first_id, sum(users) OVER (ORDER BY first_id) - users AS users_before, ' +
     `row_number() OVER (ORDER BY first_id) - 1 AS n FROM ${blocks}`
-  const all = `SELECT first_id, users_before FROM (${summed}) AS r WHERE n % ${blocksPerGroup} = 0`
+  const all = `SELECT first_id, users_before FROM (${summed}) AS r WHERE n % ${BLOCKS_PER_GROUP} = 0`
   return [
     `DELETE FROM ${groups} WHERE first_id NOT IN (SELECT first_id FROM (${all}) AS g)`,
     `INSERT INTO ${groups} (first_id, users_before) ${all} ON CONFLICT (first_id) DO UPDATE ` +

@@ -1,4 +1,5 @@
 import type { IdPrefix } from '../../../lib/core/ids.ts'
+import type { Several } from '../../../lib/core/several.ts'
 import type { PageRequest } from '../../../lib/core/storage.ts'
 import type { Driver, Param, Statement } from '../drivers/driver.ts'
 import type { Column } from '../tables/columns.ts'
@@ -110,10 +111,10 @@ export interface EventSql {
 
 /** What exact counting needs. */
 export interface CountingSql {
-  /** Blocks in a group. */
-  blocksPerGroup: number
-  /** Makes the one statement that reads a page of all users by the blocks. */
-  page (names: Names, columns: readonly Column[]): (page: PageRequest) => Statement
+  /** Makes the statement that reads pages of all users by the blocks, with a row for each. */
+  pages (names: Names, columns: readonly Column[]): (pages: Several<PageRequest>) => Statement
+  /** How many pages one statement reads at most. */
+  pagesTogether: number
   /** Returns the open transactions that have written a table, its one value; null if there is only one writer. */
   openWriters: string | null
   /** Frees the space of deleted rows; null if the database does that immediately. */

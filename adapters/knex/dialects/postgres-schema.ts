@@ -1,7 +1,7 @@
 import { USER_COLUMNS } from '../tables/columns.ts'
 import { KEY_CHANGES_CHANNEL, type Names } from '../tables/names.ts'
 import type { SchemaSql } from './dialect.ts'
-import { PAGE_FUNCTION, PAGE_FUNCTION_TYPES, pageFunction } from './postgres-counted-page.ts'
+import { PAGES_FUNCTION, PAGES_FUNCTION_TYPES, pagesFunction } from './postgres-counted-pages.ts'
 import { countingTriggers, TRIGGER_FUNCTIONS } from './postgres-counting-triggers.ts'
 import { dropFunction, withSchema } from './postgres-functions.ts'
 
@@ -51,7 +51,7 @@ export const postgresSchema: SchemaSql = {
       `CREATE SEQUENCE ${watermark}`,
       ...withSchema(names, [
         ...countingTriggers(names),
-        pageFunction(names, USER_COLUMNS),
+        pagesFunction(names, USER_COLUMNS),
         ...keyChangesTrigger(names)
       ]),
       // On a replica too: sequences are not replicated.
@@ -60,7 +60,7 @@ export const postgresSchema: SchemaSql = {
   },
   drop: (names) => [
     ...[...TRIGGER_FUNCTIONS, KEY_CHANGES].map((name) => dropFunction(names, name)),
-    dropFunction(names, PAGE_FUNCTION, PAGE_FUNCTION_TYPES),
+    dropFunction(names, PAGES_FUNCTION, PAGES_FUNCTION_TYPES),
     `DROP SEQUENCE ${names.watermark}`
   ],
   // Reading pg_class, which locks it, makes PostgreSQL see what others just committed: to_regclass alone uses a cache.

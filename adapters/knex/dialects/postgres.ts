@@ -1,7 +1,6 @@
 import { pgDriver } from '../drivers/pg.ts'
-import { BLOCKS_PER_GROUP } from '../tables/block-sizes.ts'
 import type { Dialect } from './dialect.ts'
-import { postgresCountedPage } from './postgres-counted-page.ts'
+import { postgresCountedPages } from './postgres-counted-pages.ts'
 import { postgresEvents } from './postgres-events.ts'
 import { postgresReading } from './postgres-reading.ts'
 import { postgresSchema } from './postgres-schema.ts'
@@ -66,8 +65,8 @@ export const postgresDialect: Dialect = {
   schema: postgresSchema,
 
   counting: {
-    blocksPerGroup: BLOCKS_PER_GROUP.postgres,
-    page: postgresCountedPage,
+    pages: postgresCountedPages,
+    pagesTogether: 8,
     openWriters: 'SELECT virtualtransaction AS writer FROM pg_locks ' +
       "WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted AND relation = to_regclass($1) " +
       'AND database = (SELECT oid FROM pg_database WHERE datname = current_database())',

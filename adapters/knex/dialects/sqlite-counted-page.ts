@@ -1,3 +1,4 @@
+import type { Several } from '../../../lib/core/several.ts'
 import type { PageRequest } from '../../../lib/core/storage.ts'
 import type { Statement } from '../drivers/driver.ts'
 import { BLOCK, BLOCKS_PER_GROUP } from '../tables/block-sizes.ts'
@@ -17,7 +18,7 @@ interface PageTexts {
 }
 
 /**
- * The statements of pages, each of which does what PostgreSQL's function does step by step (postgres-counted-page.ts).
+ * The statements of pages, each of which does what PostgreSQL's function does step by step (postgres-counted-pages.ts).
  * `?1`: size; `?2`: position or id.
  */
 function pageTexts (names: Names, columns: readonly Column[], descending: boolean): PageTexts {
@@ -46,7 +47,7 @@ function pageTexts (names: Names, columns: readonly Column[], descending: boolea
         FROM ${blocks} WHERE first_id >= low AND first_id < high) WHERE users_before <= first - added) END AS anchor`,
     `SELECT *, first - CASE WHEN first >= counted THEN counted WHEN low IS NULL THEN 0
       ELSE base + (SELECT coalesce(sum(users), 0) FROM (SELECT users FROM ${blocks}
-          WHERE first_id >= low AND first_id < anchor ORDER BY first_id LIMIT ${BLOCKS_PER_GROUP.sqlite}))
+          WHERE first_id >= low AND first_id < anchor ORDER BY first_id LIMIT ${BLOCKS_PER_GROUP}))
         + (SELECT coalesce(sum(change), 0) FROM ${changes} WHERE user_id < anchor) END AS skip`
   ].reduce((inner, outer) => `${outer} FROM (${inner}) ${ONCE}`)
   const there = descending
@@ -62,10 +63,13 @@ function pageTexts (names: Names, columns: readonly Column[], descending: boolea
   }
 }
 
-/** Makes the statements that read a page of all users (`docs/exact-counting.md`). */
-export function sqliteCountedPage (names: Names, columns: readonly Column[]): (page: PageRequest) => Statement {
+/** Makes the statements that read a page of all users (`docs/exact-counting.md`), each for one page. */
+export function sqliteCountedPage (
+  names: Names,
+  columns: readonly Column[]
+): (pages: Several<PageRequest>) => Statement {
   const texts = { asc: pageTexts(names, columns, false), desc: pageTexts(names, columns, true) }
-  return ({ order, limit, from }) => {
+  return ([{ order, limit, from }]) => {
     const { near, far, after } = texts[order]
     if ('after' in from) return { sql: after, params: [limit, from.after] }
     return { sql: from.offset < BLOCK ? near : far, params: [limit, from.offset] }

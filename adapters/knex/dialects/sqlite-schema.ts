@@ -65,9 +65,8 @@ export const sqliteSchema: SchemaSql = {
   userReference: () => '',
   createSchema: () => [],
   create (names) {
-    const { users, idempotencyKeys, groups, quoted } = names
+    const { users, idempotencyKeys, quoted } = names
     return [
-      `CREATE INDEX ${quoted('counting_groups_before')} ON ${groups} (users_before, first_id)`,
       `CREATE TRIGGER ${quoted('idempotency_keys_user_deleted')} AFTER DELETE ON ${users} BEGIN
         DELETE FROM ${idempotencyKeys} WHERE user_id = OLD.id;
       END`,

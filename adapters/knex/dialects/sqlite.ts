@@ -1,5 +1,4 @@
 import { sqlite3Driver } from '../drivers/sqlite3.ts'
-import { BLOCKS_PER_GROUP } from '../tables/block-sizes.ts'
 import type { Dialect } from './dialect.ts'
 import { sqliteCountedPage } from './sqlite-counted-page.ts'
 import { sqliteEvents } from './sqlite-events.ts'
@@ -61,8 +60,8 @@ export const sqliteDialect: Dialect = {
   schema: sqliteSchema,
 
   counting: {
-    blocksPerGroup: BLOCKS_PER_GROUP.sqlite,
-    page: sqliteCountedPage,
+    pages: sqliteCountedPage,
+    pagesTogether: 1,
     openWriters: null,
     vacuum: null
   },

@@ -1,4 +1,4 @@
-import { createCoalescer } from '../batching/coalesce.ts'
+import { gather } from '../batching/gather.ts'
 import type { Executor } from '../connection/executor.ts'
 import type { Names } from '../tables/names.ts'
 
@@ -23,15 +23,14 @@ export interface Numbering {
 /** Makes the numbering of events. */
 export function createNumbering ({ transaction, dialect }: Executor, names: Names): Numbering {
   const { number } = dialect.events
-  const together = createCoalescer<Numbered>()
-
   async function numberOnce (statement: string): Promise<Numbered> {
     // Its statements must see what other transactions commit meanwhile, whatever the database's default is.
     const [row] = await transaction((on) => on(statement, [NUMBERED_TOGETHER]))
     return { count: Number(row?.['numbered']), newest: Number(row?.['newest']) }
   }
 
-  const some = number === null ? null : async () => together('', () => numberOnce(number(names)))
+  const together = gather(1, (statement: string) => statement, async ([statement]) => [await numberOnce(statement)])
+  const some = number === null ? null : async () => together(number(names))
   return {
     some,
     async all () {

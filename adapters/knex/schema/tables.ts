@@ -111,7 +111,8 @@ function countingTables ({ schema: { bytewise, fillFactor } }: Dialect, names: N
     `CREATE TABLE ${groups} (
         first_id ${bytewise} NOT NULL CONSTRAINT ${quoted('counting_groups_pkey')} PRIMARY KEY,
         users_before bigint NOT NULL
-      )${fillFactor}`,
+      )`,
+    `CREATE INDEX ${quoted('counting_groups_before')} ON ${groups} (users_before, first_id)`,
     `CREATE TABLE ${changes} (
         user_id ${bytewise} NOT NULL,
         change integer NOT NULL

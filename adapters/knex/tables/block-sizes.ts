@@ -4,5 +4,5 @@
 /** Users in a new block. */
 export const BLOCK = 256
 
-/** Blocks in a group. PostgreSQL reads all groups for a page; SQLite finds one by an index, then walks its blocks. */
-export const BLOCKS_PER_GROUP = { postgres: 64, sqlite: 16 } as const
+/** Blocks in a group. */
+export const BLOCKS_PER_GROUP = 16

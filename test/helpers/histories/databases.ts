@@ -43,7 +43,7 @@ async function databaseOn (host: Knex, schema: string | null, connections: Query
   const executor = createPoolExecutor(host, names, {
     limits: { wait: Infinity, busy: LOCK_TIMEOUT_MS, total: Infinity }
   })
-  const countedPage = dialect.counting.page(names, USER_COLUMNS)
+  const countedPages = dialect.counting.pages(names, USER_COLUMNS)
   const isSqlite = dialect.name === 'sqlite'
   const recursive = (length: number) => '(WITH RECURSIVE g (value) AS ' +
     `(SELECT 1 UNION ALL SELECT value + 1 FROM g WHERE value < ${length}) SELECT value FROM g)`
@@ -53,7 +53,7 @@ async function databaseOn (host: Knex, schema: string | null, connections: Query
     table: names.users,
     id: (n) => isSqlite ? `'usr_0' || printf('%010d', ${n})` : `'usr_0' || lpad((${n})::text, 10, '0')`,
     series: (length) => isSqlite ? recursive(length) : `generate_series(1, ${length}) AS g (value)`,
-    page: ({ order, limit, offset }) => countedPage({ order, limit, from: { offset } }),
+    page: ({ order, limit, offset }) => countedPages([{ order, limit, from: { offset } }]),
     compaction: createCompaction(executor, names),
     verify: countsVerifier(executor, names)
   }

@@ -1,0 +1,2 @@
+/** A list with at least one item. */
+export type Several<Item> = readonly [Item, ...Item[]]
