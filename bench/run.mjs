@@ -33,6 +33,8 @@ const { values: given } = parseArgs({
     rounds: { type: 'string' },
     seconds: { type: 'string' },
     connections: { type: 'string', default: '32' },
+    load: { type: 'string', default: 'autocannon' },
+    driver: { type: 'string', default: 'sqlite3' },
     servers: { type: 'string' },
     quick: { type: 'boolean', default: false },
     json: { type: 'string' }
@@ -73,7 +75,7 @@ async function startServers (storage, stops) {
   const servers = []
   const start = async (name, program, place) => {
     // Every server gets the same driver of SQLite.
-    const server = await startServer(name, program, { place, size, env: { DRIVER: 'sqlite3' } })
+    const server = await startServer(name, program, { place, size, env: { DRIVER: given.driver } })
     stops.push(server.stop)
     servers.push(server)
     if (name !== 'L0') await requireSameAnswers(server, size)
@@ -98,7 +100,9 @@ async function measure (storage, name, { servers, databasePid }) {
       const usesDatabase = server.name !== 'L0'
       const result = quick
         ? await smokeTest(server, next, QUICK_REQUESTS)
-        : await load(server, next, { seconds, connections, databasePid: usesDatabase ? databasePid : undefined })
+        : await load(server, next, {
+          loader: given.load, seconds, connections, databasePid: usesDatabase ? databasePid : undefined
+        })
       errors += result.errors
       if (round >= 0) results.get(server.name).push(result)
     }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { cpuOf } from './cpu.mjs'
+import { loadByWrk } from './wrk.mjs'
 
 const SETTLE_MS = 250
 
@@ -17,13 +18,8 @@ async function settle (databasePid) {
   }
 }
 
-/**
- * Loads one server with one case. Returns requests a second, latencies in milliseconds, microseconds of CPU time a
- * request, and the number of responses that were no success.
- */
-export async function load ({ address, key, pid, dialect }, next, { seconds, connections, databasePid }) {
-  await settle(databasePid)
-  const before = cpu(pid, databasePid)
+/** The same as `loadByWrk`, by autocannon, which npm installs. */
+async function loadByAutocannon ({ address, key, dialect }, next, { seconds, connections }) {
   const result = await autocannon({
     url: address,
     connections,
@@ -37,15 +33,35 @@ export async function load ({ address, key, pid, dialect }, next, { seconds, con
       }
     }]
   })
-  const after = cpu(pid, databasePid)
-  const answered = result['2xx']
   return {
-    perSecond: answered / result.duration,
+    answered: result['2xx'],
+    seconds: result.duration,
     p50: result.latency.p50,
     p99: result.latency.p99,
+    errors: result.errors + result.timeouts + result.non2xx + result.mismatches
+  }
+}
+
+/** The programs that send the requests. */
+export const LOADERS = { autocannon: loadByAutocannon, wrk: loadByWrk }
+
+/**
+ * Loads one server with one case. Returns requests a second, latencies in milliseconds, microseconds of CPU time a
+ * request, and the number of responses that were no success.
+ */
+export async function load (server, next, { loader = 'autocannon', databasePid, ...asked }) {
+  const { pid } = server
+  await settle(databasePid)
+  const before = cpu(pid, databasePid)
+  const { answered, seconds, p50, p99, errors } = await LOADERS[loader](server, next, asked)
+  const after = cpu(pid, databasePid)
+  return {
+    perSecond: answered / seconds,
+    p50,
+    p99,
     node: (after.node - before.node) / answered,
     database: (after.database - before.database) / answered,
-    errors: result.errors + result.timeouts + result.non2xx + result.mismatches
+    errors
   }
 }
 
