@@ -3,6 +3,7 @@ import { requireOptional } from '../lib/core/optional-packages.ts'
 import { Type } from '../lib/core/typebox.ts'
 import { listenForKeyChanges } from './knex/connection/key-change-listener.ts'
 import { silentLogger } from './knex/connection/silent-logger.ts'
+import { GROUP_WAIT_MS } from './knex/connection/time-limits.ts'
 import { canPipeline } from './knex/drivers/pg-internals.ts'
 import { type KnexStorage, storageOnOwnKnex } from './knex/storage.ts'
 import { namingTable } from './knex/tables/names.ts'
@@ -104,7 +105,11 @@ export function postgres (given: PostgresOptions): KnexStorage {
       : undefined,
     localTimeout: pooler && statementTimeout > 0 ? statementTimeout : undefined,
     prepare: !pooler,
-    batching: pipelined && connections > 0 ? { connections, groups: Math.min(CONCURRENT_GROUPS, connections) } : null
+    batching: {
+      connections: pipelined ? connections : 0,
+      groups: Math.max(1, Math.min(CONCURRENT_GROUPS, connections)),
+      wait: GROUP_WAIT_MS
+    }
   }
   const listeningClient = () => new Client({
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

@@ -4,6 +4,7 @@ import { Type } from '../lib/core/typebox.ts'
 import { retryWhileBusy } from './knex/connection/retry-while-busy.ts'
 import { silentLogger } from './knex/connection/silent-logger.ts'
 import { onWatchedFile, openSqliteFile, type SqliteFile } from './knex/connection/sqlite-file.ts'
+import { GROUP_WAIT_MS } from './knex/connection/time-limits.ts'
 import {
   type LoadedDriver, loadSqliteDriver, SQLITE_DRIVERS, type SqliteDriver
 } from './knex/drivers/sqlite-drivers.ts'
@@ -97,7 +98,7 @@ export function sqlite (given: SqliteOptions): KnexStorage {
     log: silentLogger
   })
   const limits = { wait: Math.max(WAIT_MS, busyTimeout), busy: busyTimeout, total: Infinity }
-  const settings = { prepare: true, batching: { connections: 1, groups: 1 }, limits }
+  const settings = { prepare: true, batching: { connections: 1, groups: 1, wait: GROUP_WAIT_MS }, limits }
   const storage = storageOnOwnKnex(ownKnex, tablePrefix === undefined ? {} : { tablePrefix }, settings)
   const named = { ...storage, name: `sqlite (${name} ${version})` }
   return file === null ? named : onWatchedFile(named, file)

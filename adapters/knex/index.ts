@@ -1,4 +1,6 @@
 import type { Knex } from 'knex'
+import { dialectOf } from './dialects/index.ts'
+import { poolOf } from './drivers/knex-internals.ts'
 import { type KnexStorage, storageOnKnex } from './storage.ts'
 import type { NamingOptions } from './tables/names.ts'
 
@@ -9,11 +11,17 @@ export { nodeSqliteClient } from './drivers/node-sqlite-client.ts'
 export type { SchemaReport } from './schema/inspection.ts'
 export { migrationsSql, type MigrationsSqlOptions } from './schema/migrations-sql.ts'
 
+// On PostgreSQL two: while one waits for the disk, the other one is sent.
+const CONCURRENT_GROUPS = { postgres: 2, sqlite: 1 }
+
 /**
  * A storage on a Knex instance of the host's, on PostgreSQL (`pg`) or SQLite (`sqlite3`, `better-sqlite3`,
  * `nodeSqliteClient()`). The instance stays the host's: it is never closed here, and none of its settings is changed.
  * @throws TypeError for another database, or a wrong option
  */
 export function knexStorage (knex: Knex, options: KnexStorageOptions = {}): KnexStorage {
-  return storageOnKnex(knex, options)
+  const { name, preparesOnHosts: prepare } = dialectOf(poolOf(knex).driverName)
+  // How long a write waits is for the host's pool to say.
+  const batching = { connections: 0, groups: CONCURRENT_GROUPS[name], wait: Infinity }
+  return storageOnKnex(knex, options, { prepare, batching })
 }

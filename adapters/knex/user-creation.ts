@@ -37,7 +37,7 @@ export function knexCreation (
   const { valuesAmongMany, insert, insertOrFail, insertAll, insertWithKey } = userInsertions(executor, names, events)
   const groupOf = (isRecorded: boolean) => batching === null
     ? null
-    : groupCommits(batching.groups, (all, since) => insertAll(all, since, isRecorded))
+    : groupCommits(batching, (all, since) => insertAll(all, since, isRecorded))
   const plainGroup = groupOf(false)
   const recordedGroup = groupOf(true)
 

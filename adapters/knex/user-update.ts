@@ -1,6 +1,6 @@
 import type { NewEvent, UserChanges, VersionGuard } from '../../lib/core/storage.ts'
 import { type GroupedWrite, groupCommits } from './batching/group-commit.ts'
-import type { Executor, Query, QueryOptions } from './connection/executor.ts'
+import type { Batching, Executor, Query, QueryOptions } from './connection/executor.ts'
 import type { Param } from './drivers/driver.ts'
 import { eventValues } from './events/event-writes.ts'
 import type { Names } from './tables/names.ts'
@@ -46,7 +46,7 @@ export function userUpdate (executor: Executor, names: Names, returned: string):
     }, { waitsFor, since })
   }
 
-  function groupFor (kind: UpdateKind, isRecorded: boolean, concurrent: number): GroupedWrite {
+  function groupFor (kind: UpdateKind, isRecorded: boolean, batching: Batching): GroupedWrite {
     const name = `${kind.columns} ${kind.guarded} ${isRecorded}`
     const known = groups.get(name)
     if (known !== undefined) return known
@@ -54,7 +54,7 @@ export function userUpdate (executor: Executor, names: Names, returned: string):
       ? recordedUpdate(dialect, names, returned, { ...kind, conditions: [], bounded: true })
       : [groupUpdate(dialect, names, returned, kind)]
     const options = { retry: false, keepPlan: batch.keepsPlan }
-    const group = groupCommits(concurrent, (all, since) =>
+    const group = groupCommits(batching, (all, since) =>
       runAll(statements, batch.values(all), { ...options, since }))
     groups.set(name, group)
     return group
@@ -84,7 +84,7 @@ export function userUpdate (executor: Executor, names: Names, returned: string):
     const isPlain = unlessVersion.length === 0 && (ifVersion === null || ifVersion.length === 1)
     // An address that is taken would have the whole group refused.
     if (batching === null || setsAddress || !isPlain) return alone(performance.now())
-    const group = groupFor({ columns, guarded: ifVersion !== null }, event !== null, batching.groups)
+    const group = groupFor({ columns, guarded: ifVersion !== null }, event !== null, batching)
     return group(id, [id, ...values.values(), ...(ifVersion ?? []), ...recorded], alone)
   }
 }

@@ -64,7 +64,7 @@ function userLists (
   { onPage }: Compaction,
   findByEmailKey: (emailKey: string) => Promise<Row | undefined>
 ): Storage['listUsers'] {
-  const { read, batching, dialect } = executor
+  const { read, batching, prepares, dialect } = executor
   const { users } = names
   const { pages: countedPages, pagesTogether } = dialect.counting
   const statementOf = countedPages(names, USER_COLUMNS)
@@ -104,8 +104,7 @@ function userLists (
 
   /** A page of a search by the beginning alone, if it finds few; else null. */
   async function boundedSearch (prefix: string, page: PageRequest): Promise<Page<UserRecord> | null> {
-    // Without batching no statement is prepared, and then this one gains nothing.
-    if (batching === null || !dialect.triesBoundedSearch) return null
+    if (!prepares || !dialect.triesBoundedSearch) return null
     const statement = searchStatement(dialect, users, USER_COLUMNS, SEARCHED, prefix, page)
     if (statement === null) return null
     const found = toPage(await read(statement.sql, statement.params), USER_COLUMNS, toUser)

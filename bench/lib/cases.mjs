@@ -17,13 +17,13 @@ function strideThrough (size) {
 export function casesFor (size, { list, get, rename, create }) {
   const page = (n) => () => () => list({ page: n, limit: 20 })
   return {
-    first: page(1),
-    middle: page(Math.max(1, Math.floor(size / 40))),
-    last: page(Math.max(1, Math.floor(size / 20))),
     random: () => {
       const next = strideThrough(Math.max(1, Math.floor(size / 20)))
       return () => list({ page: 1 + next(), limit: 20 })
     },
+    first: page(1),
+    middle: page(Math.max(1, Math.floor(size / 40))),
+    last: page(Math.max(1, Math.floor(size / 20))),
     after: () => {
       const next = strideThrough(size - 20)
       return () => list({ after: idOf(next()), limit: 20 })

@@ -1,6 +1,9 @@
 // fastify-users as its users run it, with a stored key.
-// PLACE: postgres://…, an SQLite file, or nothing for memory. DRIVER: the driver of SQLite. EVENT_LOG: with the log.
+// PLACE: postgres://…, an SQLite file, or nothing for memory. DRIVER: the driver of SQLite. KNEX: the client of a Knex
+// instance, which the storage is put on. POOLER: PostgreSQL is behind one. EVENT_LOG: with the log.
 import Fastify from 'fastify'
+import knex from 'knex'
+import { knexStorage } from '../../dist/adapters/knex/index.js'
 import { memory } from '../../dist/adapters/memory/index.js'
 import { postgres } from '../../dist/adapters/postgres.js'
 import { sqlite } from '../../dist/adapters/sqlite.js'
@@ -8,10 +11,25 @@ import users from '../../dist/lib/index.js'
 import { createPeople } from '../lib/people.mjs'
 import { announce, PLACE, SIZE } from '../lib/serve.mjs'
 
+const { DRIVER, KNEX, POOLER } = process.env
+
+/** As a host makes it, with the settings that the documentation gives. */
+function openKnex () {
+  if (KNEX === 'pg') return knex({ client: KNEX, connection: PLACE, pool: { min: 0, max: 10 } })
+  const afterCreate = (connection, done) => {
+    const settings = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL'
+    if (KNEX === 'sqlite3') return connection.exec(settings, done)
+    connection.exec(settings)
+    done()
+  }
+  return knex({ client: KNEX, connection: { filename: PLACE }, useNullAsDefault: true, pool: { afterCreate } })
+}
+
 function openStorage () {
   if (PLACE === '') return memory()
-  if (PLACE.startsWith('postgres:')) return postgres({ connection: PLACE })
-  return sqlite({ filename: PLACE, driver: process.env.DRIVER })
+  if (KNEX !== undefined) return knexStorage(openKnex(), POOLER === 'true' ? { schema: 'public' } : {})
+  if (PLACE.startsWith('postgres:')) return postgres({ connection: PLACE, pooler: POOLER === 'true' })
+  return sqlite({ filename: PLACE, driver: DRIVER })
 }
 
 const storage = openStorage()

@@ -38,7 +38,7 @@ const LIMITS = { wait: 1000, busy: 0, total: 1000 }
 const TIMEOUT = "SELECT current_setting('statement_timeout') AS timeout"
 const conflict = { name: 'StorageError', code: 'unavailable', driverCode: '40001' }
 
-for (const batching of [null, { connections: 1, groups: 1 }]) {
+for (const batching of [null, { connections: 1, groups: 1, wait: Infinity }]) {
   test(`a read is repeated if its connection is lost, batching ${batching === null ? 'off' : 'on'}`, async (t) => {
     const { executor, schema } = executorOn(t, { settings: { batching } })
     const locker = await pgHost(t).transaction()

@@ -1,13 +1,15 @@
 // Concurrent requests are few statements, each of which looks its rows up by an index.
 import type { Knex } from 'knex'
+import { join } from 'node:path'
 import { test, type Test } from 'tap'
+import { knexStorage } from '../../adapters/knex/index.ts'
 import { dialectOf } from '../../adapters/knex/dialects/index.ts'
 import { storageOnKnex } from '../../adapters/knex/storage.ts'
 import { anyVersion, everyone, idOf, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
 import type { PageRequest, UserChanges } from '../../lib/core/storage.ts'
 import { pgHost } from '../helpers/postgres.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
-import { temporarySchema } from '../helpers/stores.ts'
+import { temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
 const LATER = '2026-02-02T00:00:00.000Z'
 const PAGE: PageRequest = { order: 'asc', limit: 20, from: { offset: 0 } }
@@ -49,16 +51,20 @@ function hostOf (t: Test, kind: 'sqlite' | 'postgres') {
   return { host, options: {} }
 }
 
-for (const kind of ['sqlite', 'postgres'] as const) {
-  test(`${kind}: concurrent requests are few statements, however small the table was`, async (t) => {
+const ownSettings = { prepare: true, batching: { connections: 1, groups: 1, wait: Infinity } }
+const storages = { 'a pool of our own': storageOnKnex, "a host's instance": knexStorage }
+
+for (const [kind, where] of (['sqlite', 'postgres'] as const).flatMap((kind) =>
+  (['a pool of our own', "a host's instance"] as const).map((where) => [kind, where] as const))) {
+  test(`${kind}, ${where}: concurrent requests are few statements, however small the table was`, async (t) => {
     const { host, options } = hostOf(t, kind)
-    const storage = storageOnKnex(host, options, { prepare: true, batching: { connections: 1, groups: 1 } })
+    const storage = storages[where](host, options, ownSettings)
     t.teardown(() => storage.close())
     await storage.migrate()
     await storage.createUser(userOf(999), keysOf(userOf(999)), null)
     // From now on SQLite takes the table for a small one.
     if (kind === 'sqlite') await host.raw('ANALYZE')
-    const plans = kind === 'sqlite' ? await plansOf(host) : null
+    const plans = kind === 'sqlite' && where === 'a pool of our own' ? await plansOf(host) : null
     let acquired = 0
     const acquire = host.client.acquireConnection
     host.client.acquireConnection = function () {
@@ -95,3 +101,27 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     t.strictSame(scans, [], 'each row is looked up by an index')
   })
 }
+
+test("statements that are kept on a host's connection see its changes of the schema, and end with it", async (t) => {
+  const filename = join(await temporaryDirectory(t), 'app.db')
+  const host = sqliteHost(filename)
+  const storage = knexStorage(host)
+  await storage.migrate()
+  await Promise.all(numbers(40).map((n) => storage.createUser(userOf(n), keysOf(userOf(n)), null)))
+  const readAll = async () => {
+    const users = await Promise.all(numbers(40).map((n) => storage.findUser(idOf('usr', n))))
+    const pages = await Promise.all([0, 20].map((offset) =>
+      storage.listUsers(everyone, { ...PAGE, from: { offset } })))
+    return [users, pages.map(({ items }) => items).flat()]
+  }
+  const all = numbers(40).map((n) => userOf(n))
+  t.strictSame(await readAll(), [all, all])
+  await host.schema.alterTable('fastify_users_users', (table) => { table.string('of_the_host') })
+  await host.raw('VACUUM')
+  t.strictSame(await readAll(), [all, all])
+  await host.schema.alterTable('fastify_users_users', (table) => { table.dropColumn('of_the_host') })
+  await host.transaction(async (trx) => { await trx.raw('CREATE TABLE beside (id integer)') })
+  t.strictSame(await readAll(), [all, all])
+  await storage.close()
+  await host.destroy()
+})

@@ -1,6 +1,7 @@
 // Writes that are asked for while a statement of their kind is running are combined into the next one.
 import { test } from 'tap'
 import { groupCommits } from '../../adapters/knex/batching/group-commit.ts'
+import { GROUP_WAIT_MS } from '../../adapters/knex/connection/time-limits.ts'
 import type { Row } from '../../adapters/knex/tables/rows.ts'
 import { StorageError } from '../../lib/core/storage-error.ts'
 
@@ -16,7 +17,7 @@ const endOfTurn = () => new Promise((resolve) => { setImmediate(resolve) })
 function controlledGroups (concurrent: number) {
   const groups: Group[] = []
   const alone: string[] = []
-  const write = groupCommits(concurrent, (all) => new Promise((resolve, reject) => {
+  const write = groupCommits({ groups: concurrent, wait: GROUP_WAIT_MS }, (all) => new Promise((resolve, reject) => {
     groups.push({
       ids: all.map(([id]) => String(id)),
       end (result) {

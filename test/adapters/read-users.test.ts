@@ -123,7 +123,8 @@ test('postgres: closing does not wait for a connection that is being opened', as
   t.equal(await reading, 'unavailable')
   open()
   const connections = 'SELECT count(*)::int AS n FROM pg_stat_activity WHERE query LIKE $1'
-  await until('it is closed', async () => (await sql(connections, [`%${schema}%LIMIT%`]))[0]?.['n'] === 0)
+  const part = `%${schema}%ORDER BY id ASC LIMIT%`
+  await until('it is closed', async () => (await sql(connections, [part]))[0]?.['n'] === 0)
 })
 
 test('a connection that can not be opened is unavailable', async (t) => {

@@ -1,6 +1,7 @@
 import { StorageError } from '../../../lib/core/storage-error.ts'
 import { atEndOfTurn } from '../../../lib/core/turn.ts'
 import { isRefused } from '../connection/driver-errors.ts'
+import type { Batching } from '../connection/executor.ts'
 import { isStorableParam } from '../connection/statements.ts'
 import { LOCK_WAIT_MS } from '../dialects/waits.ts'
 import type { Param } from '../drivers/driver.ts'
@@ -8,8 +9,6 @@ import type { Row } from '../tables/rows.ts'
 
 // A longer group would keep the first write waiting.
 const GROUP_MAX = 256
-// Less than others wait for a connection: a group has the time limits of its oldest write.
-const WAIT_MAX_MS = 2000
 
 /** Writes by itself what was asked for at a time of `performance.now()`. */
 type WriteAlone = (since: number) => Promise<Row | undefined>
@@ -35,7 +34,7 @@ interface Request {
  * company: with fewer running it goes at the end of the turn. If the database refuses a group, each of it is written
  * alone, so that none fails because of another. `writeAll` never gets an id twice.
  */
-export function groupCommits (groups: number, writeAll: WriteAll): GroupedWrite {
+export function groupCommits ({ groups, wait }: Pick<Batching, 'groups' | 'wait'>, writeAll: WriteAll): GroupedWrite {
   let waiting: Request[] = []
   let running = 0
 
@@ -43,7 +42,7 @@ export function groupCommits (groups: number, writeAll: WriteAll): GroupedWrite 
   function takeGroup (): Request[] {
     const group = new Map<string, Request>()
     const later: Request[] = []
-    const oldest = performance.now() - WAIT_MAX_MS
+    const oldest = performance.now() - wait
     let seen = 0
     for (const request of waiting) {
       if (group.size === GROUP_MAX) break

@@ -44,10 +44,12 @@ export interface TransactionOptions {
 
 /** How much work is combined. */
 export interface Batching {
-  /** Connections that pipelined reads share. */
+  /** Connections that pipelined reads share; 0: each statement has one of its own. */
   connections: number
   /** Concurrent groups for each kind of write. */
   groups: number
+  /** Milliseconds after which a write that still waits for its group fails; Infinity: the pool has its own limits. */
+  wait: number
 }
 
 /** Runs SQL on connections of Knex, with four guarantees to choose from. */
@@ -55,6 +57,8 @@ export interface Executor {
   readonly dialect: Dialect
   /** Null: nothing is combined. */
   readonly batching: Batching | null
+  /** True if statements with values are prepared, so that their plans are kept. */
+  readonly prepares: boolean
   /** True inside a transaction that the caller ends, so locks may be held for long. */
   readonly joined: boolean
   /** One statement that only reads: it may share a connection, and is repeated if that is lost. */

@@ -23,6 +23,7 @@ export function nestedExecutor (dialect: Dialect, outer: Query, names: Names): E
   return {
     dialect,
     batching: null,
+    prepares: false,
     joined: true,
     read: (sql, params) => query(sql, params),
     query: (sql, params, { savepoint = false, keepPlan = true } = {}) => savepoint

@@ -155,6 +155,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
   return {
     dialect,
     batching,
+    prepares: prepare === true,
     joined: false,
     read,
     query,

@@ -11,6 +11,9 @@ export interface TimeLimits {
   total: number
 }
 
+/** Milliseconds that a write on a pool of our own waits for its group: less than others wait for a connection. */
+export const GROUP_WAIT_MS = 2000
+
 /** On a host's pool, which has its own. */
 export const UNLIMITED: TimeLimits = { wait: Infinity, busy: 0, total: Infinity }
 

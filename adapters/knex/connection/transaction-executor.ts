@@ -69,6 +69,7 @@ export function joinTransaction (
   const executor: Executor = {
     dialect,
     batching: null,
+    prepares: false,
     joined: true,
     read: (sql, params) => next(() => send(sql, params)),
     query: (sql, params, { savepoint = false } = {}) => savepoint

@@ -30,6 +30,11 @@ export interface Driver {
   cork (connection: unknown): void
   /** Closes the network socket of a connection without waiting for the server. */
   destroySocket (connection: unknown): void
+  /**
+   * True if statements may be prepared on the connections of a host too: they end with their connection, and no pooler
+   * lends another one meanwhile.
+   */
+  preparesOnHosts: boolean
   /** Finalises the statements that a connection keeps, if it could not be closed with them. */
   finalizeStatements (connection: unknown): void
 }

@@ -57,6 +57,8 @@ export const pgDriver: Driver = {
   watchCommit,
   cork,
   destroySocket,
+  // A pooler may be between.
+  preparesOnHosts: false,
   // They end with the connection.
   finalizeStatements () {}
 }

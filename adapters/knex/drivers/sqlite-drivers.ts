@@ -89,7 +89,7 @@ const loaders: Record<SqliteDriver, (source: DriverSource) => LoadedDriver> = {
   })
 }
 
-/** The drivers in the order in which they are tried: the fastest under load first (`node bench/drivers.mjs`). */
+/** The drivers in the order in which they are tried: the fastest under load first (`node bench/ways.mjs`). */
 export const SQLITE_DRIVERS: readonly SqliteDriver[] = ['better-sqlite3', 'node:sqlite', 'sqlite3']
 
 /**

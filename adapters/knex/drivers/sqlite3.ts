@@ -76,6 +76,7 @@ export const sqlite3Driver: SqliteDriverMethods = {
   cork () {},
   destroySocket () {},
 
+  preparesOnHosts: false,
   // It can't close a connection that keeps statements.
   finalizeStatements (connection) {
     if (!isConnection(connection)) return

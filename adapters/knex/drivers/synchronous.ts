@@ -46,6 +46,7 @@ export function synchronousDriver<Statement> (
     watchCommit: () => null,
     cork () {},
     destroySocket () {},
+    preparesOnHosts: true,
     finalizeStatements () {}
   }
 }
