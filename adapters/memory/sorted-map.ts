@@ -71,6 +71,22 @@ export class SortedMap<Value> {
     return this.#startOf(leaf) + position(this.#keys[leaf] ?? [], key)
   }
 
+  /** The key at a position, if there is one. */
+  keyAt (position: number): string | undefined {
+    if (position < 0 || position >= this.size) return undefined
+    const leaf = this.#leafAt(position)
+    return this.#keys[leaf]?.[position - this.#startOf(leaf)]
+  }
+
+  /** A map with the same keys and values. */
+  copy (): SortedMap<Value> {
+    const copied = new SortedMap<Value>(this.#leafMax)
+    copied.#keys = this.#keys.map((keys) => keys.slice())
+    copied.#values = this.#values.map((values) => values.slice())
+    copied.#recount()
+    return copied
+  }
+
   /** The values of at most `count` keys from position `start` on, in the order of the keys. */
   range (start: number, count: number): Value[] {
     const found: Value[] = []
