@@ -110,7 +110,11 @@ async function measure (storage, name, { servers, databasePid }) {
       const result = quick
         ? await smokeTest(server, next, QUICK_REQUESTS)
         : await load(server, next, {
-          loader: given.load, seconds, connections, databasePid: usesDatabase ? databasePid : undefined
+          loader: given.load,
+          seconds,
+          connections,
+          settlePid: databasePid,
+          databasePid: usesDatabase ? databasePid : undefined
         })
       errors += result.errors
       if (round >= 0) results.get(server.name).push(result)

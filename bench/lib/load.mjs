@@ -47,11 +47,12 @@ export const LOADERS = { autocannon: loadByAutocannon, wrk: loadByWrk }
 
 /**
  * Loads one server with one case. Returns requests a second, latencies in milliseconds, microseconds of CPU time a
- * request, and the number of responses that were no success.
+ * request, and the number of responses that were no success. `settlePid`: the process of a database that must be idle
+ * before, which the server need not use.
  */
-export async function load (server, next, { loader = 'autocannon', databasePid, ...asked }) {
+export async function load (server, next, { loader = 'autocannon', databasePid, settlePid = databasePid, ...asked }) {
   const { pid } = server
-  await settle(databasePid)
+  await settle(settlePid)
   const before = cpu(pid, databasePid)
   const { answered, seconds, p50, p99, errors } = await LOADERS[loader](server, next, asked)
   const after = cpu(pid, databasePid)
