@@ -73,7 +73,6 @@ export class SortedMap<Value> {
 
   /** The key at a position, if there is one. */
   keyAt (position: number): string | undefined {
-    if (position < 0 || position >= this.size) return undefined
     const leaf = this.#leafAt(position)
     return this.#keys[leaf]?.[position - this.#startOf(leaf)]
   }
