@@ -28,7 +28,7 @@ const REPEATED = ['L0', 'ours', 'L1']
  * The servers to compare with, beside L0. L1: by hand; P1: Fastify and Knex; P2: Express and Knex; P3: Feathers;
  * P4: Platformatic DB; P5: better-auth.
  */
-const COMPARED = { postgres: ['L1', 'P1', 'P2', 'P3', 'P4', 'P5'], sqlite: ['L1', 'P1', 'P2', 'P3'], memory: [] }
+const COMPARED = { postgres: ['L1', 'P1', 'P2', 'P3', 'P4', 'P5'], sqlite: ['L1', 'P1', 'P2', 'P3'], memory: ['L1'] }
 
 const { values: given } = parseArgs({
   options: {

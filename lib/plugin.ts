@@ -178,6 +178,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
       if (options.deprecated !== undefined) announceDeprecation(scope, options.deprecated)
       isolate(scope, {
         identify,
+        stillWorks: verifier.stillWorks,
         rateLimits,
         securityLog,
         errorFormat,

@@ -75,6 +75,33 @@ test('caches that a key is unknown, and accepts it once it is created', async (t
   t.equal((await verify(parts))?.id, record.id)
 })
 
+test('a record still works while it is cached, and until it ends', async (t) => {
+  const { storage, parts, record, state } = setUp()
+  const expiresAt = new Date(Date.now() + 60_000).toISOString()
+  await storage.createApiKey({ ...record, expiresAt }, { onlyFirst: false })
+  const { verify, stillWorks, clear } = createVerifier({ storage, peppers: [], keyCache: 3600 })
+  const verified = async (): Promise<ApiKeyRecord> => await verify(parts) ?? record
+  const first = await verified()
+  t.equal(stillWorks(first), true)
+  clear()
+  t.equal(stillWorks(first), false, 'nothing is known after a change of a key')
+  const second = await verified()
+  t.equal(stillWorks(first), false, 'what was read before the change is not taken for what was read after it')
+  mock.timers.enable({ apis: ['Date'], now: Date.parse(expiresAt) - 1 })
+  t.teardown(() => mock.timers.reset())
+  t.equal(stillWorks(second), true)
+  mock.timers.setTime(Date.parse(expiresAt))
+  t.equal(stillWorks(second), false, 'it has expired')
+  t.equal(state.lookUps, 2)
+})
+
+test('without a cache no record is known to work still', async (t) => {
+  const { storage, parts, record } = setUp()
+  await storage.createApiKey(record, { onlyFirst: false })
+  const { verify, stillWorks } = createVerifier({ storage, peppers: [], keyCache: 0 })
+  t.equal(stillWorks(await verify(parts) ?? record), false)
+})
+
 test('a look-up that began before a revocation is repeated, and the key refused', async (t) => {
   const { storage, parts, record, state, release } = setUp()
   await storage.createApiKey(record, { onlyFirst: false })

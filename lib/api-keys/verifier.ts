@@ -97,6 +97,12 @@ export function createVerifier ({ storage, peppers, keyCache, limited = (work) =
     return null
   }
 
+  /** True if `verify`, which returned this record, would return it again without asking the storage. */
+  function stillWorks (record: ApiKeyRecord): boolean {
+    const cached = cache.get(record.start)
+    return cached?.record === record && Date.now() < cached.end
+  }
+
   const caches = cachesOf.get(storage) ?? new Set()
   cachesOf.set(storage, caches.add(clearThis))
 
@@ -138,5 +144,5 @@ export function createVerifier ({ storage, peppers, keyCache, limited = (work) =
     clearTimeout(timer)
   }
 
-  return { verify, clear, touch, close }
+  return { verify, stillWorks, clear, touch, close }
 }
