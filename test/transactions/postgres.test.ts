@@ -41,6 +41,20 @@ test('a transaction that the host rolls back by its own SQL has no events', asyn
   t.equal((await users.list()).meta.total, 0)
 })
 
+test('a rollback behind another statement is seen, and one in a text or comment is none', async (t) => {
+  const { host, users, events } = await hostOn(t)
+  await host.transaction(async (trx) => {
+    await trx.raw('savepoint mine')
+    await users.using(trx).create({ name: 'Ann', email: 'ann@example.org' })
+    await trx.raw('select 1; /* the host */ rollback to savepoint mine; select 2')
+    await users.using(trx).create({ name: 'Bob', email: 'bob@example.org' })
+    const quoted = ["'; rollback to mine'", '$a$; rollback to mine$a$', '/* ; rollback to mine */ 1']
+    await trx.raw(`select ${quoted.join(', ')}; -- ; rollback to mine`)
+  })
+  t.strictSame(await events(), ['user.created Bob'])
+  t.strictSame((await users.list()).data.map(({ name }) => name), ['Bob'])
+})
+
 test('events match what is stored if PostgreSQL aborts the transaction around the COMMIT', async (t) => {
   const { host, users, events } = await hostOn(t)
   const failures = [

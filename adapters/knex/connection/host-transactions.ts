@@ -13,9 +13,17 @@ export interface Slot {
   fate: 'waiting' | 'committed' | 'undone'
 }
 
-const SKIPPED = '(?:\\s+|--[^\\n]*\\n|/\\*.*?\\*/)*'
+// Blanks and comments. Nothing matches in two ways: on an indented statement that took exponential time.
+const SKIPPED = '(?:\\s|--[^\\n]*\\n|/\\*[^*]*\\*+(?:[^/*][^*]*\\*+)*/)*'
 const VERB = '(savepoint|release|rollback|abort)\\b(?:\\s+(?:work|transaction)\\b)?'
-const STATEMENT = new RegExp(`^${SKIPPED}${VERB}(\\s+to\\b)?(?:\\s*savepoint\\b)?\\s*([^\\s;]*)`, 's')
+const STATEMENT = new RegExp(`^${SKIPPED}${VERB}(\\s+to\\b)?(?:\\s*savepoint\\b)?\\s*([^\\s;]*)`)
+// Where a semicolon ends no statement.
+const TEXT_OR_COMMENT = /'(?:[^']|'')*'|\$(\w*)\$.*?\$\1\$|--[^\n]*|\/\*.*?\*\//gs
+
+/** The statements of an SQL text. Of several, texts and comments are left out. */
+function statementsOf (sql: string): string[] {
+  return /;\s*\S/.test(sql) ? sql.replace(TEXT_OR_COMMENT, ' ').split(';') : [sql]
+}
 
 /** What is known of a transaction of the host's. Nested ones are savepoints on one connection, and belong to it. */
 export class HostTransaction {
@@ -31,7 +39,7 @@ export class HostTransaction {
     let committing = false
     onStatement(outermost, (sql) => {
       committing = /^\s*commit\b/i.test(sql)
-      this.#follow(sql)
+      for (const statement of statementsOf(sql)) this.#follow(statement)
     })
     // Knex resolves this promise after a commit and after a rollback: the last statement that it sent, and PostgreSQL's
     // answer, decide which it was.
