@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import type { Storage, StorageInTransaction } from '../../lib/core/storage.ts'
+import type { EventLog, Storage, StorageInTransaction, WebhookStore } from '../../lib/core/storage.ts'
 import { knexApiKeys } from './api-keys.ts'
 import { knexBatches } from './batches.ts'
 import { durabilityWarnings } from './connection/durability.ts'
@@ -27,6 +27,8 @@ const CONCURRENCY_MIN = 40
 
 /** A storage in SQL. Its schema can be reverted, and its counted numbers can be verified. */
 export interface KnexStorage extends Storage, Migrator {
+  eventLog: EventLog
+  webhooks: WebhookStore
   /** Compares the counted numbers with the users. @throws StorageError `unavailable` */
   verifyCounts (): Promise<CountsReport>
   /**
@@ -51,7 +53,11 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
 
   const usersOn = (executor: Executor) => knexUsers(executor, names, compaction, writes)
 
-  function storageOn (executor: Executor, snapshots: SnapshotReads | null, close: () => Promise<void>): KnexStorage {
+  function storageOn (
+    executor: Executor,
+    snapshots: SnapshotReads | null,
+    close: () => Promise<void>
+  ): Omit<KnexStorage, 'eventLog' | 'webhooks'> {
     return {
       name: executor.dialect.name,
       supports: { transactions: true, eventLog: true, batches: true },

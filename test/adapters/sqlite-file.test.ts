@@ -5,6 +5,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
 import { sqlite } from '../../adapters/sqlite.ts'
+import { newId } from '../../lib/core/ids.ts'
 import { anyVersion, keysOf, rename as renaming, userOf } from '../../adapters/testing/values.ts'
 import { testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
@@ -35,6 +36,10 @@ for (const { driver, skip } of sqliteDrivers) {
     await t.rejects(add(2), gone)
     await t.rejects(storage.updateUser(userOf(1).id, renaming('x'), userOf(1).createdAt, anyVersion), gone)
     await t.rejects(storage.deleteUser(userOf(1).id, anyVersion), gone)
+    const whole = { atomic: false, idempotency: null }
+    await t.rejects(Promise.resolve(storage.writeBatch?.([], whole, () => ({}))), gone, 'a batch')
+    await t.rejects(storage.eventLog.erase(userOf(1).id), gone, 'an erasure')
+    await t.rejects(storage.webhooks.remove(newId('whk')), gone, 'a change of a webhook')
     t.notOk(existsSync(filename), 'and no other file takes its place')
   })
 }

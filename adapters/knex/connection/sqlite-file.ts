@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StorageError } from '../../../lib/core/storage-error.ts'
-import type { Storage } from '../../../lib/core/storage.ts'
+import type { EventLog, Storage, WebhookStore } from '../../../lib/core/storage.ts'
 
 // The file has addresses and names: nobody but its owner reads it, unless whoever made it has decided otherwise.
 const FILE_MODE = 0o600
@@ -9,9 +9,12 @@ const DIRECTORY_MODE = 0o700
 
 // Whose success means that something is kept, or that it would be.
 const ACKNOWLEDGED = [
-  'createUser', 'updateUser', 'deleteUser', 'createApiKey', 'rotateApiKey', 'revokeApiKey', 'touchApiKey',
-  'pruneIdempotency', 'check', 'migrate'
+  'createUser', 'updateUser', 'deleteUser', 'writeBatch', 'createApiKey', 'rotateApiKey', 'revokeApiKey',
+  'touchApiKey', 'pruneIdempotency', 'check', 'migrate'
 ] as const satisfies ReadonlyArray<keyof Storage>
+const OF_EVENTS = ['erase', 'prune'] as const satisfies ReadonlyArray<keyof EventLog>
+const OF_WEBHOOKS =
+  ['insert', 'change', 'remove', 'claim', 'prune'] as const satisfies ReadonlyArray<keyof WebhookStore>
 
 /** The file of a database, which must stay where it is: what is written into a deleted file is lost. */
 export interface SqliteFile {
@@ -79,22 +82,35 @@ export function openSqliteFile (filename: string, { create }: { create: boolean 
   }
 }
 
-/** The store, where no write is acknowledged that went into a file which is no longer there. */
-export function onWatchedFile<Store extends Storage> (storage: Store, { requireSame }: SqliteFile): Store {
-  const watched = ACKNOWLEDGED.map((name) => {
+/** An object whose methods of these names fail after their work if that went into another file. */
+function acknowledging<Target extends object> (
+  target: Target,
+  names: ReadonlyArray<keyof Target & string>,
+  { requireSame }: SqliteFile
+): Target {
+  const writes = names.map((name) => {
     const write = async (...args: unknown[]): Promise<unknown> => {
-      const result: unknown = await Reflect.apply(storage[name], storage, args)
+      const result: unknown = await Reflect.apply(Object(target[name]), target, args)
       requireSame(name !== 'check')
       return result
     }
     return [name, write] as const
   })
+  return { ...target, ...Object.fromEntries(writes) }
+}
+
+/** The store, where no write is acknowledged that went into a file which is no longer there. */
+export function onWatchedFile<Store extends Storage & { eventLog: EventLog, webhooks: WebhookStore }> (
+  storage: Store,
+  file: SqliteFile
+): Store {
   return {
-    ...storage,
-    ...Object.fromEntries(watched),
+    ...acknowledging(storage, ACKNOWLEDGED, file),
+    eventLog: acknowledging(storage.eventLog, OF_EVENTS, file),
+    webhooks: acknowledging(storage.webhooks, OF_WEBHOOKS, file),
     async readUsers (...args) {
       // It opens the file again: another one at this path, or an empty one, would be read instead.
-      requireSame(false)
+      file.requireSame(false)
       return storage.readUsers(...args)
     }
   }
