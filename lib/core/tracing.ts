@@ -1,4 +1,4 @@
-import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
+import { tracingChannel } from 'node:diagnostics_channel'
 import type { Storage } from './storage.ts'
 
 // What the plugin tells whoever listens, by `node:diagnostics_channel`: traces and metrics are made of it. Nothing that
@@ -49,8 +49,14 @@ export interface DeliveryTrace {
   error?: unknown
 }
 
-const channel = <Trace extends object>(name: string): TracingChannel<unknown, Trace> =>
-  tracingChannel(`fastify-users:${name}`)
+/** What is used of Node.js's type, whose parameters differ from one version of `@types/node` to the next. */
+interface TraceChannel<Trace extends object> {
+  readonly hasSubscribers: boolean
+  tracePromise<Value> (work: () => Promise<Value>, trace: Trace): Promise<Value>
+}
+
+const channel = <Trace extends object>(name: string): TraceChannel<Trace> =>
+  tracingChannel<unknown, Trace>(`fastify-users:${name}`)
 
 export const channels = {
   operation: channel<OperationTrace>('operation'),
@@ -63,7 +69,7 @@ export const channels = {
 
 /** Runs work and tells about it, but not its value, which may be somebody's data. */
 async function tell<Trace extends object, Value> (
-  channel: TracingChannel<unknown, Trace>,
+  channel: TraceChannel<Trace>,
   trace: Trace,
   work: (trace: Trace) => Promise<Value>
 ): Promise<Value> {
@@ -75,7 +81,7 @@ async function tell<Trace extends object, Value> (
 
 /** Runs work, and tells about it if anybody listens. Without a listener it costs a comparison. */
 export function traced<Trace extends object, Value> (
-  channel: TracingChannel<unknown, Trace>,
+  channel: TraceChannel<Trace>,
   describe: () => NoInfer<Trace>,
   work: (trace: NoInfer<Trace> | null) => Promise<Value>
 ): Promise<Value> {
