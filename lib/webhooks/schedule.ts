@@ -87,7 +87,9 @@ export function outcomeOf (
   const failures = before.failures + 1
   const next = nextAttempt(failures, wait, now, random)
   const failingSince = webhook.failingSince ?? attempt.at
-  const reason = status === 410 ? 'gone' : now - Date.parse(failingSince) >= FAILING_MAX ? 'failing' : null
+  const found = status === 410 ? 'gone' : now - Date.parse(failingSince) >= FAILING_MAX ? 'failing' : null
+  // Who disabled it meanwhile has said why.
+  const reason = webhook.enabled ? found : null
   const pause = wait ?? Math.min(DELAYS[before.failures] ?? PAUSE_MAX, PAUSE_MAX)
   return {
     webhook: {
@@ -97,6 +99,6 @@ export function outcomeOf (
       ...(reason !== null && { enabled: false, disabledReason: reason, updatedAt: iso(now) })
     },
     delivery: { ...delivery, failures, ...next === null ? { status: 'failed', dueAt: null } : { dueAt: iso(next) } },
-    disabled: reason !== null && webhook.enabled
+    disabled: reason !== null
   }
 }

@@ -87,13 +87,14 @@ export function createWorker ({ store, log, logger, deliver, publish }: WorkerOp
 
   function attempt (webhook: WebhookRecord, delivery: DeliveryRecord): void {
     const { id } = webhook
-    const count = (change: number) => underWay.set(id, (underWay.get(id) ?? 0) + change)
-    count(1)
+    underWay.set(id, (underWay.get(id) ?? 0) + 1)
     const work = fromStorage(async () => settle(webhook, delivery, await deliver(webhook, delivery, aborting.signal)))
       // The claim ends by itself, and the delivery is due again then.
       .catch((err) => logger.warn({ err, webhook: id, delivery: delivery.id }, 'could not keep the end of a delivery'))
       .finally(() => {
-        count(-1)
+        const left = Number(underWay.get(id)) - 1
+        if (left > 0) underWay.set(id, left)
+        else underWay.delete(id)
         attempts.delete(work)
         wake()
       })

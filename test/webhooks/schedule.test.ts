@@ -86,6 +86,8 @@ test('410 disables, once, and the delivery waits for that to end', (t) => {
     webhook: { enabled: false, disabledReason: 'gone' }
   })
   t.equal(outcomeOf(outcome.webhook, delivery, answer(410), NOW, 0).disabled, false)
+  const byOwner = outcomeOf({ ...webhook, enabled: false }, delivery, answer(410), NOW, 0)
+  t.match(byOwner, { disabled: false, webhook: { enabled: false, disabledReason: null } })
   t.end()
 })
 
