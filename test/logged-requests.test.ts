@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import pino from 'pino'
 import { test } from 'tap'
+import { webhooks } from '../lib/webhooks-plugin.ts'
 import { testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
 import './helpers/watch-all.ts'
@@ -70,6 +71,8 @@ test('logs no credentials, whatever the serialiser of the host shows', async (t)
 
 test('of the path of a request, logs the words that are ours and ids', async (t) => {
   const id = 'usr_01h455vb4pex5vsknk084sn02q'
+  const deliveries = '/webhooks/whk_01h455vb4pex5vsknk084sn02q/deliveries'
+  const delivery = 'dlv_01h455vb4pex5vsknk084sn02q'
   const text = 'uk_00000000000a_' + '0'.repeat(49)
   const rows: Array<[method: string, path: string, shown: string]> = [
     ['GET', '/users', '/v1/users'],
@@ -79,6 +82,10 @@ test('of the path of a request, logs the words that are ours and ids', async (t)
     ['PROPFIND', '/users/ann%20lee%2Fann@example.org', '/v1/users/:id'],
     ['DELETE', `/api-keys/${text}`, '/v1/api-keys/:id'],
     ['POST', `/api-keys/${text}/rotate`, '/v1/api-keys/:id/rotate'],
+    ['POST', `/webhooks/${text}/test`, '/v1/webhooks/:id/test'],
+    ['POST', `${deliveries}/ann@example.org/retry`, `/v1${deliveries}/:delivery/retry`],
+    ['POST', '/webhooks/ann@x.org/deliveries/ann%40example.org/retry', '/v1/webhooks/:id/deliveries/:delivery/retry'],
+    ['POST', `${deliveries}/${delivery}/retry`, `/v1${deliveries}/${delivery}/retry`],
     ['GET', '/users/ann@example.org/plan', '/v1/users/*/*'],
     ['GET', `/users/${id}/ann%40example.org`, `/v1/users/${id}/*`],
     ['GET', '/user/ann@example.org', '/v1/*/*'],
@@ -100,10 +107,12 @@ test('of the path of a request, logs the words that are ours and ids', async (t)
   const everything = { req: whole, res: ({ request }: FastifyReply) => whole(request) }
   for (const [serializers, useSemicolonDelimiter] of [[{}, false], [everything, false], [everything, true]] as const) {
     const log = captureLog()
-    const { call } = await testApp(t, {
+    const { app, call } = await testApp(t, {
       apiKeyRoutes: true,
+      eventLog: true,
       server: { logger: Object({ stream: log.stream, serializers }), routerOptions: Object({ useSemicolonDelimiter }) }
     })
+    await app.register(webhooks, { deliver: false })
     for (const [method, path, shown] of rows) {
       const before = log.entries().length
       await call(method, path)

@@ -1,4 +1,4 @@
-import { isApiKeyId, isUserId } from '../core/ids.ts'
+import { DELIVERY_ID, isApiKeyId, isUserId, WEBHOOK_ID } from '../core/ids.ts'
 
 /** Parts of a path as they were sent, and what the log shows in their place. */
 export type MaskedParts = ReadonlyMap<string, string>
@@ -11,7 +11,11 @@ const BETWEEN = /([\s/?#;"'<>,]+)/
 // The words of our own paths.
 const WORDS: readonly string[] = ['', 'users', 'api-keys', 'current', 'rotate']
 
-const isShown = (part: string): boolean => WORDS.includes(part) || isUserId(part) || isApiKeyId(part)
+// The parameters of our own paths.
+const PARAMETERS = ['id', 'delivery']
+
+const isShown = (part: string): boolean => WORDS.includes(part) || isUserId(part) || isApiKeyId(part) ||
+  WEBHOOK_ID.test(part) || DELIVERY_ID.test(part)
 
 function decoded (part: string): string {
   try {
@@ -44,10 +48,13 @@ export function maskedParts (request: unknown): MaskedParts {
     const path = String(url).replace(/\?.*/s, '')
     return masked(partsOf(path.split('/').slice(depth).join('/')), '*', known)
   }
-  const id: unknown = Object(params).id
-  if (typeof id !== 'string' || isShown(id)) return NOTHING_MASKED
-  const sent = String(url).split(/[/?]/).filter((part) => decoded(part) === id)
-  return masked([id, ...sent.flatMap(partsOf), ...partsOf(id)], ':id', known)
+  const all = PARAMETERS.flatMap((name) => {
+    const value: unknown = Object(params)[name]
+    if (typeof value !== 'string' || isShown(value)) return []
+    const sent = String(url).split(/[/?]/).filter((part) => decoded(part) === value)
+    return [...masked([value, ...sent.flatMap(partsOf), ...partsOf(value)], `:${name}`, known)]
+  })
+  return all.length === 0 ? NOTHING_MASKED : new Map(all)
 }
 
 /** A text with what the log shows of a path. A text without a slash is one part, or no path. */
