@@ -4,13 +4,24 @@ const MAX_CALLERS = 10_000
 
 type Callback = (error: null, result: { current: number, ttl: number }) => void
 
+interface Counted {
+  current: number
+  ends: number
+  window: number
+}
+
+/** False too for a window that would last longer than it may: the clock was set back. */
+function isOpen (count: Counted | undefined, now: number): count is Counted {
+  return count !== undefined && now < count.ends && now >= count.ends - count.window
+}
+
 /**
  * In-process counters for @fastify/rate-limit. Its own store gives every caller the same object and changes that
  * before it is read: concurrent requests would all get the last number, and all be refused.
  */
 export class MemoryCounters {
   readonly #max: number
-  readonly #counts: LRUCache<string, { current: number, ends: number }>
+  readonly #counts: LRUCache<string, Counted>
 
   constructor (max = MAX_CALLERS) {
     this.#max = max
@@ -20,7 +31,7 @@ export class MemoryCounters {
   incr (key: string, callback: Callback, window: number): void {
     const now = Date.now()
     const known = this.#counts.get(key)
-    const count = known !== undefined && now < known.ends ? known : { current: 0, ends: now + window }
+    const count = isOpen(known, now) ? known : { current: 0, ends: now + window, window }
     count.current++
     this.#counts.set(key, count)
     callback(null, { current: count.current, ttl: count.ends - now })
@@ -30,8 +41,7 @@ export class MemoryCounters {
   read (key: string, callback: Callback): void {
     const now = Date.now()
     const known = this.#counts.get(key)
-    const isOpen = known !== undefined && now < known.ends
-    callback(null, isOpen ? { current: known.current, ttl: known.ends - now } : { current: 0, ttl: 0 })
+    callback(null, isOpen(known, now) ? { current: known.current, ttl: known.ends - now } : { current: 0, ttl: 0 })
   }
 
   child (): MemoryCounters {

@@ -54,6 +54,14 @@ test('reading gives the count without incrementing it, and zero outside of a win
   t.strictSame(read('a'), [{ current: 0, ttl: 0 }])
 })
 
+test('no window lasts longer than it may, though the clock is set back', async (t) => {
+  const { increment, read } = counters(t)
+  increment('a', 'a')
+  mock.timers.setTime(49_999)
+  t.strictSame(read('a'), [{ current: 0, ttl: 0 }])
+  t.strictSame(increment('a'), [{ current: 1, ttl: 1000 }])
+})
+
 test('above its maximum it drops the caller that came least recently', async (t) => {
   const { increment, read } = counters(t, 2)
   increment('a', 'b', 'a', 'c')
