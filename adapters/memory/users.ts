@@ -31,10 +31,9 @@ export function memoryUsers (events: MemoryEvents): UserStore {
   const byEmailKey = (emailKey: string) => entries.get(idOfEmail.get(emailKey) ?? '')
   const indexes = { byEmailKey, byPrefix, byField }
 
-  function claimEmail (emailKey: string, id: string): void {
+  function requireEmail (emailKey: string, id: string): void {
     const holder = idOfEmail.get(emailKey)
     if (holder !== undefined && holder !== id) throw new StorageError('email_taken', 'another user has the e-mail key')
-    idOfEmail.set(emailKey, id)
   }
 
   function indexFields (requirements: SchemaRequirements = {}): void {
@@ -62,8 +61,8 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     const { id, name, email, fields, version, createdAt, updatedAt } = user
     // Copying may throw, so it comes before anything is changed.
     const record = { id, name, email, fields: storedFields(fields), version, createdAt, updatedAt }
+    requireEmail(emailKey, id)
     byField.requireFree(id, record.fields)
-    claimEmail(emailKey, id)
     const entry: UserEntry = { id, record, nameKey, emailKey, idempotencyKeys: [] }
     put(entry)
     return entry
@@ -122,9 +121,10 @@ export function memoryUsers (events: MemoryEvents): UserStore {
       return { user: userOf(record), changed: false }
     }
     const fields = keepsFields ? record.fields : storedFields(changes.fields ?? {})
+    requireEmail(email.key, id)
     byField.requireFree(id, fields)
-    claimEmail(email.key, id)
-    if (email.key !== entry.emailKey) idOfEmail.delete(entry.emailKey)
+    idOfEmail.delete(entry.emailKey)
+    idOfEmail.set(email.key, id)
     const { version, createdAt } = record
     const changed = { id, name: name.value, email: email.value, fields, version: version + 1, createdAt, updatedAt }
     replace(entry, changed, { nameKey: name.key, emailKey: email.key })

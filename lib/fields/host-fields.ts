@@ -61,7 +61,8 @@ export async function createHostFields (
 
   /** Indexes have the whole text of a unique value. */
   function uniqueFaults (fields: JsonObject): Fault[] {
-    const isLong = (name: string) => JSON.stringify(fields[name] ?? null).length > UNIQUE_MAX
+    const isLong = (name: string) =>
+      Object.hasOwn(fields, name) && JSON.stringify(fields[name]).length > UNIQUE_MAX
     const detail = `must have at most ${UNIQUE_MAX} characters as JSON`
     return [...schema.unique].filter(isLong).map((name) => ({ pointer: `/${name}`, code: 'too_long', detail }))
   }

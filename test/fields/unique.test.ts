@@ -40,6 +40,8 @@ for (const { name, create } of stores) {
     t.strictSame(await send('POST', '/users', person(2, { number: 7 })), [409, 'field_taken', '/number taken'])
     t.strictSame(await send('POST', '/users', person(2, { badge: 'A' })), [409, 'field_taken', '/badge taken'])
     t.strictSame(await send('POST', '/users', person(1, { badge: 'B' })), [409, 'email_taken', '/email taken'])
+    const both = [409, 'email_taken', '/email taken']
+    t.strictSame(await send('POST', '/users', person(1, { number: 7 })), both, 'the address comes first')
     t.strictSame(
       await send('POST', '/users', person(2, { badge: 'x'.repeat(254) })),
       [400, 'validation_failed', '/badge too_long']
@@ -108,6 +110,15 @@ test('says that the database is at fault where it refuses an index for another r
   const readOnly = postgres({ connection: url.href, schema })
   t.teardown(() => readOnly.close())
   await t.rejects(readOnly.migrate({ unique: ['badge'] }), { code: 'unavailable', driverCode: '25006' })
+})
+
+test('a unique field may be named as a member of every object, and be left out', async (t) => {
+  const own = Type.Object({ constructor: Type.Optional(Type.String()) })
+  const { call } = await testApp(t, { fields: own, unique: ['constructor'] })
+  const post = async (payload: object) => (await call('POST', '/users', { payload })).statusCode
+  t.equal(await post({ name: 'Ann', email: 'ann@example.org' }), 201)
+  t.equal(await post({ name: 'Bob', email: 'bob@example.org', constructor: 'x' }), 201)
+  t.equal(await post({ name: 'Cid', email: 'cid@example.org', constructor: 'x' }), 409)
 })
 
 test('checks the option unique', async (t) => {
