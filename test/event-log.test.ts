@@ -95,6 +95,10 @@ for (const store of stores) {
     t.equal((await call('DELETE', `/users/${two.id}?erase=true`)).statusCode, 204)
     t.equal((await call('DELETE', `/users/${two.id}?erase=true`)).statusCode, 204, 'a repetition is the same')
     t.equal((await call('DELETE', `/users/${newId('usr')}?erase=true`)).statusCode, 404)
+    for (const tag of ['*', '"77"']) {
+      const response = await call('DELETE', `/users/${two.id}?erase=true`, { headers: { 'if-match': tag } })
+      t.equal(response.statusCode, 404, 'If-Match requires the user')
+    }
     const events = await feed(host, '&type=user.*')
     t.notMatch(JSON.stringify(events), /first|second|pro\b/)
     t.match(events[2], { type: 'user.updated', data: { name: null, email: null, seats: null } })
@@ -104,6 +108,18 @@ for (const store of stores) {
     })
   })
 }
+
+test('with requireIfMatch an erasure needs it as long as there is the user', async (t) => {
+  const { call } = await logged(t, { requireIfMatch: true })
+  const { id } = (await call('POST', '/users', { payload: ann })).json()
+  const erase = async (headers: Record<string, string> = {}) =>
+    (await call('DELETE', `/users/${id}?erase=true`, { headers })).statusCode
+  t.equal(await erase(), 428)
+  t.equal(await erase({ 'if-match': '"2"' }), 412)
+  t.equal((await call('DELETE', `/users/${id}`, { headers: { 'if-match': '"1"' } })).statusCode, 204)
+  t.equal(await erase(), 204)
+  t.equal((await call('DELETE', `/users/${newId('usr')}?erase=true`)).statusCode, 404)
+})
 
 test('refusals of the feed', async (t) => {
   const host = await logged(t)
@@ -119,6 +135,15 @@ test('refusals of the feed', async (t) => {
   t.strictSame(faults.map(({ parameter }: { parameter: string }) => parameter), ['page', 'after', 'limit', 'type'])
   const streamed = await call('GET', '/events?after=x', { headers: { accept: 'text/event-stream' } })
   t.equal(streamed.statusCode, 400)
+  const resumed = async (path: string, id: string) => (await call('GET', path, {
+    headers: { accept: 'text/event-stream', 'last-event-id': id }
+  })).json().errors.map(({ detail, ...fault }: { detail: string }) => fault)
+  t.strictSame(await resumed('/events', 'x'), [{ header: 'last-event-id', code: 'format' }])
+  t.strictSame(await resumed('/events', newId('evt')), [{ header: 'last-event-id', code: 'unknown' }])
+  t.strictSame(await resumed('/events?after=1&after=2&type=user', 'x'), [
+    { parameter: 'after', code: 'duplicate' }, { header: 'last-event-id', code: 'format' },
+    { parameter: 'type', code: 'choice' }
+  ])
   t.equal(streamed.headers['content-type'], 'application/problem+json; charset=utf-8')
   await t.rejects(app.users.events.after(newId('evt')).next(), { code: 'validation_failed' })
 })
@@ -155,6 +180,37 @@ test('in process, an iteration goes on until it is aborted or the server closes'
   await app.close()
   await closed
   t.strictSame(seen, ['user.created'])
+})
+
+test('who follows events of one type misses none, though the last one that it had is pruned', async (t) => {
+  const storage = memory()
+  const log = storage.eventLog
+  if (log === undefined) throw new Error('no log')
+  const { read } = log
+  let passed: string | null = null
+  log.read = async (request) => {
+    if (request.types === null) passed = request.after
+    return Reflect.apply(read, log, [request])
+  }
+  const { app } = await logged(t, { storage })
+  const add = (n: number) => app.users.create({ name: `User ${n}`, email: `user${n}@example.org` })
+  const users = [await add(1), await add(2), await add(3)]
+  const seen: string[] = []
+  const abort = new AbortController()
+  const following = (async () => {
+    const options = { type: 'user.deleted', signal: abort.signal } as const
+    for await (const { data } of app.users.events.after(null, options)) seen.push(String(data.id))
+  })()
+  await app.users.delete(String(users[0]?.id))
+  await add(4)
+  const newest = (await read.call(log, { after: null, limit: 9, types: null }))?.events.at(-1)?.id
+  await until('it has passed the newest event', () => passed === newest)
+  await log.prune(new Date(Date.now() + 1000).toISOString(), 100)
+  await app.users.delete(String(users[1]?.id))
+  await until('it has gone on', () => seen.length === 2)
+  abort.abort()
+  await following
+  t.strictSame(seen, users.slice(0, 2).map(({ id }) => id))
 })
 
 test('without the option there is no log', async (t) => {

@@ -82,9 +82,17 @@ export function createEventLog ({ log, present, pageSize, hasUser }: EventLogOpt
     async follow (query, priorFaults = []) {
       const request = { ...check.feed(query, priorFaults), limit: pageSize.max }
       await pageOf({ ...request, limit: 1 })
+      const { types } = request
       return (signal) => tail.follow(async (after) => {
-        const { events } = await pageOf({ ...request, after })
-        return events.map(present)
+        let { events } = await pageOf({ ...request, after })
+        let last = events.at(-1)
+        if (last === undefined && types !== null) {
+          // It goes on past events of other types: the last one of its own may be pruned before the next one comes.
+          const others = await pageOf({ ...request, types: null, after })
+          last = others.events.at(-1)
+          events = others.events.filter(({ type }) => types.includes(type))
+        }
+        return { events: events.map(present), last: last?.id ?? null }
       }, request.after, signal)
     }
   }

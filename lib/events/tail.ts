@@ -4,7 +4,10 @@ import type { LoggedEvent } from './types.ts'
 // Changes of other processes are seen after at most as long; those of this one immediately.
 const POLL_MS = 1000
 
-type Read = (after: string | null) => Promise<LoggedEvent[]>
+/** What a reader gets, and the last event that it has passed, which may be one that it did not ask for; null: none. */
+interface Part { events: LoggedEvent[], last: string | null }
+
+type Read = (after: string | null) => Promise<Part>
 type Pages = AsyncGenerator<LoggedEvent[], void, undefined>
 
 /** Follows a log: reads what is there, then what comes. */
@@ -54,11 +57,11 @@ export function createTail (): Tail {
     for (const { ring } of alarms) ring()
   }
 
-  async function readOrNothing (read: Read, after: string | null): Promise<LoggedEvent[]> {
+  async function readOrNothing (read: Read, after: string | null): Promise<Part> {
     try {
       return await read(after)
     } catch (error) {
-      if (error instanceof UsersError && error.code === 'storage_unavailable') return []
+      if (error instanceof UsersError && error.code === 'storage_unavailable') return { events: [], last: null }
       throw error
     }
   }
@@ -71,14 +74,10 @@ export function createTail (): Tail {
     try {
       let after = start
       while (!isOver()) {
-        const events = await readOrNothing(read, after)
-        const last = events.at(-1)
-        if (last === undefined) {
-          await alarm.wait()
-        } else if (!isOver()) {
-          yield events
-          after = last.id
-        }
+        const { events, last } = await readOrNothing(read, after)
+        if (events.length === 0) await alarm.wait()
+        else if (!isOver()) yield events
+        after = last ?? after
       }
     } finally {
       alarms.delete(alarm)

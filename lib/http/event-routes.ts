@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { UsersError } from '../core/errors.ts'
+import { UsersError, validationFailed } from '../core/errors.ts'
+import type { Fault } from '../core/fault.ts'
 import { listMeta } from '../core/paging.ts'
 import type { EventLogService, FeedPage } from '../events/log.ts'
 import { feedParameters, historyParameters } from '../events/rules.ts'
@@ -18,6 +19,17 @@ export interface EventRoutesOptions extends RouteSettings {
 }
 
 type Pairs = ReadonlyArray<[string, string]>
+
+const LAST_EVENT_ID = 'last-event-id'
+
+/** An error about `after`, which the header stood for, as one about that. `queryFaults`: what the query itself has. */
+function aboutHeader (error: unknown, queryFaults: readonly Fault[]): unknown {
+  if (!(error instanceof UsersError) || error.errors === undefined) return error
+  return validationFailed(error.errors.map((fault) => {
+    const { parameter, code, detail } = fault
+    return parameter === 'after' && !queryFaults.includes(fault) ? { header: LAST_EVENT_ID, code, detail } : fault
+  }))
+}
 
 /** The path of a feed with all parameters but `after`, or with another one. */
 function feedPath (path: string, pairs: Pairs, after: string | null): string {
@@ -63,9 +75,11 @@ function eventHandlers (scope: FastifyInstance, log: EventLogService, { recheck,
           return sendPage(request, reply, pairs, await limited(() => log.feed(query, faults)))
         }
         // What a browser sends when it comes again is newer than what its URL says.
-        const lastEventId = header(request, 'last-event-id')
+        const lastEventId = header(request, LAST_EVENT_ID)
         const from = lastEventId === undefined ? query : { ...query, after: lastEventId }
-        const pages = await limited(() => log.follow(from, faults))
+        const pages = await limited(() => log.follow(from, faults)).catch((error) => {
+          throw lastEventId === undefined ? error : aboutHeader(error, faults)
+        })
         return sendStream(request, reply, { pages, recheck: () => recheck(request) })
       } catch (error) {
         throw withOldest(error, request, pairs)

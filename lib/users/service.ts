@@ -81,8 +81,9 @@ export function createUsersService (options: UsersServiceOptions) {
     return user
   }
 
-  async function requirePrecondition (id: string, { ifMatch }: WriteOptions): Promise<void> {
+  async function requirePrecondition (id: string, { ifMatch }: WriteOptions, mayBeGone = false): Promise<void> {
     if (!requireIfMatch || ifMatch !== undefined) return
+    if (mayBeGone && await fromStorage(() => storage.findUser(id)) === null) return
     await get(id)
     throw preconditionRequired()
   }
@@ -167,11 +168,13 @@ export function createUsersService (options: UsersServiceOptions) {
     const event = makeEvent('user.deleted', context)
     throwFaults([...priorFaults, ...writeOptionsFaults(options), ...eraseFaults(erase, event !== null)], {})
     if (!isUserId(id)) throw notFound()
-    await requirePrecondition(id, options)
+    // Of a user who was deleted before, only events are left, which have no version. If-Match requires a user.
+    const mayBeGone = erase === true && options.ifMatch === undefined
+    await requirePrecondition(id, options, mayBeGone)
     const deletion = event === null ? null : { ...event, erase: erase === true }
     const user = await fromStorage(() => storage.deleteUser(id, guardOf(options), deletion))
     if (user !== null) return publish('user.deleted', user, context, event)
-    if (erase !== true) throw notFound()
+    if (!mayBeGone) throw notFound()
     await eraseAfterwards(id)
   }
 
