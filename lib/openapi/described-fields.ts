@@ -15,9 +15,13 @@ export interface DescribedFields {
   example: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Translates draft 7, which TypeBox writes and Ajv reads, to OpenAPI 3.1: a tuple has `prefixItems` there. */
+/**
+ * Translates draft 7 and what Ajv reads beside it to OpenAPI 3.1: a tuple has `prefixItems` there, and what may be null
+ * has no `nullable`, but one type more.
+ */
 function translated (schema: JsonSchema): JsonSchema {
-  const { items, additionalItems, ...others } = mapSchemas(schema, translated)
+  const { items, additionalItems, nullable, ...plain } = mapSchemas(schema, translated)
+  const others = nullable === true ? { ...plain, type: [...new Set([plain['type'], 'null'].flat())] } : plain
   if (!Array.isArray(items)) return items === undefined ? others : { ...others, items }
   return { ...others, prefixItems: items, ...(additionalItems !== undefined && { items: additionalItems }) }
 }

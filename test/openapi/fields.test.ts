@@ -22,6 +22,8 @@ const fields = Type.Object({
     anyOf: [{ minLength: 1 }, { minimum: 1 }]
   })),
   none: Type.Optional(Type.Null()),
+  nullable: Type.Optional(Type.Unsafe<string | null>({ type: 'string', nullable: true })),
+  nullables: Type.Optional(Type.Array(Type.Unsafe<number | null>({ type: 'integer', nullable: true }))),
   mixed: Type.Optional(Type.Intersect([
     Type.Object({ a: Type.String() }),
     Type.Object({ b: Type.Optional(Type.Array(Type.Null())) })
@@ -51,6 +53,10 @@ test('describes the host’s own fields as they are checked', async (t) => {
   t.match(User.properties, {
     pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }], items: false }
   })
+  for (const { properties } of [User, UserInput, UserReplacement, UserPatch]) {
+    t.strictSame(properties?.['nullable'], { type: ['string', 'null'] })
+  }
+  t.strictSame(User.properties?.['nullables'], { type: 'array', items: { type: ['integer', 'null'] } })
   const example = { name: 'Ada Lovelace', email: 'ada@example.org', plan: 'free', seats: 5 }
   t.match(UserInput, { examples: [example] })
   const parameters = description.paths['/v1/users']?.['get']?.parameters ?? []
