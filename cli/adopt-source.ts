@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Knex } from 'knex'
 import type { SourceRow } from '../lib/transfer/source-row.ts'
 import { type Mapped, userOfColumns } from './adopt-mapping.ts'
 import { Refusal, UsageError } from './failure.ts'
-import type { SourceDatabase } from './source-database.ts'
+import { literally, type SourceDatabase } from './source-database.ts'
 
 /** Which rows of which table are read, and in which order. */
 export interface SourceTable {
@@ -32,9 +33,17 @@ export interface SourceReader {
 // collections: 179 instead of 147 MB at the peak.
 const STEP = 250
 
-// SQLite has moments as text or as numbers of seconds or milliseconds.
+// SQLite has moments as text or as numbers of seconds or milliseconds. Their sum is off by up to 0.1 ms: rows that
+// were changed up to a millisecond before are read too.
 const SQLITE_MOMENT = `CASE typeof(??) WHEN 'text' THEN julianday(??)
   ELSE (CASE WHEN abs(??) < 1e11 THEN ?? ELSE ?? / 1000.0 END) / 86400.0 + 2440587.5 END`
+const SQLITE_SINCE = `(${SQLITE_MOMENT}) >= julianday(?) - 1.0 / 86400000`
+
+// SQLite's drivers round integers that do not fit a double, or throw: those are read as text.
+const SQLITE_EXACT = `CASE WHEN typeof(??) = 'integer' AND ?? NOT BETWEEN ${Number.MIN_SAFE_INTEGER}
+  AND ${Number.MAX_SAFE_INTEGER} THEN CAST(?? AS TEXT) ELSE ?? END`
+// Without the plus sign, text in a column without a type would be compared as a number.
+const SQLITE_AFTER_INTEGER = '?? > +CAST(? AS INTEGER)'
 
 /** True if `since` misses rows that were only changed: there is no column that says when. */
 export function missesChanges ({ mapping, since }: SourceTable): boolean {
@@ -57,10 +66,22 @@ interface Step {
   keys: readonly string[]
 }
 
+/** The key of the last row that was read. */
+interface Last {
+  value: Knex.Value
+  isInteger: boolean
+}
+
 /** What a database says of a wrong table, column or condition, which the operator wrote. */
 function explained (error: unknown): Error {
   const { message } = Object(error)
   return new Refusal(`the table can not be read: ${String(message).split(' - ').at(-1)}`)
+}
+
+/** Without this error, a driver that rounds keys would have the same rows read for ever. */
+function notGrowing (key: unknown): Refusal {
+  const problem = `the column of --key can not be read in steps, after the row ${String(key)}`
+  return new Refusal(`${problem}: name one of integers or text`)
 }
 
 /** Opens a table. @throws UsageError, Refusal if it can't be read, or its key does not tell rows apart */
@@ -69,11 +90,11 @@ export async function readTable ({ knex, kind }: SourceDatabase, options: Source
 
   function chosen (): Knex.QueryBuilder {
     const query = knex(table)
-    if (where !== undefined) query.whereRaw(`(${where.replaceAll('?', '\\?')})`)
+    if (where !== undefined) query.whereRaw(`(${literally(where)})`)
     if (since !== undefined) {
       const isSince = (column: string): Knex.Raw => kind === 'postgres'
         ? knex.raw('?? >= ?', [column, since])
-        : knex.raw(`(${SQLITE_MOMENT}) >= julianday(?)`, [column, column, column, column, column, since])
+        : knex.raw(SQLITE_SINCE, [column, column, column, column, column, since])
       const { changed, created } = sinceColumns(mapping)
       // Not by coalesce(): the columns may be of different types.
       query.where((either) => {
@@ -84,28 +105,37 @@ export async function readTable ({ knex, kind }: SourceDatabase, options: Source
     return query
   }
 
-  const from = (last: { value: unknown } | undefined): Knex.QueryBuilder =>
-    last === undefined ? chosen() : chosen().whereRaw('?? > ?', [key, Object(last).value])
-  const columns = Object.fromEntries(mapping.map((column, i) => [`c${i}`, column.from]))
+  const from = (last: Last | undefined): Knex.QueryBuilder => last === undefined
+    ? chosen()
+    : chosen().whereRaw(last.isInteger ? SQLITE_AFTER_INTEGER : '?? > ?', [key, last.value])
+  const exactly = (column: string): Knex.Raw => kind === 'postgres'
+    ? knex.raw('??', [column])
+    : knex.raw(SQLITE_EXACT, [column, column, column, column])
+  const columns = Object.fromEntries(mapping.map((column, i) => [`c${i}`, exactly(column.from)]))
+  const isInteger = kind === 'postgres' ? knex.raw('false') : knex.raw("typeof(??) = 'integer'", [key])
+  const selected = { ...columns, k: exactly(key), isInteger }
   // A misspelt column is told before anything is done.
   await chosen().select(columns).limit(1).catch((error) => { throw explained(error) })
-  const first: { value: unknown } | undefined = after === undefined ? undefined : { value: after }
+  const first = after === undefined ? undefined : { value: after, isInteger: false }
   const [counted] = await from(first).count({ all: '*', keys: key }).catch((error) => { throw explained(error) })
   const { all, keys } = Object(counted)
   if (Number(all) !== Number(keys)) throw new Refusal('the column of --key is NULL in some rows')
-  const [twice] = await chosen().select(key).groupBy(key).havingRaw('count(*) > 1').limit(1)
+  const [twice] = await chosen().select(knex.raw('1')).groupBy(key).havingRaw('count(*) > 1').limit(1)
+    .catch((error) => { throw explained(error) })
   if (twice !== undefined) throw new Refusal('the column of --key has a value twice: name one that tells rows apart')
 
   const steps: Step[] = []
   return {
     count: Number(all),
     rows: (async function * () {
-      let last = first
+      let last: Last | undefined = first
       let line = 0
       while (true) {
-        const found: object[] = await from(last).select(columns).select({ k: key }).orderBy(key).limit(STEP)
+        const found: object[] = await from(last).select(selected).orderBy(key).limit(STEP)
         if (found.length === 0) return
-        last = { value: Object(found.at(-1)).k }
+        const { k: value, isInteger } = Object(found.at(-1))
+        if (isDeepStrictEqual(value, last?.value)) throw notGrowing(value)
+        last = { value, isInteger: Boolean(isInteger) }
         steps.push({ before: line, keys: found.map((row) => String(Reflect.get(row, 'k'))) })
         yield found.map((row) => (
           { line: ++line, value: userOfColumns(mapping.map((_, i) => Reflect.get(row, `c${i}`)), mapping) }

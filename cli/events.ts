@@ -42,8 +42,12 @@ export async function tailEvents (
     const pages = await service.follow(query)
     // A process that only waits for events would end.
     const waiting = setInterval(() => {}, 60_000)
-    for await (const events of pages(signal)) events.forEach(print)
-    return clearInterval(waiting)
+    try {
+      for await (const events of pages(signal)) events.forEach(print)
+    } finally {
+      clearInterval(waiting)
+    }
+    return
   }
   for (let next: object = query, more = true; more && !signal.aborted;) {
     const page = await service.feed({ ...next })

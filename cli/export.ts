@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
@@ -37,9 +38,10 @@ const asStored = {
 
 /** Writes a file that appears when it is whole. */
 async function writeFile (path: string, texts: AsyncIterable<string>): Promise<void> {
-  const partial = `${path}.partial`
+  // A file or link that is there already would keep its mode, or lead elsewhere.
+  const partial = `${path}.${randomBytes(6).toString('hex')}.partial`
   try {
-    await pipeline(Readable.from(texts), createWriteStream(partial, { mode: FILE_MODE }))
+    await pipeline(Readable.from(texts), createWriteStream(partial, { flags: 'wx', mode: FILE_MODE }))
     await rename(partial, path)
   } catch (error) {
     await rm(partial, { force: true })

@@ -14,6 +14,23 @@ export interface SourceDatabase {
 // Moments come as text: the driver would read those without a time zone in that of this process.
 const MOMENTS = [1082, 1114, 1184]
 
+// Knex takes a `?` for a binding. Escaped, it keeps its backslash on SQLite, and loses those before it on PostgreSQL.
+// No argument of a process has a NUL.
+const QUESTION_MARK = '\0'
+
+/** SQL for `whereRaw` on a source, which is sent as the operator wrote it. */
+export function literally (statement: string): string {
+  return statement.replaceAll('?', QUESTION_MARK)
+}
+
+/** Puts the question marks of `literally` back into every statement that is sent. */
+function restoreQuestionMarks (knex: Knex): Knex {
+  const client: Knex.Client = knex.client
+  const positionBindings = client.positionBindings.bind(client)
+  client.positionBindings = (statement: string) => positionBindings(statement).replaceAll(QUESTION_MARK, '?')
+  return knex
+}
+
 /** Opens the database of a table that is read. @throws UsageError */
 export function openSource (url: string): SourceDatabase {
   const { knex }: typeof import('knex') = requireOptional('adopt', ['knex'])('knex')
@@ -23,7 +40,7 @@ export function openSource (url: string): SourceDatabase {
     const getTypeParser = (oid: number): ((value: string) => unknown) =>
       MOMENTS.includes(oid) ? (value) => value : types.getTypeParser(oid)
     const connection = { connectionString: url, types: { getTypeParser } }
-    return { kind: 'postgres', knex: knex({ client: 'pg', connection, ...common }) }
+    return { kind: 'postgres', knex: restoreQuestionMarks(knex({ client: 'pg', connection, ...common })) }
   }
   if (!/^sqlite:./.test(url)) {
     throw new UsageError('--from must be postgres://<user>:<password>@<host>/<database> or sqlite:<path>')
@@ -31,5 +48,6 @@ export function openSource (url: string): SourceDatabase {
   const filename = url.slice('sqlite:'.length)
   if (!existsSync(filename)) throw new UsageError('there is no file at the path of --from')
   const { client } = loadSqliteDriver()
-  return { kind: 'sqlite', knex: knex({ client, connection: { filename }, useNullAsDefault: true, ...common }) }
+  const instance = knex({ client, connection: { filename }, useNullAsDefault: true, ...common })
+  return { kind: 'sqlite', knex: restoreQuestionMarks(instance) }
 }

@@ -26,8 +26,18 @@ export function momentOf (value: unknown): unknown {
 const TRUE: readonly unknown[] = [1, 1n, '1', 't', 'true']
 const FALSE: readonly unknown[] = [0, 0n, '0', 'f', 'false']
 
+const WHOLE = /^[+-]?\d+$/
+
+/** The number of a text or a 64-bit integer. Text: a double can not hold that integer. NaN: it is no number. */
+function numberOf (value: string | bigint): number | string {
+  const text = String(value).trim()
+  const number = text === '' ? NaN : Number(text)
+  return WHOLE.test(text) && !Number.isSafeInteger(number) ? text : number
+}
+
 function jsonOf (value: unknown): unknown {
-  if (typeof value !== 'string') return typeof value === 'bigint' ? Number(value) : value
+  if (typeof value === 'bigint') return numberOf(value)
+  if (typeof value !== 'string' || typeof numberOf(value) === 'string') return value
   try {
     return JSON.parse(value)
   } catch {
@@ -35,13 +45,15 @@ function jsonOf (value: unknown): unknown {
   }
 }
 
-/** The value of a column as one of a field: drivers give numbers as text, booleans as numbers, and JSON as text. */
+/**
+ * The value of a column as one of a field: drivers give numbers as text, booleans as numbers, and JSON as text. An
+ * integer that a double can not hold stays text, so that a field of numbers refuses it.
+ */
 export function fieldValueOf (value: unknown, kind: FilterKind | null): unknown {
   switch (kind) {
     case 'boolean': return TRUE.includes(value) ? true : FALSE.includes(value) ? false : value
     case 'number': {
-      const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-      if (typeof number === 'bigint') return Number(number)
+      const number = typeof value === 'string' || typeof value === 'bigint' ? numberOf(value) : value
       return Number.isNaN(number) ? value : number
     }
     case 'string': return typeof value === 'number' || typeof value === 'bigint' ? String(value) : value

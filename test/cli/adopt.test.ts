@@ -156,9 +156,12 @@ test('values of a database as members of users', (t) => {
   ] as const) t.equal(momentOf(value), moment, String(value))
   for (const [value, kind, expected] of [
     ['12', 'number', 12], ['12.50', 'number', 12.5], [7n, 'number', 7], ['', 'number', ''], ['x', 'number', 'x'],
+    ['9007199254740991', 'number', 9007199254740991], ['9007199254740993', 'number', '9007199254740993'],
+    [-9007199254740993n, 'number', '-9007199254740993'], ['1e3', 'number', 1000], [1e30, 'number', 1e30],
     [1, 'boolean', true], ['f', 'boolean', false], [0n, 'boolean', false], [2, 'boolean', 2], [true, 'boolean', true],
     [7, 'string', '7'], [7n, 'string', '7'], ['x', 'string', 'x'],
-    ['{"a":1}', null, { a: 1 }], ['word', null, 'word'], [{ a: 1 }, null, { a: 1 }], [7n, null, 7]
+    ['{"a":1}', null, { a: 1 }], ['word', null, 'word'], [{ a: 1 }, null, { a: 1 }], [7n, null, 7],
+    ['9007199254740993', null, '9007199254740993'], [9007199254740993n, null, '9007199254740993'], ['12', null, 12]
   ] as const) t.strictSame(fieldValueOf(value, kind), expected, `${String(value)} ${kind}`)
   const table = tableColumns({ properties: {}, required: [], filters: new Map(), unique: new Set() })
   const mapping = readMapping('name = n , email=e', table)

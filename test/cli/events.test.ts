@@ -64,3 +64,24 @@ test('follows the log until it is interrupted', async (t) => {
   child.kill('SIGINT')
   t.strictSame(await exit, [0, null])
 })
+
+test('ends with an error if the log can no longer be read while it is followed', async (t) => {
+  const [database] = databases
+  if (database === undefined) throw new Error('there is no database')
+  const { url, args, open, execute } = await database.create(t)
+  await run(['migrate', ...args], { DATABASE_URL: url })
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(users, { storage: open(), eventLog: true })
+  const [node, given] = plainNode(PROGRAM, 'events', 'tail', '--follow', ...args)
+  const child = spawn(node, given, { env: { PATH: String(process.env['PATH']), DATABASE_URL: url } })
+  t.teardown(() => child.kill('SIGKILL'))
+  let out = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => { out += text })
+  await app.users.create({ name: 'Ann', email: 'ann@example.org' })
+  await until('the event was printed', () => out.includes('user.created'), 20_000)
+  await app.close()
+  await execute('ALTER TABLE @fastify_users_events RENAME TO away')
+  await until('the process ended', () => child.exitCode !== null, 20_000)
+  t.equal(child.exitCode, 1)
+})

@@ -1,7 +1,7 @@
 // fastify-users export: the built program.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { keysOf, userOf } from '../../adapters/testing/values.ts'
@@ -81,4 +81,29 @@ test('a reader that has enough, such as head, ends it quietly', async (t) => {
   await once(child.stdout, 'data')
   child.stdout.destroy()
   t.strictSame([...await exit, err], [0, null, ''])
+})
+
+test('writes a file that nobody else can read, whatever is beside it', async (t) => {
+  const [database] = databases
+  if (database === undefined) throw new Error('there is no database')
+  const { url } = await database.create(t)
+  const cli = (...given: string[]) => run(given, { DATABASE_URL: url })
+  await cli('migrate')
+  const directory = await temporaryDirectory(t)
+  const at = (name: string) => join(directory, name)
+  await writeFile(at('mine'), 'mine')
+  await writeFile(at('open.partial'), '')
+  await chmod(at('open.partial'), 0o644)
+  await symlink(at('mine'), at('linked.partial'))
+  await mkdir(at('taken'))
+  for (const file of [at('open'), at('linked')]) {
+    t.strictSame(await cli('export', '-o', file), { code: 0, out: '', err: 'exported 0 users\n' })
+    t.equal((await lstat(file)).mode & 0o777, 0o600)
+  }
+  t.equal(await readFile(at('mine'), 'utf8'), 'mine')
+  t.strictSame(await cli('export', '-o', at('taken')), {
+    code: 2, out: '', err: 'the file of --output can not be written (EISDIR)\n'
+  })
+  t.strictSame((await readdir(directory)).sort(),
+    ['linked', 'linked.partial', 'mine', 'open', 'open.partial', 'taken'], 'leaves nothing of its own')
 })

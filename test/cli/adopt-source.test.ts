@@ -1,0 +1,138 @@
+// The reader of fastify-users adopt, on tables of others: exact keys and values, conditions, moments.
+import { join } from 'node:path'
+import { type Test, test } from 'tap'
+import { readMapping } from '../../cli/adopt-mapping.ts'
+import { readTable, type SourceTable } from '../../cli/adopt-source.ts'
+import { Refusal } from '../../cli/failure.ts'
+import { openSource, type SourceDatabase } from '../../cli/source-database.ts'
+import { tableColumns } from '../../lib/transfer/columns.ts'
+import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
+import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import '../helpers/watch-all.ts'
+
+const columns = tableColumns({
+  properties: { legacyId: { type: 'string' } }, required: [], filters: new Map(), unique: new Set()
+})
+const mapping = readMapping('name=full_name,email=email,legacyId=id', columns)
+const accounts: SourceTable = { table: 'accounts', key: 'id', mapping }
+
+/** A new SQLite file with the results of these statements, as a source. */
+async function sourceOf (t: Test, ...statements: string[]): Promise<{ filename: string, source: SourceDatabase }> {
+  const filename = join(await temporaryDirectory(t), 'source.db')
+  const owner = sqliteHost(filename)
+  for (const statement of statements) await owner.raw(statement)
+  await owner.destroy()
+  const source = openSource(`sqlite:${filename}`)
+  t.teardown(() => source.knex.destroy())
+  return { filename, source }
+}
+
+/** The users of a table, with the keys by which their rows are named. Stops a reader that does not end. */
+async function usersOf (source: SourceDatabase, table: SourceTable): Promise<Array<[key: string, user: object]>> {
+  const { rows, keyOf } = await readTable(source, table)
+  const users: Array<[string, object]> = []
+  for await (const step of rows) {
+    users.push(...step.map((row): [string, object] => [keyOf(row.line), 'value' in row ? Object(row.value) : row]))
+    if (users.length > 2000) throw new Error('the reader does not end')
+  }
+  return users
+}
+
+const BASE = 1234567890123456700n
+const INT64_MAX = 2n ** 63n - 1n
+const ids = [-INT64_MAX - 1n, 7n, ...Array.from({ length: 600 }, (_, i) => BASE + BigInt(i)), INT64_MAX]
+
+for (const { driver, skip } of sqliteDrivers) {
+  test(`reads integers of 64 bits exactly, and every row once, on ${driver}`, { skip }, async (t) => {
+    const values = ids.map((id, i) => `(${id}, 'N${i}', 'n${i}@example.org')`).join()
+    const { filename } = await sourceOf(t, 'CREATE TABLE accounts (id INTEGER PRIMARY KEY, full_name TEXT, email TEXT)',
+      `INSERT INTO accounts VALUES ${values}`)
+    const knex = sqliteHost(filename, { driver })
+    t.teardown(() => knex.destroy())
+    const users = await usersOf({ kind: 'sqlite', knex }, accounts)
+    t.strictSame(users, ids.map((id, i) =>
+      [String(id), { name: `N${i}`, email: `n${i}@example.org`, legacyId: String(id) }]))
+    const rest = await usersOf({ kind: 'sqlite', knex }, { ...accounts, after: String(BASE + 597n) })
+    t.strictSame(rest.map(([key]) => key), ids.slice(-3).map(String))
+  })
+}
+
+test('reads keys of a column without a type in the order of SQLite: numbers, then text', async (t) => {
+  const keys = Array.from({ length: 600 }, (_, i) => i < 300
+    ? String(i % 2 === 0 ? i + 0.5 : i)
+    : `'${String(i - 300).padStart(3, '0')}'`)
+  const { source } = await sourceOf(t, 'CREATE TABLE accounts (id UNIQUE, full_name, email)',
+    `INSERT INTO accounts VALUES ${keys.map((key) => `(${key}, 'N', 'n@example.org')`).join()}`)
+  t.strictSame((await usersOf(source, accounts)).map(([key]) => key), keys.map((key) => key.replaceAll("'", '')))
+})
+
+test('ends with an error if the keys of a step are those of the step before', async (t) => {
+  const { source, filename } = await sourceOf(t,
+    'CREATE TABLE accounts (id INTEGER PRIMARY KEY, full_name TEXT, email TEXT)',
+    'INSERT INTO accounts WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600) ' +
+    "SELECT i, 'N' || i, 'n' || i || '@example.org' FROM n")
+  // A driver that cuts off what it can not hold.
+  const knex = sqliteHost(filename, {
+    postProcessResponse: (rows) => rows.map((row: object) => ({ ...row, ...('k' in row && { k: '0' }) }))
+  })
+  t.teardown(() => knex.destroy())
+  await t.rejects(usersOf({ ...source, knex }, accounts),
+    new Refusal('the column of --key can not be read in steps, after the row 0: name one of integers or text'))
+})
+
+test('takes question marks and backslashes in a condition as they are', async (t) => {
+  const table = '(id INTEGER PRIMARY KEY, full_name TEXT, email TEXT)'
+  const rows = String.raw`VALUES (1, 'what?', 'a'), (2, 'b\?', 'b'), (3, 'b\\?', 'c'), (4, 'd', 'd')`
+  const { source } = await sourceOf(t, `CREATE TABLE accounts ${table}`, `INSERT INTO accounts ${rows}`)
+  const schema = temporarySchema(t)
+  await sql(`CREATE SCHEMA "${schema}"`)
+  await sql(`CREATE TABLE "${schema}".accounts ${table}`)
+  await sql(`INSERT INTO "${schema}".accounts ${rows}`)
+  const postgres = openSource(pgUrl())
+  t.teardown(() => postgres.knex.destroy())
+  const keysWhere = async (from: SourceDatabase, table: string, where: string) =>
+    (await usersOf(from, { ...accounts, table, where })).map(([key]) => key)
+  for (const [where, keys] of [
+    ["full_name = 'what?'", ['1']], ["full_name <> 'what?'", ['2', '3', '4']],
+    ["full_name LIKE '%?' AND id > 1", ['2', '3']],
+    [String.raw`full_name = 'b\?'`, ['2']], [String.raw`full_name = 'b\\?'`, ['3']]
+  ] as const) {
+    t.strictSame(await keysWhere(source, 'accounts', where), keys, `SQLite: ${where}`)
+    t.strictSame(await keysWhere(postgres, `${schema}.accounts`, where), keys, `PostgreSQL: ${where}`)
+  }
+  t.strictSame(await keysWhere(postgres, `${schema}.accounts`, String.raw`full_name ~ '^b\\\?$'`), ['2'])
+  t.strictSame(await keysWhere(postgres, `${schema}.accounts`, "jsonb_build_object(full_name, 1) ? 'd'"), ['4'])
+  await t.rejects(keysWhere(source, 'accounts', 'id = ?'), { message: /^the table can not be read: / })
+})
+
+test('finds rows that were changed exactly at --since, as numbers and as text', async (t) => {
+  const times = Array.from({ length: 300 }, (_, i) => 1793491200000 + i * 7919)
+  const values = times.map((time, i) => {
+    const text = new Date(time).toISOString().replace('T', ' ').replace('Z', '')
+    return `(${i}, ${time}, ${time - time % 1000} / 1000, '${text}')`
+  })
+  const { source } = await sourceOf(t, 'CREATE TABLE accounts (id INTEGER PRIMARY KEY, ms, s, at)',
+    `INSERT INTO accounts VALUES ${values.join()}`)
+  for (const [column, unit] of [['ms', 1], ['s', 1000], ['at', 1]] as const) {
+    const changed = readMapping(`name=id,email=id,updatedAt=${column}`, columns)
+    const missed: string[] = []
+    for (const [i, time] of times.entries()) {
+      const since = new Date(time - time % unit).toISOString()
+      const { count } = await readTable(source, { ...accounts, mapping: changed, since, where: `id = ${i}` })
+      if (count === 0) missed.push(since)
+    }
+    t.strictSame(missed, [], column)
+    const later = new Date(Number(times.at(-1)) + 2).toISOString()
+    t.equal((await readTable(source, { ...accounts, mapping: changed, since: later })).count, 0)
+  }
+})
+
+test('says why a key can not be compared', async (t) => {
+  const schema = temporarySchema(t)
+  await sql(`CREATE SCHEMA "${schema}"`)
+  await sql(`CREATE TABLE "${schema}".accounts (id json, full_name text, email text)`)
+  const source = openSource(pgUrl())
+  t.teardown(() => source.knex.destroy())
+  await t.rejects(readTable(source, { ...accounts, table: `${schema}.accounts` }),
+    new Refusal('the table can not be read: could not identify an equality operator for type json'))
+})
