@@ -93,18 +93,11 @@ export class MemoryEvents implements EventLog {
     const isOld = (index: number): boolean => (this.#entries[index]?.event.timestamp ?? before) < before
     let count = 0
     while (count < limit && isOld(count) && isOld(count + 1)) count++
-    for (const entry of this.#entries.splice(0, count)) this.#forget(entry)
+    const pruned = this.#entries.splice(0, count).map(({ event }) => event)
+    for (const { id } of pruned) this.#positionOf.delete(id)
+    forget(this.#ofSubject, pruned.map(({ subject }) => subject))
+    forget(this.#ofType, pruned.map(({ type }) => type))
     return count
-  }
-
-  #forget ({ event: { id, subject, type } }: Entry): void {
-    this.#positionOf.delete(id)
-    for (const [lists, name] of [[this.#ofSubject, subject], [this.#ofType, type]] as const) {
-      // The oldest of all is the oldest of its list.
-      const list = lists.get(name)
-      list?.shift()
-      if (list?.length === 0) lists.delete(name)
-    }
   }
 }
 
@@ -117,4 +110,18 @@ function firstAfter (entries: readonly Entry[], position: number): number {
     else from = middle + 1
   }
   return from
+}
+
+/**
+ * Takes entries off the beginnings of lists: as many of each as its name comes, since the oldest of all are the oldest
+ * of their lists. Each list is cut once: in a long one that moves all that is left.
+ */
+function forget (lists: Map<string, Entry[]>, names: readonly string[]): void {
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  for (const [name, count] of counts) {
+    const list = lists.get(name)
+    list?.splice(0, count)
+    if (list?.length === 0) lists.delete(name)
+  }
 }
