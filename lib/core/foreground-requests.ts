@@ -22,39 +22,51 @@ const SHORT_MS = 20
 // Background work goes on beside requests that never pause.
 const YIELD_MAX_MS = 10
 
-/** Watches the requests that arrive from now on. */
-export function watchForegroundRequests (): ForegroundRequests {
-  const startTimes = new Map<EventEmitter, number>()
-  let lastArrival = -Infinity
-  let onEnd = (): void => {}
+// All who watch share these, so that a request has one listener however many they are.
+const watchers = new Set<ForegroundRequests>()
+const startTimes = new Map<EventEmitter, number>()
+const waiting = new Set<() => void>()
+let lastArrival = -Infinity
 
-  const begin = (message: unknown): void => {
-    const { response }: { response: EventEmitter } = Object(message)
-    lastArrival = performance.now()
-    startTimes.set(response, lastArrival)
-    response.once('close', () => {
-      startTimes.delete(response)
-      onEnd()
-    })
-  }
+function begin (message: unknown): void {
+  const { response }: { response: EventEmitter } = Object(message)
+  lastArrival = performance.now()
+  startTimes.set(response, lastArrival)
+  response.once('close', () => {
+    startTimes.delete(response)
+    for (const onEnd of waiting) onEnd()
+  })
+}
 
-  const isBusy = (): boolean => performance.now() - lastArrival < BUSY_MS
-  const isAnswering = (): boolean => {
-    const now = performance.now()
-    return [...startTimes.values()].some((start) => now - start < SHORT_MS)
-  }
+function isAnswering (): boolean {
+  const now = performance.now()
+  return [...startTimes.values()].some((start) => now - start < SHORT_MS)
+}
 
-  /** Resolves when a request ends, or at the deadline, by `performance.now()`. */
-  const nextEnd = (deadline: number): Promise<void> => new Promise((resolve) => {
-    const timer = setTimeout(resolve, deadline - performance.now())
-    onEnd = () => {
+/** Resolves when a request ends, or at the deadline, by `performance.now()`. */
+function nextEnd (deadline: number): Promise<void> {
+  return new Promise((resolve) => {
+    const onEnd = (): void => {
       clearTimeout(timer)
+      waiting.delete(onEnd)
       resolve()
     }
+    const timer = setTimeout(onEnd, deadline - performance.now())
+    waiting.add(onEnd)
   })
+}
 
-  subscribe(CHANNEL, begin)
-  return {
+/** Forgets the requests that have arrived. */
+function stop (): void {
+  unsubscribe(CHANNEL, begin)
+  startTimes.clear()
+  lastArrival = -Infinity
+}
+
+/** Watches requests, together with all others of the process who do, until it is closed. */
+export function watchForegroundRequests (): ForegroundRequests {
+  const isBusy = (): boolean => watchers.has(requests) && performance.now() - lastArrival < BUSY_MS
+  const requests: ForegroundRequests = {
     isBusy,
     async yieldToRequests () {
       const deadline = performance.now() + YIELD_MAX_MS
@@ -64,6 +76,12 @@ export function watchForegroundRequests (): ForegroundRequests {
       do await nextEnd(deadline)
       while (performance.now() < deadline && isAnswering())
     },
-    close: () => { unsubscribe(CHANNEL, begin) }
+    close () {
+      watchers.delete(requests)
+      if (watchers.size === 0) stop()
+    }
   }
+  if (watchers.size === 0) subscribe(CHANNEL, begin)
+  watchers.add(requests)
+  return requests
 }

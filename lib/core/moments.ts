@@ -3,9 +3,16 @@ import { isOnCalendar } from './calendar.ts'
 /** A date and time (RFC 3339 section 5.6). */
 export const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/
 
-/** A moment in RFC 3339 text, in epoch milliseconds: what is finer is cut off. null: it is none. */
+// PostgreSQL has no year 0, and years of five digits are no RFC 3339 text.
+const FIRST = Date.parse('0001-01-01T00:00:00Z')
+const LAST = Date.parse('9999-12-31T23:59:59.999Z')
+
+/**
+ * A moment in RFC 3339 text, in epoch milliseconds: what is finer is cut off. null: it is none, or not in one of the
+ * years from 1 to 9999.
+ */
 export function readMoment (text: string): number | null {
   if (!DATE_TIME.test(text) || !isOnCalendar(text)) return null
   const time = Date.parse(text)
-  return Number.isNaN(time) ? null : time
+  return time >= FIRST && time <= LAST ? time : null
 }

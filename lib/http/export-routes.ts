@@ -59,7 +59,8 @@ export function exportRoutes (scope: FastifyInstance, open: OpenExport, options:
   const handler = handlersUnder((work) => work())(async (request, reply) => {
     const query = parsedQuery(request, settings)
     const { format, texts } = open(typedParameters(query, parameters), query.faults)
-    const body = request.method === 'HEAD' ? null : await limited(() => streamed(request, reply, texts()))
+    // Fastify sends null as JSON text where the type is one of JSON.
+    const body = request.method === 'HEAD' ? undefined : await limited(() => streamed(request, reply, texts()))
     reply.type(TYPES[format]).header('content-disposition', `attachment; filename="users.${format}"`)
     return reply.send(body)
   })

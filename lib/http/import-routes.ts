@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import contentType from 'fast-content-type-parse'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { UsersError } from '../core/errors.ts'
 import { parameterFaults } from '../core/parameters.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { importOperation } from '../openapi/import-operation.ts'
@@ -32,6 +33,15 @@ function passBodies (scope: FastifyInstance): void {
   scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 }
 
+// Node.js says so of a body that ends before its end: `destroy()` was called, or the client has gone.
+const BROKEN_OFF = ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET']
+
+/** An error while the first lines were awaited. A body that was broken off is no failure of the server. */
+function bodyError (error: unknown): unknown {
+  if (!BROKEN_OFF.includes(Object(error).code)) return error
+  return new UsersError('malformed_json', { detail: 'The body was broken off.', cause: error })
+}
+
 /**
  * Adds the import of users. A request waits for a place under the limit at its start, and does not keep it: what it
  * sends may take any time.
@@ -54,8 +64,13 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
     gone.signal.addEventListener('abort', () => {
       if (!request.raw.complete) request.raw.destroy()
     })
+    // A server that closes breaks it off even while its first lines are awaited.
+    running.add(gone)
     // A header that does not fit is an ordinary error.
-    const first = await results.next()
+    const first = await results.next().catch((error: unknown) => {
+      running.delete(gone)
+      throw bodyError(error)
+    })
     const stream = pacedStream(reply, gone, async function * (_signal, pace) {
       let checked = performance.now()
       for (let next = first; next.done !== true; next = await results.next()) {
@@ -67,7 +82,6 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
       }
       yield * pace(summaryLine(summary))
     })
-    running.add(gone)
     stream.once('close', () => {
       running.delete(gone)
       results.return().catch(() => {})

@@ -1,3 +1,6 @@
+import { createByteQueue } from './byte-queue.ts'
+import { type FindEnd, RecordSearch } from './record-search.ts'
+
 /** A stretch of bytes that stands for one user, and the line that it begins in. */
 export interface ByteRecord {
   /** From 1. */
@@ -5,12 +8,6 @@ export interface ByteRecord {
   /** Without its line break; null: more bytes than a record may have. */
   bytes: Buffer | null
 }
-
-/**
- * Where the record that begins at `start` ends: the index of its last line feed, or of the end of the bytes if nothing
- * follows them. -1: not in these bytes.
- */
-export type EndOf = (bytes: Buffer, start: number, isLast: boolean) => number
 
 // Readers of a part parse all of it at once, so the parts of a chunk bound how much of it is in memory.
 const PART_MAX = 128
@@ -20,12 +17,6 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** Bytes, as streams and files give them. Texts are in UTF-8 then. */
 export type Chunks = AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>
-
-/** Records end at line feeds. */
-export const endOfLine: EndOf = (bytes, start, isLast) => {
-  const end = bytes.indexOf(LINE_FEED, start)
-  return end === -1 && isLast ? bytes.length : end
-}
 
 function countLines (bytes: Buffer, start: number, end: number): number {
   let count = 0
@@ -37,23 +28,48 @@ function withoutReturn (bytes: Buffer, start: number, end: number): Buffer {
   return bytes.subarray(start, end > start && bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end)
 }
 
+function bufferOf (chunk: Uint8Array | string): Buffer {
+  return typeof chunk === 'string'
+    ? Buffer.from(chunk)
+    : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+}
+
 /**
- * Splits bytes into records, and gives those of each chunk in parts; empty ones are left out. Of a record with more
- * than `max` bytes only its first line is skipped, so that one quotation mark too many does not take what follows with
- * it. Keeps no more than a chunk and a record in memory.
+ * Splits bytes into records, and gives those of each chunk in parts; empty ones are left out. One quotation mark too
+ * many does not take what follows with it: a record without an end is its first line alone, and of one with more than
+ * `max` bytes only the first line is skipped. Keeps no more than twice a chunk and a record in memory.
  */
 export async function * byteRecords (
   chunks: Chunks,
-  endOf: EndOf,
+  findEnd: FindEnd,
   max: number
 ): AsyncGenerator<ByteRecord[], void, undefined> {
-  let left: Buffer = Buffer.alloc(0)
+  const queue = createByteQueue(max)
+  const search = new RecordSearch(findEnd)
   let line = 1
   let skipping = false
   let isFirst = true
 
+  /** The end of the first line of a record that has none itself. */
+  function lineEnd (bytes: Buffer, start: number): number {
+    search.giveUp()
+    const end = bytes.indexOf(LINE_FEED, start)
+    return end === -1 ? bytes.length : end
+  }
+
+  /** Skips the rest of a line; returns where the next one begins. */
+  function skipLine (bytes: Buffer, start: number): number {
+    const end = bytes.indexOf(LINE_FEED, start)
+    if (end === -1) return bytes.length
+    skipping = false
+    line++
+    search.begin(end + 1)
+    return end + 1
+  }
+
   /** Takes the records off that are whole. */
-  function * take (bytes: Buffer, isLast: boolean): Generator<ByteRecord[], void, undefined> {
+  function * take (isLast: boolean): Generator<ByteRecord[], void, undefined> {
+    const bytes = queue.bytes()
     let records: ByteRecord[] = []
     let start = 0
     while (start < bytes.length) {
@@ -61,46 +77,41 @@ export async function * byteRecords (
         yield records
         records = []
       }
-      const end = skipping ? endOfLine(bytes, start, isLast) : endOf(bytes, start, isLast)
-      const length = (end === -1 ? bytes.length : end) - start
       if (skipping) {
-        if (end === -1) start = bytes.length
-        else {
-          start = end + 1
-          line++
-          skipping = false
-        }
-      } else if (length > max) {
-        records.push({ line, bytes: null })
-        skipping = true
-      } else if (end === -1) break
-      else {
-        const record = withoutReturn(bytes, start, end)
-        if (record.length > 0) records.push({ line, bytes: record })
-        line += 1 + countLines(bytes, start, end)
-        start = end + 1
+        start = skipLine(bytes, start)
+        continue
       }
+      let end = search.end(bytes, Math.min(bytes.length, start + max + 1))
+      if (end === -1) {
+        if (search.isBroken() || (isLast && search.isQuoted(bytes))) end = lineEnd(bytes, start)
+        else if (bytes.length - start > max) {
+          records.push({ line, bytes: null })
+          search.giveUp()
+          skipping = true
+          continue
+        } else if (isLast) end = bytes.length
+        else break
+      }
+      const record = withoutReturn(bytes, start, end)
+      if (record.length > 0) records.push({ line, bytes: record })
+      line += 1 + countLines(bytes, start, end)
+      start = end + 1
+      search.begin(start)
     }
-    left = bytes.subarray(start)
+    queue.drop(start)
+    search.shift(start)
     if (records.length > 0) yield records
   }
 
-  function joined (chunk: Uint8Array | string): Buffer {
-    const more = typeof chunk === 'string'
-      ? Buffer.from(chunk)
-      : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
-    return left.length === 0 ? more : Buffer.concat([left, more])
-  }
-
   for await (const chunk of chunks) {
-    let bytes = joined(chunk)
-    if (isFirst && bytes.length < BOM.length) {
-      left = bytes
-      continue
+    queue.add(bufferOf(chunk))
+    if (isFirst) {
+      const bytes = queue.bytes()
+      if (bytes.length < BOM.length) continue
+      if (bytes.subarray(0, BOM.length).equals(BOM)) queue.drop(BOM.length)
+      isFirst = false
     }
-    if (isFirst && bytes.subarray(0, BOM.length).equals(BOM)) bytes = bytes.subarray(BOM.length)
-    isFirst = false
-    yield * take(bytes, false)
+    yield * take(false)
   }
-  yield * take(left, true)
+  yield * take(true)
 }

@@ -21,10 +21,16 @@ export function memberNames ({ properties }: FieldsSchema): string[] {
   return [...BEFORE, ...Object.keys(properties), ...AFTER]
 }
 
+/** The type of a schema's values. Ajv reads `nullable: true` as one more type. */
+function typeOf ({ type, nullable }: JsonSchema): unknown {
+  return nullable === true ? [type, 'null'] : type
+}
+
 /** The members of an object that has no others; null if it may have others, or its schema is of another form. */
-function membersOf ({ type, properties, additionalProperties }: JsonSchema): Array<[string, JsonSchema]> | null {
-  if (type !== 'object' || additionalProperties !== false || !isObject(properties)) return null
-  return Object.entries(properties).map(([name, schema]) => [name, Object(schema)])
+function membersOf (schema: JsonSchema): Array<[string, JsonSchema]> | null {
+  const { properties, additionalProperties } = schema
+  if (typeOf(schema) !== 'object' || additionalProperties !== false || !isObject(properties)) return null
+  return Object.entries(properties).map(([name, member]) => [name, Object(member)])
 }
 
 /**
@@ -32,7 +38,7 @@ function membersOf ({ type, properties, additionalProperties }: JsonSchema): Arr
  * names, or none of them is always there, since it would then look as if it were not there itself.
  */
 function columnsWithin (path: readonly string[], schema: JsonSchema): Column[] {
-  const alone = [{ name: path.join('.'), path, kind: kindOf(schema) }]
+  const alone = [{ name: path.join('.'), path, kind: kindOf({ ...schema, type: typeOf(schema) }) }]
   const members = membersOf(schema)
   if (members === null) return alone
   const { required } = schema

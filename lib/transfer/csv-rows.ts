@@ -3,43 +3,16 @@ import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { requireOptional } from '../core/optional-packages.ts'
 import { parseParameter } from '../core/parameters.ts'
-import { type ByteRecord, byteRecords, type Chunks, type EndOf, endOfLine } from './byte-records.ts'
+import { type ByteRecord, byteRecords, type Chunks } from './byte-records.ts'
 import type { Column } from './columns.ts'
 import { asWritten } from './formula.ts'
 import { setAt } from './set-at.ts'
 import { LINE_MAX, lineTooLong, type SourceRow } from './source-row.ts'
+import { separatorOf, tableEnds } from './table-ends.ts'
 
 /** One cell: undefined if there is nothing between its separators, not even quotation marks. */
 type Cell = string | undefined
 type Parse = (text: string, options: object) => Cell[][]
-
-const QUOTE = 34
-const LINE_FEED = 10
-const SEPARATORS = [',', ';', '\t']
-
-/** A record ends at a line feed that is not within quotation marks: these open at the beginning of a cell alone. */
-function endOfCells (bytes: Buffer, start: number, isLast: boolean, separator: number): number {
-  let at = start
-  let quoted = false
-  while (at < bytes.length) {
-    const each = bytes[at]
-    if (quoted) {
-      const quote = bytes.indexOf(QUOTE, at)
-      if (quote === -1) break
-      // Whether it is a doubled one, the next chunk says.
-      if (quote + 1 === bytes.length && !isLast) return -1
-      quoted = bytes[quote + 1] === QUOTE
-      at = quote + (quoted ? 2 : 1)
-    } else if (each === LINE_FEED) return at
-    else {
-      const before = bytes[at - 1]
-      quoted = each === QUOTE && (at === start || before === separator)
-      at++
-    }
-  }
-  // Quotation marks that are not closed are told of by the parser.
-  return isLast ? bytes.length : -1
-}
 
 function malformed (detail: string): UsersError {
   return validationFailed([{ pointer: '', code: 'format', detail }])
@@ -47,21 +20,6 @@ function malformed (detail: string): UsersError {
 
 const NOT_UTF8 = 'must be text in UTF-8'
 const WRONG_QUOTES = 'must have its quotation marks as RFC 4180 says: around whole cells, and doubled within them'
-
-/** Finds the separator of a table, which is the first of those that its header has, and the ends of its records. */
-function tableEnds (): { endOf: EndOf, separator: () => string } {
-  let separator: string | null = null
-  return {
-    endOf (bytes, start, isLast) {
-      if (separator !== null) return endOfCells(bytes, start, isLast, separator.charCodeAt(0))
-      const end = endOfLine(bytes, start, isLast)
-      const header = bytes.toString('latin1', start, Math.max(start, end)).trim()
-      if (header !== '') separator = SEPARATORS.find((each) => header.includes(each)) ?? ','
-      return end
-    },
-    separator: () => separator ?? ','
-  }
-}
 
 function requireParser (): Parse {
   const { parse }: { parse: Parse } = requireOptional('CSV', ['csv-parse'])('csv-parse/sync')
@@ -142,15 +100,14 @@ export async function * csvRows (
   load: () => Parse = requireParser
 ): AsyncGenerator<SourceRow[], void, undefined> {
   const parse = loaded(load)
-  const { endOf, separator } = tableEnds()
   let columns: Column[] | null = null
-  let cellsOf = cellReader(parse, separator())
+  let cellsOf = cellReader(parse, ',')
 
   function readHeader ({ bytes }: ByteRecord): Column[] {
     if (bytes === null) throw malformed(`must begin with a header of at most ${LINE_MAX / 1024} KiB`)
     if (!isUtf8(bytes)) throw malformed(`${NOT_UTF8}, the header too`)
     const text = bytes.toString('utf8')
-    cellsOf = cellReader(parse, separator())
+    cellsOf = cellReader(parse, separatorOf(text))
     return headerColumns(cellsOf(text), table)
   }
 
@@ -177,7 +134,7 @@ export async function * csvRows (
     }
   }
 
-  for await (const records of byteRecords(chunks, endOf, LINE_MAX)) {
+  for await (const records of byteRecords(chunks, tableEnds(), LINE_MAX)) {
     const rows: SourceRow[] = []
     for (const record of records) {
       if (columns === null) columns = readHeader(record)

@@ -1,7 +1,8 @@
 import { UsersError } from '../core/errors.ts'
 import { parseJsonText } from '../core/strict-json.ts'
 import { toUsersError } from '../core/storage-errors.ts'
-import { type ByteRecord, byteRecords, type Chunks, endOfLine } from './byte-records.ts'
+import { type ByteRecord, byteRecords, type Chunks } from './byte-records.ts'
+import { findLineEnd } from './record-search.ts'
 import { LINE_MAX, lineTooLong, type SourceRow } from './source-row.ts'
 
 const WHITE_SPACE = /^[ \t]*$/
@@ -19,7 +20,7 @@ function rowOf ({ line, bytes }: ByteRecord): SourceRow {
 
 /** The values of lines of JSON (NDJSON). Lines without any are left out. */
 export async function * ndjsonRows (chunks: Chunks): AsyncGenerator<SourceRow[], void, undefined> {
-  for await (const records of byteRecords(chunks, endOfLine, LINE_MAX)) {
+  for await (const records of byteRecords(chunks, findLineEnd, LINE_MAX)) {
     yield records
       .filter(({ bytes }) => bytes === null || bytes.length > 8 || !WHITE_SPACE.test(bytes.toString('latin1')))
       .map(rowOf)

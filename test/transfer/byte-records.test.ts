@@ -1,9 +1,10 @@
 // How bytes become records: whatever chunks they come in.
 import { test } from 'tap'
-import { byteRecords, type Chunks, endOfLine } from '../../lib/transfer/byte-records.ts'
+import { byteRecords, type Chunks } from '../../lib/transfer/byte-records.ts'
 import { tableColumns } from '../../lib/transfer/columns.ts'
 import { csvRows } from '../../lib/transfer/csv-rows.ts'
 import { ndjsonRows } from '../../lib/transfer/ndjson-rows.ts'
+import { findLineEnd } from '../../lib/transfer/record-search.ts'
 import type { SourceRows } from '../../lib/transfer/source-row.ts'
 import { createHostFields } from '../../lib/fields/host-fields.ts'
 import { fields } from '../helpers/fields.ts'
@@ -62,7 +63,7 @@ test('a line of 16 KiB is read, and a longer one refused, in any chunks', async 
   t.strictSame(await read(ndjsonRows(chunksOf(Buffer.from('x'.repeat(50_000)), 999))),
     [[1, 'body_too_large', undefined]], 'and no end')
   let kept = 0
-  for await (const [record] of byteRecords(chunksOf(Buffer.alloc(1e6, 'x'), 1000), endOfLine, 100)) {
+  for await (const [record] of byteRecords(chunksOf(Buffer.alloc(1e6, 'x'), 1000), findLineEnd, 100)) {
     kept += record?.bytes?.length ?? 0
   }
   t.equal(kept, 0, 'it is not kept')
@@ -110,7 +111,17 @@ test('what is wrong in a table stays in its line', async (t) => {
     ['too few and too many cells', 'name,email\nA\nA,x,y\nA,x', [wrong(2), wrong(3), [4, value]]],
     ['a quotation mark within a cell', 'name,email\n5" A,x\nA,x', [wrong(2), [3, value]]],
     ['more behind a quoted cell', 'name,email\n"A"b,x\nA,x', [wrong(2), [3, value]]],
-    ['a quotation mark that is not closed, at the end', 'name,email\nA,x\n"A,x', [[2, value], wrong(3)]]
+    ['a quotation mark that is not closed, at the end', 'name,email\nA,x\n"A,x', [[2, value], wrong(3)]],
+    ['one that is not closed, before good lines', 'name,email\n"lost,a\nA,x\n\nA,x\n', [
+      wrong(2), [3, value], [5, value]
+    ]],
+    ['several that are not closed', 'name,email\n"A\n,"B\nA,x\n"A\nA,x\n', [
+      wrong(2), wrong(3), [4, value], wrong(5), [6, value]
+    ]],
+    ['one that is not closed, before quoted lines', 'name,email\n"lost,a\nA,x\n"A","x"\n"A",x\n', [
+      wrong(2), [3, value], [4, value], [5, value]
+    ]],
+    ['more behind a quoted cell, and one that is not closed', 'name,email\n"A"b,"\nA,x\n', [wrong(2), [3, value]]]
   ] as const) t.strictSame(await tableRows(text), rows, what)
   t.strictSame(await tableRows(Buffer.concat([Buffer.from('name,email\n\xff,x\nA,x', 'latin1')])),
     [wrong(2), [3, value]], 'no UTF-8')

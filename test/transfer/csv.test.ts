@@ -96,3 +96,22 @@ test('an object stays one column of JSON where columns would lose something', as
     'deep.a string', 'deep.inner.b number'
   ])
 })
+
+test('a field with `nullable: true` has JSON in its cell, as one whose types include null', async (t) => {
+  const closed = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
+  const schema = await schemaOf({
+    type: 'object',
+    properties: {
+      text: { type: 'string', nullable: true },
+      count: { type: 'integer', nullable: true },
+      choice: { type: 'string', enum: ['a', 'b'], nullable: true },
+      object: { ...closed, nullable: true },
+      outer: { ...closed, properties: { a: { type: 'string', nullable: true }, b: { ...closed, nullable: true } } },
+      inner: { ...closed, properties: { a: { ...closed, nullable: true } } }
+    }
+  })
+  t.strictSame(tableColumns(schema).slice(3, -2).map(({ name, kind }) => `${name} ${kind}`), [
+    'text null', 'count null', 'choice string', 'object null', 'outer.a null', 'outer.b null',
+    'inner.a null'
+  ])
+})

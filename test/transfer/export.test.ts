@@ -105,10 +105,16 @@ test('HEAD has the headers of the export, and reads nothing', async (t) => {
   const storage = memory()
   storage.readUsers = () => Promise.reject(new Error('it was read'))
   const { call } = await testApp(t, { storage })
-  const response = await call('HEAD', '/users/export?format=csv')
-  t.equal(response.statusCode, 200)
-  t.equal(response.headers['content-type'], 'text/csv; charset=utf-8; header=present')
-  t.equal(response.body, '')
+  for (const [format, type] of [
+    ['csv', 'text/csv; charset=utf-8; header=present'],
+    ['ndjson', 'application/x-ndjson']
+  ] as const) {
+    const response = await call('HEAD', `/users/export?format=${format}`)
+    t.equal(response.statusCode, 200)
+    t.equal(response.headers['content-type'], type)
+    t.notOk('content-length' in response.headers, 'GET has none either')
+    t.equal(response.body, '')
+  }
   for (const method of ['POST', 'PATCH', 'DELETE']) {
     const refused = await call(method, '/users/export')
     t.equal(refused.statusCode, 405)

@@ -6,6 +6,7 @@ import { memory } from '../../adapters/memory/index.ts'
 import { StorageError } from '../../lib/core/storage-error.ts'
 import { testApp, type TestApp } from '../helpers/app.ts'
 import { linesOf } from '../helpers/import-rows.ts'
+import { captureLog } from '../helpers/log.ts'
 import { until } from '../helpers/until.ts'
 
 const line = (n: number) => `${JSON.stringify({ name: `User ${n}`, email: `user${n}@example.org` })}\n`
@@ -89,6 +90,21 @@ test('a server that closes breaks imports off, and does not wait for them', asyn
   await until('the client has noticed', isBroken)
 })
 
+test('a server that closes does not wait for an import that has sent nothing yet', async (t) => {
+  const bodies: IncomingMessage[] = []
+  const log = captureLog()
+  const host = await testApp(t, {
+    server: { logger: { level: 'warn', stream: log.stream } },
+    before: (app) => { app.addHook('preHandler', async ({ raw }) => { bodies.push(raw) }) }
+  })
+  const { sent, isBroken } = await openImport(host)
+  sent.flushHeaders()
+  await until('its body is awaited', () => bodies.some((body) => body.listenerCount('readable') > 0))
+  await host.app.close()
+  await until('the client has noticed', isBroken)
+  t.equal(log.text(), '', 'it is no failure')
+})
+
 test('an import ends soon after its key was revoked', async (t) => {
   const host = await testApp(t, { keyCache: 0 })
   const { id, key } = await host.app.users.apiKeys.create({ name: 'writer', scopes: ['users:write'] })
@@ -145,6 +161,26 @@ test('beside other requests of the process few rows are written at a time, and a
   // A batch may begin before another request has come.
   const few = sizes.filter((size) => size <= 16).reduce((sum, size) => sum + size, 0)
   t.ok(few > count / 2, `groups of ${sizes.join(', ')}`)
+})
+
+test('twelve imports add no more listeners to the requests of the process than one', async (t) => {
+  const counts: number[] = []
+  const host = await testApp(t, {
+    before: (app) => {
+      app.get('/elsewhere', async (_request, { raw }) => {
+        counts.push(raw.listenerCount('close'))
+        return ''
+      })
+    }
+  })
+  for (let n = 0; n < 12; n++) {
+    const { sent, response } = await openImport(host)
+    sent.write(line(n))
+    await response
+    if (n === 0 || n === 11) await fetch(`http://127.0.0.1:${Object(host.app.server.address()).port}/elsewhere`)
+  }
+  t.equal(counts.length, 2)
+  t.equal(counts[1], counts[0])
 })
 
 test('a client that does not read its answer is held up, and loses nothing', async (t) => {

@@ -1,0 +1,58 @@
+import { type FindEnd, findLineEnd } from './record-search.ts'
+
+const QUOTE = 34
+const LINE_FEED = 10
+const CARRIAGE_RETURN = 13
+const SEPARATORS = [',', ';', '\t']
+
+/** The separator of a table: the first of those that its header has. */
+export function separatorOf (header: string): string {
+  return SEPARATORS.find((each) => header.includes(each)) ?? ','
+}
+
+/**
+ * A record ends at a line feed that is not within quotation marks: these open at the beginning of a cell alone. Behind
+ * a mark that closes, the cell must end: if it does not, the mark that seemed to open it is one too many. None opens in
+ * the rest of its line then; and if that is a line before, the record has no end.
+ */
+function findEndOfCells (separator: number): FindEnd {
+  const after = [separator, LINE_FEED, CARRIAGE_RETURN]
+  return (bytes, search, limit) => {
+    let { at, quoted, hasLines, isWrong } = search
+    let found = false
+    while (at < limit && !found && !(isWrong && hasLines)) {
+      const each = bytes[at]
+      if (quoted && each !== QUOTE) {
+        hasLines ||= each === LINE_FEED
+        at++
+      } else if (quoted) {
+        // What the mark is, the next byte says.
+        if (at + 1 === limit) break
+        const next = bytes[at + 1]
+        quoted = next === QUOTE
+        isWrong = !quoted && !after.some((byte) => byte === next)
+        at += quoted ? 2 : 1
+      } else if (each === LINE_FEED) found = true
+      else {
+        quoted = each === QUOTE && !isWrong && (at === search.start || bytes[at - 1] === separator)
+        at++
+      }
+    }
+    Object.assign(search, { at, quoted, hasLines, isWrong })
+    return found
+  }
+}
+
+/** Makes the function that finds the ends of a table's records: those of lines until there was a header. */
+export function tableEnds (): FindEnd {
+  let findRow: FindEnd | null = null
+  return (bytes, search, limit) => {
+    if (findRow !== null) return findRow(bytes, search, limit)
+    const found = findLineEnd(bytes, search, limit)
+    if (found) {
+      const header = bytes.toString('latin1', search.start, search.at).trim()
+      if (header !== '') findRow = findEndOfCells(separatorOf(header).charCodeAt(0))
+    }
+    return found
+  }
+}

@@ -1,0 +1,48 @@
+// What an export writes as a table, an import reads back as it was.
+import { test } from 'tap'
+import { testApp } from '../helpers/app.ts'
+import { withoutType } from '../helpers/fields.ts'
+import { linesOf } from '../helpers/import-rows.ts'
+
+const point = { type: 'object', properties: { x: { type: 'number' } }, required: ['x'], additionalProperties: false }
+const kinds = {
+  text: { type: 'string' },
+  count: { type: 'integer' },
+  ratio: { type: 'number' },
+  flag: { type: 'boolean' },
+  day: { type: 'string', format: 'date' },
+  point,
+  list: { type: 'array', items: { type: 'string' } }
+}
+const values = [
+  { text: 'null', count: -7, ratio: 0.5, flag: false, day: '2020-02-29', point: { x: 1 }, list: ['null'] },
+  { text: null, count: null, ratio: null, flag: null, day: null, point: null, list: null },
+  { text: '', count: 0, ratio: -1e-7, flag: true, list: [] },
+  { text: '"=1"' }, { text: '7' }, { text: 'true' }, {}
+]
+
+for (const [what, withNull] of [
+  ['nullable: true', (schema: object) => ({ ...schema, nullable: true })],
+  ['a list of types', (schema: { type: string }) => ({ ...schema, type: [schema.type, 'null'] })],
+  ['anyOf', (schema: object) => ({ anyOf: [schema, { type: 'null' }] })]
+] as const) {
+  test(`fields that can be null by ${what} come back from a table as they were`, async (t) => {
+    const properties = Object.fromEntries(Object.entries(kinds).map(([name, schema]) => [name, withNull(schema)]))
+    const nested = { type: 'object', properties, required: ['text'], additionalProperties: false }
+    const fields = withoutType({ type: 'object', properties: { ...properties, nested } })
+    const [from, to] = [await testApp(t, { fields }), await testApp(t, { fields })]
+    for (const [n, own] of values.entries()) {
+      await from.app.users.create(withoutType({
+        name: 'N', email: `n${n}@example.org`, ...own, ...('text' in own && { nested: own })
+      }))
+    }
+    const table = await from.call('GET', '/users/export?format=csv')
+    const headers = { 'content-type': 'text/csv' }
+    const answer = await to.call('POST', '/users/import', { headers, payload: table.rawPayload })
+    t.match(linesOf(answer.body), [{ summary: { created: values.length, refused: 0 } }])
+    const [before, after] = await Promise.all([from, to].map(async ({ call }) =>
+      linesOf((await call('GET', '/users/export')).body)))
+    t.equal(before?.length, values.length)
+    t.strictSame(after, before)
+  })
+}
