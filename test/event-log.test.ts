@@ -158,6 +158,9 @@ test('events older than the retention are gone, and whoever asks for what follow
   const response = await call('GET', `/events?limit=2&after=${events[0]?.id}&type=user.*`)
   t.match([response.statusCode, response.json().code, response.headers['link']],
     [410, 'events_expired', '</v1/events?limit=2&type=user.*>; rel="first"'])
+  const accept = 'text/event-stream'
+  const resumed = await call('GET', '/events', { headers: { accept, 'last-event-id': String(events[0]?.id) } })
+  t.match([resumed.statusCode, resumed.json().code], [410, 'events_expired'])
   await t.rejects(app.users.events.list({ after: String(events[0]?.id) }), new UsersError('events_expired'))
   t.strictSame((await feed(host)).map(({ id }) => id), [events.at(-1)?.id])
 })

@@ -3,6 +3,7 @@ import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { requireOptional } from '../core/optional-packages.ts'
 import { parseParameter } from '../core/parameters.ts'
+import { toUsersError } from '../core/storage-errors.ts'
 import { type ByteRecord, byteRecords, type Chunks } from './byte-records.ts'
 import type { Column } from './columns.ts'
 import { asWritten } from './formula.ts'
@@ -129,8 +130,7 @@ export async function * csvRows (
       if (!isUtf8(bytes)) throw malformed(NOT_UTF8)
       return { line, value: userOf(cellsOf(bytes.toString('utf8')), names) }
     } catch (error) {
-      if (error instanceof UsersError) return { line, error }
-      throw error
+      return { line, error: toUsersError(error) }
     }
   }
 
