@@ -21,7 +21,7 @@ function nameServer () {
 
 test('two at a time, the others in their turn, and none for ever', async (t) => {
   const { asked, lookup, asks, answer } = nameServer()
-  const resolve = createResolve(lookup, 50)
+  const resolve = createResolve(lookup, 1000)
   const [a, b, c] = ['a', 'b', 'c'].map((name) => resolve(name))
   await asks('a', 'b')
   answer('b')
@@ -54,7 +54,7 @@ test('all who ask for a name at the same time share one look-up', async (t) => {
 
 test('a look-up that nobody waits for any more is not begun', async (t) => {
   const { asked, lookup, asks, answer } = nameServer()
-  const resolve = createResolve(lookup, 50)
+  const resolve = createResolve(lookup, 1000)
   const names = ['a', 'b', 'c', 'c', 'd']
   for (const { status } of await Promise.allSettled(names.map((name) => resolve(name)))) t.equal(status, 'rejected')
   t.strictSame(asked, ['a', 'b'])
@@ -67,7 +67,7 @@ test('a look-up that nobody waits for any more is not begun', async (t) => {
 
 test('names that were slow leave a place to others, until they are fast again', async (t) => {
   const { lookup, asks, answer } = nameServer()
-  const resolve = createResolve(lookup, 50)
+  const resolve = createResolve(lookup, 1000)
   const late = { code: 'EAI_AGAIN' }
   await Promise.all(['slow', 'slower'].map((name) => t.rejects(resolve(name), late)))
   answer('slow')
