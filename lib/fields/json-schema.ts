@@ -3,6 +3,11 @@ import { isObject } from '../core/json.ts'
 /** A JSON Schema, as TypeBox makes it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
+/** A schema in which `nullable: true`, which Ajv reads beside the standard, is one type more. */
+export function withNullType ({ nullable, ...schema }: JsonSchema): JsonSchema {
+  return nullable === true ? { ...schema, type: [...new Set([schema['type'], 'null'].flat())] } : schema
+}
+
 /** Keywords that hold a list of alternatives or parts. */
 export const LIST_KEYWORDS = ['anyOf', 'oneOf', 'allOf']
 const NAMED_KEYWORDS = ['properties', 'patternProperties', 'definitions', '$defs']

@@ -1,5 +1,5 @@
 import type { FieldsSchema } from '../fields/fields-schema.ts'
-import { type JsonSchema, mapSchemas } from '../fields/json-schema.ts'
+import { type JsonSchema, mapSchemas, withNullType } from '../fields/json-schema.ts'
 import { patchedMember } from '../fields/patch-schema.ts'
 import type { Schema } from './schema.ts'
 
@@ -20,8 +20,7 @@ export interface DescribedFields {
  * has no `nullable`, but one type more.
  */
 function translated (schema: JsonSchema): JsonSchema {
-  const { items, additionalItems, nullable, ...plain } = mapSchemas(schema, translated)
-  const others = nullable === true ? { ...plain, type: [...new Set([plain['type'], 'null'].flat())] } : plain
+  const { items, additionalItems, ...others } = withNullType(mapSchemas(schema, translated))
   if (!Array.isArray(items)) return items === undefined ? others : { ...others, items }
   return { ...others, prefixItems: items, ...(additionalItems !== undefined && { items: additionalItems }) }
 }

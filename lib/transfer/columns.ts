@@ -1,7 +1,7 @@
 import type { FilterKind } from '../core/parameters.ts'
 import { isObject } from '../core/json.ts'
 import { type FieldsSchema, kindOf } from '../fields/fields-schema.ts'
-import type { JsonSchema } from '../fields/json-schema.ts'
+import { type JsonSchema, withNullType } from '../fields/json-schema.ts'
 
 /** A column of a table of users. */
 export interface Column {
@@ -21,15 +21,10 @@ export function memberNames ({ properties }: FieldsSchema): string[] {
   return [...BEFORE, ...Object.keys(properties), ...AFTER]
 }
 
-/** The type of a schema's values. Ajv reads `nullable: true` as one more type. */
-function typeOf ({ type, nullable }: JsonSchema): unknown {
-  return nullable === true ? [type, 'null'] : type
-}
-
 /** The members of an object that has no others; null if it may have others, or its schema is of another form. */
 function membersOf (schema: JsonSchema): Array<[string, JsonSchema]> | null {
-  const { properties, additionalProperties } = schema
-  if (typeOf(schema) !== 'object' || additionalProperties !== false || !isObject(properties)) return null
+  const { type, properties, additionalProperties } = withNullType(schema)
+  if (type !== 'object' || additionalProperties !== false || !isObject(properties)) return null
   return Object.entries(properties).map(([name, member]) => [name, Object(member)])
 }
 
@@ -38,7 +33,7 @@ function membersOf (schema: JsonSchema): Array<[string, JsonSchema]> | null {
  * names, or none of them is always there, since it would then look as if it were not there itself.
  */
 function columnsWithin (path: readonly string[], schema: JsonSchema): Column[] {
-  const alone = [{ name: path.join('.'), path, kind: kindOf({ ...schema, type: typeOf(schema) }) }]
+  const alone = [{ name: path.join('.'), path, kind: kindOf(withNullType(schema)) }]
   const members = membersOf(schema)
   if (members === null) return alone
   const { required } = schema
