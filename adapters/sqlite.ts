@@ -1,3 +1,4 @@
+import type { Knex } from 'knex'
 import { defaulted, optional, type OptionsOf, readOptions, required } from '../lib/core/option-table.ts'
 import { requireOptional } from '../lib/core/optional-packages.ts'
 import { Type } from '../lib/core/typebox.ts'
@@ -66,11 +67,28 @@ export interface SqliteOptions extends OptionsOf<typeof optionTable> {}
 function preparer ({ execute }: Pick<LoadedDriver, 'execute'>, file: SqliteFile | null) {
   const settings = [
     'busy_timeout = 0', 'journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON',
-    `cache_size = -${CACHE_KIB}`, `wal_autocheckpoint = ${CHECKPOINT_PAGES}`
+    `cache_size = -${CACHE_KIB}`, `wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
+    // A statement on many rows within a transaction keeps what was before in a file of its own otherwise: of a recorded
+    // change that was a fifth of the CPU time.
+    'temp_store = MEMORY'
   ].map((each) => `PRAGMA ${each};`).join(' ')
   return (connection: unknown, done: (error: unknown) => void): void => {
     file?.opened()
     retryWhileBusy(() => execute(connection, settings), performance.now() + WAL_TIMEOUT_MS).then(() => done(null), done)
+  }
+}
+
+/** Migrates with files for what has to be sorted: the values for a new index may not fit into the memory. */
+function migratingOnDisk (knex: Knex, migrate: KnexStorage['migrate']): KnexStorage['migrate'] {
+  // If it fails, the migration does so too, with an error of the store's.
+  const sortIn = async (place: 'FILE' | 'MEMORY') => knex.raw(`PRAGMA temp_store = ${place}`).catch(() => {})
+  return async (requirements) => {
+    await sortIn('FILE')
+    try {
+      await migrate(requirements)
+    } finally {
+      await sortIn('MEMORY')
+    }
   }
 }
 
@@ -100,6 +118,7 @@ export function sqlite (given: SqliteOptions): KnexStorage {
   const limits = { wait: Math.max(WAIT_MS, busyTimeout), busy: busyTimeout, total: Infinity }
   const settings = { prepare: true, batching: { connections: 1, groups: 1, wait: GROUP_WAIT_MS }, limits }
   const storage = storageOnOwnKnex(ownKnex, tablePrefix === undefined ? {} : { tablePrefix }, settings)
-  const named = { ...storage, name: `sqlite (${name} ${version})` }
+  const migrate = migratingOnDisk(ownKnex, storage.migrate)
+  const named = { ...storage, name: `sqlite (${name} ${version})`, migrate }
   return file === null ? named : onWatchedFile(named, file)
 }
