@@ -39,11 +39,11 @@ export async function tailEvents (
   const print = (event: LoggedEvent): void => output.json ? output.value(event) : output.line(lineOf(event))
   const query = { ...(after !== undefined && { after }), ...(type !== undefined && { type }) }
   if (follow) {
-    const pages = await service.follow(query)
+    const parts = await service.follow(query)
     // A process that only waits for events would end.
     const waiting = setInterval(() => {}, 60_000)
     try {
-      for await (const events of pages(signal)) events.forEach(print)
+      for await (const { events } of parts(signal)) events.forEach(print)
     } finally {
       clearInterval(waiting)
     }

@@ -1,9 +1,13 @@
 // Contract §13: the event log as Server-Sent Events, over sockets.
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
+import { Type } from '@sinclair/typebox'
 import { test, type Test } from 'tap'
+import { memory } from '../adapters/memory/index.ts'
 import type { LoggedEvent } from '../lib/index.ts'
 import { testApp, type TestApp, type TestAppOptions } from './helpers/app.ts'
+import { withoutType } from './helpers/fields.ts'
 import { until } from './helpers/until.ts'
 
 const logged = (t: Test, options: TestAppOptions = {}) => testApp(t, { eventLog: true, ...options })
@@ -65,6 +69,13 @@ test('a stream has the events that are there and those that come, and goes on wh
   second.end()
 })
 
+test('what a hook of the host varies by stays', async (t) => {
+  const { call } = await logged(t, {
+    before: (app) => { app.addHook('onRequest', async (_request, reply) => { reply.header('vary', 'Origin') }) }
+  })
+  t.equal((await call('GET', '/events')).headers.vary, 'Origin, Accept')
+})
+
 test('a stream ends when the server closes, and the server does not wait for it', async (t) => {
   const host = await logged(t)
   const stream = await openStream(host)
@@ -104,4 +115,56 @@ test('a stream holds no place of the limit of concurrent requests', async (t) =>
   t.equal((await host.call('GET', '/users?limit=1')).statusCode, 200)
   t.notOk(stream.isOver())
   stream.end()
+})
+
+test('a stream of one type says how far it is when only others come', async (t) => {
+  const host = await logged(t)
+  const { app, call } = host
+  const stream = await openStream(host, '?type=user.deleted')
+  await until('the stream was open', () => stream.text() === ':\n\n')
+  const { id } = await app.users.create(ann)
+  await app.users.update(id, { name: 'Anna' })
+  const last = (await call('GET', '/events')).json().data.at(-1).id
+  await until('the second comment was there', () => stream.text().length > 3, 20_000)
+  t.equal(stream.text(), `:\n\n:\nid: ${last}\n\n`)
+  await app.users.delete(id)
+  await until('the event was there', () => stream.events().length === 1)
+  t.match(stream.events(), [{ event: 'user.deleted', data: { data: { id } } }])
+  stream.end()
+})
+
+test('those who wait at the end of the log share what is read, and each has its own copy', async (t) => {
+  const storage = memory()
+  const { eventLog } = storage
+  if (eventLog === undefined) throw new Error('memory() has an event log')
+  const read = eventLog.read.bind(eventLog)
+  let reads = 0
+  eventLog.read = (request) => {
+    reads++
+    return read(request)
+  }
+  const host = await logged(t, { storage, fields: Type.Object({ tags: Type.Array(Type.String()) }) })
+  const { app } = host
+  await app.users.create(withoutType({ ...ann, tags: [] }))
+  const controller = new AbortController()
+  const { signal } = controller
+  const seen: LoggedEvent[][] = Array.from({ length: 20 }, () => [])
+  const followers = seen.map(async (events) => {
+    for await (const event of app.users.events.after(null, { type: 'user.*', signal })) events.push(event)
+  })
+  const streams = await Promise.all(seen.map(() => openStream(host, '?type=user.*')))
+  await until('all have seen the first', () =>
+    [...seen, ...streams.map(({ events }) => events())].every(({ length }) => length === 1))
+  await setImmediate()
+  reads = 0
+  await app.users.create(withoutType({ ...ann, email: 'other@example.org', tags: [] }))
+  await until('all have seen the second', () =>
+    [...seen, ...streams.map(({ events }) => events())].every(({ length }) => length === 2))
+  t.ok(reads <= 8, `${reads} reads for 40`)
+  const [first, ...others] = seen.map((events) => events[1])
+  Object(first?.data).tags.push('from one')
+  t.ok(others.every((event) => Object(event?.data).tags.length === 0))
+  controller.abort()
+  await Promise.all(followers)
+  for (const { end } of streams) end()
 })

@@ -1,6 +1,6 @@
+import { gather } from '../../lib/core/gather.ts'
 import type { Several } from '../../lib/core/several.ts'
 import { isStorable } from '../../lib/core/text.ts'
-import { gather } from './batching/gather.ts'
 import type { Executor } from './connection/executor.ts'
 import { type Column, USER_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'

@@ -1,10 +1,10 @@
+import { gather } from '../../lib/core/gather.ts'
 import type { Several } from '../../lib/core/several.ts'
 import { requireVersion } from '../../lib/core/storage-rules.ts'
 import type {
   DeletionEvent, Page, PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard
 } from '../../lib/core/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
-import { gather } from './batching/gather.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import type { Compaction } from './counting/compaction.ts'
 import type { Dialect } from './dialects/dialect.ts'

@@ -39,8 +39,8 @@ export function createEvents (on: Listening['on'], log: EventLogService | null):
     { type, signal = new AbortController().signal }: { type?: string, signal?: AbortSignal } = {}
   ): AsyncGenerator<LoggedEvent, void, undefined> {
     const query = { ...(id !== null && { after: id }), ...(type !== undefined && { type }) }
-    const pages = await logOf('after').follow(query)
-    for await (const events of pages(signal)) yield * events
+    const parts = await logOf('after').follow(query)
+    for await (const { events } of parts(signal)) yield * events
   }
 
   return Object.freeze({

@@ -1,11 +1,12 @@
 import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
+import { gather } from '../core/gather.ts'
 import { isUserId, timeOfId } from '../core/ids.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../core/storage-errors.ts'
 import type { EventLog, EventRecord, EventsPage, EventsRequest } from '../core/storage.ts'
 import { eventQueryChecks } from './rules.ts'
-import { createTail, type Tail } from './tail.ts'
+import { createTail, type Parts, type Tail } from './tail.ts'
 import type { LoggedEvent } from './types.ts'
 
 export interface EventLogOptions {
@@ -37,7 +38,7 @@ export interface EventLogService {
   follow (
     query: Readonly<Record<string, unknown>>,
     priorFaults?: readonly Fault[]
-  ): Promise<(signal: AbortSignal) => AsyncGenerator<LoggedEvent[], void, undefined>>
+  ): Promise<(signal: AbortSignal) => Parts>
   tail: Tail
 }
 
@@ -59,6 +60,15 @@ export function createEventLog ({ log, present, pageSize, hasUser }: EventLogOpt
     const page = await read(request)
     if (page !== null) return page
     throw await unknown(String(request.after))
+  }
+
+  // Most of those who follow wait at the end of the log, and all are woken by an event.
+  const pageForAll = gather(1, (request: EventsRequest) => JSON.stringify(request), async ([request]) =>
+    [await pageOf(request)])
+
+  /** A page for one who follows. Nobody else has its records. */
+  async function pageOfOne (request: EventsRequest): Promise<EventRecord[]> {
+    return structuredClone((await pageForAll(request)).events)
   }
 
   return {
@@ -84,13 +94,13 @@ export function createEventLog ({ log, present, pageSize, hasUser }: EventLogOpt
       await pageOf({ ...request, limit: 1 })
       const { types } = request
       return (signal) => tail.follow(async (after) => {
-        let { events } = await pageOf({ ...request, after })
+        let events = await pageOfOne({ ...request, after })
         let last = events.at(-1)
         if (last === undefined && types !== null) {
           // It goes on past events of other types: the last one of its own may be pruned before the next one comes.
-          const others = await pageOf({ ...request, types: null, after })
-          last = others.events.at(-1)
-          events = others.events.filter(({ type }) => types.includes(type))
+          const others = await pageOfOne({ ...request, types: null, after })
+          last = others.at(-1)
+          events = others.filter(({ type }) => types.includes(type))
         }
         return { events: events.map(present), last: last?.id ?? null }
       }, request.after, signal)

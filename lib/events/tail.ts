@@ -5,20 +5,22 @@ import type { LoggedEvent } from './types.ts'
 const POLL_MS = 1000
 
 /** What a reader gets, and the last event that it has passed, which may be one that it did not ask for; null: none. */
-interface Part { events: LoggedEvent[], last: string | null }
+export interface Part { events: LoggedEvent[], last: string | null }
 
 type Read = (after: string | null) => Promise<Part>
-type Pages = AsyncGenerator<LoggedEvent[], void, undefined>
+
+/** The parts of a log, in their order. */
+export type Parts = AsyncGenerator<Part, void, undefined>
 
 /** Follows a log: reads what is there, then what comes. */
 export interface Tail {
   /** Says that there may be new events. */
   wake (): void
   /**
-   * Yields events in pages, those after `after` first, until the signal is aborted or the tail is closed. A storage
-   * that is unavailable is asked again.
+   * Yields what has been passed, first what is after `after`, until the signal is aborted or the tail is closed. A
+   * storage that is unavailable is asked again.
    */
-  follow (read: Read, after: string | null, signal: AbortSignal): Pages
+  follow (read: Read, after: string | null, signal: AbortSignal): Parts
   /** Ends all that follow. */
   close (): void
 }
@@ -66,7 +68,7 @@ export function createTail (): Tail {
     }
   }
 
-  async function * follow (read: Read, start: string | null, signal: AbortSignal): Pages {
+  async function * follow (read: Read, start: string | null, signal: AbortSignal): Parts {
     const alarm = new Alarm()
     alarms.add(alarm)
     signal.addEventListener('abort', alarm.ring)
@@ -74,10 +76,10 @@ export function createTail (): Tail {
     try {
       let after = start
       while (!isOver()) {
-        const { events, last } = await readOrNothing(read, after)
-        if (events.length === 0) await alarm.wait()
-        else if (!isOver()) yield events
-        after = last ?? after
+        const part = await readOrNothing(read, after)
+        if (part.last === null) await alarm.wait()
+        else if (!isOver()) yield part
+        after = part.last ?? after
       }
     } finally {
       alarms.delete(alarm)

@@ -7,7 +7,7 @@ import { feedParameters, historyParameters } from '../events/rules.ts'
 import { eventOperations } from '../openapi/event-operations.ts'
 import { JSON_TYPE } from './body.ts'
 import { sendStream, wantsStream } from './event-stream.ts'
-import { header } from './header-fields.ts'
+import { appendHeader, header } from './header-fields.ts'
 import { linksOf } from './links.ts'
 import {
   collectionPaths, handlersUnder, parsedQuery, refuseOtherMethods, routeReads, type RouteSettings, typedParameters
@@ -69,7 +69,7 @@ function eventHandlers (scope: FastifyInstance, log: EventLogService, { recheck,
     feed: streamHandler(async (request, reply) => {
       const { pairs, faults } = parsedQuery(request, settings)
       const query = typedParameters({ pairs, faults }, declared)
-      reply.header('vary', 'Accept')
+      appendHeader(reply, 'vary', 'Accept')
       try {
         if (request.method === 'HEAD' || !wantsStream(request)) {
           return sendPage(request, reply, pairs, await limited(() => log.feed(query, faults)))
@@ -77,10 +77,10 @@ function eventHandlers (scope: FastifyInstance, log: EventLogService, { recheck,
         // What a browser sends when it comes again is newer than what its URL says.
         const lastEventId = header(request, LAST_EVENT_ID)
         const from = lastEventId === undefined ? query : { ...query, after: lastEventId }
-        const pages = await limited(() => log.follow(from, faults)).catch((error) => {
+        const parts = await limited(() => log.follow(from, faults)).catch((error) => {
           throw lastEventId === undefined ? error : aboutHeader(error, faults)
         })
-        return sendStream(request, reply, { pages, recheck: () => recheck(request) })
+        return sendStream(request, reply, { parts, recheck: () => recheck(request) })
       } catch (error) {
         throw withOldest(error, request, pairs)
       }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Parts } from '../events/tail.ts'
 import type { LoggedEvent } from '../events/types.ts'
 import { type Pace, pacedStream, RECHECK_MS } from './paced-stream.ts'
 
@@ -17,7 +18,12 @@ function frame (event: LoggedEvent): string {
   return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 }
 
-/** The next page of events; null if none has come for as long. */
+/** A comment, with the event at which a client can go on that waits for others; null: it has seen that one. */
+function sign (passed: string | null): string {
+  return passed === null ? ':\n\n' : `:\nid: ${passed}\n\n`
+}
+
+/** The next value; null if it has not come in time. */
 async function within<Value> (next: Promise<Value>, ms: number): Promise<Value | null> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<null>((resolve) => { timer = setTimeout(resolve, ms, null) })
@@ -26,34 +32,36 @@ async function within<Value> (next: Promise<Value>, ms: number): Promise<Value |
 
 export interface StreamOptions {
   /** Follows the log until the signal is aborted. */
-  pages: (signal: AbortSignal) => AsyncGenerator<LoggedEvent[], void, undefined>
+  parts: (signal: AbortSignal) => Parts
   /** Throws once the caller may no longer read: asked every 15 seconds. */
   recheck: () => Promise<void>
 }
 
 /**
- * The text of a stream (HTML Living Standard, section 9.2): a comment at least every 15 seconds. It ends with the log,
- * with the server, and when the caller may no longer read.
+ * The text of a stream (HTML Living Standard, section 9.2): a comment every 15 seconds. It ends with the log, with the
+ * server, and when the caller may no longer read.
  */
-async function * textOf ({ pages, recheck }: StreamOptions, gone: AbortSignal, pace: Pace): AsyncGenerator<string> {
-  const events = pages(gone)
+async function * textOf ({ parts, recheck }: StreamOptions, gone: AbortSignal, pace: Pace): AsyncGenerator<string> {
+  const all = parts(gone)
   // Sends the headers now.
-  yield * pace(':\n\n')
-  let next = events.next()
+  yield * pace(sign(null))
+  let next = all.next()
   let checked = performance.now()
+  let passed: string | null = null
   while (true) {
-    const page = await within(next, RECHECK_MS)
-    if (performance.now() - checked >= RECHECK_MS) {
+    const part = await within(next, checked + RECHECK_MS - performance.now())
+    if (performance.now() >= checked + RECHECK_MS) {
       await recheck()
       checked = performance.now()
+      yield * pace(sign(passed))
+      passed = null
     }
-    if (page === null) {
-      yield * pace(':\n\n')
-      continue
-    }
-    if (page.done === true) return
-    yield * pace(page.value.map(frame).join(''))
-    next = events.next()
+    if (part === null) continue
+    if (part.done === true) return
+    const { events, last } = part.value
+    if (events.length > 0) yield * pace(events.map(frame).join(''))
+    passed = events.at(-1)?.id === last ? null : last
+    next = all.next()
   }
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /**
  * The values of all lines of a header field, in order. Node.js keeps only the first line of some fields and joins
@@ -19,4 +19,10 @@ export function headerLines (request: FastifyRequest, name: string): string[] {
 export function header (request: FastifyRequest, name: string): string | undefined {
   const lines = headerLines(request, name)
   return lines.length === 0 ? undefined : lines.join(', ')
+}
+
+/** Adds a value to a field of the response, behind what the host has put there. */
+export function appendHeader (reply: FastifyReply, name: string, value: string): void {
+  const before = reply.getHeader(name)
+  reply.header(name, before === undefined ? value : `${String(before)}, ${value}`)
 }

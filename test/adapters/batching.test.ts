@@ -1,6 +1,6 @@
 // Concurrent reads that are combined into one statement, or done once for all.
 import { test } from 'tap'
-import { gather } from '../../adapters/knex/batching/gather.ts'
+import { gather } from '../../lib/core/gather.ts'
 import { everyone, idOf, keysOf, userOf } from '../../adapters/testing/values.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { stores } from '../helpers/stores.ts'

@@ -1,4 +1,4 @@
-import { gather } from '../batching/gather.ts'
+import { gather } from '../../../lib/core/gather.ts'
 import type { Executor } from '../connection/executor.ts'
 import type { Names } from '../tables/names.ts'
 

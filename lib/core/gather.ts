@@ -1,5 +1,5 @@
-import type { Several } from '../../../lib/core/several.ts'
-import { atEndOfTurn } from '../../../lib/core/turn.ts'
+import type { Several } from './several.ts'
+import { atEndOfTurn } from './turn.ts'
 
 interface Waiting<Request, Value> {
   key: string
