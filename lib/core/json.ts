@@ -21,3 +21,9 @@ export function cloneFields (fields: JsonObject): JsonObject {
   for (const name of Object.keys(fields)) copy[name] = cloneJson(fields[name] ?? null)
   return copy
 }
+
+/** JSON text with members in the order of their names: values that are equal after parsing have the same text. */
+export function canonicalJson (value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) =>
+    isObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => a < b ? -1 : 1)) : member)
+}

@@ -1,4 +1,5 @@
 import type { Fault } from '../core/fault.ts'
+import { canonicalJson } from '../core/json.ts'
 import { FIELDS_MAX, UNIQUE_MAX } from '../core/limits.ts'
 import type { JsonObject } from '../core/storage.ts'
 import { boundedFaults, copyMembers } from './checked-json.ts'
@@ -29,12 +30,13 @@ export interface HostFields {
   matches (fields: JsonObject): boolean
 }
 
+/** The fields in the order of their names: stores compare texts, and another order is no change. */
 function outcome (fields: JsonObject, faults: Fault[]): CheckedFields {
-  if (faults.length === 0 && Buffer.byteLength(JSON.stringify(fields)) > FIELDS_MAX) {
-    const detail = `must have fields of at most ${FIELDS_MAX / 1024} KiB in all`
-    faults.push({ pointer: '', code: 'too_large', detail })
-  }
-  return faults.length === 0 ? { fields } : { faults: boundedFaults(faults) }
+  if (faults.length > 0) return { faults: boundedFaults(faults) }
+  const text = canonicalJson(fields)
+  if (Buffer.byteLength(text) <= FIELDS_MAX) return { fields: JSON.parse(text) }
+  const detail = `must have fields of at most ${FIELDS_MAX / 1024} KiB in all`
+  return { faults: [{ pointer: '', code: 'too_large', detail }] }
 }
 
 function copyGiven (members: Members, faults: Fault[]): JsonObject {

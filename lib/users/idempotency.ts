@@ -1,19 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Context } from '../core/context.ts'
 import { type Fault, unknownOptions } from '../core/fault.ts'
+import { canonicalJson } from '../core/json.ts'
 import { IDEMPOTENCY_KEY_MAX } from '../core/limits.ts'
 import type { Idempotency } from '../core/storage.ts'
 
 /** The draft leaves the form to the server. Visible ASCII makes a key one header value that every store can keep. */
 export const IDEMPOTENCY_KEY = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_MAX}}$`)
-
-/** JSON text that does not depend on the order of members: values that are equal after parsing have the same text. */
-function canonical (value: unknown): string {
-  return JSON.stringify(value, (_name, member: unknown) => {
-    if (typeof member !== 'object' || member === null || Array.isArray(member)) return member
-    return Object.fromEntries(Object.entries(member).sort(([a], [b]) => a < b ? -1 : 1))
-  })
-}
 
 /** Options of a creation. */
 export interface CreateOptions {
@@ -36,7 +29,7 @@ export function createOptionsFaults ({ idempotencyKey, ...others }: CreateOption
  */
 export function idempotencyOf (key: string, body: unknown, owner: Context['actor'], ttl: number): Idempotency {
   const now = Date.now()
-  const digest = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('base64url')
+  const digest = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('base64url')
   return {
     key: digest([owner === null ? null : [owner.type, owner.id], key]),
     fingerprint: digest(body),

@@ -19,13 +19,13 @@ for (const { name, create } of stores) {
       const steps: Array<[body: object, result: string]> = [
         [
           { address: { zip: null, tags: ['a'] } },
-          '{"seats":3,"note":"x","address":{"city":"Oslo","tags":["a"]},"plan":"free"}'
+          '{"address":{"city":"Oslo","tags":["a"]},"note":"x","plan":"free","seats":3}'
         ],
         [{ seats: null, note: null, plan: 'pro' }, '{"address":{"city":"Oslo","tags":["a"]},"plan":"pro"}'],
-        [{ address: null, anything: { a: null, b: { c: null } } }, '{"plan":"pro","anything":{"b":{}}}'],
+        [{ address: null, anything: { a: null, b: { c: null } } }, '{"anything":{"b":{}},"plan":"pro"}'],
         [
           { anything: [null], address: { city: 'Rome' } },
-          '{"plan":"pro","anything":[null],"address":{"city":"Rome"}}'
+          '{"address":{"city":"Rome"},"anything":[null],"plan":"pro"}'
         ]
       ]
       for (const [body, result] of steps) t.strictSame(await patch(body), [200, result])
@@ -48,6 +48,17 @@ for (const { name, create } of stores) {
       t.strictSame(await faults({ address: { zip: '1' } }), [400, '/address/city required'], 'the result is checked')
       t.strictSame(await faultsOf('PATCH', '/users/usr_01h455vb4pex5vsknk084sn02q', { plan: 'pro' }), [404])
       t.strictSame(await faultsOf('PATCH', '/users/x', { plan: 'gold' }), [400, '/plan choice'])
+    })
+
+    t.test('another order of members is no change', async (t) => {
+      const address = { city: 'Oslo', zip: '1' }
+      const email = 'order@example.org'
+      const id = await add(email, { seats: 3, plan: 'pro', address, anything: [{ a: 1, b: 2 }] })
+      const { etag } = await send('GET', `/users/${id}`)
+      const turned = { address: { zip: '1', city: 'Oslo' }, anything: [{ b: 2, a: 1 }], plan: 'pro', seats: 3 }
+      t.equal((await send('PUT', `/users/${id}`, { ...turned, name: 'N', email })).etag, etag)
+      t.equal((await send('PATCH', `/users/${id}`, turned)).etag, etag)
+      t.not((await send('PATCH', `/users/${id}`, { anything: [{ a: 1, b: 3 }] })).etag, etag)
     })
 
     t.test('preconditions apply to fields, and are checked before the result of a patch', async (t) => {
