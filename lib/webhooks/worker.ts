@@ -47,6 +47,7 @@ export function createWorker ({ store, log, logger, deliver, publish }: WorkerOp
   const aborting = new AbortController()
   const closing = new AbortController()
   let isRung = false
+  let isFailing = false
   let ring = (): void => {}
 
   function wake (): void {
@@ -136,13 +137,24 @@ export function createWorker ({ store, log, logger, deliver, publish }: WorkerOp
     return more
   }
 
+  async function round (): Promise<boolean> {
+    try {
+      const more = await fromStorage(work)
+      if (isFailing) logger.info('webhooks are delivered again')
+      isFailing = false
+      return more
+    } catch (err) {
+      // Once for each outage: there is a round every second.
+      if (!isFailing) logger.warn({ err }, 'could not deliver webhooks; trying again')
+      isFailing = true
+      isRung = false
+      return false
+    }
+  }
+
   async function run (): Promise<void> {
     while (!closing.signal.aborted) {
-      const more = await fromStorage(work).catch((err) => {
-        logger.warn({ err }, 'could not deliver webhooks; trying again')
-        isRung = false
-        return false
-      })
+      const more = await round()
       if (!more && !closing.signal.aborted) await rest()
     }
   }

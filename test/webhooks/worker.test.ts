@@ -1,9 +1,11 @@
 // The work of one process: slow receivers, erasure, its end.
 import { test, type Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
+import { StorageError } from '../../lib/core/storage-error.ts'
 import type { Storage } from '../../lib/index.ts'
 import { webhooks } from '../../lib/webhooks-plugin.ts'
 import { testApp, type TestAppOptions } from '../helpers/app.ts'
+import { captureLog } from '../helpers/log.ts'
 import { stores } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
@@ -98,6 +100,28 @@ test('an event that is no longer kept can’t be delivered', async (t) => {
   await until('it was judged', async () => (await app.webhooks.deliveries(id)).data[0]?.attempts.length === 2)
   t.match((await app.webhooks.deliveries(id)).data[0]?.attempts[1], { error: 'event_expired' })
   t.equal(receiver.received.length, 1)
+})
+
+test('an outage of the storage is logged once, and its end', async (t) => {
+  const storage = memory()
+  const { stream, entries } = captureLog()
+  const { app } = await hooked(t, { storage, server: { logger: { level: 'info', stream } } })
+  const receiver = await startReceiver(t)
+  await app.webhooks.create({ url: receiver.url })
+  const { webhooks: store } = storage
+  if (store === undefined) throw new Error('memory() has webhooks')
+  const list = store.list.bind(store)
+  let failures = 0
+  store.list = async () => {
+    failures++
+    throw new StorageError('unavailable', 'away')
+  }
+  await until('it was asked three times', () => failures === 3)
+  store.list = list
+  await app.users.create(user(1))
+  await until('the event came', () => receiver.received.length === 1)
+  const told = entries().map(({ level, msg }) => [level, msg]).filter(([, msg]) => String(msg).includes('webhooks'))
+  t.strictSame(told, [[40, 'could not deliver webhooks; trying again'], [30, 'webhooks are delivered again']])
 })
 
 for (const store of stores) {
