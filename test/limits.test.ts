@@ -3,12 +3,12 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { mock } from 'node:test'
 import { test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { generateKey } from '../lib/api-keys/key-text.ts'
 import { callerOf } from '../lib/http/caller.ts'
 import { ALL_SCOPES, inject, testApp } from './helpers/app.ts'
+import { steadyClock } from './helpers/steady-clock.ts'
 import { temporaryDirectory } from './helpers/stores.ts'
 import { captureLog } from './helpers/log.ts'
 import { until } from './helpers/until.ts'
@@ -16,8 +16,7 @@ import { until } from './helpers/until.ts'
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
 
 test('an address that has sent `max` bad keys gets 429 for every key, and other addresses do not', async (t) => {
-  mock.timers.enable({ apis: ['Date'], now: Date.now() })
-  t.teardown(() => mock.timers.reset())
+  const advance = steadyClock(t)
   const storage = memory()
   let lookUps = 0
   const { findApiKeyByStart } = storage
@@ -64,7 +63,7 @@ test('an address that has sent `max` bad keys gets 429 for every key, and other 
     429,
     'X-Forwarded-For is not trusted'
   )
-  mock.timers.setTime(Date.now() + 60_000)
+  advance(60_000)
   t.equal((await from('2001:db8::3', key)).statusCode, 200, 'the next window')
 })
 
@@ -104,8 +103,7 @@ test('bad keys over a Unix socket do not count, because they have no address', a
 })
 
 test('a key deletes at most `maxDeletesPerHour` users, concurrently or one after the other', async (t) => {
-  mock.timers.enable({ apis: ['Date'], now: Date.now() })
-  t.teardown(() => mock.timers.reset())
+  const advance = steadyClock(t)
   const { app, call } = await testApp(t, { maxDeletesPerHour: 3, keyCache: 0 })
   const ids = await Promise.all(
     Array.from(
@@ -126,7 +124,7 @@ test('a key deletes at most `maxDeletesPerHour` users, concurrently or one after
     'another key has a counter of its own'
   )
   await app.users.delete(String(ids[8]))
-  mock.timers.setTime(Date.now() + 3_600_000)
+  advance(3_600_000)
   const [left] = (await app.users.list()).data
   t.equal((await call('DELETE', `/users/${left?.id}`)).statusCode, 204, 'the next hour')
 })

@@ -1,12 +1,12 @@
 // The rate limit of each key, and the stores that its counters can be in.
 import { join } from 'node:path'
-import { mock } from 'node:test'
 import { test } from 'tap'
 import rateLimit from '@fastify/rate-limit'
 import { Redis } from 'ioredis'
 import type { CounterStore } from '../lib/index.ts'
 import { inject, testApp } from './helpers/app.ts'
 import { redisProgram, startRedis } from './helpers/redis.ts'
+import { steadyClock } from './helpers/steady-clock.ts'
 import { temporaryDirectory } from './helpers/stores.ts'
 
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
@@ -14,8 +14,7 @@ const JSON_BODY = { 'content-type': 'application/json' }
 const STATIC_KEY = 's'.repeat(32)
 
 test('a key gets 429 after `max` requests in a window, and each answer says how many are left', async (t) => {
-  mock.timers.enable({ apis: ['Date'], now: Date.now() })
-  t.teardown(() => mock.timers.reset())
+  const advance = steadyClock(t)
   const { app, call } = await testApp(t, { rateLimit: { max: 3, window: 60 } })
   const other = await app.users.apiKeys.create({ name: 'other' })
   for (const left of [2, 1, 0]) {
@@ -25,7 +24,7 @@ test('a key gets 429 after `max` requests in a window, and each answer says how 
       [200, '"key";q=3;w=60', `"key";r=${left};t=60`]
     )
   }
-  mock.timers.setTime(Date.now() + 20_500)
+  advance(20_500)
   const refused = await call('POST', '/users', { headers: JSON_BODY, payload: '{' })
   t.equal(refused.statusCode, 429, 'before the body is read')
   t.equal(refused.headers['content-type'], 'application/problem+json; charset=utf-8')
@@ -41,7 +40,7 @@ test('a key gets 429 after `max` requests in a window, and each answer says how 
   t.equal(ofOther.statusCode, 200, 'another key has a counter of its own')
   const withoutKey = await inject(app, 'GET', '/v1/users')
   t.equal(withoutKey.headers['ratelimit'], undefined, 'a request without a key has no counter')
-  mock.timers.setTime(Date.now() + 39_500)
+  advance(39_500)
   t.equal((await call('GET', '/users')).statusCode, 200, 'the next window')
 })
 

@@ -6,13 +6,12 @@ type Callback = (error: null, result: { current: number, ttl: number }) => void
 
 interface Counted {
   current: number
+  /** By `performance.now()`: a clock that is set must not end a window, or keep it open. */
   ends: number
-  window: number
 }
 
-/** False too for a window that would last longer than it may: the clock was set back. */
 function isOpen (count: Counted | undefined, now: number): count is Counted {
-  return count !== undefined && now < count.ends && now >= count.ends - count.window
+  return count !== undefined && now < count.ends
 }
 
 /**
@@ -29,9 +28,9 @@ export class MemoryCounters {
   }
 
   incr (key: string, callback: Callback, window: number): void {
-    const now = Date.now()
+    const now = performance.now()
     const known = this.#counts.get(key)
-    const count = isOpen(known, now) ? known : { current: 0, ends: now + window, window }
+    const count = isOpen(known, now) ? known : { current: 0, ends: now + window }
     count.current++
     this.#counts.set(key, count)
     callback(null, { current: count.current, ttl: count.ends - now })
@@ -39,7 +38,7 @@ export class MemoryCounters {
 
   /** The count without incrementing it. */
   read (key: string, callback: Callback): void {
-    const now = Date.now()
+    const now = performance.now()
     const known = this.#counts.get(key)
     callback(null, isOpen(known, now) ? { current: known.current, ttl: known.ends - now } : { current: 0, ttl: 0 })
   }
