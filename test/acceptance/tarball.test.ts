@@ -3,7 +3,9 @@
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { addFixture, blankProject, compile, compilers, node, pack, passes } from '../helpers/blank-project.ts'
+import {
+  addFixture, blankProject, compile, compilers, newestNodeTypes, node, pack, passes
+} from '../helpers/blank-project.ts'
 import { KIT_TESTS } from '../helpers/kit.ts'
 import { sqliteDrivers } from '../helpers/sqlite.ts'
 import { sql, temporaryDirectory } from '../helpers/stores.ts'
@@ -140,7 +142,7 @@ test('a project with every peer dependency', async (t) => {
 })
 
 test('a project without a database needs no driver', async (t) => {
-  const cwd = await blankProject(t, ['fastify', '@types/node', compilers['typescript-7']])
+  const cwd = await blankProject(t, ['fastify', newestNodeTypes, compilers['typescript-7']])
   const installed = await readdir(join(cwd, 'node_modules'))
   for (const name of ['knex', 'pg', 'sqlite3', 'better-sqlite3']) t.notOk(installed.includes(name), name)
   const memory = await addFixture(cwd, 'memory', 'module')

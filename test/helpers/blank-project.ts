@@ -39,6 +39,9 @@ export const compilers = {
   'typescript-7': 'typescript-7@npm:typescript@7.0.2'
 }
 
+/** Types of a Node.js that is newer than ours: what npm installs. */
+export const newestNodeTypes = '@types/node@npm:@types/node@26.6.6'
+
 /** Packs the package from the existing build, because a new build would remove files that other tests use. */
 export async function pack (directory: string): Promise<{ path: string; files: string[] }> {
   const { stdout } = await command(
