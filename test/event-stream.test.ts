@@ -76,6 +76,27 @@ test('what a hook of the host varies by stays', async (t) => {
   t.equal((await call('GET', '/events')).headers.vary, 'Origin, Accept')
 })
 
+test('a client gets a stream if it names one, and prefers JSON no more', async (t) => {
+  // A stream whose place is unknown is refused before it begins, and names the header.
+  const { call } = await logged(t)
+  const rows: Array<[accept: string, isStream: boolean]> = [
+    ['text/event-stream', true],
+    ['Text/Event-Stream; charset=utf-8', true],
+    ['application/json, text/event-stream', true],
+    ['application/json;q=0.5, text/event-stream;q=0.9', true],
+    ['application/json, text/event-stream;q=0.9', false],
+    ['text/event-stream;q=0', false],
+    ['text/event-stream; q=0.000', false],
+    ['*/*', false],
+    ['text/*', false],
+    ['', false]
+  ]
+  for (const [accept, isStream] of rows) {
+    const { statusCode } = await call('GET', '/events', { headers: { accept, 'last-event-id': 'x' } })
+    t.equal(statusCode, isStream ? 400 : 200, accept)
+  }
+})
+
 test('a stream ends when the server closes, and the server does not wait for it', async (t) => {
   const host = await logged(t)
   const stream = await openStream(host)

@@ -1,16 +1,23 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Parts } from '../events/tail.ts'
 import type { LoggedEvent } from '../events/types.ts'
+import { JSON_TYPE } from './body.ts'
 import { type Pace, pacedStream, RECHECK_MS } from './paced-stream.ts'
 
 export const EVENT_STREAM = 'text/event-stream'
 
-/** True if a client asks for Server-Sent Events: by name, since any client accepts `*`/`*`. */
+/** The weight that a client gives to a type that it names (RFC 9110 section 12.4.2): 0 if it does not name it. */
+function weightOf (accept: string, type: string): number {
+  const named = accept.toLowerCase().split(',').map((range) => range.split(';').map((part) => part.trim()))
+    .find(([range]) => range === type)
+  const weight = named?.find((parameter) => parameter.startsWith('q='))
+  return named === undefined ? 0 : Number(weight?.slice(2) ?? 1)
+}
+
+/** True if a client asks for Server-Sent Events: by name, since any client accepts `*`/`*`, and no less than JSON. */
 export function wantsStream ({ headers: { accept = '' } }: FastifyRequest): boolean {
-  return accept.split(',').some((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
-    return type === EVENT_STREAM && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))
-  })
+  const weight = weightOf(accept, EVENT_STREAM)
+  return weight > 0 && weight >= weightOf(accept, JSON_TYPE)
 }
 
 // JSON has no line breaks, and neither have ids and types.
