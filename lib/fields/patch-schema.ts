@@ -1,5 +1,5 @@
 import { isObject } from '../core/json.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { type JsonSchema, withNullType } from './json-schema.ts'
 
 const NULL: JsonSchema = { type: 'null' }
 /** Keywords that constrain the whole value. A patch is only a part of it. */
@@ -86,6 +86,6 @@ export function patchOf (schema: JsonSchema): JsonSchema {
 
 /** The schema of a merge patch of a member. */
 export function patchedMember (schema: JsonSchema, required: boolean): JsonSchema {
-  const patch = patchOf(schema)
+  const patch = withNullType(patchOf(schema))
   return required ? notNull(patch) : nullable(patch)
 }

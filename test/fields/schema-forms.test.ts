@@ -87,3 +87,30 @@ for (const [name, fields] of forms) {
     t.equal((await call('GET', '/users?plan=free&seats=2')).json().meta.total, 1)
   })
 }
+
+test('`nullable` says whether null is a value, and never keeps an optional field from being removed', async (t) => {
+  const { call } = await testApp(t, {
+    fields: {
+      type: 'object',
+      required: ['must', 'may'],
+      properties: {
+        must: { type: 'string', nullable: false },
+        may: { type: 'string', nullable: true },
+        optional: { type: 'string', nullable: false },
+        inner: { type: 'object', properties: { a: { type: 'string', nullable: false } } }
+      }
+    }
+  })
+  const send = async (method: string, path: string, payload: object) => {
+    const response = await call(method, path, { payload })
+    return [response.statusCode, ...codesOf(response.json().errors ?? [])]
+  }
+  const own = { must: 'x', may: null, optional: 'y', inner: { a: 'z' } }
+  t.strictSame(await send('POST', '/users', { ...ann, ...own, optional: null }), [400, '/optional type'])
+  const { id } = (await call('POST', '/users', { payload: { ...ann, ...own } })).json()
+  for (const name of ['must', 'may']) {
+    t.strictSame(await send('PATCH', `/users/${id}`, { [name]: null }), [400, `/${name} type`])
+  }
+  t.strictSame(await send('PATCH', `/users/${id}`, { optional: null, inner: { a: null } }), [200])
+  t.match((await call('GET', `/users/${id}`)).json(), { must: 'x', may: null, inner: {}, optional: undefined })
+})
