@@ -5,9 +5,10 @@ export const sqliteEvents: EventSql = {
   writtenOrder: 'position',
   number: null,
   columns: ({ quoted }) => `position integer NOT NULL CONSTRAINT ${quoted('events_position')} PRIMARY KEY`,
+  // Each entry of an index ends with the position, which is the number of the row.
   create: ({ events, quoted }) => [
-    `CREATE INDEX ${quoted('events_subject')} ON ${events} (subject, position)`,
-    `CREATE INDEX ${quoted('events_type')} ON ${events} (type, position)`
+    `CREATE INDEX ${quoted('events_subject')} ON ${events} (subject)`,
+    `CREATE INDEX ${quoted('events_type')} ON ${events} (type)`
   ],
   drop: () => []
 }
