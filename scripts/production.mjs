@@ -2,7 +2,7 @@
 //   node scripts/production.mjs /srv/fastify-users
 // Build before: npm ci && npm run build && npm run build:examples
 import { spawnSync } from 'node:child_process'
-import { cp, mkdir, readdir, rm, stat, symlink } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
 process.chdir(join(import.meta.dirname, '..'))
@@ -26,7 +26,13 @@ const { status } = spawnSync('npm', ['ci', '--omit=dev', '--ignore-scripts', '--
   shell: process.platform === 'win32'
 })
 if (status !== 0) throw new Error('npm ci failed')
-// Only npm needs these.
+// What is there is all that is needed: `npm install` adds a driver to it, and neither adds nor removes anything else.
+const json = async (path) => JSON.parse(await readFile(join(target, path), 'utf8'))
+const { name, version, type, exports, dependencies } = await json('package.json')
+const all = { ...dependencies, ...(await json('deploy/package.json')).dependencies }
+const kept = { name, version, private: true, type, exports, dependencies: all }
+await writeFile(join(target, 'package.json'), `${JSON.stringify(kept, null, 2)}\n`)
+// Only npm needed these.
 for (const path of ['package-lock.json', 'deploy', 'node_modules/fastify-users-service']) {
   await rm(join(target, path), { recursive: true, force: true })
 }

@@ -66,24 +66,26 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
     })
     // A server that closes breaks it off even while its first lines are awaited.
     running.add(gone)
+    // While lines are awaited nothing else asks.
+    const checking = setInterval(() => { recheck(request).catch(() => gone.abort()) }, RECHECK_MS).unref()
+    const end = (): void => {
+      running.delete(gone)
+      clearInterval(checking)
+    }
     // A header that does not fit is an ordinary error.
     const first = await results.next().catch((error: unknown) => {
-      running.delete(gone)
+      end()
       throw bodyError(error)
     })
     const stream = pacedStream(reply, gone, async function * (_signal, pace) {
-      let checked = performance.now()
       for (let next = first; next.done !== true; next = await results.next()) {
         const lines = resultLines(next.value, report)
         if (lines !== '') yield * pace(lines)
-        if (performance.now() - checked < RECHECK_MS) continue
-        await recheck(request)
-        checked = performance.now()
       }
       yield * pace(summaryLine(summary))
     })
     stream.once('close', () => {
-      running.delete(gone)
+      end()
       results.return().catch(() => {})
     })
     return stream
@@ -99,7 +101,7 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
     const body = request.body instanceof Readable ? request.body : []
     const rows = fileRows(body, type === CSV ? 'csv' : 'ndjson', table)
     const stream = await answer(request, reply, {
-      results: results(rows, contextOf(request)),
+      results: results(rows, contextOf(request), () => recheck(request)),
       report: String(report ?? 'faults'),
       summary
     })

@@ -50,8 +50,12 @@ export interface ImportSettings {
 export interface Import {
   /** Counts while the results are read. */
   summary: ImportSummary
-  /** The results of rows, in the order of their lines. */
-  results (rows: SourceRows, context: Context): AsyncGenerator<ImportResult[], void, undefined>
+  /** The results of rows, in the order of their lines. `mayGoOn` throws before a batch that must not be written. */
+  results (
+    rows: SourceRows,
+    context: Context,
+    mayGoOn?: () => Promise<void>
+  ): AsyncGenerator<ImportResult[], void, undefined>
 }
 
 // Attempts to write a row while others keep changing its user.
@@ -190,7 +194,7 @@ export function createImports (parts: ImportStoreParts & { fields: HostFields | 
 
     return {
       summary,
-      async * results (rows, context) {
+      async * results (rows, context, mayGoOn = async () => {}) {
         const store = dryRun ? await importOver(findIn(storage), schema.unique) : importInto(parts, context)
         const requests = watchForegroundRequests()
         try {
@@ -198,6 +202,7 @@ export function createImports (parts: ImportStoreParts & { fields: HostFields | 
           const importBatch = batchImport({ judge, store, onConflict, failFast }, !dryRun && !failFast)
           for await (const batch of ahead(batchesOf(rows, fields, requests))) {
             await requests.yieldToRequests()
+            await mayGoOn()
             const { results, goesOn } = await importBatch(batch)
             for (const { status } of results) summary[status]++
             if (results.length > 0) yield results

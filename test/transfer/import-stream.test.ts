@@ -105,18 +105,28 @@ test('a server that closes does not wait for an import that has sent nothing yet
   t.equal(log.text(), '', 'it is no failure')
 })
 
-test('an import ends soon after its key was revoked', async (t) => {
-  const host = await testApp(t, { keyCache: 0 })
+test('no line is imported after the key was revoked, and an idle import ends soon', async (t) => {
+  const bodies: IncomingMessage[] = []
+  const host = await testApp(t, {
+    before: (app) => { app.addHook('preHandler', async ({ raw }) => { bodies.push(raw) }) }
+  })
   const { id, key } = await host.app.users.apiKeys.create({ name: 'writer', scopes: ['users:write'] })
-  const { sent, lines, isBroken, response } = await openImport({ ...host, key })
-  sent.write(line(1))
-  await response
-  await until('the first line is answered', () => lines().length === 1)
+  const [busy, fresh, idle] = await Promise.all([1, 2, 3].map(() => openImport({ ...host, key })))
+  if (busy === undefined || fresh === undefined || idle === undefined) throw new Error('there are three')
+  busy.sent.write(line(1))
+  await busy.response
+  await until('the first line is answered', () => busy.lines().length === 1)
+  fresh.sent.flushHeaders()
+  idle.sent.flushHeaders()
+  await until('their bodies are awaited', () =>
+    bodies.filter((body) => body.listenerCount('readable') > 0).length === 3)
   await host.app.users.apiKeys.revoke(id)
-  const { now } = performance
-  t.intercept(performance, 'now', { value: () => now.call(performance) + 16_000 })
-  sent.write(line(2))
-  await until('the client has noticed', isBroken)
+  busy.sent.write(line(2))
+  fresh.sent.end(line(3))
+  await until('the client has noticed', busy.isBroken)
+  t.equal((await fresh.response).statusCode, 401, 'before the first answer it is an ordinary error')
+  await until('the idle one has ended', idle.isBroken, 20_000)
+  t.equal((await host.app.users.list()).meta.total, 1)
 })
 
 test('an import holds no place of the limit of concurrent requests', async (t) => {
