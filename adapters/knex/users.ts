@@ -192,10 +192,12 @@ export function knexUsers (
         const [row] = await on(sql, params, { waitsFor: id })
         return row === undefined ? null : toUser(row)
       }
+      const since = performance.now()
+      const writes = event?.erase === true ? await events.writesToErase(query, id) : 0
       while (true) {
         const removed = await (event === null
           ? remove(query)
-          : transaction((on) => removeAndRecord(on, remove, event), { waitsFor: id }))
+          : transaction((on) => removeAndRecord(on, remove, event), { waitsFor: id, since, writes }))
         if (removed !== null) return removed
         if (await findSkipped(id, guard) === null) return null
         // The guard did not hold for the statement, and holds now: another write has just made that version.

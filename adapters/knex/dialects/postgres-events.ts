@@ -15,6 +15,9 @@ const NUMBER_EVENTS = 'number_events'
  * so a call does not pass the index entries of the events that were numbered while a transaction stays open, which
  * can't be removed before that has ended. Only what is rolled back meanwhile adds gaps.
  *
+ * Events that an erasure has locked stay in the gaps: readers need not wait for its transaction, and nothing else of
+ * their user can come before it ends. Events of others that are committed meanwhile precede them.
+ *
  * Gaps up to a place that the frontier had at an earlier call (`settling`) are dropped once all transactions have ended
  * that may have taken a place up to it: each had its id by then, since it has written or locked its user before, and so
  * a smaller one than that call's transaction, which took its own afterwards (`settling_xid`). A greater one than ours
@@ -28,8 +31,9 @@ function numberEvents ({ quoted }: Names): string {
   const unnumbered = `SELECT sequence FROM ${table} WHERE position IS NULL AND`
   // With a limit, each gap is looked up by itself. A join may walk through the whole index instead, since statistics
   // say that no event is without a position.
-  const inGaps = 'pg_catalog.unnest(known.gaps) AS gap, LATERAL (' +
-    `${unnumbered} sequence >= lower(gap) AND sequence < upper(gap) ORDER BY sequence LIMIT most) AS in_gap`
+  const inGaps = (lock: string) => 'pg_catalog.unnest(known.gaps) AS gap, LATERAL (' +
+    `${unnumbered} sequence >= lower(gap) AND sequence < upper(gap) ORDER BY sequence LIMIT most${lock}) AS in_gap`
+  const lock = ' FOR NO KEY UPDATE SKIP LOCKED'
   return `CREATE FUNCTION @${quoted(NUMBER_EVENTS)}(most integer, OUT numbered integer, OUT newest bigint)
       LANGUAGE plpgsql
       SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -44,7 +48,7 @@ function numberEvents ({ quoted }: Names): string {
         SELECT * INTO known FROM ${state};
         -- The usual case of a reader that has seen everything: nothing is written.
         IF NOT EXISTS (${unnumbered} sequence > known.frontier)
-          AND NOT EXISTS (SELECT FROM ${inGaps}) THEN
+          AND NOT EXISTS (SELECT FROM ${inGaps('')}) THEN
           -- After the search, since another call may have numbered meanwhile what it did not find.
           SELECT 0, last_position INTO numbered, newest FROM ${state};
           RETURN;
@@ -60,9 +64,11 @@ function numberEvents ({ quoted }: Names): string {
           OR known.settling_xid > pg_current_xact_id();
         SELECT coalesce(array_agg(sequence ORDER BY sequence), '{}') INTO found_sequences FROM (
           SELECT sequence FROM (
-            SELECT sequence FROM ${inGaps}
+            SELECT sequence FROM ${inGaps(lock)}
             UNION ALL
-            (${unnumbered} sequence > known.frontier AND sequence <= place ORDER BY sequence LIMIT most)
+            SELECT sequence FROM (
+              ${unnumbered} sequence > known.frontier AND sequence <= place ORDER BY sequence LIMIT most${lock}
+            ) AS beyond
           ) AS q ORDER BY sequence LIMIT most
         ) AS q;
         numbered := cardinality(found_sequences);
@@ -74,7 +80,9 @@ function numberEvents ({ quoted }: Names): string {
         IF numbered = most THEN
           place := greatest(known.frontier, found_sequences[most]);
         ELSIF is_settled THEN
-          known.gaps := known.gaps - int8multirange(int8range(NULL, known.settling, '[]'));
+          -- But for what an erasure has locked, which may have its id since then.
+          known.gaps := known.gaps - int8multirange(int8range(NULL, known.settling, '[]')) + coalesce(
+            (SELECT range_agg(int8range(sequence, sequence, '[]')) FROM ${inGaps('')}), '{}');
           known.settling := known.frontier;
           known.settling_xid := pg_current_xact_id();
         END IF;

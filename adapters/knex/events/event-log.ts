@@ -88,7 +88,9 @@ export function knexEventLog (
 
     async erase (userId) {
       if (!isStorable(userId)) return 0
-      return transaction((on) => writes.erase(on, userId), { waitsFor: userId })
+      const since = performance.now()
+      const counted = await writes.writesToErase(query, userId)
+      return transaction((on) => writes.erase(on, userId), { waitsFor: userId, since, writes: counted })
     },
 
     async prune (before, limit) {

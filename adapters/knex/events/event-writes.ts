@@ -20,6 +20,8 @@ export const RECORDED: readonly TypedColumn[] = [...EVENT_VALUES, ['subject', 't
 
 // As many events of one user are erased by one statement.
 const ERASED_TOGETHER = 500
+// As many are erased in the time that is allowed for one write more.
+const ERASED_PER_WRITE = 100
 
 /** The values of an event, in the order of {@link EVENT_VALUES}. */
 export function eventValues ({ id, type, timestamp, actor, requestId }: NewEvent): string[] {
@@ -43,6 +45,8 @@ export interface EventWrites {
   recordApiKey (on: Query, event: NewEvent | null, key: ApiKeyRecord): Promise<void>
   /** Erases the events of a user, and returns how many there are. */
   erase (on: Query, userId: string): Promise<number>
+  /** As how many writes an erasure counts for the time that it may take. */
+  writesToErase (on: Query, userId: string): Promise<number>
 }
 
 /** Makes the functions that write events. */
@@ -50,8 +54,9 @@ export function eventWrites (dialect: Dialect, { events }: Names): EventWrites {
   const { batch, p, limit, packed, events: { writtenOrder } } = dialect
   const insert = `INSERT INTO ${events} (${EVENT_TARGETS}) ` +
     `SELECT ${RECORDED.map(([name]) => `q_${name}`).join(', ')} FROM ${batch.rows(RECORDED)}`
-  const ofUser = `SELECT * FROM ${events} WHERE subject = ${p(1)} ` +
-    `ORDER BY ${writtenOrder} LIMIT ${limit(2)} OFFSET ${limit(3)}`
+  const ofUser = `SELECT * FROM ${events} WHERE subject = ${p(1)} AND ${writtenOrder} > ${p(2)} ` +
+    `ORDER BY ${writtenOrder} LIMIT ${limit(3)}`
+  const found = [...EVENT_COLUMNS, { name: 'place', column: writtenOrder, kind: 'plain' } as const]
   const replace = `UPDATE ${events} SET data = q_data, before = q_before ` +
     `FROM ${batch.rows([['id', 'text'], ['data', 'json'], ['before', 'json']])} WHERE id = q_id${batch.idCondition}`
 
@@ -64,15 +69,22 @@ export function eventWrites (dialect: Dialect, { events }: Names): EventWrites {
     recordApiKey: (on, event, key) => record(on, event === null ? [] : [recordedValues(apiKeyEvent(event, key))]),
     async erase (on, userId) {
       let count = 0
-      while (true) {
-        const params = [userId, ERASED_TOGETHER, count]
-        const [row] = await on(`SELECT ${packed(EVENT_COLUMNS, ofUser)} AS items`, params)
-        const found = unpacked(EVENT_COLUMNS, row?.['items']).map((each) => erased(toEvent(each)))
-        if (found.length === 0) return count
-        const values = found.map(({ id, data, before }) => [id, JSON.stringify(data), JSON.stringify(before)])
+      // Not by their number: others may prune some of them meanwhile.
+      for (let after = 0; ;) {
+        const [row] = await on(`SELECT ${packed(found, ofUser)} AS items`, [userId, after, ERASED_TOGETHER])
+        const rows = unpacked(found, row?.['items'])
+        const last = rows.at(-1)
+        if (last === undefined) return count
+        const values = rows.map((each) => erased(toEvent(each)))
+          .map(({ id, data, before }) => [id, JSON.stringify(data), JSON.stringify(before)])
         await on(replace, batch.values(values))
-        count += found.length
+        after = Number(last['place'])
+        count += rows.length
       }
+    },
+    async writesToErase (on, userId) {
+      const [row] = await on(`SELECT count(*) AS total FROM ${events} WHERE subject = ${p(1)}`, [userId])
+      return Math.ceil(Number(row?.['total']) / ERASED_PER_WRITE)
     }
   }
 }

@@ -1,0 +1,117 @@
+// Erasure of events while others prune the log, and while its transaction stays open.
+import { test, type Test } from 'tap'
+import { knexStorage, type KnexStorage } from '../../adapters/knex/index.ts'
+import { postgres } from '../../adapters/postgres.ts'
+import { anyVersion, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
+import { newEvent } from '../../lib/core/new-event.ts'
+import type { DeletionEvent, EventRecord, NewEvent } from '../../lib/core/storage.ts'
+import { intercept } from '../helpers/intercept.ts'
+import { postgresKnex } from '../helpers/knex-hosts.ts'
+import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
+
+const context = { actor: null, requestId: null }
+const eventOf = (type: string): NewEvent => {
+  const event = newEvent(type, context)
+  if (event === null) throw new Error('there is an event')
+  return event
+}
+const erasure = (): DeletionEvent => ({ ...eventOf('user.deleted'), erase: true })
+
+async function hostStore (t: Test) {
+  const schema = temporarySchema(t)
+  const host = postgresKnex(t)
+  const store = knexStorage(host, { schema })
+  t.teardown(() => store.close())
+  await store.migrate()
+  return { schema, host, store }
+}
+
+/** All events, page by page. */
+async function allEvents ({ eventLog }: KnexStorage): Promise<EventRecord[]> {
+  const all: EventRecord[] = []
+  while (true) {
+    const page = await eventLog.read({ after: all.at(-1)?.id ?? null, limit: 1000, types: null })
+    if (page === null) throw new Error('the event is not there')
+    all.push(...page.events)
+    if (!page.more) return all
+  }
+}
+
+test('an erasure leaves no value, though others prune the log meanwhile', async (t) => {
+  const { schema, host, store } = await hostStore(t)
+  const user = userOf(1)
+  await store.createUser(user, keysOf(user), null, eventOf('user.created'))
+  await store.updateUser(user.id, rename('new'), '2026-02-02T00:00:00.000Z', anyVersion, eventOf('user.updated'))
+  const columns = 'type, happened_at, context, subject, data, before'
+  await sql(`INSERT INTO "${schema}".fastify_users_events (id, ${columns})
+    SELECT 'evt_0' || lpad(n::text, 25, '0'), type, '2020-01-01', context, subject, data, before
+    FROM "${schema}".fastify_users_events, generate_series(1, 1200) AS n WHERE type = 'user.updated'`)
+  t.equal((await allEvents(store)).length, 1202)
+  const other = postgres({ connection: pgUrl(), schema })
+  t.teardown(() => other.close())
+  let pruned = 0
+  intercept(host, async (statement, send) => {
+    // Before the first part is written.
+    if (pruned === 0 && statement.includes('SET data = q_data')) {
+      await sql(`DELETE FROM "${schema}".fastify_users_events WHERE happened_at < now() AND position % 3 = 0`)
+      pruned++
+    }
+    return send()
+  })
+  await store.deleteUser(user.id, anyVersion, erasure())
+  t.equal(pruned, 1)
+  const events = await allEvents(store)
+  t.ok(events.length < 1202)
+  t.strictSame(events.filter(({ data, before }) => data['name'] !== null || Object(before)?.name === 'new'), [])
+})
+
+test('an erasure whose transaction stays open holds back nothing of others', async (t) => {
+  const { host, store } = await hostStore(t)
+  const ann = userOf(1)
+  await store.createUser(ann, keysOf(ann), null, eventOf('user.created'))
+  const trx = await host.transaction()
+  await store.joinTransaction(trx).deleteUser(ann.id, anyVersion, erasure())
+  // Several rounds: her event is not given up, though whoever took its place in the sequence has ended.
+  const others: string[] = []
+  for (let n = 2; n < 8; n++) {
+    const user = userOf(n)
+    await store.createUser(user, keysOf(user), null, eventOf('user.created'))
+    others.push(user.id)
+    t.strictSame((await allEvents(store)).map(({ subject }) => subject), others)
+  }
+  await trx.commit()
+  const events = await allEvents(store)
+  t.strictSame(events.map(({ subject }) => subject), [...others, ann.id, ann.id])
+  t.strictSame(events.slice(-2).map(({ type, data }) => [type, data['name']]), [
+    ['user.created', null], ['user.deleted', null]
+  ])
+})
+
+test('an event that is erased before it has its position is not given up with the gaps', async (t) => {
+  const { host, store } = await hostStore(t)
+  const create = async (n: number) => {
+    const user = userOf(n)
+    await store.createUser(user, keysOf(user), null, eventOf('user.created'))
+    return user.id
+  }
+  const ann = await create(1)
+  await allEvents(store)
+  const writing = await host.transaction()
+  await store.joinTransaction(writing)
+    .updateUser(ann, rename('new'), '2026-02-02T00:00:00.000Z', anyVersion, eventOf('user.updated'))
+  // Now the place of its event is a gap, behind which the search has gone on.
+  for (let n = 2; n < 6; n++) {
+    await create(n)
+    await allEvents(store)
+  }
+  await writing.commit()
+  const erasing = await host.transaction()
+  await store.joinTransaction(erasing).deleteUser(ann, anyVersion, erasure())
+  for (let n = 6; n < 10; n++) {
+    await create(n)
+    await allEvents(store)
+  }
+  await erasing.commit()
+  const ofAnn = (await allEvents(store)).filter(({ subject }) => subject === ann)
+  t.strictSame(ofAnn.map(({ type }) => type), ['user.created', 'user.updated', 'user.deleted'])
+})
