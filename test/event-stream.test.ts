@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
+import Fastify from 'fastify'
 import { test, type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
+import { sendStream } from '../lib/http/event-stream.ts'
 import type { LoggedEvent } from '../lib/index.ts'
 import { testApp, type TestApp, type TestAppOptions } from './helpers/app.ts'
 import { withoutType } from './helpers/fields.ts'
@@ -188,4 +190,28 @@ test('those who wait at the end of the log share what is read, and each has its 
   controller.abort()
   await Promise.all(followers)
   for (const { end } of streams) end()
+})
+
+test('a reader that leaves while text waits for it leaves nothing behind', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  let isOver = false
+  const event: LoggedEvent =
+    { id: 'evt_x', type: 'user.created', timestamp: '', data: { id: 'x'.repeat(50_000) }, actor: null, requestId: null }
+  app.get('/', (request, reply) => sendStream(request, reply, {
+    recheck: async () => {},
+    async * parts () {
+      try {
+        while (true) yield { events: [event], last: event.id }
+      } finally {
+        isOver = true
+      }
+    }
+  }))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const request = get(app.listeningOrigin)
+  const [response]: IncomingMessage[] = await once(request, 'response')
+  await once(Object(response), 'readable')
+  request.on('error', () => {}).destroy()
+  await until('what it read from has ended', () => isOver)
 })

@@ -30,11 +30,29 @@ function sign (passed: string | null): string {
   return passed === null ? ':\n\n' : `:\nid: ${passed}\n\n`
 }
 
-/** The next value; null if it has not come in time. */
-async function within<Value> (next: Promise<Value>, ms: number): Promise<Value | null> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>((resolve) => { timer = setTimeout(resolve, ms, null) })
-  return Promise.race([next, late]).finally(() => clearTimeout(timer))
+/**
+ * Returns a function that waits for a value, at most as many milliseconds; null: it has not come. It may be called any
+ * number of times, and leaves nothing on the promise each time.
+ */
+function waiting<Value> (promise: Promise<Value>): (ms: number) => Promise<Value | null> {
+  let isSettled = false
+  let wake = (): void => {}
+  const settle = (): void => {
+    isSettled = true
+    wake()
+  }
+  promise.then(settle, settle)
+  return async (ms) => {
+    if (!isSettled) {
+      let timer: NodeJS.Timeout | undefined
+      await new Promise<void>((resolve) => {
+        wake = resolve
+        timer = setTimeout(resolve, ms)
+      })
+      clearTimeout(timer)
+    }
+    return isSettled ? promise : null
+  }
 }
 
 export interface StreamOptions {
@@ -50,25 +68,30 @@ export interface StreamOptions {
  */
 async function * textOf ({ parts, recheck }: StreamOptions, gone: AbortSignal, pace: Pace): AsyncGenerator<string> {
   const all = parts(gone)
-  // Sends the headers now.
-  yield * pace(sign(null))
-  let next = all.next()
-  let checked = performance.now()
-  let passed: string | null = null
-  while (true) {
-    const part = await within(next, checked + RECHECK_MS - performance.now())
-    if (performance.now() >= checked + RECHECK_MS) {
-      await recheck()
-      checked = performance.now()
-      yield * pace(sign(passed))
-      passed = null
+  try {
+    // Sends the headers now.
+    yield * pace(sign(null))
+    let next = waiting(all.next())
+    let checked = performance.now()
+    let passed: string | null = null
+    while (true) {
+      const part = await next(checked + RECHECK_MS - performance.now())
+      if (performance.now() >= checked + RECHECK_MS) {
+        await recheck()
+        checked = performance.now()
+        yield * pace(sign(passed))
+        passed = null
+      }
+      if (part === null) continue
+      if (part.done === true) return
+      const { events, last } = part.value
+      if (events.length > 0) yield * pace(events.map(frame).join(''))
+      passed = events.at(-1)?.id === last ? null : last
+      next = waiting(all.next())
     }
-    if (part === null) continue
-    if (part.done === true) return
-    const { events, last } = part.value
-    if (events.length > 0) yield * pace(events.map(frame).join(''))
-    passed = events.at(-1)?.id === last ? null : last
-    next = all.next()
+  } finally {
+    // Not awaited: it may wait for what is being read.
+    all.return().catch(() => {})
   }
 }
 
