@@ -41,7 +41,8 @@ export function knexCreation (
   const plainGroup = groupOf(false)
   const recordedGroup = groupOf(true)
 
-  async function createWithoutKey (insertion: Insertion, asked: Asked): Promise<Creation> {
+  /** `again`: the answer to a first attempt was lost. */
+  async function createWithoutKey (insertion: Insertion, asked: Asked, again: boolean): Promise<Creation> {
     const { user } = insertion
     const grouped = insertion.event === null ? plainGroup : recordedGroup
     const alone = (since: number) => insert(insertion, { ...asked, since })
@@ -58,8 +59,7 @@ export function knexCreation (
       await insertOrFail(insertion, asked)
       return { user, replayed: false }
     }
-    // It is ours if the answer to the first attempt was lost: the id was made before that.
-    if (!isSame(user, holder)) throw new StorageError('fault', 'another user has the id')
+    if (!again || !isSame(user, holder)) throw new StorageError('fault', 'another user has the id')
     return { user, replayed: false }
   }
 
@@ -94,12 +94,12 @@ export function knexCreation (
       }
       onCreate()
       const asked = { waitsFor: emailKey, since: performance.now() }
-      const create = () => namingTakenField(names, fields, () => idempotency === null
-        ? createWithoutKey(insertion, asked)
+      const create = (again: boolean) => namingTakenField(names, fields, () => idempotency === null
+        ? createWithoutKey(insertion, asked, again)
         : createWithKey(insertion, idempotency, asked))
       try {
         // Again if the connection was lost: the second attempt finds what the first one did.
-        return await create().catch((error) => isLost(error) ? create() : Promise.reject(error))
+        return await create(false).catch((error) => isLost(error) ? create(true) : Promise.reject(error))
       } catch (error) {
         // Whoever holds the key is still running.
         if (idempotency === null || !waitedTooLong(error)) throw error
