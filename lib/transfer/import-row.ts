@@ -1,5 +1,5 @@
 import type { Fault } from '../core/fault.ts'
-import { isUserId } from '../core/ids.ts'
+import { isUserId, timeOfId } from '../core/ids.ts'
 import { isObject } from '../core/json.ts'
 import { readMoment } from '../core/moments.ts'
 import type { JsonObject } from '../core/storage.ts'
@@ -30,12 +30,14 @@ const VERSION_MAX = 2 ** 31 - 1
 // The clocks of two machines are not quite the same.
 const AHEAD_MS = 60_000
 
+const isInFuture = (time: number): boolean => time > Date.now() + AHEAD_MS
+
 function momentOf (value: unknown, member: 'createdAt' | 'updatedAt', faults: Fault[]): string | null {
   if (value === undefined) return null
   const pointer = `/${member}`
   const time = typeof value === 'string' ? readMoment(value) : null
   if (time === null) faults.push({ pointer, code: 'format', detail: 'must be an RFC 3339 date and time' })
-  else if (time > Date.now() + AHEAD_MS) faults.push({ pointer, code: 'range', detail: 'must not be in the future' })
+  else if (isInFuture(time)) faults.push({ pointer, code: 'range', detail: 'must not be in the future' })
   return time === null ? null : new Date(time).toISOString()
 }
 
@@ -44,6 +46,9 @@ function ownMembers ({ id, createdAt: created, updatedAt: updated, version }: Re
   const faults: Fault[] = []
   if (id !== undefined && !isUserId(id)) {
     faults.push({ pointer: '/id', code: 'format', detail: 'must be the id of a user: usr_ and 26 characters' })
+  } else if (id !== undefined && isInFuture(timeOfId(id))) {
+    // Lists are in the order of ids: it would stay behind all users who come.
+    faults.push({ pointer: '/id', code: 'range', detail: 'must not be an id of the future' })
   }
   const updatedAt = momentOf(updated, 'updatedAt', faults)
   const createdAt = momentOf(created, 'createdAt', faults) ?? updatedAt

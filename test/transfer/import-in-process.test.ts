@@ -86,6 +86,7 @@ test('members of their own: moments, versions, orders', async (t) => {
     [{ createdAt: new Date(Date.now() + 3_600_000).toISOString() }, '/createdAt range'],
     [{ id: null }, '/id format'],
     [{ id: ID.toUpperCase() }, '/id format'],
+    [{ id: 'usr_7zzzzzzzzzzzzzzzzzzzzzzzzz' }, '/id range'],
     [{ version: 0 }, '/version range'],
     [{ version: 2 ** 31 }, '/version range'],
     [{ version: '1' }, '/version range'],
