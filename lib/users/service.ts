@@ -43,10 +43,17 @@ export interface CreationCall extends Call {
 export type PublishUser =
   (type: UserEventType, user: UserRecord, context: Context, recorded: NewEvent | null) => void
 
+// As long a patch of fields waits for those of the same user before it: what has waited longer would answer too late.
+const TURN_MS = 3000
+
 /** Attempts to patch fields while other writers keep changing the user. */
 const PATCH_ATTEMPTS = 100
 
 export type UsersService = ReturnType<typeof createUsersService>
+
+function busyUser (): StorageError {
+  return new StorageError('unavailable', 'other writers keep changing the user')
+}
 
 /** The error of a write without the precondition that the host asks for. */
 function preconditionRequired (): UsersError {
@@ -129,7 +136,7 @@ export function createUsersService (options: UsersServiceOptions) {
         if (!isStorageError(error) || error.code !== 'version_mismatch') throw error
       }
     }
-    throw new StorageError('unavailable', 'other writers keep changing the user')
+    throw busyUser()
   }
 
   async function change (
@@ -146,9 +153,13 @@ export function createUsersService (options: UsersServiceOptions) {
     const { changes, patchFields: patched } = checked
     const guard = guardOf(options)
     const event = makeEvent('user.updated', context)
+    const asked = performance.now()
     const result = await fromStorage(() => patched === null
       ? storage.updateUser(id, changes, new Date().toISOString(), guard, event)
-      : inTurn(id, () => patchFields(id, changes, patched, guard, event)))
+      : inTurn(id, async () => {
+        if (performance.now() - asked > TURN_MS) throw busyUser()
+        return patchFields(id, changes, patched, guard, event)
+      }))
     if (result === null) throw notFound()
     if (result.changed) publish('user.updated', result.user, context, event)
     return result.user

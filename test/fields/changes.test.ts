@@ -1,9 +1,11 @@
 // Changes of own fields: merge patches, replacements, preconditions and concurrent patches, on every store.
+import { setImmediate } from 'node:timers/promises'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { testApp } from '../helpers/app.ts'
 import { ann, fields, fieldsApp, withoutType } from '../helpers/fields.ts'
 import { stores } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
 
 for (const { name, create } of stores) {
   test(`changes of own fields on ${name}`, async (t) => {
@@ -119,4 +121,31 @@ test('a patch of fields gives up with 503 after 100 conflicts', async (t) => {
   const { id } = await app.users.create(withoutType(ann))
   const { statusCode, headers } = await call('PATCH', `/users/${id}`, { payload: { seats: 3 } })
   t.strictSame([statusCode, headers['retry-after'], tries], [503, '5', 100])
+})
+
+test('a patch of fields that has waited for too long for those before it is 503', async (t) => {
+  const storage = memory()
+  const { findUser } = storage
+  const { app, call } = await testApp(t, { storage, fields })
+  const { id } = await app.users.create(withoutType(ann))
+  let release = (): void => {}
+  let asked = 0
+  storage.findUser = async (each) => {
+    if (++asked === 1) await new Promise<void>((resolve) => { release = resolve })
+    return findUser.call(storage, each)
+  }
+  const first = call('PATCH', `/users/${id}`, { payload: { seats: 1 } })
+  await until('the first has its turn', () => asked === 1)
+  const second = call('PATCH', `/users/${id}`, { payload: { seats: 2 } })
+  // In process nothing is awaited before it queues.
+  const third = app.users.update(id, withoutType({ seats: 3 }))
+  third.catch(() => {})
+  await setImmediate()
+  const { now } = performance
+  t.intercept(performance, 'now', { value: () => now.call(performance) + 3001 })
+  release()
+  t.equal((await first).statusCode, 200)
+  await t.rejects(third, { code: 'storage_unavailable' })
+  t.equal((await second).statusCode, 503)
+  t.match(await findUser.call(storage, id), { fields: { seats: 1 } })
 })
