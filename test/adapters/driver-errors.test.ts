@@ -27,7 +27,8 @@ function codesOf (error: unknown): string {
 
 const UNAVAILABLE = [
   '08006', '08P01', '53300', '53100', '57P01', '57P03', '57014', '55P03', '40001', '40P01', '25006', '28P01', '3D000',
-  'ECONNREFUSED', 'ECONNRESET', 'SQLITE_BUSY', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_FULL', 'SQLITE_CANTOPEN'
+  'DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID', 'ECONNREFUSED', 'ECONNRESET',
+  'SQLITE_BUSY', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_FULL', 'SQLITE_CANTOPEN'
 ]
 const FAULTS = ['42601', '42P01', '22021', '23503', '0800', '57P', 'SQLITE_ERROR', 'SQLITE_CORRUPT', 'X']
 
@@ -47,7 +48,8 @@ test('an error that may pass is unavailable, and any other is a fault', async (t
   for (const code of UNAVAILABLE) t.equal(codesOf(errorWith(code)), `unavailable ${code}`)
   for (const code of FAULTS) t.equal(codesOf(errorWith(code)), `fault ${code}`)
   for (const message of [
-    'timeout expired', 'timeout exceeded when trying to connect', 'Unable to acquire a connection', 'aborted'
+    'timeout expired', 'timeout exceeded when trying to connect', 'Unable to acquire a connection', 'aborted',
+    'The server does not support SSL connections'
   ]) t.equal(codesOf(new Error(message)), 'unavailable')
   for (const message of [
     'Connection terminated unexpectedly', 'Client has encountered a connection error and is not queryable'

@@ -8,6 +8,8 @@ const PASSING_SQLSTATE = /^(?:(?:08|28|53)[0-9A-Z]{3}|57P[0-9A-Z]{2}|57014|55P03
 const PASSING_CODES = [
   'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT'
 ]
+// Codes of Node.js for a connection whose TLS fails: certificates that are not trusted, and the protocol's own errors.
+const PASSING_TLS = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS_|ERR_SSL_)/
 const LOST_CODES = ['ECONNRESET', 'EPIPE', '57P01', '57P02', '08003', '08006', '08P01']
 // Refusals of the statement itself. PostgreSQL: data, constraints, rights, limits, exceptions of triggers, conflicts
 // with other transactions, timeouts. SQLite: the same.
@@ -15,9 +17,9 @@ const REFUSED_SQLSTATE = /^(?:(?:0A|2[0-9]|3[89]|42|44|53|54|55|P0)[0-9A-Z]{3}|4
 const REFUSED_SQLITE = /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|ERROR|BUSY)(?:_.*)?$/
 // better-sqlite3 gives extended codes, such as SQLITE_BUSY_SNAPSHOT.
 const PASSING_SQLITE = /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|PROTOCOL|NOMEM)(?:_|$)/
-// Messages without a code: of pg for a lost connection, and of pg and Knex if none can be had.
+// Messages without a code: of pg for a lost connection, and of pg and Knex if none can be had, or none with TLS.
 const LOST_MESSAGE = /^(?:Connection terminated|Client has encountered a connection error)/
-const PASSING_MESSAGE = /^(?:timeout e|Unable to acquire a connection|aborted$)/
+const PASSING_MESSAGE = /^(?:timeout e|Unable to acquire a connection|The server does not support SSL|aborted$)/
 
 function property (error: unknown, name: string): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined
@@ -133,7 +135,7 @@ export function toStorageError (error: unknown, names: Names): StorageError {
   const message = property(error, 'message') ?? ''
   const code = codeOf(error) ?? (LOST_MESSAGE.test(message) ? 'ECONNRESET' : undefined)
   const isPassingCode = code !== undefined &&
-    (PASSING_CODES.includes(code) || PASSING_SQLSTATE.test(code) || PASSING_SQLITE.test(code))
+    (PASSING_CODES.includes(code) || [PASSING_SQLSTATE, PASSING_SQLITE, PASSING_TLS].some((each) => each.test(code)))
   const passes = isPassingCode || property(error, 'name') === 'KnexTimeoutError' || PASSING_MESSAGE.test(message)
   const usual = passes ? 'the database cannot be reached or is busy' : 'the database refused a statement'
   const text = `${MESSAGES.get(code ?? '') ?? usual} (${code ?? 'no code'})`
