@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { FastifyBaseLogger } from 'fastify'
 import { IN_PROCESS } from '../core/context.ts'
 import { newEvent } from '../core/new-event.ts'
@@ -45,6 +46,8 @@ export function createWorker ({ store, log, logger, deliver, publish }: WorkerOp
   const attempts = new Set<Promise<void>>()
   const underWay = new Map<string, number>()
   const aborting = new AbortController()
+  // Each attempt listens to it.
+  setMaxListeners(0, aborting.signal)
   const closing = new AbortController()
   let isRung = false
   let isFailing = false
