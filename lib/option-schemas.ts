@@ -2,6 +2,8 @@ import type { RegisterOptions } from 'fastify'
 import { SCOPES } from './api-keys/scopes.ts'
 import { PAGE_SIZE_MAX } from './core/limits.ts'
 import { type Option, optional } from './core/option-table.ts'
+import { missingFrom } from './core/storage-rules.ts'
+import type { Storage } from './core/storage.ts'
 import { Type } from './core/typebox.ts'
 
 // Parts of the schemas of options, apart from the table that names every option.
@@ -38,3 +40,16 @@ export const logSerializers: LogSerializersOption = optional({
   schema: Type.Object({}),
   message: 'must be an object of serialisers'
 })
+
+/** The option `storage`: everything that is missing is named. */
+export const storage: Option<Storage, Storage, true> = {
+  required: true,
+  problem (value) {
+    const lacks = missingFrom(value)
+    if (lacks.length === 0) return null
+    const expected = 'is required and must be a storage, such as memory(), sqlite({ filename }) or ' +
+      'postgres({ connection })'
+    return value === undefined ? expected : `${expected}: this one lacks ${lacks.join(', ')}`
+  },
+  read: (given) => Object(given)
+}

@@ -4,10 +4,8 @@ import { DEFAULT_KEY_PREFIX, KEY_PREFIX } from './api-keys/key-text.ts'
 import { SCOPES } from './api-keys/scopes.ts'
 import { PAGE_SIZE_MAX } from './core/limits.ts'
 import {
-  type CheckedOptionsOf, converted, defaulted, optional, type OptionsOf, readOptions, required
+  type CheckedOptionsOf, converted, defaulted, optional, type OptionsOf, readOptions
 } from './core/option-table.ts'
-import { METHODS, missingFrom } from './core/storage-rules.ts'
-import type { Storage } from './core/storage.ts'
 import { Type } from './core/typebox.ts'
 import type { FieldsJsonSchema } from './fields/fields-schema.ts'
 import { type Deprecated, deprecationFaults } from './http/deprecation.ts'
@@ -15,7 +13,7 @@ import type { ErrorFormat } from './http/problem.ts'
 import type { Quota, RateLimit } from './http/rate-limit-options.ts'
 import {
   CLOSED, fieldNames, flag, logLevel, logSerializers, method, moment, pageSize, pepper, positive, quota, quotaMessage,
-  staticKey, staticKeyObject
+  staticKey, staticKeyObject, storage
 } from './option-schemas.ts'
 
 // Seconds: 30 days, and a hundred years.
@@ -48,18 +46,10 @@ export const keyOptions = {
 /** Every option of the plugin. */
 export const optionTable = {
   /** Where users are kept: `memory()`, `sqlite()`, `postgres()`, `knexStorage()`, or a store of your own. */
-  storage: required<Storage>({
-    schema: Type.Object({
-      name: Type.String(),
-      supports: Type.Object({ transactions: Type.Boolean(), eventLog: Type.Boolean() }),
-      ...Object.fromEntries(METHODS.map((name) => [name, method]))
-    }),
-    message: (value) => 'is required and must be a storage, such as memory(), sqlite({ filename }) or ' +
-      `postgres({ connection })${value === undefined ? '' : `: this one lacks ${missingFrom(value).join(', ')}`}`
-  }),
+  storage,
   /** Path of the routes; prefixes of outer scopes come before it. */
   prefix: converted<string, string>((given = '/v1') => given.replace(/\/+$/, ''), {
-    schema: Type.String({ pattern: "^(?:/[A-Za-z0-9._~!$&'()*+,=:@/-]*)?$" }),
+    schema: Type.String({ pattern: "^(?:/[A-Za-z0-9._~!$&'()*+,=:@-]+)*/*$" }),
     message: 'must be a path that begins with /, of characters that a URI path has without escapes'
   }),
   /** Name of the decorator on the Fastify instance. */

@@ -21,10 +21,11 @@ function isEventLog (candidate: unknown): boolean {
 /** The members of the interface that a value lacks: none, if it is a storage. */
 export function missingFrom (candidate: unknown): string[] {
   const members: Record<string, unknown> = Object(candidate)
+  const { transactions, eventLog }: Record<string, unknown> = Object(members['supports'])
   return [
     ...typeof members['name'] === 'string' ? [] : ['name'],
-    ...typeof members['supports'] === 'object' && members['supports'] !== null ? [] : ['supports'],
-    ...Object(members['supports'])['eventLog'] === true && !isEventLog(members['eventLog']) ? ['eventLog'] : [],
+    ...typeof transactions === 'boolean' && typeof eventLog === 'boolean' ? [] : ['supports'],
+    ...eventLog === true && !isEventLog(members['eventLog']) ? ['eventLog'] : [],
     ...Object(members['supports'])['batches'] === true && typeof members['writeBatch'] !== 'function'
       ? ['writeBatch']
       : [],
