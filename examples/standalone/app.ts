@@ -16,6 +16,7 @@ import { storageFor } from './storage.ts'
 
 const MINUTE = 60
 const DAY = 86_400
+const HEADERS_MS = 15_000
 /** What a browser's script of another origin may read of an answer. */
 const EXPOSED = [
   'ETag', 'Link', 'Location', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'Idempotency-Replayed', 'WWW-Authenticate'
@@ -91,7 +92,10 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
     // Half-sent requests are not waited for: by default a socket could be held for ever. Node.js swaps the two times
     // if that of the headers, 60 seconds by default, is the longer one, and looks for late requests every 30 seconds.
     requestTimeout: seconds * 1000,
-    http: { headersTimeout: 15_000, connectionsCheckingInterval: 2000 },
+    http: {
+      headersTimeout: seconds > 0 ? Math.min(seconds * 1000, HEADERS_MS) : HEADERS_MS,
+      connectionsCheckingInterval: 2000
+    },
     // While closing, requests on open connections are still answered, with `Connection: close`.
     return503OnClosing: false,
     ...(proxies.length > 0 && { trustProxy: proxies })
@@ -113,6 +117,10 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
   if (config.ADMIN_PAGE) await app.register(admin)
   // A scope of its own: what its hooks add to answers is for the page alone.
   await app.register(docs)
+
+  // Fastify's own answer and its line in the log have the whole URL: a query may be somebody's address, or a key.
+  app.setNotFoundHandler(async (_request, reply) => reply.code(404).type('application/problem+json')
+    .send({ type: 'about:blank', title: 'Not found', status: 404 }))
 
   // Only what stands behind a key is described.
   const hidden = { schema: { hide: true } }

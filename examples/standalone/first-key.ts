@@ -10,10 +10,16 @@ const ALL: Scope[] = [
   'webhooks:write'
 ]
 
-/** A file for a secret, of mode 0600, which must not exist yet. */
+// More than the text of a key has.
+const KEY_BYTES = 256
+
+/** A file for a secret, of mode 0600, which must not exist yet, with room for it on the disk. */
 async function createFile (path: string) {
   try {
-    return await open(path, 'wx', 0o600)
+    const file = await open(path, 'wx', 0o600)
+    await file.write(' '.repeat(KEY_BYTES))
+    await file.sync()
+    return file
   } catch (error) {
     const { code } = Object(error)
     throw new ConfigError([code === 'EEXIST'
@@ -35,7 +41,8 @@ export async function createFirstKey (app: FastifyInstance, config: Config): Pro
   try {
     const first = await apiKeys.createFirst({ name: 'first key', scopes: ALL, expiresAt: null })
     if (first !== null && file !== null) {
-      await file.writeFile(`${first.key}\n`)
+      const { bytesWritten } = await file.write(`${first.key}\n`, 0)
+      await file.truncate(bytesWritten)
       isWritten = true
     }
     return first?.key ?? null

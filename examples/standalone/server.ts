@@ -12,6 +12,8 @@ function welcome (key: string, file: string, users: string): string {
 }
 
 async function start (): Promise<void> {
+  // A log on a full disk, or whose reader has gone, must not end the service.
+  process.stderr.on('error', () => {})
   // Database files, and the file of the first key, are for the account of the service alone.
   process.umask(0o077)
   const config = readConfig(process.env)

@@ -17,6 +17,8 @@ test('an installation has what the service needs and no more, and starts', async
   t.strictSame((await readdir(directory)).sort(), ['.build', 'dist', 'node_modules', 'package.json'])
   const installed = await readdir(join(directory, 'node_modules'))
   for (const name of ['typescript', 'tap', 'eslint', 'preact']) t.notOk(installed.includes(name), name)
+  // So that `npm install` of a driver adds it, and neither adds nor removes anything else.
+  await run('npm', ['ls', '--all'], { cwd: directory })
   const env = { PATH: process.env['PATH'], PORT: '0', DATABASE_URL: 'memory:', NODE_ENV: 'production' }
   const script = `
     import { buildApp } from '${directory}/.build/examples/standalone/app.js'

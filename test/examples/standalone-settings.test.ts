@@ -20,7 +20,10 @@ test('what only shows when it is used names its variable too', async (t) => {
     readConfig({ DATABASE_URL: 'memory:', TRUST_PROXY: '10.0.0.0/8, ::1, fd00::/8', REQUEST_TIMEOUT: '0' }), false
   )
   t.teardown(() => app.close())
-  t.equal(app.server.requestTimeout, 0)
+  t.strictSame([app.server.requestTimeout, Object(app.server).headersTimeout], [0, 15_000])
+  const quick = await buildApp(readConfig({ DATABASE_URL: 'memory:', REQUEST_TIMEOUT: '5' }), false)
+  t.teardown(() => quick.close())
+  t.strictSame([quick.server.requestTimeout, Object(quick.server).headersTimeout], [5000, 5000])
   const nowhere = readConfig({
     DATABASE_URL: 'memory:', FIRST_KEY_FILE: join(await temporaryDirectory(t), 'none', 'key')
   })

@@ -3,6 +3,7 @@ import { test } from 'tap'
 import { generateKey } from '../../lib/api-keys/key-text.ts'
 import { KEY, startService } from '../helpers/service.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
 
 test('refused keys are limited without any setting, and keys at work go on', async (t) => {
   const service = startService(t, await temporaryDirectory(t), { DATABASE_URL: 'memory:' })
@@ -43,4 +44,22 @@ test('without a limit every refused key is 401; a wrong setting is named', async
   t.equal(await wrong.exitCode(), 1)
   t.equal(wrong.stderr(), 'The configuration is wrong:\n  TRUST_PROXY must be addresses or networks of proxies, ' +
     'separated by commas\n  AUTH_FAILURES must be a number of refused keys, 0 for no limit\n')
+})
+
+test('the query of an unknown path, which may be an address or a key, is neither answered nor logged', async (t) => {
+  const service = startService(t, await temporaryDirectory(t), { DATABASE_URL: 'memory:' })
+  const url = await service.printed(/curl .* (\S+)\n/)
+  const response = await fetch(new URL('/users?email=ann@example.org', url))
+  t.strictSame([response.status, response.headers.get('content-type'), await response.json()], [
+    404, 'application/problem+json; charset=utf-8', { type: 'about:blank', title: 'Not found', status: 404 }
+  ])
+  await until('the request was logged', () => service.stderr().includes('"statusCode":404'))
+  t.notMatch(service.stderr(), /ann@example/)
+})
+
+test('a log that can’t be written ends no service', async (t) => {
+  const service = startService(t, await temporaryDirectory(t), { DATABASE_URL: 'memory:' })
+  const url = await service.printed(/curl .* (\S+)\n/)
+  service.process.stderr.destroy()
+  for (let i = 0; i < 5; i++) t.equal((await fetch(url)).status, 401)
 })
