@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Knex } from 'knex'
+import { ofDriver } from '../adapters/knex/connection/driver-errors.ts'
+import { StorageError } from '../lib/core/storage-error.ts'
 import type { SourceRow } from '../lib/transfer/source-row.ts'
 import { type Mapped, userOfColumns } from './adopt-mapping.ts'
 import { Refusal, UsageError } from './failure.ts'
@@ -72,10 +74,19 @@ interface Last {
   isInteger: boolean
 }
 
-/** What a database says of a wrong table, column or condition, which the operator wrote. */
+// A wrong table, column or condition: of these the database's own message is shown, since it quotes the operator.
+const WRONG_STATEMENT = /^(?:42[0-9A-Z]{3}|SQLITE_ERROR)$/
+// The messages of these quote what is in the table.
+const WRONG_VALUE = /^22[0-9A-Z]{3}$/
+
+/** Why a table can't be read: Refusal, or StorageError `unavailable`. No value of a row is in the message. */
 function explained (error: unknown): Error {
-  const { message } = Object(error)
-  return new Refusal(`the table can not be read: ${String(message).split(' - ').at(-1)}`)
+  const { code, message, driverCode = '' } = ofDriver(error)
+  const problem = 'the table can not be read: '
+  if (code === 'unavailable') return new StorageError(code, problem + message, driverCode)
+  if (WRONG_STATEMENT.test(driverCode)) return new Refusal(problem + String(Object(error).message).split(' - ').at(-1))
+  if (!WRONG_VALUE.test(driverCode)) return new Refusal(problem + message)
+  return new Refusal(`${problem}a value of --where, --after or --since does not fit its type (${driverCode})`)
 }
 
 /** Without this error, a driver that rounds keys would have the same rows read for ever. */
@@ -132,6 +143,7 @@ export async function readTable ({ knex, kind }: SourceDatabase, options: Source
       let line = 0
       while (true) {
         const found: object[] = await from(last).select(selected).orderBy(key).limit(STEP)
+          .catch((error) => { throw explained(error) })
         if (found.length === 0) return
         const { k: value, isInteger } = Object(found.at(-1))
         if (isDeepStrictEqual(value, last?.value)) throw notGrowing(value)

@@ -1,3 +1,4 @@
+import { getSystemErrorMap } from 'node:util'
 import { UsersError } from '../lib/core/errors.ts'
 import type { Fault } from '../lib/core/fault.ts'
 import { StorageError } from '../lib/core/storage-error.ts'
@@ -19,14 +20,18 @@ export function lineOf ({ pointer, parameter, detail }: Fault): string {
 interface Failure { message: string, exitCode: number }
 
 function ofStorage ({ code, driverCode, message }: StorageError): Failure {
-  const why = driverCode === undefined ? '' : ` (${driverCode})`
   if (code === 'schema_behind') {
     return { message: 'the tables are behind this code: run fastify-users migrate', exitCode: EXIT.failed }
   }
-  if (code === 'unavailable') {
-    return { message: `the database can not be reached, or is busy${why}`, exitCode: EXIT.unavailable }
-  }
-  return { message: `${message}${why}`, exitCode: EXIT.failed }
+  const why = driverCode === undefined || message.includes(driverCode) ? '' : ` (${driverCode})`
+  return { message: message + why, exitCode: code === 'unavailable' ? EXIT.unavailable : EXIT.failed }
+}
+
+/** What the operating system refuses, such as a file on a full disk, without its path; null: it is another error. */
+function ofSystem (error: unknown): Failure | null {
+  const { syscall, errno } = Object(error)
+  const [code, text] = getSystemErrorMap().get(errno) ?? []
+  return code === undefined ? null : { message: `${syscall} failed: ${text} (${code})`, exitCode: EXIT.failed }
 }
 
 /**
@@ -41,11 +46,11 @@ export function failureOf (error: unknown): Failure {
     const { cause, errors = [], message } = error
     if (cause instanceof StorageError) return ofStorage(cause)
     if (errors.length > 0) return { message: errors.map(lineOf).join('\n'), exitCode: EXIT.usage }
-    return { message, exitCode: EXIT.failed }
+    return ofSystem(cause) ?? { message, exitCode: EXIT.failed }
   }
   // A wrong option, or a missing package: these messages are our own.
   if (error instanceof Error && error.message.startsWith('fastify-users: ')) {
     return { message: error.message, exitCode: error instanceof TypeError ? EXIT.usage : EXIT.failed }
   }
-  return { message: 'an unexpected error occurred', exitCode: EXIT.failed }
+  return ofSystem(error) ?? { message: 'an unexpected error occurred', exitCode: EXIT.failed }
 }

@@ -23,6 +23,11 @@ Examples:
   fastify-users keys create -d sqlite:data/users.db --name "billing job" --scopes users:read --expires-in 90d
   KEY=$(fastify-users keys create --name deploy)`
 
+/** A message of commander without the values that it repeats, which may be secrets. */
+function withoutValues (message: string): string {
+  return message.replace(/(?<=unknown option '[^=]*)=.*(?=')/s, '').replace(/(?<= argument) '.*'(?= is invalid)/s, '')
+}
+
 async function withKeys (
   options: Common & KeyOptions,
   work: (keys: ReturnType<typeof keysOf>, output: Output) => Promise<void>
@@ -121,6 +126,7 @@ export function buildProgram (version: string): Command {
     .description('Manages the API keys, webhooks and tables of fastify-users, moves users in and out, prints events.')
     .version(version)
     .exitOverride()
+    .configureOutput({ outputError: (message, write) => write(withoutValues(message)) })
     .showHelpAfterError('Add --help to see the usage.')
     .addHelpText('after', EXIT_CODES)
   addKeyCommands(program)

@@ -65,6 +65,11 @@ test('a message says what an operator can mend, and holds neither SQL nor values
     ['28P01', /user or the password/],
     ['3D000', /database does not exist/],
     ['SQLITE_CANTOPEN', /cannot be opened/],
+    ['53100', /disk of the database is full/],
+    ['SQLITE_READONLY', /file cannot be written/],
+    ['SQLITE_READONLY_DIRECTORY', /directory of the database file cannot be written/],
+    ['SQLITE_FULL', /disk of the database is full/],
+    ['SQLITE_CORRUPT', /damaged/],
     ['SQLITE_NOTADB', /no SQLite database/]
   ] as const) t.match(toStorageError(errorWith(code), names).message, words)
   for (const code of [...UNAVAILABLE, ...FAULTS, '23502', '23505']) {

@@ -1,9 +1,10 @@
 // The reader of fastify-users adopt, on tables of others: exact keys and values, conditions, moments.
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Test, test } from 'tap'
 import { readMapping } from '../../cli/adopt-mapping.ts'
 import { readTable, type SourceTable } from '../../cli/adopt-source.ts'
-import { Refusal } from '../../cli/failure.ts'
+import { failureOf, Refusal } from '../../cli/failure.ts'
 import { openSource, type SourceDatabase } from '../../cli/source-database.ts'
 import { tableColumns } from '../../lib/transfer/columns.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
@@ -135,4 +136,50 @@ test('says why a key can not be compared', async (t) => {
   t.teardown(() => source.knex.destroy())
   await t.rejects(readTable(source, { ...accounts, table: `${schema}.accounts` }),
     new Refusal('the table can not be read: could not identify an equality operator for type json'))
+})
+
+test('shows no value of a row or an option if the values of a condition do not fit', async (t) => {
+  const schema = temporarySchema(t)
+  await sql(`CREATE SCHEMA "${schema}"`)
+  await sql(`CREATE TABLE "${schema}".accounts (id integer PRIMARY KEY, full_name text, email text)`)
+  await sql(`INSERT INTO "${schema}".accounts VALUES (1, 'secret', 'secret@example.org')`)
+  const source = openSource(pgUrl())
+  t.teardown(() => source.knex.destroy())
+  const refusal = new Refusal(
+    'the table can not be read: a value of --where, --after or --since does not fit its type (22P02)')
+  const table = `${schema}.accounts`
+  await t.rejects(readTable(source, { ...accounts, table, where: 'email::integer = 1' }), refusal)
+  await t.rejects(readTable(source, { ...accounts, table, after: 'secret' }), refusal)
+})
+
+test('says what is wrong with a source that goes away while it is read', async (t) => {
+  const { source, filename } = await sourceOf(t, 'CREATE TABLE accounts (id INTEGER PRIMARY KEY, full_name, email)',
+    "INSERT INTO accounts VALUES (1, 'secret', 'secret@example.org')")
+  const { rows } = await readTable(source, accounts)
+  const owner = sqliteHost(filename)
+  await owner.raw('DROP TABLE accounts')
+  await owner.destroy()
+  await t.rejects(async () => { for await (const step of rows) t.fail(String(step.length)) },
+    { constructor: Refusal, message: /^the table can not be read: .*no such table: accounts$/ })
+
+  const text = join(await temporaryDirectory(t), 'text')
+  await writeFile(text, 'secret'.repeat(1000))
+  const noDatabase = openSource(`sqlite:${text}`)
+  t.teardown(() => noDatabase.knex.destroy())
+  await t.rejects(readTable(noDatabase, accounts),
+    new Refusal('the table can not be read: the file is no SQLite database (SQLITE_NOTADB)'))
+
+  const name = `gone_${temporarySchema(t)}`
+  await sql(`CREATE DATABASE ${name}`)
+  t.teardown(() => sql(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
+  const url = new URL(pgUrl())
+  url.pathname = `/${name}`
+  const postgres = openSource(url.href)
+  t.teardown(() => postgres.knex.destroy())
+  await postgres.knex.raw("CREATE TABLE accounts AS SELECT 1 AS id, 'secret' AS full_name, 'secret' AS email")
+  const reader = await readTable(postgres, accounts)
+  await sql(`DROP DATABASE ${name} WITH (FORCE)`)
+  const error = await (async () => { for await (const step of reader.rows) t.fail(String(step.length)) })()
+    .catch((thrown: unknown) => thrown)
+  t.match(failureOf(error), { exitCode: 3, message: /^the table can not be read: the database [^:]*\(\w+\)$/ })
 })

@@ -113,6 +113,8 @@ for (const { name, create } of databases) {
       [['--key', 'plan'], 1, /^the column of --key is NULL in some rows\n$/],
       [['--key', 'changed_at'], 1, /^the column of --key has a value twice/],
       [['--where', 'nothing ='], 1, /^the table can not be read/],
+      [['--from', 'postgres://secret:secret@127.0.0.1:1/secret'], 3,
+        /^the table can not be read: the database cannot be reached or is busy \(ECONNREFUSED\)\n$/],
       [['--from', 'mysql://root:hunter2@db/x'], 2, /^--from must be postgres/],
       [['--from', 'sqlite:/none/at/all.db'], 2, /^there is no file at the path of --from\n$/]
     ] as const) t.match(await adopt(...given), { code, out: '', err }, given.join(' '))

@@ -12,6 +12,14 @@ test('refuses a wrong command line, and repeats none of its values', async (t) =
   const create = (...more: string[]) => ['keys', 'create', '-d', database, ...more]
   const wrong: Array<[args: string[], message: RegExp, env?: Record<string, string>]> = [
     [['check'], /^name the database: --database <url>, or the environment variable DATABASE_URL\n$/],
+    [
+      ['check', '--databse=mysql://secret@host/x'],
+      /^error: unknown option '--databse'\nAdd --help/
+    ],
+    [
+      ['export', '--format', "secret's"],
+      /^error: option '--format <format>' argument is invalid\. Allowed choices are ndjson, csv/
+    ],
     [['check', '-d', 'mysql://secret@host/x'], /^the database must be postgres:/],
     [['check', '-d', `sqlite:${directory}/other.db`], /^there is no file at this path/],
     [['check', '-d', database, '--schema', 'x'], /^--schema and --pooler are for PostgreSQL\n$/],
@@ -52,7 +60,7 @@ test('a database that can not be reached is exit code 3, and its password is not
   t.strictSame(await run(['check', '-d', 'postgres://user:secret@127.0.0.1:1/x']), {
     code: 3,
     out: '',
-    err: 'the database can not be reached, or is busy (ECONNREFUSED)\n'
+    err: 'the database cannot be reached or is busy (ECONNREFUSED)\n'
   })
 })
 

@@ -85,6 +85,11 @@ const MESSAGES = new Map([
   ['ENOTFOUND', 'the host of the database is unknown'],
   ['ERR_INVALID_URL', 'the connection URI is malformed: escape special characters in its password'],
   ['SQLITE_CANTOPEN', 'the database file cannot be opened or created'],
+  ['SQLITE_READONLY', 'the database file cannot be written'],
+  ['SQLITE_READONLY_DIRECTORY', 'the directory of the database file cannot be written'],
+  ['SQLITE_FULL', 'the disk of the database is full'],
+  ['53100', 'the disk of the database is full'],
+  ['SQLITE_CORRUPT', 'the database file is damaged: restore it from a backup'],
   ['SQLITE_NOTADB', 'the file is no SQLite database']
 ])
 
@@ -120,6 +125,18 @@ export function isConflict (error: unknown): boolean {
   return CONFLICTS.includes(property(error, isStorageError(error) ? 'driverCode' : 'code') ?? '')
 }
 
+/** Turns what a driver or Knex threw into `unavailable` or `fault`. Only its code is kept. */
+export function ofDriver (error: unknown): StorageError {
+  const message = property(error, 'message') ?? ''
+  const code = codeOf(error) ?? (LOST_MESSAGE.test(message) ? 'ECONNRESET' : undefined)
+  const isPassingCode = code !== undefined &&
+    (PASSING_CODES.includes(code) || [PASSING_SQLSTATE, PASSING_SQLITE, PASSING_TLS].some((each) => each.test(code)))
+  const passes = isPassingCode || property(error, 'name') === 'KnexTimeoutError' || PASSING_MESSAGE.test(message)
+  const usual = passes ? 'the database cannot be reached or is busy' : 'the database refused a statement'
+  const text = `${MESSAGES.get(code ?? '') ?? usual} (${code ?? 'no code'})`
+  return new StorageError(passes ? 'unavailable' : 'fault', text, code)
+}
+
 /**
  * Turns what a driver or Knex threw into a StorageError. Only the code is kept: their messages and details hold SQL and
  * values in clear.
@@ -132,12 +149,5 @@ export function toStorageError (error: unknown, names: Names): StorageError {
     // Whoever knows the fields replaces the index by the name of the field.
     return new StorageError('field_taken', 'another user has the value of a unique field', undefined, index)
   }
-  const message = property(error, 'message') ?? ''
-  const code = codeOf(error) ?? (LOST_MESSAGE.test(message) ? 'ECONNRESET' : undefined)
-  const isPassingCode = code !== undefined &&
-    (PASSING_CODES.includes(code) || [PASSING_SQLSTATE, PASSING_SQLITE, PASSING_TLS].some((each) => each.test(code)))
-  const passes = isPassingCode || property(error, 'name') === 'KnexTimeoutError' || PASSING_MESSAGE.test(message)
-  const usual = passes ? 'the database cannot be reached or is busy' : 'the database refused a statement'
-  const text = `${MESSAGES.get(code ?? '') ?? usual} (${code ?? 'no code'})`
-  return new StorageError(passes ? 'unavailable' : 'fault', text, code)
+  return ofDriver(error)
 }
