@@ -36,22 +36,27 @@ export async function tailEvents (
     pageSize: { default: PAGE, max: PAGE },
     hasUser: async () => false
   })
-  const print = (event: LoggedEvent): void => output.json ? output.value(event) : output.line(lineOf(event))
+  async function print (events: readonly LoggedEvent[]): Promise<void> {
+    for (const event of events) await (output.json ? output.value(event) : output.line(lineOf(event)))
+  }
   const query = { ...(after !== undefined && { after }), ...(type !== undefined && { type }) }
   if (follow) {
     const parts = await service.follow(query)
     // A process that only waits for events would end.
     const waiting = setInterval(() => {}, 60_000)
     try {
-      for await (const { events } of parts(signal)) events.forEach(print)
+      for await (const { events } of parts(signal)) {
+        await print(events)
+        if (!output.isWhole()) return
+      }
     } finally {
       clearInterval(waiting)
     }
     return
   }
-  for (let next: object = query, more = true; more && !signal.aborted;) {
+  for (let next: object = query, more = true; more && !signal.aborted && output.isWhole();) {
     const page = await service.feed({ ...next })
-    page.events.forEach(print)
+    await print(page.events)
     more = page.more
     next = { ...query, after: page.events.at(-1)?.id }
   }

@@ -51,14 +51,15 @@ async function writeFile (path: string, texts: AsyncIterable<string>): Promise<v
   }
 }
 
-/** Writes to a stream that stays open. Whoever reads it may have enough, such as `head`. */
-async function writeTo (stream: NodeJS.WritableStream, texts: AsyncIterable<string>): Promise<void> {
-  await pipeline(Readable.from(texts), stream, { end: false }).catch((error: unknown) => {
-    if (Object(error).code !== 'EPIPE') throw error
-  })
+/** Writes to standard output, until its reader has enough. */
+async function writeAnswer (output: Output, texts: AsyncIterable<string>): Promise<void> {
+  for await (const text of texts) {
+    await output.text(text)
+    if (!output.isWhole()) return
+  }
 }
 
-/** Exports users to a file, or to standard output. @throws UsageError, UsersError */
+/** Exports users to a file, or to standard output. @throws UsageError, Refusal, UsersError */
 export async function exportUsers (storage: Storage, output: Output, options: ExportOptions): Promise<void> {
   const { fields: schema, output: path } = options
   const fields = schema === undefined ? null : await fieldsIn(schema)
@@ -86,6 +87,6 @@ export async function exportUsers (storage: Storage, output: Output, options: Ex
   })
   const given = QUERY.flatMap((name) => options[name] === undefined ? [] : [[name, options[name]] as const])
   const texts = open(Object.fromEntries(given)).texts()
-  await (path === undefined ? writeTo(process.stdout, texts) : writeFile(path, texts))
+  await (path === undefined ? writeAnswer(output, texts) : writeFile(path, texts))
   if (path !== undefined) output.note(`exported ${count} ${count === 1 ? 'user' : 'users'}`)
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { IN_PROCESS } from '../lib/core/context.ts'
 import { newEvent } from '../lib/core/new-event.ts'
 import { isStorageError } from '../lib/core/storage-error.ts'
@@ -59,16 +58,6 @@ export async function fieldsOfOptions (
   return fields === undefined ? null : fieldsIn(fields, unique)
 }
 
-/** Writes to standard output, and waits while nobody takes it. Whoever reads it may have enough, such as `head`. */
-function createWriter (): (text: string) => Promise<void> {
-  let isRead = true
-  process.stdout.on('error', () => { isRead = false })
-  return async (text) => {
-    if (!isRead || text === '' || process.stdout.write(text)) return
-    await once(process.stdout, 'drain').catch(() => {})
-  }
-}
-
 function resultText (called: string, { status, id, problem }: ImportResult): string {
   const why = problem?.errors?.map(lineOf).join(', ') ?? problem?.detail ?? id
   return `${called}: ${status}${why === undefined ? '' : `: ${why}`}\n`
@@ -103,7 +92,6 @@ export async function importUsers (
   const { report = 'faults' } = options
   const { summary, results } = createImports({ storage, fields, publish () {}, makeEvent })(settingsOf(options))
   const progress = createProgress(process.stderr)
-  const write = createWriter()
   let done = 0
   let lacksSchema = false
   try {
@@ -112,8 +100,10 @@ export async function importUsers (
       const text = namedResults(some, report).map((result) => output.json
         ? `${JSON.stringify({ ...result, ...more(result.line) })}\n`
         : resultText(called(result.line), result)).join('')
-      if (text !== '') progress.clear()
-      await write(text)
+      if (text !== '') {
+        progress.clear()
+        await output.text(text)
+      }
       onResults(some)
       done += some.length
       progress.show(done, part())
@@ -121,7 +111,7 @@ export async function importUsers (
   } finally {
     progress.clear()
   }
-  await write(output.json ? summaryLine(summary) : summaryText(summary))
+  await output.text(output.json ? summaryLine(summary) : summaryText(summary))
   if (lacksSchema) output.note('members of your own need --fields <file>')
   const { refused } = summary
   if (refused > 0) throw new Refusal(refused === 1 ? '1 user was refused' : `${refused} users were refused`)

@@ -9,7 +9,7 @@ import type { Storage } from '../lib/core/storage.ts'
 import { keyOptions } from '../lib/options.ts'
 import { secretOf } from './environment.ts'
 import { UsageError } from './failure.ts'
-import { type Output, tableOf } from './output.ts'
+import { type Output, tableOf, writeOnce } from './output.ts'
 
 /** An option that the server which uses the keys has too. */
 export interface KeyOptions {
@@ -48,12 +48,13 @@ export function keysOf (
   })
 }
 
-function show (output: Output, made: NewApiKey): void {
-  const { key, ...record } = made
-  if (output.json) return output.value(made)
-  const expiry = record.expiresAt === undefined ? 'never expires' : `expires ${record.expiresAt}`
-  output.note(`${record.id}  ${record.scopes.join(' ')}  ${expiry}\nThe key, shown only now:`)
-  output.line(key)
+async function show (output: Output, made: NewApiKey): Promise<void> {
+  const { key, id, scopes, expiresAt } = made
+  const lost = `${id} was made, and its text is lost: revoke it with fastify-users keys revoke ${id}`
+  if (output.json) return writeOnce(output, JSON.stringify(made), lost)
+  const expiry = expiresAt === undefined ? 'never expires' : `expires ${expiresAt}`
+  output.note(`${id}  ${scopes.join(' ')}  ${expiry}\nThe key, shown only now:`)
+  await writeOnce(output, key, lost)
 }
 
 /** Seconds, given as such or with a unit: 90, 15m, 24h, 30d. */
@@ -84,7 +85,7 @@ export async function createKey (keys: ApiKeysService, output: Output, options: 
   if (known?.length !== wanted?.length) {
     throw new UsageError(`--scopes must be some of ${SCOPES.join(', ')}, separated by commas`)
   }
-  show(output, await keys.create({
+  await show(output, await keys.create({
     name,
     ...(known !== undefined && { scopes: known }),
     ...(expiresIn !== undefined && { expiresIn: secondsOf(expiresIn) }),
@@ -109,7 +110,7 @@ export async function listKeys (keys: ApiKeysService, output: Output): Promise<v
   if (output.json) return output.value(all)
   const now = Date.now()
   const heads = ['ID', 'NAME', 'STATE', 'SCOPES', 'START', 'CREATED', 'EXPIRES', 'LAST USED']
-  output.line(tableOf(heads, all.map((key) => {
+  await output.line(tableOf(heads, all.map((key) => {
     const { id, name, scopes, start, createdAt, expiresAt = 'never', lastUsedAt = '-' } = key
     return [id, name, stateOf(key, now), scopes.join(' '), start, createdAt, expiresAt, lastUsedAt]
   })))
@@ -122,12 +123,12 @@ export async function rotateKey (
   id: string,
   { overlap }: { overlap?: string }
 ): Promise<void> {
-  show(output, await keys.rotate(id, overlap === undefined ? {} : { overlap: secondsOf(overlap) }))
+  await show(output, await keys.rotate(id, overlap === undefined ? {} : { overlap: secondsOf(overlap) }))
 }
 
 /** Revokes a key. @throws UsersError */
 export async function revokeKey (keys: ApiKeysService, output: Output, id: string): Promise<void> {
   const key = await keys.revoke(id)
-  if (output.json) output.value(key)
-  else output.line(`${key.id} is revoked. Servers that cached it refuse it within keyCache, 5 seconds by default.`)
+  if (output.json) return output.value(key)
+  await output.line(`${key.id} is revoked. Servers that cached it refuse it within keyCache, 5 seconds by default.`)
 }

@@ -2,19 +2,27 @@
 import { createRequire } from 'node:module'
 import { CommanderError } from 'commander'
 import { EXIT, failureOf } from './failure.ts'
+import { createOutput } from './output.ts'
 import { buildProgram } from './program.ts'
 
 const { version }: { version: string } = createRequire(import.meta.url)('fastify-users/package.json')
 
-try {
-  await buildProgram(version).parseAsync()
-} catch (error) {
-  if (error instanceof CommanderError) {
-    // commander has printed the message.
-    process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage
-  } else {
-    const { message, exitCode } = failureOf(error)
-    process.stderr.write(`${message}\n`)
-    process.exitCode = exitCode
-  }
+// Whoever writes gets the error. Without a listener it would end the process first.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+
+function end (error: unknown): void {
+  const { message, exitCode } = failureOf(error)
+  process.stderr.write(`${message}\n`)
+  process.exitCode = exitCode
 }
+
+// commander writes it in parts.
+let help = ''
+try {
+  await buildProgram(version, (text) => { help += text }).parseAsync()
+} catch (error) {
+  // commander has printed its own message.
+  if (!(error instanceof CommanderError)) end(error)
+  else if (error.exitCode !== 0) process.exitCode = EXIT.usage
+}
+await createOutput(false).text(help).catch(end)

@@ -120,13 +120,13 @@ function addSchemaCommands (program: Command): void {
     ))
 }
 
-/** Builds the command line. Commands throw what `failureOf` handles. */
-export function buildProgram (version: string): Command {
+/** Builds the command line. `writeHelp` gets the help and the version. Commands throw what `failureOf` handles. */
+export function buildProgram (version: string, writeHelp: (text: string) => void): Command {
   const program = new Command('fastify-users')
     .description('Manages the API keys, webhooks and tables of fastify-users, moves users in and out, prints events.')
     .version(version)
     .exitOverride()
-    .configureOutput({ outputError: (message, write) => write(withoutValues(message)) })
+    .configureOutput({ writeOut: writeHelp, outputError: (message, write) => write(withoutValues(message)) })
     .showHelpAfterError('Add --help to see the usage.')
     .addHelpText('after', EXIT_CODES)
   addKeyCommands(program)

@@ -38,14 +38,15 @@ export async function migrate (
   ]
   if (output.json) return output.value({ version, applied })
   if (applied.length === 0) return output.line(`The schema is at version ${version} already.`)
-  output.line([...applied.map((name) => `applied: ${name}`), `The schema is at version ${version} now.`].join('\n'))
+  const lines = [...applied.map((name) => `applied: ${name}`), `The schema is at version ${version} now.`]
+  await output.line(lines.join('\n'))
 }
 
 /** Shows the migrations to apply. @throws Refusal if there are any, StorageError */
 export async function migrationStatus (storage: KnexStorage, output: Output): Promise<void> {
   const { version, latest, pending } = await storage.inspect()
-  if (output.json) output.value({ version, latest, pending })
-  else output.line(`version ${version} of ${latest}${pending.map((name) => `\npending: ${name}`).join('')}`)
+  if (output.json) await output.value({ version, latest, pending })
+  else await output.line(`version ${version} of ${latest}${pending.map((name) => `\npending: ${name}`).join('')}`)
   if (version > latest) throw new Refusal('The tables are newer than this code: install a newer fastify-users.')
   if (pending.length > 0) throw new Refusal('Apply them: fastify-users migrate')
 }
@@ -67,8 +68,8 @@ export async function rollback (storage: KnexStorage, output: Output, { to, yes 
     throw new Refusal(`${lost} would be lost: take a backup, then confirm with --yes.`)
   }
   await storage.rollback(version)
-  if (output.json) output.value({ version })
-  else output.line(`The schema is at version ${version} now.`)
+  if (output.json) await output.value({ version })
+  else await output.line(`The schema is at version ${version} now.`)
 }
 
 function problemsIn ({ version, latest, pending, missing, unindexed, notUnique }: SchemaReport): string[] {
@@ -116,9 +117,9 @@ export async function check (
   if (isCurrent && fix) await storage.rebuildCounts()
   const counts = isCurrent ? await storage.verifyCounts() : null
   const problems = [...problemsIn(schema), ...problemsOfCounts(counts)]
-  if (output.json) output.value({ ...schema, counts, problems })
+  if (output.json) await output.value({ ...schema, counts, problems })
   else if (problems.length === 0 && counts !== null) {
-    output.line(`No problems: schema version ${schema.version}, ${counts.users} users, every number right.`)
+    await output.line(`No problems: schema version ${schema.version}, ${counts.users} users, every number right.`)
   }
   if (problems.length > 0) throw new Refusal(problems.join('\n'))
 }

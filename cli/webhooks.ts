@@ -8,7 +8,7 @@ import { createWebhooksService, type WebhooksService } from '../lib/webhooks/ser
 import { createTargets } from '../lib/webhooks/targets.ts'
 import { isLogged } from './keys.ts'
 import { Refusal, UsageError } from './failure.ts'
-import { type Output, tableOf } from './output.ts'
+import { type Output, tableOf, writeOnce } from './output.ts'
 
 const PAGE = 100
 
@@ -57,7 +57,7 @@ export async function listWebhooks (webhooks: WebhooksService, output: Output): 
     if (!more) break
   }
   if (output.json) return output.value(all)
-  output.line(tableOf(['ID', 'URL', 'TYPES', 'STATE', 'CREATED'], all.map((webhook) => {
+  await output.line(tableOf(['ID', 'URL', 'TYPES', 'STATE', 'CREATED'], all.map((webhook) => {
     const { id, url, types, createdAt } = webhook
     return [id, url, types.length === 0 ? 'all' : types.join(' '), stateOf(webhook), createdAt]
   })))
@@ -75,10 +75,12 @@ export async function createWebhook (
     ...(types !== undefined && { types: types.split(',').map((type) => type.trim()) }),
     ...(description !== undefined && { description })
   })
-  if (output.json) return output.value({ ...webhook, secret })
+  const lost = `${webhook.id} was made, and its secret is lost: ` +
+    `make another with POST /webhooks/${webhook.id}/rotate-secret`
+  if (output.json) return writeOnce(output, JSON.stringify({ ...webhook, secret }), lost)
   const silent = await isLogged(storage) ? '' : '\nThere are no events yet: does the server have the option eventLog?'
   output.note(`${webhook.id}  ${webhook.url}${silent}\nThe secret, shown only now:`)
-  output.line(secret)
+  await writeOnce(output, secret, lost)
 }
 
 /** Delivers events again. @throws UsersError */
@@ -90,6 +92,6 @@ export async function replayWebhook (
 ): Promise<void> {
   const start = { ...(after !== undefined && { after }), ...(since !== undefined && { since }) }
   const webhook = await webhooks.replay(id, start)
-  if (output.json) output.value(webhook)
-  else output.line(`${webhook.id}: the running servers deliver these events again within a few seconds.`)
+  if (output.json) await output.value(webhook)
+  else await output.line(`${webhook.id}: the running servers deliver these events again within a few seconds.`)
 }

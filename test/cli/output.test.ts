@@ -1,0 +1,98 @@
+// Standard output that is closed or can not be written: the built program ends quietly, or says what is lost.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { open, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import Fastify from 'fastify'
+import { test, type Test } from 'tap'
+import users from '../../lib/index.ts'
+import { databases, PROGRAM, run } from '../helpers/cli.ts'
+import { plainNode } from '../helpers/plain-node.ts'
+import { temporaryDirectory } from '../helpers/stores.ts'
+import '../helpers/watch-all.ts'
+
+interface Ended { code: number | null, err: string }
+
+/** A database with tables, and the program on it with an output that refuses what is written. */
+async function withDatabase (t: Test) {
+  const [database] = databases
+  if (database === undefined) throw new Error('there is no database')
+  const { url, ...more } = await database.create(t)
+  const env = { PATH: String(process.env['PATH']), DATABASE_URL: url }
+  await run(['migrate'], env)
+  const directory = await temporaryDirectory(t)
+  const file = join(directory, 'user.ndjson')
+  await writeFile(file, '{"name":"Ann","email":"ann@example.org"}\n')
+
+  async function ended (stdout: 'pipe' | number, stderr: 'pipe' | number, args: readonly string[]): Promise<Ended> {
+    const [node, given] = plainNode(PROGRAM, ...args)
+    const child = spawn(node, given, { env, stdio: ['ignore', stdout, stderr] })
+    child.stdout?.destroy()
+    let err = ''
+    child.stderr?.setEncoding('utf8').on('data', (text) => { err += text })
+    const [code] = await once(child, 'close')
+    return { code, err }
+  }
+  // What is opened for reading alone can not be written: EBADF.
+  const unwritable = await open(file, 'r')
+  t.teardown(() => unwritable.close())
+  return {
+    ...more,
+    file,
+    cli: (...args: string[]) => run(args, env),
+    closed: (...args: string[]) => ended('pipe', 'pipe', args),
+    full: (...args: string[]) => ended(unwritable.fd, 'pipe', args),
+    silenced: (...args: string[]) => ended('pipe', unwritable.fd, args)
+  }
+}
+
+test('ends quietly if the reader of the answer has enough, such as head', async (t) => {
+  const { closed, cli, file, open } = await withDatabase(t)
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(users, { storage: open(), eventLog: true })
+  await app.users.create({ name: 'Bob', email: 'bob@example.org' })
+  for (const args of [
+    ['events', 'tail'], ['events', 'tail', '--follow'], ['keys', 'list'], ['keys', 'list', '--json'], ['check'],
+    ['check', '--json'], ['migrate'], ['migrate', 'status'], ['webhooks', 'list'], ['export'], ['import', file],
+    ['--help']
+  ]) t.strictSame(await closed(...args), { code: 0, err: '' }, args.join(' '))
+  t.match((await cli('export')).out, /Ann/, 'an import goes on')
+  t.match(await closed('check', '--filterable', 'plan', '--json'), { code: 1, err: /have no index/ })
+})
+
+test('says that standard output can not be written', async (t) => {
+  const { full, silenced, file } = await withDatabase(t)
+  for (const args of [
+    ['keys', 'list'], ['check'], ['check', '--json'], ['migrate'], ['migrate', 'status', '--json'],
+    ['migrate', 'rollback', '--to', '1', '--json'], ['webhooks', 'list', '--json'],
+    ['import', file], ['import', file, '--report', 'all'], ['export'], ['--help'], ['keys', '--help'], ['--version']
+  ]) t.strictSame(await full(...args), { code: 1, err: 'standard output can not be written (EBADF)\n' }, args.join(' '))
+  t.match(await silenced('keys', 'revoke', 'key_x'), { code: 1 }, 'nobody can be told')
+})
+
+test('says which key or webhook was made if its secret could not be written, and what to do', async (t) => {
+  const { full, closed, cli } = await withDatabase(t)
+  const idOf = ({ err }: Ended) => /(?:key|whk)_\w{26}/.exec(err)?.[0] ?? 'no id'
+  const lost = (id: string) => `${id} was made, and its text is lost: revoke it with fastify-users keys revoke ${id}\n`
+  for (const more of [[], ['--json']]) {
+    for (const [made, why] of [
+      [await closed('keys', 'create', '--name', 'ci', ...more), ''],
+      [await full('keys', 'create', '--name', 'ci', ...more), 'standard output can not be written (EBADF)\n']
+    ] as const) {
+      t.equal(made.code, 1)
+      const id = idOf(made)
+      t.equal(made.err.slice(more.length === 0 ? made.err.indexOf('now:\n') + 5 : 0), why + lost(id))
+      t.match(await cli('keys', 'revoke', id), { code: 0 })
+    }
+    const { id } = JSON.parse((await cli('keys', 'create', '--name', 'old', '--json')).out)
+    const rotated = await closed('keys', 'rotate', id, ...more)
+    t.match(rotated, { code: 1, err: `${idOf(rotated)} was made, and its text is lost` })
+    t.not(idOf(rotated), id)
+    const target = ['--url', 'http://127.0.0.1:1/', '--allow-http', '--allow-networks', '127.0.0.0/8']
+    const webhook = await closed('webhooks', 'create', ...target, ...more)
+    t.equal(webhook.code, 1)
+    t.ok(webhook.err.endsWith(`${idOf(webhook)} was made, and its secret is lost: ` +
+      `make another with POST /webhooks/${idOf(webhook)}/rotate-secret\n`), webhook.err)
+  }
+})
