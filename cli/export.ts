@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { lstat, rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { UsersError } from '../lib/core/errors.ts'
 import type { Storage, UserRecord } from '../lib/core/storage.ts'
 import { NO_FIELDS } from '../lib/fields/fields-schema.ts'
-import { createExports } from '../lib/transfer/export.ts'
+import { createExports, type Export } from '../lib/transfer/export.ts'
 import { createPresenter } from '../lib/users/presenter.ts'
 import { createUsersService } from '../lib/users/service.ts'
 import { UsageError } from './failure.ts'
@@ -36,6 +37,18 @@ const asStored = {
     JSON.stringify({ id, name, email, ...fields, createdAt, updatedAt })
 }
 
+const namesUnknownColumn = (error: unknown): boolean => error instanceof UsersError &&
+  error.errors?.some(({ parameter, code }) => parameter === 'columns' && code === 'choice') === true
+
+/** Refuses what a file would take the place of: without a device such as /dev/null, the machine is broken. */
+async function requireReplaceable (path: string): Promise<void> {
+  const found = await lstat(path).catch(() => null)
+  if (found?.isFile() === false) {
+    throw new UsageError('--output must be a file, or a path where there is nothing: a link, a device, a pipe or a ' +
+      'directory is not replaced; - is standard output')
+  }
+}
+
 /** Writes a file that appears when it is whole. */
 async function writeFile (path: string, texts: AsyncIterable<string>): Promise<void> {
   // A file or link that is there already would keep its mode, or lead elsewhere.
@@ -61,7 +74,8 @@ async function writeAnswer (output: Output, texts: AsyncIterable<string>): Promi
 
 /** Exports users to a file, or to standard output. @throws UsageError, Refusal, UsersError */
 export async function exportUsers (storage: Storage, output: Output, options: ExportOptions): Promise<void> {
-  const { fields: schema, output: path } = options
+  const { fields: schema, output: path = '-' } = options
+  if (path !== '-') await requireReplaceable(path)
   const fields = schema === undefined ? null : await fieldsIn(schema)
   const warn = (_details: object, message: string): void => output.note(message)
   const users = createUsersService({
@@ -82,11 +96,17 @@ export async function exportUsers (storage: Storage, output: Output, options: Ex
   const open = createExports({
     users,
     presenter: { user: counting(shown.user), userJson: counting(shown.userJson) },
-    fields: fields?.schema ?? NO_FIELDS,
-    isOpen: fields === null
+    fields: fields?.schema ?? NO_FIELDS
   })
   const given = QUERY.flatMap((name) => options[name] === undefined ? [] : [[name, options[name]] as const])
-  const texts = open(Object.fromEntries(given)).texts()
-  await (path === undefined ? writeAnswer(output, texts) : writeFile(path, texts))
-  if (path !== undefined) output.note(`exported ${count} ${count === 1 ? 'user' : 'users'}`)
+  let opened: Export
+  try {
+    opened = open(Object.fromEntries(given))
+  } catch (error) {
+    if (fields === null && namesUnknownColumn(error)) output.note('columns of your own need --fields <file>')
+    throw error
+  }
+  if (path === '-') return writeAnswer(output, opened.texts())
+  await writeFile(path, opened.texts())
+  output.note(`exported ${count} ${count === 1 ? 'user' : 'users'}`)
 }

@@ -20,8 +20,6 @@ export interface ExportParts {
   users: Pick<UsersService, 'snapshot'>
   presenter: Pick<Presenter, 'user' | 'userJson'>
   fields: FieldsSchema
-  /** True if members that nobody has declared can be chosen too. */
-  isOpen?: boolean
   loadCsv?: () => CsvWriter
 }
 
@@ -106,7 +104,7 @@ function ndjsonFormat ({ presenter: { user, userJson } }: ExportParts, names: re
 
 /** Makes the function that opens an export. It throws UsersError alone, `validation_failed` before anything is read. */
 export function createExports (parts: ExportParts) {
-  const { users, fields, isOpen = false, loadCsv = loadCsvWriter } = parts
+  const { users, fields, loadCsv = loadCsvWriter } = parts
   const table = tableColumns(fields)
   const members = memberNames(fields)
 
@@ -126,7 +124,7 @@ export function createExports (parts: ExportParts) {
   }
 
   function ndjsonOf (names: readonly string[] | null, faults: Fault[]): Format {
-    faults.push(...columnFaults(names ?? [], (name) => name !== '' && (isOpen || members.includes(name))))
+    faults.push(...columnFaults(names ?? [], (name) => members.includes(name)))
     return ndjsonFormat(parts, names)
   }
 

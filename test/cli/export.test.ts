@@ -1,8 +1,9 @@
 // fastify-users export: the built program.
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { test } from 'tap'
 import { keysOf, userOf } from '../../adapters/testing/values.ts'
 import { databases, PROGRAM, run } from '../helpers/cli.ts'
@@ -30,7 +31,10 @@ for (const { name, create } of databases) {
     t.strictSame(await cli('export'), { code: 0, out: lines.join(''), err: '' })
     t.equal((await cli('export', '--sort', '-createdAt', '--q', 'user')).out, lines.toReversed().join(''))
     t.equal((await cli('export', '--email', 'user2@example.org')).out, lines[1])
-    t.equal((await cli('export', '--columns', 'plan,name')).out,
+    t.equal((await cli('export', '-o', '-')).out, lines.join(''), '- is standard output')
+    const stored = join(directory, 'stored.json')
+    await writeFile(stored, '{"type":"object","properties":{"plan":{},"address":{},"old":{}}}')
+    t.equal((await cli('export', '--columns', 'plan,name', '--fields', stored)).out,
       '{"plan":"pro","name":"User 1"}\n{"plan":"free","name":"User 2"}\n{"name":"User 3"}\n')
     t.equal((await cli('export', '--format', 'csv', '--columns', 'name,email')).out,
       'name,email\r\nUser 1,User1@Example.org\r\nUser 2,User2@Example.org\r\nUser 3,User3@Example.org\r\n')
@@ -47,14 +51,19 @@ for (const { name, create } of databases) {
     t.equal((await stat(file)).mode & 0o777, 0o600)
     t.equal((await cli('export', '-o', file, '--q', 'User 1')).err, 'exported 1 user\n')
     t.equal(await readFile(file, 'utf8'), lines[0])
-    t.strictSame((await readdir(directory)).sort(), ['fields.json', 'users.ndjson'])
+    t.strictSame((await readdir(directory)).sort(), ['fields.json', 'stored.json', 'users.ndjson'])
 
+    const unknownColumn = 'columns of your own need --fields <file>\n' +
+      'columns must be names of columns, separated by commas\n'
     for (const [given, err] of [
       [['--format', 'xml'], /Allowed choices are ndjson, csv/],
       [['--q', 'x'], /^q must have at least 2 characters\n$/],
       [['--email', 'x'], /^email must be/],
-      [['--columns', 'id,'], /^columns must be names of columns/],
-      [['--columns', 'plan', '--format', 'csv'], /^columns must be names of columns/],
+      [['--columns', 'id,'], new RegExp(`^${unknownColumn}$`)],
+      [['--columns', 'id,id'], /^columns must not name a column twice\n$/],
+      [['--columns', 'emial'], new RegExp(`^${unknownColumn}$`)],
+      [['--columns', 'plan', '--format', 'csv'], new RegExp(`^${unknownColumn}$`)],
+      [['--columns', 'emial', '--fields', schema], /^columns must be names of columns/],
       [['--fields', file], /^--fields must be a file with the JSON Schema/],
       [['--fields', join(directory, 'none')], /^--fields must be a file with the JSON Schema/],
       [['-o', join(directory, 'none', 'x')], /^the file of --output can not be written \(ENOENT\)\n$/]
@@ -95,15 +104,40 @@ test('writes a file that nobody else can read, whatever is beside it', async (t)
   await writeFile(at('open.partial'), '')
   await chmod(at('open.partial'), 0o644)
   await symlink(at('mine'), at('linked.partial'))
-  await mkdir(at('taken'))
   for (const file of [at('open'), at('linked')]) {
     t.strictSame(await cli('export', '-o', file), { code: 0, out: '', err: 'exported 0 users\n' })
     t.equal((await lstat(file)).mode & 0o777, 0o600)
   }
   t.equal(await readFile(at('mine'), 'utf8'), 'mine')
-  t.strictSame(await cli('export', '-o', at('taken')), {
-    code: 2, out: '', err: 'the file of --output can not be written (EISDIR)\n'
-  })
   t.strictSame((await readdir(directory)).sort(),
-    ['linked', 'linked.partial', 'mine', 'open', 'open.partial', 'taken'], 'leaves nothing of its own')
+    ['linked', 'linked.partial', 'mine', 'open', 'open.partial'], 'leaves nothing of its own')
+})
+
+test('replaces nothing but files', async (t) => {
+  const [database] = databases
+  if (database === undefined) throw new Error('there is no database')
+  const { url } = await database.create(t)
+  const directory = await temporaryDirectory(t)
+  const at = (name: string) => join(directory, name)
+  await run(['migrate'], { DATABASE_URL: url })
+  // Stands for a device, which only root can make.
+  await promisify(execFile)('mkfifo', [at('pipe')])
+  await symlink(at('pipe'), at('linked pipe'))
+  await writeFile(at('mine'), 'mine')
+  await symlink(at('mine'), at('linked file'))
+  await symlink(at('nothing'), at('linked nothing'))
+  await mkdir(at('directory'))
+  const before = (await readdir(directory)).sort()
+  for (const name of before.filter((each) => each !== 'mine')) {
+    t.strictSame(await run(['export', '-o', at(name)], { DATABASE_URL: url }), {
+      code: 2,
+      out: '',
+      err: '--output must be a file, or a path where there is nothing: a link, a device, a pipe or a directory is ' +
+        'not replaced; - is standard output\n'
+    }, name)
+  }
+  t.strictSame((await readdir(directory)).sort(), before)
+  t.ok((await lstat(at('pipe'))).isFIFO())
+  t.ok((await lstat(at('linked pipe'))).isSymbolicLink())
+  t.equal(await readFile(at('linked file'), 'utf8'), 'mine')
 })

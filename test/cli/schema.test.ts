@@ -1,4 +1,6 @@
 // fastify-users migrate and check: the built program, a process for each call.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'tap'
 import { databases, run } from '../helpers/cli.ts'
 
@@ -87,6 +89,8 @@ for (const { name, create } of databases) {
     t.teardown(() => storage.close())
     const allRight = 'No problems: schema version 1, 0 users, every number right.\n'
     t.strictSame(await cli('check'), { code: 0, out: allRight, err: '' })
+    const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'command-line.md'), 'utf8')
+    t.match(page, (await cli('check', '--json')).out, 'its page shows the whole answer')
 
     await execute(`DROP INDEX @${INDEX}`)
     t.strictSame((await storage.inspect()).missing, [INDEX])
