@@ -34,8 +34,10 @@ export function keysOf (
   { keyPrefix: prefix }: KeyOptions,
   isLogged: boolean
 ): ApiKeysService {
-  const secret = secretOf('FASTIFY_USERS_PEPPER')?.split(',')
-  const given = { ...(prefix !== undefined && { keyPrefix: prefix }), ...(secret !== undefined && { pepper: secret }) }
+  // The standalone service takes an empty variable for none too.
+  const secret = secretOf('FASTIFY_USERS_PEPPER') ?? ''
+  const pepper = secret === '' ? undefined : secret.split(',')
+  const given = { ...(prefix !== undefined && { keyPrefix: prefix }), ...(pepper !== undefined && { pepper }) }
   const { keyPrefix, pepper: peppers } = readOptions('fastify-users: keys', keyOptions, given)
   return createApiKeysService({
     storage,

@@ -47,6 +47,9 @@ for (const { name, create } of databases) {
     })
     t.equal(await statusOf(successor.key), 401)
 
+    const unpeppered = await run(['keys', 'list', '--json', ...args], { DATABASE_URL: url, FASTIFY_USERS_PEPPER: '' })
+    t.match(unpeppered, { code: 0, err: '' }, 'an empty pepper is none, as for the standalone service')
+
     const unlimited = await cli('keys', 'create', '-n', 'for ever', '--no-expires', '--json', '--key-prefix', 'acme')
     const forever = JSON.parse(unlimited.out)
     t.strictSame([forever.expiresAt, forever.key.slice(0, 5)], [undefined, 'acme_'])
