@@ -38,6 +38,32 @@ export const userDeletionCases: Cases = {
     assert.deepEqual(await storage.findUser(next.id), next)
   },
 
+  'updateUser, deleteUser: an address that another user has by now stays taken': async (storage) => {
+    await addUsers(storage, 1, 2)
+    const readdress = (n: number, value: string) =>
+      storage.updateUser(idOf('usr', n), { email: { value, key: value } }, timeOf(50), anyVersion)
+    const requireTaken = async (key: string, n: number) => {
+      const next = userOf(n, { email: key })
+      await assert.rejects(storage.createUser(next, keysOf(next), null), { code: 'email_taken' }, key)
+    }
+    await readdress(1, 'next@example.org')
+    // The first address of the user 1 is that of another one, by a creation and by an update.
+    const heir = userOf(3, { email: 'user1@example.org' })
+    await storage.createUser(heir, keysOf(heir), null)
+    await readdress(1, 'last@example.org')
+    await readdress(2, 'next@example.org')
+    await readdress(1, 'end@example.org')
+    for (const [i, key] of ['user1@example.org', 'next@example.org'].entries()) await requireTaken(key, 10 + i)
+    await storage.deleteUser(idOf('usr', 1), anyVersion)
+    for (const [i, key] of ['user1@example.org', 'next@example.org'].entries()) await requireTaken(key, 20 + i)
+    await assert.rejects(readdress(2, 'user1@example.org'), { code: 'email_taken' })
+    const free = ['user2@example.org', 'last@example.org', 'end@example.org']
+    for (const [i, email] of free.entries()) {
+      const user = userOf(30 + i, { email })
+      assert.deepEqual(await storage.createUser(user, keysOf(user), null), { user, replayed: false })
+    }
+  },
+
   'deleteUser: a guard accepts exactly its versions': async (storage) => {
     await addUsers(storage, 1)
     for (const guard of [onlyVersion(2), onlyVersion(), { ifVersion: null, unlessVersion: [1] }]) {

@@ -25,6 +25,7 @@ import { valuesFields } from './values-fields.ts'
 import { valuesLookups } from './values-lookups.ts'
 import { valuesRecords } from './values-records.ts'
 import { valuesText } from './values-text.ts'
+import { writesAddresses } from './writes-addresses.ts'
 import { writesCreate } from './writes-create.ts'
 import { writesDelete } from './writes-delete.ts'
 import { writesGuards } from './writes-guards.ts'
@@ -35,7 +36,8 @@ import { writesUpdate } from './writes-update.ts'
 const themes: Record<string, Mistake[]> = {
   values: [...valuesText, ...valuesFields, ...valuesRecords, ...valuesLookups],
   writes: [
-    ...writesCreate, ...writesUpdate, ...writesGuards, ...writesDelete, ...writesRaces, ...writesUnique, ...userCaches
+    ...writesCreate, ...writesUpdate, ...writesGuards, ...writesDelete, ...writesRaces, ...writesUnique,
+    ...writesAddresses, ...userCaches
   ],
   lists: [...listsPages, ...listsPrefix, ...listsFilters, ...listsReading, ...listsSnapshots],
   idempotency: [...idempotency, ...idempotencyDeletions],
