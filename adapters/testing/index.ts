@@ -24,6 +24,7 @@ import { keyRaceCases } from './key-races.ts'
 import { largeListCases } from './large-lists.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './list-users.ts'
+import { longLogCases } from './long-logs.ts'
 import { nearValueCases } from './near-values.ts'
 import { readingBesideCases, readingCases } from './read-users.ts'
 import { recordedCases } from './recorded-cases.ts'
@@ -184,7 +185,7 @@ export function testStorage (options: TestStorageOptions): void {
   ]
   for (const cases of outside) addCases(cases)
   const inside = { ...transactionCases, ...transactionEndCases, ...insideTransactionCases(subjects) }
-  const logged = { ...eventCases, ...eventLogCases, ...recordedCases(writing) }
+  const logged = { ...eventCases, ...eventLogCases, ...longLogCases, ...recordedCases(writing) }
   addCases(logged, 'event log')
   addCases({ ...batchCases, ...batchIdempotencyCases, ...batchRaceCases }, 'batches')
   addCases(batchEventCases, 'event log', 'batches')

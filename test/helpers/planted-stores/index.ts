@@ -7,6 +7,7 @@ import { batchesKeys } from './batches-keys.ts'
 import { keyCaches, userCaches } from './caches.ts'
 import { events } from './events.ts'
 import { eventsEnds } from './events-ends.ts'
+import { eventsLong } from './events-long.ts'
 import { eventsReading } from './events-reading.ts'
 import { idempotency } from './idempotency.ts'
 import { idempotencyDeletions } from './idempotency-deletions.ts'
@@ -44,7 +45,7 @@ const themes: Record<string, Mistake[]> = {
   'api-keys': [...apiKeys, ...apiKeysRotate, ...apiKeysRevoke, ...apiKeysRaces, ...keyCaches],
   lifecycle: [...lifecycle, ...lifecycleClose, ...lifecycleErrors],
   transactions: [...transactions, ...transactionsEnds],
-  events: [...events, ...eventsReading, ...eventsEnds],
+  events: [...events, ...eventsReading, ...eventsEnds, ...eventsLong],
   batches: [...batches, ...batchesKeys]
 }
 
