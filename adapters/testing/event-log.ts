@@ -167,5 +167,25 @@ export const eventLogCases: Cases = {
     assert.equal(await log.prune(timeOf(100), 100), 0)
     await addRecorded(storage, 7)
     assert.deepEqual(idsOf(await readEvents(storage, { after: idOf('evt', 5) })), [idOf('evt', 7)])
+  },
+
+  'eventLog.prune: with times that are out of order it ends at the first event to keep, and leaves no gap': async (
+    storage
+  ) => {
+    for (const [i, time] of [5, 1, 2, 6, 1, 2, 7].entries()) {
+      const user = userOf(i)
+      const event = eventOf(i, 'user.created', { timestamp: timeOf(time) })
+      await storage.createUser(user, keysOf(user), null, event)
+    }
+    const steps: Array<[before: number, limit: number, pruned: number]> = [
+      [3, 100, 0], [5, 100, 0], [6, 1, 1], [6, 100, 1], [2, 100, 0], [6, 100, 0], [7, 100, 3], [7, 100, 0], [8, 100, 1]
+    ]
+    let gone = 0
+    for (const [before, limit, pruned] of steps) {
+      const count = await logOf(storage).prune(timeOf(before), limit)
+      gone += pruned
+      const left = [0, 1, 2, 3, 4, 5, 6].slice(gone).map((n) => idOf('evt', n))
+      assert.deepEqual([count, idsOf(await readWholeLog(storage))], [pruned, left], `before ${before}, limit ${limit}`)
+    }
   }
 }

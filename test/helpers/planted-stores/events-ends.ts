@@ -84,6 +84,33 @@ export const eventsEnds: Mistake[] = [
       return Math.min(limit, oldest === -1 ? Math.max(0, events.length - 1) : oldest)
     }
   }),
+  plantLogged('pruning deletes every event before the last one that is older', class extends LoggedStore {
+    override prunable (...[events, before, limit]: Parameters<LoggedStore['prunable']>) {
+      const last = events.findLastIndex(({ timestamp }, i) => timestamp < before && i < events.length - 1)
+      return Math.min(limit, Math.max(super.prunable(events, before, limit), last))
+    }
+  }),
+  plantLogged('pruning deletes by time alone', class extends LoggedStore {
+    override async prune (before: string, limit: number) {
+      return await super.write('prune', () => null, (state) => {
+        const isOld = state.events.map(({ timestamp }, i) =>
+          timestamp < before && (state.events[i + 1]?.timestamp ?? before) < before)
+        const pruned = new Set(state.events.filter((_, i) => isOld[i]).slice(0, limit))
+        state.events = state.events.filter((event) => !pruned.has(event))
+        return pruned.size
+      })
+    }
+  }),
+  plantLogged('pruning takes the oldest times first', class extends LoggedStore {
+    override async prune (before: string, limit: number) {
+      return await super.write('prune', () => null, (state) => {
+        const pruned = this.prunable(state.events, before, limit)
+        const sorted = state.events.toSorted((a, b) => a.timestamp < b.timestamp ? -1 : 1).slice(0, pruned)
+        state.events = state.events.filter((event) => !sorted.includes(event))
+        return pruned
+      })
+    }
+  }),
   plantLogged('pruning heeds no limit', class extends LoggedStore {
     override prunable (...[events, before]: Parameters<LoggedStore['prunable']>) {
       return super.prunable(events, before, Infinity)
