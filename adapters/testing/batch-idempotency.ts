@@ -73,6 +73,53 @@ export const batchIdempotencyCases: Cases = {
     assert.equal(await count(storage), 0)
   },
 
+  'writeBatch with idempotency: a batch that changes nothing keeps its key, whatever its writes were refused for':
+    async (storage) => {
+      await addUsers(storage, 1)
+      const refusals = [creation(userOf(2, { email: userOf(1).email })), deletion(99), update(1, null)]
+      const refused = [{ code: 'email_taken' }, { code: 'not_found' }, { code: 'refused', reason: 'why' }]
+      const same = [update(1, {})]
+      for (const [n, [writes, outcomes]] of [[refusals, refused] as const, [same, [done(userOf(1), false)]] as const]
+        .entries()) {
+        const options = keyed(n, { note: n })
+        const made = await writeBatch(storage, writes, options, () => ({ refused: 'why' }))
+        assert.deepEqual(made, { outcomes, note: n, replayed: false })
+        // By now the writes could be made.
+        const again = await writeBatch(storage, [creation(userOf(3))], options)
+        assert.deepEqual(again, { outcomes, note: n, replayed: true })
+      }
+      assert.equal(await count(storage), 1)
+    },
+
+  'writeBatch with idempotency: a deletion by a batch is one for the keys of creations and of other batches': async (
+    storage
+  ) => {
+    const user = userOf(1)
+    await storage.createUser(user, keysOf(user), idempotencyOf(1))
+    await writeBatch(storage, [creation(userOf(2)), creation(userOf(3))], keyed(2))
+    const { outcomes } = await writeBatch(storage, [deletion(1), deletion(2)])
+    assert.deepEqual(outcomes, [done(user), done(userOf(2))])
+    const kept = await writeBatch(storage, [], keyed(2))
+    assert.deepEqual(kept, { outcomes: [done(null), done(userOf(3))], note: null, replayed: true })
+    const next = userOf(4)
+    const created = await storage.createUser(next, keysOf(next), idempotencyOf(1))
+    assert.deepEqual(created, { user: next, replayed: false }, 'the key of a deleted user is free')
+  },
+
+  'writeBatch with idempotency: a deletion empties every outcome of its user': async (storage) => {
+    await addUsers(storage, 1)
+    const writes = [
+      update(1, rename('New')), creation(userOf(2)), update(1, rename('Newer')), update(2, rename('New')), update(1, {})
+    ]
+    await writeBatch(storage, writes, { ...keyed(1), atomic: true })
+    await storage.deleteUser(idOf('usr', 1), anyVersion)
+    const outcomesOf = async () => (await writeBatch(storage, [], { ...keyed(1), atomic: true })).outcomes
+    const other = [done(userOf(2)), done(after(2, { name: 'New' }))]
+    assert.deepEqual(await outcomesOf(), [done(null), other[0], done(null), other[1], done(null, false)])
+    await writeBatch(storage, [deletion(2)])
+    assert.deepEqual(await outcomesOf(), [...Array.from({ length: 4 }, () => done(null)), done(null, false)])
+  },
+
   'writeBatch with idempotency: an expired key is free, and is pruned with all that it keeps': async (storage) => {
     await writeBatch(storage, [creation(userOf(1)), creation(userOf(2))], keyed(1, { expiresAt: timeOf(1000) }))
     const later = { now: timeOf(1000), expiresAt: timeOf(2000), fingerprint: 'g'.repeat(43), note: 2 }

@@ -10,6 +10,51 @@ export const batchesKeys: Mistake[] = [
   plantBatch('a batch keeps no key', class extends BatchStore {
     override keepBatch () {}
   }),
+  plantBatch('a batch of which every write is refused keeps no key', class extends BatchStore {
+    override keepBatch (...given: Parameters<BatchStore['keepBatch']>) {
+      if (given[2].some(({ code }) => code === 'done')) super.keepBatch(...given)
+    }
+  }),
+  plantBatch('a batch that changes nothing keeps no key', class extends BatchStore {
+    override keepBatch (...given: Parameters<BatchStore['keepBatch']>) {
+      const isChange = given[2].some((outcome) => outcome.code === 'done' && outcome.changed)
+      if (isChange || given[2].every(({ code }) => code !== 'done')) super.keepBatch(...given)
+    }
+  }),
+  plantBatch('a deletion by a batch leaves the key of the creation', class extends BatchStore {
+    override writesIn (state: State) {
+      const { deleteUser, ...users } = super.writesIn(state)
+      return {
+        ...users,
+        deleteUser: (...given: Parameters<typeof deleteUser>) => {
+          const kept = new Map(state.idempotency)
+          const user = deleteUser(...given)
+          state.idempotency = kept
+          return user
+        }
+      }
+    }
+  }),
+  plantBatch('a deletion by a batch leaves the user in what other batches keep', class extends BatchStore {
+    override writesIn (state: State) {
+      const { deleteUser, ...users } = super.writesIn(state)
+      return {
+        ...users,
+        deleteUser: (...given: Parameters<typeof deleteUser>) => {
+          const kept = structuredClone(state.batches)
+          const user = deleteUser(...given)
+          state.batches = kept
+          return user
+        }
+      }
+    }
+  }),
+  plantBatch('a deletion empties only the first outcome of its user', class extends BatchStore {
+    override forgetInBatch (row: BatchRow, id: string) {
+      const first = row.outcomes.find((outcome) => outcome.code === 'done' && outcome.user?.id === id)
+      if (first?.code === 'done') first.user = null
+    }
+  }),
   plantBatch('a batch that is undone keeps its key', class extends BatchStore {
     override keepsKey () { return true }
   }),
