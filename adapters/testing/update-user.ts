@@ -55,6 +55,26 @@ export const userUpdateCases: Cases = {
     }
   },
 
+  'updateUser: the longest names and addresses are stored, and lists find them by whole keys': async (storage) => {
+    const email = `${'A'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(57)}.org`
+    assert.equal(email.length, 254)
+    // The key of the second one has twice as many code points.
+    for (const [n, name] of ['🦊'.repeat(200), 'İ'.repeat(200), 'x'.repeat(200)].entries()) {
+      await addUsers(storage, n)
+      const address = `${n}${email.slice(1)}`
+      const expected = { ...userOf(n), name, email: address, version: 2, updatedAt: timeOf(50) }
+      const changes = { ...rename(name), ...readdress(address) }
+      const update = await storage.updateUser(idOf('usr', n), changes, timeOf(50), anyVersion)
+      assert.deepEqual(update, { user: expected, changed: true })
+      assert.deepEqual(await storage.findUser(idOf('usr', n)), expected)
+      const [emailKey, nameKey] = [address.toLowerCase(), name.toLowerCase()]
+      for (const filter of [{ emailKey }, { prefix: emailKey }, { prefix: nameKey }]) {
+        const page = { order: 'asc', limit: 9, from: { offset: 0 } } as const
+        assert.deepEqual(await storage.listUsers({ ...everyone, ...filter }, page), { items: [expected], total: 1 })
+      }
+    }
+  },
+
   'updateUser: values that are stored already change nothing': async (storage) => {
     const [user] = await addUsers(storage, 1)
     for (const changes of [

@@ -30,6 +30,7 @@ import { writesAddresses } from './writes-addresses.ts'
 import { writesCreate } from './writes-create.ts'
 import { writesDelete } from './writes-delete.ts'
 import { writesGuards } from './writes-guards.ts'
+import { writesLong } from './writes-long.ts'
 import { writesRaces } from './writes-races.ts'
 import { writesUnique } from './writes-unique.ts'
 import { writesUpdate } from './writes-update.ts'
@@ -38,7 +39,7 @@ const themes: Record<string, Mistake[]> = {
   values: [...valuesText, ...valuesFields, ...valuesRecords, ...valuesLookups],
   writes: [
     ...writesCreate, ...writesUpdate, ...writesGuards, ...writesDelete, ...writesRaces, ...writesUnique,
-    ...writesAddresses, ...userCaches
+    ...writesAddresses, ...writesLong, ...userCaches
   ],
   lists: [...listsPages, ...listsPrefix, ...listsFilters, ...listsReading, ...listsSnapshots],
   idempotency: [...idempotency, ...idempotencyDeletions],
