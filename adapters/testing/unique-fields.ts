@@ -50,7 +50,9 @@ export const uniqueFieldCases: Cases = {
   'createUser with unique fields: users without the field, with null, or with a near value are no conflict':
     async (storage) => {
       await storage.migrate(UNIQUE)
-      const near = ['7', 7, '07', '7 ', 'a7', 'A7', 'null', '', 'ａ7', 70, 7.5, -7, '\u{10ffff}', 'x"\\\n']
+      const near = [
+        '7', 7, '07', '7 ', 'a7', 'A7', 'null', '', 'ａ7', 70, 7.5, -7, '\u{10ffff}', 'x"\\\n', 'é', 'e\u0301'
+      ]
       const fields: JsonObject[] = [
         {}, {}, { legacyId: null }, { legacyId: null }, { other: 'A7' }, { other: 'A7' },
         ...near.map((legacyId) => ({ legacyId })),
@@ -60,6 +62,21 @@ export const uniqueFieldCases: Cases = {
       assert.equal(await count(storage), fields.length)
       for (const legacyId of [...near, `${'x'.repeat(252)}x`]) await requireTaken(create(storage, 99, { legacyId }))
     },
+
+  'createUser, updateUser with unique fields: each field has values of its own': async (storage) => {
+    await storage.migrate({ unique: UNIQUE_FIELDS })
+    await create(storage, 1, { legacyId: 7, badge: 7 })
+    await create(storage, 2, { legacyId: 8 })
+    await create(storage, 3, { badge: 8 })
+    await create(storage, 4, {})
+    assert.equal((await change(storage, 4, { legacyId: 'A7', badge: 'A7' }))?.changed, true)
+    await requireTaken(create(storage, 5, { legacyId: 7 }))
+    await requireTaken(create(storage, 5, { badge: 8, legacyId: 9 }), 'badge')
+    await requireTaken(change(storage, 3, { badge: 'A7' }), 'badge')
+    await storage.deleteUser(idOf('usr', 2), anyVersion)
+    await requireTaken(create(storage, 5, { badge: 8 }), 'badge')
+    await create(storage, 5, { legacyId: 8 })
+  },
 
   'updateUser with unique fields: a value of another user is refused and changes nothing': async (storage) => {
     await storage.migrate(UNIQUE)

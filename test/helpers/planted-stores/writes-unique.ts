@@ -30,6 +30,8 @@ export const writesUnique: Mistake[] = [
   values('unique values are compared without case', (really) => really?.toLowerCase() ?? null),
   values('unique values are compared without spaces around them', (really) => really?.replace(/ "$/, '"') ?? null),
   values('unique values are compared in compatibility form', (really) => really?.normalize('NFKC') ?? null),
+  values('unique values are compared in composed form', (really) => really?.normalize('NFC') ?? null),
+  values('unique values are compared in decomposed form', (really) => really?.normalize('NFD') ?? null),
   values('unique values are compared by their first 200 characters', (really) => really?.slice(0, 200) ?? null),
   values('unique numbers are compared as whole numbers', (really, value) =>
     typeof value === 'number' ? String(Math.trunc(value)) : really),
@@ -38,6 +40,23 @@ export const writesUnique: Mistake[] = [
   refusals('a taken field is a fault', () => new StorageError('fault', 'taken')),
   refusals('field_taken does not name the field', () => new StorageError('field_taken', 'taken')),
   refusals('field_taken names the index', (field) => new StorageError('field_taken', 'taken', undefined, `u_${field}`)),
+  plant('all unique fields share their values', class extends PlainStore {
+    override requireFreeField (state: State, name: string, fields: JsonObject, id: string) {
+      const value = this.uniqueValue(fields, name)
+      for (const { user } of value === null ? [] : state.users.values()) {
+        const values = [...this.schema.unique].map((each) => this.uniqueValue(user.fields, each))
+        if (user.id !== id && values.includes(value)) throw this.fieldTaken(name)
+      }
+    }
+  }),
+  plant('a user can not have one value in two unique fields', class extends PlainStore {
+    override requireFreeFields (state: State, fields: JsonObject, id: string) {
+      super.requireFreeFields(state, fields, id)
+      const values = [...this.schema.unique].flatMap((name) => this.uniqueValue(fields, name) ?? [])
+      const [first] = this.schema.unique
+      if (first !== undefined && new Set(values).size < values.length) throw this.fieldTaken(first)
+    }
+  }),
   plant('only one field can be unique', class extends PlainStore {
     override requireFreeFields (state: State, fields: JsonObject, id: string) {
       const [first] = this.schema.unique
