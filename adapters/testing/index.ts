@@ -36,6 +36,7 @@ import { type TransactionCases, transactionCases } from './transactions.ts'
 import { uniqueFieldCases, uniqueSchemaCases } from './unique-fields.ts'
 import { userUpdateCases } from './update-user.ts'
 import { userRaceCases } from './user-races.ts'
+import { visibleEventCases } from './visible-events.ts'
 import { NotWritten } from './watched-storage.ts'
 
 export { testStorageInProcesses, type TestStorageInProcessesOptions } from './processes.ts'
@@ -185,7 +186,9 @@ export function testStorage (options: TestStorageOptions): void {
   ]
   for (const cases of outside) addCases(cases)
   const inside = { ...transactionCases, ...transactionEndCases, ...insideTransactionCases(subjects) }
-  const logged = { ...eventCases, ...eventLogCases, ...longLogCases, ...recordedCases(writing) }
+  const logged = {
+    ...eventCases, ...eventLogCases, ...longLogCases, ...visibleEventCases, ...recordedCases(writing)
+  }
   addCases(logged, 'event log')
   addCases({ ...batchCases, ...batchIdempotencyCases, ...batchRaceCases }, 'batches')
   addCases(batchEventCases, 'event log', 'batches')

@@ -9,6 +9,7 @@ import { events } from './events.ts'
 import { eventsEnds } from './events-ends.ts'
 import { eventsLong } from './events-long.ts'
 import { eventsReading } from './events-reading.ts'
+import { eventsSteps } from './events-steps.ts'
 import { idempotency } from './idempotency.ts'
 import { idempotencyDeletions } from './idempotency-deletions.ts'
 import { lifecycle } from './lifecycle.ts'
@@ -46,7 +47,7 @@ const themes: Record<string, Mistake[]> = {
   'api-keys': [...apiKeys, ...apiKeysRotate, ...apiKeysRevoke, ...apiKeysRaces, ...keyCaches],
   lifecycle: [...lifecycle, ...lifecycleClose, ...lifecycleErrors],
   transactions: [...transactions, ...transactionsEnds],
-  events: [...events, ...eventsReading, ...eventsEnds, ...eventsLong],
+  events: [...events, ...eventsReading, ...eventsEnds, ...eventsLong, ...eventsSteps],
   batches: [...batches, ...batchesKeys]
 }
 
