@@ -1,5 +1,5 @@
 import type { ApiKeyRecord, Page, UserRecord } from '../../../lib/core/storage.ts'
-import { type Mistake, plant, plantGivenUser, plantKeptKey, untyped } from './plant.ts'
+import { type Mistake, plant, plantGivenUser, plantKeptKey, plantKeptUser, untyped } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 
 function freeze (user: UserRecord): UserRecord {
@@ -32,7 +32,16 @@ function keyWith (title: string, members: (key: ApiKeyRecord) => object): Mistak
   return plantKeptKey(title, (key) => Object.assign({ ...key }, members(key)))
 }
 
+/** A time as clocks have it that take years of two digits for those of this century's first. */
+const shortYear = (time: string): string => time.replace(/^00(\d\d)/, '19$1')
+
 export const valuesRecords: Mistake[] = [
+  plantKeptUser('times of users before the year 100 become 19xx', ({ createdAt, updatedAt, ...user }) => ({
+    ...user, createdAt: shortYear(createdAt), updatedAt: shortYear(updatedAt)
+  })),
+  keyWith('times of API keys before the year 100 become 19xx', (key) => ({
+    createdAt: shortYear(key.createdAt), expiresAt: key.expiresAt === null ? null : shortYear(key.expiresAt)
+  })),
   keyWith('times of API keys after January 2038 wrap', ({ expiresAt }) => ({
     expiresAt: expiresAt === null ? null : wrapped(expiresAt)
   })),
