@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Storage, UserRecord } from '../../lib/core/storage.ts'
+import { awaitedLater } from './awaited-later.ts'
 import type { Cases } from './cases.ts'
 import { eventOf, logOf, readEvents, readWholeLog } from './event-values.ts'
 import { addUsers, anyVersion, apiKeyOf, CONCURRENT_CALLS, idOf, keysOf, rename, timeOf, userOf } from './values.ts'
@@ -62,7 +63,7 @@ export const eventLogCases: Cases = {
     await addUsers(storage, 1, 2, 3)
     const seen: Array<{ id: string, subject: string, version: unknown }> = []
     let isOver = false
-    const reading = (async () => {
+    const reading = awaitedLater((async () => {
       let after: string | null = null
       while (true) {
         const isLast = isOver
@@ -72,7 +73,7 @@ export const eventLogCases: Cases = {
         if (events.length === 0 && isLast) return
         if (events.length === 0) await new Promise((resolve) => setImmediate(resolve))
       }
-    })()
+    })())
     const writes = Array.from({ length: 3 * CONCURRENT_CALLS }, (_, i) =>
       storage.updateUser(idOf('usr', 1 + i % 3), rename(`Name ${i}`), timeOf(50 + i), anyVersion, updated(100 - i)))
     await Promise.all(writes).finally(() => { isOver = true })
