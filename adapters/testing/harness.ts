@@ -39,9 +39,10 @@ async function requireEmpty (storage: Storage, lacks: ReadonlySet<string>): Prom
 /** Refuses a store that does not say what it is. */
 function requireDescription ({ name, supports }: Partial<Storage>): void {
   assert.ok(typeof name === 'string' && name !== '', 'the store needs a `name`: a short text for messages')
-  const { transactions, eventLog }: { transactions?: unknown, eventLog?: unknown } = Object(supports)
-  assert.deepEqual([typeof transactions, typeof eventLog], ['boolean', 'boolean'],
-    'the store needs `supports`: { transactions, eventLog }, true where joinTransaction works and events are recorded')
+  const given: Record<string, unknown> = Object(supports)
+  const isWhole = ['transactions', 'eventLog', 'batches'].every((name) => typeof given[name] === 'boolean')
+  assert.ok(isWhole, 'the store needs `supports`: { transactions, eventLog, batches }, each true or false: whether ' +
+    'joinTransaction works, whether events are recorded, and whether there is a writeBatch')
 }
 
 /** Brings a store up with the methods that are written. */
