@@ -65,11 +65,14 @@ function withLimit<Result> (promise: Promise<Result>, ms: number, watch: Watch):
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
-/** Runs with a store that is brought up, and closes and destroys it afterwards. The first error is reported. */
+/**
+ * Runs with a store that is brought up, and closes and destroys it afterwards. The first error is reported. `hasParts`:
+ * the duty is made of others that have stores and limits of their own, so together they may take longer.
+ */
 export async function withSubject<Result> (
   create: Create,
   run: (subject: Subject, watch: Watch) => Promise<Result>,
-  { timeout: ms, migrate = true }: { timeout: number, migrate?: boolean }
+  { timeout: ms, migrate = true, hasParts = false }: { timeout: number, migrate?: boolean, hasParts?: boolean }
 ): Promise<Result> {
   const watch = newWatch()
   const subject = subjectOf(await create())
@@ -81,15 +84,16 @@ export async function withSubject<Result> (
   let result: Result
   try {
     const watched = watchedStorage(storage, watch)
-    const work = async () => {
+    const prepare = async () => {
       requireDescription(storage)
-      if (migrate) {
-        await ready(watched, lacks)
-        await requireEmpty(watched, lacks)
-      }
-      return run({ ...subject, storage: watched }, watch)
+      if (!migrate) return
+      await ready(watched, lacks)
+      await requireEmpty(watched, lacks)
     }
-    result = await withLimit(work(), ms, watch)
+    const work = async () => run({ ...subject, storage: watched }, watch)
+    result = hasParts
+      ? await withLimit(prepare(), ms, watch).then(work)
+      : await withLimit(prepare().then(work), ms, watch)
     if (watch.breach !== null) throw watch.breach
     // Duties that expect a refusal, or ignore one, have not been reached either.
     const [missing] = watch.missing

@@ -1,1 +1,1 @@
-export default { test: { include: ['test/runners/vitest.mjs'], testTimeout: 70_000 } }
+export default { test: { include: ['test/runners/vitest.mjs'], testTimeout: 0 } }
