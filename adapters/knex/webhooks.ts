@@ -59,10 +59,9 @@ export function knexWebhooks (
         const [row] = await on(sql.lock, [id], { waitsFor: id })
         const [of] = row === undefined || delivery === null ? [] : await on(sql.lockDelivery, [delivery, id])
         if (row === undefined || (delivery !== null && of === undefined)) return null
-        const webhook = toWebhook(row)
-        const change = decide(webhook, of === undefined ? null : toDelivery(of))
+        const change = decide(toWebhook(row), of === undefined ? null : toDelivery(of))
         if (change !== null) await write(on, change)
-        return change?.webhook ?? webhook
+        return change?.webhook ?? toWebhook(row)
       }, { waitsFor: id })
     },
 

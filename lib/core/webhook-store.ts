@@ -73,7 +73,8 @@ export interface WebhookChange {
 }
 
 /**
- * Decides what a step writes, from what is there; null: nothing. It has no effects, and may be called more than once.
+ * Decides what a step writes, from copies of what is there; null: nothing. It has no effects, and may be called more
+ * than once.
  */
 export type DecideChange = (webhook: WebhookRecord, delivery: DeliveryRecord | null) => WebhookChange | null
 
