@@ -81,6 +81,8 @@ export async function withSubject<Result> (
   const close = async () => {
     if (!lacks.has('close')) await storage.close()
   }
+  // Those of optional parts are known when a duty has needed them.
+  const notWritten = (method: string) => new NotWritten(method, [...new Set([...lacks, ...watch.missing])])
   let result: Result
   try {
     const watched = watchedStorage(storage, watch)
@@ -97,14 +99,14 @@ export async function withSubject<Result> (
     if (watch.breach !== null) throw watch.breach
     // Duties that expect a refusal, or ignore one, have not been reached either.
     const [missing] = watch.missing
-    if (missing !== undefined) throw new NotWritten(missing, [...lacks])
+    if (missing !== undefined) throw notWritten(missing)
     await withLimit(close(), ms, watch)
   } catch (error) {
     // Closing and destroying may fail as a consequence of the error.
     await withLimit(close(), 1000, watch).catch(() => {})
     await Promise.resolve().then(destroy).catch(() => {})
     const [missing] = watch.missing
-    throw missing === undefined || watch.breach !== null ? watch.breach ?? error : new NotWritten(missing, [...lacks])
+    throw missing === undefined || watch.breach !== null ? watch.breach ?? error : notWritten(missing)
   }
   await destroy()
   return result

@@ -9,6 +9,8 @@ import { userCreationCases } from './create-user.ts'
 import { userDeletionCases } from './delete-user.ts'
 import { eventTransactionCases } from './event-transactions.ts'
 import { eventLogCases } from './event-log.ts'
+import { deliveryCases } from './deliveries.ts'
+import { deliveryClaimCases } from './delivery-claims.ts'
 import { eventCases } from './events.ts'
 import { fieldCases } from './fields.ts'
 import { fieldNameCases } from './field-names.ts'
@@ -38,6 +40,8 @@ import { userUpdateCases } from './update-user.ts'
 import { userRaceCases } from './user-races.ts'
 import { visibleEventCases } from './visible-events.ts'
 import { NotWritten } from './watched-storage.ts'
+import { webhookEventCases } from './webhook-events.ts'
+import { webhookCases } from './webhooks.ts'
 
 export { testStorageInProcesses, type TestStorageInProcessesOptions } from './processes.ts'
 export type { Subject } from './harness.ts'
@@ -105,8 +109,8 @@ const { version }: { version: string } = createRequire(import.meta.url)('fastify
 /**
  * Registers every duty of the storage interface as a named test, and a last test that prints a report. A name begins
  * with the methods that the duty is about. Failures are errors of `node:assert/strict`. Duties of what the store
- * declares unsupported (`supports`) are left out, and so are those of methods that it does not have: then the last
- * test fails.
+ * declares unsupported (`supports`) are left out, those of webhooks if it has no `webhooks`, and those of methods that
+ * it does not have: then the last test fails.
  */
 export function testStorage (options: TestStorageOptions): void {
   const { test, create, report = console.log, timeout = 60_000, records = 1001 } = options
@@ -156,7 +160,7 @@ export function testStorage (options: TestStorageOptions): void {
   function addCases (cases: Cases, needs: readonly Lacking[] = [], hasParts = false): void {
     for (const [title, run] of Object.entries(cases)) {
       add(title, async ({ storage }) => {
-        const lacking = lackingOf(storage.supports, needs)
+        const lacking = lackingOf(storage, needs)
         if (lacking === null) await run(storage, context)
         return lacking
       }, hasParts)
@@ -171,7 +175,7 @@ export function testStorage (options: TestStorageOptions): void {
           assert.throws(() => storage.joinTransaction({}), TypeError)
           return 'transactions'
         }
-        const lacking = lackingOf(storage.supports, needs)
+        const lacking = lackingOf(storage, needs)
         if (lacking !== null) return lacking
         assert.ok(begin !== undefined, 'the store supports transactions: create() must give { storage, begin }')
         await endingTransactions(begin, (tracked) => run(storage, tracked, context))
@@ -190,6 +194,8 @@ export function testStorage (options: TestStorageOptions): void {
   addCases(recordedCases(writing), ['event log'], true)
   addCases({ ...batchCases, ...batchIdempotencyCases, ...batchRaceCases }, ['batches'])
   addCases(batchEventCases, ['event log', 'batches'])
+  addCases({ ...webhookCases, ...deliveryCases, ...deliveryClaimCases }, ['webhooks'])
+  addCases(webhookEventCases, ['webhooks', 'event log'])
   addTransactionCases(inside)
   addTransactionCases(insideTransactionCases({ batches: { ...batchCases, ...batchIdempotencyCases } }), 'batches')
   addTransactionCases(eventTransactionCases, 'event log')

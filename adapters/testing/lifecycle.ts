@@ -30,7 +30,7 @@ function callsOf (storage: Storage): Array<() => Promise<unknown>> {
 }
 
 /** What a call gives, or null if it throws `unavailable`. */
-async function unlessUnavailable<Result> (call: Promise<Result>): Promise<Result | null> {
+export async function unlessUnavailable<Result> (call: Promise<Result>): Promise<Result | null> {
   return call.catch((error: unknown) => {
     assert.equal(isStorageError(error) ? error.code : error, 'unavailable')
     return null

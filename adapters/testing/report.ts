@@ -1,13 +1,15 @@
-import type { Supports } from '../../lib/core/storage.ts'
+import type { Storage } from '../../lib/core/storage.ts'
 
 /** What a store may lack, in words. */
-export const OPTIONAL = ['transactions', 'event log', 'batches'] as const
+export const OPTIONAL = ['transactions', 'event log', 'batches', 'webhooks'] as const
 
 export type Lacking = typeof OPTIONAL[number]
 
-/** The first of these that a store declares unsupported; null: it has them all. */
-export function lackingOf ({ transactions, eventLog, batches }: Supports, needs: readonly Lacking[]): Lacking | null {
-  const has: Record<Lacking, boolean> = { transactions, 'event log': eventLog, batches }
+/** The first of these that a store declares unsupported, or is without; null: it has them all. */
+export function lackingOf ({ supports, webhooks }: Storage, needs: readonly Lacking[]): Lacking | null {
+  const { transactions, eventLog, batches } = supports
+  const hasWebhooks = webhooks !== undefined
+  const has: Record<Lacking, boolean> = { transactions, 'event log': eventLog, batches, webhooks: hasWebhooks }
   return needs.find((need) => !has[need]) ?? null
 }
 
@@ -17,7 +19,7 @@ export interface Counts {
   started: number
   ended: number
   passed: number
-  /** Duties of what the store declares that it lacks, by its name. */
+  /** Duties of what the store declares that it lacks, or is without, by its name. */
   unsupported: Map<string, number>
   /** Duties that need methods which the store does not have yet. */
   notReached: number
@@ -37,7 +39,8 @@ export function reportOf (counts: Counts, { name, version, seconds, seed }: Run)
   const { registered, started, passed, unsupported, notReached, missing } = counts
   const left = [...unsupported.values()].reduce((sum, duties) => sum + duties, 0)
   const failed = started - passed - left - notReached
-  const lacks = [...unsupported].map(([what, duties]) => `${what} (${duties} duties)`)
+  const lacks = OPTIONAL.filter((what) => unsupported.has(what))
+    .map((what) => `${what} (${unsupported.get(what)} duties)`)
   const declared = left === 0 ? 'nothing unsupported' : `unsupported: ${lacks.join(', ')}`
   const methods = notReached === 0 ? '' : ` (no ${[...missing].join(', ')} yet)`
   const lines = [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { inspect, isDeepStrictEqual } from 'node:util'
 import { isStorageError } from '../../lib/core/storage-error.ts'
-import { EVENT_LOG_METHODS, METHODS } from '../../lib/core/storage-rules.ts'
-import type { EventLog, Storage } from '../../lib/core/storage.ts'
+import { EVENT_LOG_METHODS, METHODS, WEBHOOK_METHODS } from '../../lib/core/storage-rules.ts'
+import type { Storage } from '../../lib/core/storage.ts'
 
 /** What is known of a store while a duty runs. */
 export interface Watch {
@@ -82,7 +82,9 @@ function textsIn (value: unknown): string[] {
 /** Methods that are given names. */
 const NAMING: readonly string[] = ['check', 'migrate']
 
-const VOID: readonly string[] = ['check', 'migrate', 'close', 'readUsers', 'pruneIdempotency', 'touchApiKey']
+const VOID: readonly string[] = [
+  'check', 'migrate', 'close', 'readUsers', 'pruneIdempotency', 'touchApiKey', 'webhooks.insert'
+]
 
 // A statement in a message: two words of SQL one after the other.
 const SQL = /\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER)\b.*\b(?:FROM|INTO|SET|WHERE|TABLE|INDEX|VALUES)\b/i
@@ -121,8 +123,13 @@ export function watchedStorage (storage: Storage, watch: Watch): Storage {
 
   type Run = (...args: unknown[]) => unknown
 
-  /** A function that the store calls back, for a copy of what it gives. `thrown` gets the errors of the function. */
-  function watchedCallback (method: string, callback: (...given: unknown[]) => unknown, thrown: Set<unknown>): Run {
+  /**
+   * A function that the store calls back, for a copy of what it gives. `thrown` gets the errors of the function, and
+   * `answers` what the store got from it.
+   */
+  function watchedCallback (
+    method: string, callback: (...given: unknown[]) => unknown, thrown: Set<unknown>, answers: unknown[]
+  ): Run {
     const note = (error: unknown): never => {
       thrown.add(error)
       throw error
@@ -134,7 +141,10 @@ export function watchedStorage (storage: Storage, watch: Watch): Storage {
       changeAll(given)
       try {
         const answer = callback(...copies)
-        return answer instanceof Promise ? answer.catch(note) : answer
+        if (answer instanceof Promise) return answer.catch(note)
+        const copy: unknown = structuredClone(answer)
+        answers.push(copy)
+        return copy
       } catch (error) {
         return note(error)
       }
@@ -143,8 +153,9 @@ export function watchedStorage (storage: Storage, watch: Watch): Storage {
 
   async function call (method: string, run: Run, given: readonly unknown[]): Promise<unknown> {
     const thrown = new Set<unknown>()
+    const answers: unknown[] = []
     const args = given.map((arg) => typeof arg === 'function'
-      ? watchedCallback(method, (...values) => Reflect.apply(arg, undefined, values), thrown)
+      ? watchedCallback(method, (...values) => Reflect.apply(arg, undefined, values), thrown, answers)
       : structuredClone(arg))
     const before = args.map((arg) => typeof arg === 'function' ? arg : structuredClone(arg))
     // In turn: what is frozen shows a store that changes it, what is changed afterwards one that keeps it.
@@ -185,29 +196,34 @@ export function watchedStorage (storage: Storage, watch: Watch): Storage {
       return copy
     } finally {
       if (!isFrozen) changeAll(args)
+      changeAll(answers)
       watch.pending.set(method, (watch.pending.get(method) ?? 1) - 1)
     }
   }
 
   const names: readonly string[] = [...METHODS, ...storage.writeBatch === undefined ? [] : ['writeBatch']]
 
-  /** The event log of the store, watched in the same way. */
-  function watchedLog (log: EventLog): EventLog {
-    const watched = (method: keyof EventLog) => (...args: unknown[]) => {
-      const run: unknown = log[method]
+  /** A part of the store, watched in the same way. `lacking`: what it is called if a method is not written. */
+  function watchedPart (part: object, name: string, methods: readonly string[], lacking: (method: string) => string) {
+    const watched = (method: string) => (...args: unknown[]) => {
+      const run: unknown = Reflect.get(part, method)
       if (typeof run === 'function') {
-        return call(`eventLog.${method}`, (...copies) => Reflect.apply(run, log, copies), args)
+        return call(`${name}.${method}`, (...copies) => Reflect.apply(run, part, copies), args)
       }
-      watch.missing.add('eventLog')
-      return Promise.reject(new NotWritten('eventLog'))
+      watch.missing.add(lacking(method))
+      return Promise.reject(new NotWritten(lacking(method)))
     }
-    return Object(Object.fromEntries(EVENT_LOG_METHODS.map((method) => [method, watched(method)])))
+    return Object.fromEntries(methods.map((method) => [method, watched(method)]))
   }
 
   return new Proxy(storage, {
     get (target, name) {
       const member: unknown = Reflect.get(target, name, target)
-      if (name === 'eventLog') return target.eventLog && watchedLog(target.eventLog)
+      const { eventLog, webhooks } = target
+      if (name === 'eventLog') return eventLog && watchedPart(eventLog, name, EVENT_LOG_METHODS, () => name)
+      if (name === 'webhooks') {
+        return webhooks && watchedPart(webhooks, name, WEBHOOK_METHODS, (method) => `${name}.${method}`)
+      }
       if (typeof name === 'symbol' || !names.includes(name)) return member
       if (typeof member !== 'function') {
         watch.missing.add(name)

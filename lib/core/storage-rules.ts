@@ -1,6 +1,6 @@
 import { isStorageError, StorageError } from './storage-error.ts'
 import type {
-  ApiKeyRecord, EventLog, Idempotency, Storage, UserRecord, VersionGuard, WriteOutcome
+  ApiKeyRecord, EventLog, Idempotency, Storage, UserRecord, VersionGuard, WebhookStore, WriteOutcome
 } from './storage.ts'
 
 /** Every method of the interface. */
@@ -12,6 +12,12 @@ export const METHODS = [
 
 /** Every method of an event log. */
 export const EVENT_LOG_METHODS = ['read', 'history', 'erase', 'prune'] as const satisfies ReadonlyArray<keyof EventLog>
+
+/** Every method of the webhooks of a store. */
+export const WEBHOOK_METHODS = [
+  'insert', 'find', 'list', 'change', 'remove', 'due', 'claim', 'findDelivery', 'listDeliveries', 'findEvent',
+  'eventBefore', 'prune'
+] as const satisfies ReadonlyArray<keyof WebhookStore>
 
 function isEventLog (candidate: unknown): boolean {
   const members: Record<string, unknown> = Object(candidate)

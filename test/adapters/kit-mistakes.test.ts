@@ -57,7 +57,8 @@ test('there are many mistakes of every theme, each with a title of its own', (t)
   t.equal(planted.size, plantedStores.length)
   t.ok(planted.size >= 150)
   const themes = [
-    'values', 'writes', 'lists', 'idempotency', 'api-keys', 'lifecycle', 'transactions', 'events', 'batches'
+    'values', 'writes', 'lists', 'idempotency', 'api-keys', 'lifecycle', 'transactions', 'events', 'batches',
+    'webhooks'
   ]
   t.strictSame([...new Set(plantedStores.map(({ theme }) => theme))], themes)
   t.end()

@@ -2,12 +2,12 @@
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import type { Subject, TestStorageOptions } from '../../adapters/testing/index.ts'
-import { EVENT_LOG_METHODS, METHODS } from '../../lib/core/storage-rules.ts'
+import { EVENT_LOG_METHODS, METHODS, WEBHOOK_METHODS } from '../../lib/core/storage-rules.ts'
 import { StorageError } from '../../lib/core/storage-error.ts'
 import type { Storage } from '../../lib/core/storage.ts'
 import { DUTIES, KIT_TESTS, passedReport, registered, REPORT_TEST } from '../helpers/kit.ts'
-import { BatchStore } from '../helpers/planted-stores/batch-store.ts'
 import { PlainStore } from '../helpers/planted-stores/plain-store.ts'
+import { HookStore } from '../helpers/planted-stores/webhook-store.ts'
 
 type Create = TestStorageOptions['create']
 
@@ -42,30 +42,32 @@ test('every method of the interface has a duty, and no name is used twice', asyn
   const subjects = DUTIES.flatMap((duty) => (duty.split(': ')[0] ?? '').split(', '))
   const methods = new Set(subjects.map((part) => part.split(' with ')[0]))
   const ofLog = EVENT_LOG_METHODS.map((name) => `eventLog.${name}`)
-  const others = ['histories', 'watchApiKeys', 'eventLog', 'writeBatch', ...ofLog]
+  const ofWebhooks = WEBHOOK_METHODS.map((name) => `webhooks.${name}`)
+  const others = ['histories', 'watchApiKeys', 'eventLog', 'writeBatch', ...ofLog, ...ofWebhooks]
   t.strictSame([...methods].sort(), [...METHODS, ...others].sort())
   t.equal(new Set(KIT_TESTS).size, KIT_TESTS.length)
   t.equal(KIT_TESTS.at(-1), REPORT_TEST)
 })
 
-test('passes plain stores that are right, with and without transactions and an event log', async (t) => {
+test('passes plain stores that are right, with and without the optional parts', async (t) => {
   const { failed, lines } = await failuresOf(() => {
-    const storage = new BatchStore()
+    const storage = new HookStore()
     return { storage, begin: () => storage.begin() }
   })
   t.strictSame(failed, [])
   t.match(lines[0], passedReport('plain', { transactions: true }))
   const passes = /^For the README of the adapter: passes the conformance kit of fastify-users \d+\.\d+\.\d+: \d+ /
   t.match(lines[1], passes)
-  t.match(lines[1], 'with transactions')
+  t.match(lines[1], 'with transactions, with event log, with batches, with webhooks')
   const without = await failuresOf(memory)
   t.strictSame(without.failed, [])
   t.match(without.lines[0], passedReport('memory', { transactions: false }))
   t.match(without.lines[1], 'without transactions, with event log')
   const unlogged = await failuresOf(plainStore)
   t.strictSame(unlogged.failed, [])
-  t.match(unlogged.lines[0], passedReport('plain', { transactions: true, eventLog: false, batches: false }))
-  t.match(unlogged.lines[1], 'with transactions, without event log, without batches')
+  const lacking = { eventLog: false, batches: false, webhooks: false }
+  t.match(unlogged.lines[0], passedReport('plain', { transactions: true, ...lacking }))
+  t.match(unlogged.lines[1], 'with transactions, without event log, without batches, without webhooks')
 })
 
 test('the report is right in whatever order the duties run, and if only some of them run', async (t) => {
@@ -93,10 +95,22 @@ test('methods that are not written yet fail no duty but the report, which names 
   t.match(lines[0], / [1-9]\d+ duties passed, 0 failed, [1-9]\d+ not reached \(no .*updateUser/)
   const last = await failuresOf(without('rotateApiKey'))
   t.strictSame(last.failed, [REPORT_TEST])
-  t.match(last.lines[0], / 1\d\d duties passed, 0 failed, \d+ not reached \(no rotateApiKey yet\)/)
+  t.match(last.lines[0], / [1-9]\d\d duties passed, 0 failed, \d+ not reached \(no rotateApiKey yet\)/)
   const rotation = DUTIES.find((duty) => duty.startsWith('rotate'))
   const { reportError } = await runOne(without('rotateApiKey'), rotation)
   t.match(reportError, { message: /^the store has no rotateApiKey yet: it must have every method/ })
+})
+
+test('methods of webhooks that are not written yet are named too', async (t) => {
+  const CLAIM = DUTIES.find((duty) => duty.startsWith('webhooks.claim'))
+  const create = (): Storage => {
+    const { webhooks, ...store } = memory()
+    return { ...store, webhooks: Object({ ...webhooks, claim: undefined }) }
+  }
+  const { error, reportError, lines } = await runOne(create, CLAIM)
+  t.equal(error, null)
+  t.match(lines[0], / 0 duties passed, 0 failed, 1 not reached \(no webhooks\.claim yet\)/)
+  t.match(reportError, { message: /^the store has no webhooks\.claim yet/ })
 })
 
 test('says what to do about a store that can only fail', async (t) => {

@@ -31,18 +31,20 @@ export const DUTIES = KIT_TESTS.filter((name) => name !== REPORT_TEST)
 const transactionDuties = DUTIES.filter((name) => name.startsWith('joinTransaction')).length
 const needsLog = (name: string) => /^(?:joinTransaction, )?eventLog\b/.test(name)
 const needsBatches = (name: string) => /^writeBatch\b|about batches/.test(name)
+const needsWebhooks = (name: string) => name.startsWith('webhooks.')
 
-/** What a store has; by default an event log and batches. */
-interface KitSupports { transactions: boolean, eventLog?: boolean, batches?: boolean }
+/** What a store has; by default an event log, batches and webhooks. */
+interface KitSupports { transactions: boolean, eventLog?: boolean, batches?: boolean, webhooks?: boolean }
 
 /** The beginning of the report of a store that passes every duty that it supports. */
 export function passedReport (store: string, supports: KitSupports): string {
-  const { transactions, eventLog = true, batches = true } = supports
+  const { transactions, eventLog = true, batches = true, webhooks = true } = supports
   const reached = DUTIES.filter((name) => transactions || !name.startsWith('join'))
   const lacks = [
     ...transactions ? [] : [{ what: 'transactions', duties: transactionDuties }],
     ...eventLog ? [] : [{ what: 'event log', duties: reached.filter(needsLog).length }],
-    ...batches ? [] : [{ what: 'batches', duties: reached.filter((name) => needsBatches(name)).length }]
+    ...batches ? [] : [{ what: 'batches', duties: reached.filter((name) => needsBatches(name)).length }],
+    ...webhooks ? [] : [{ what: 'webhooks', duties: reached.filter(needsWebhooks).length }]
   ]
   const passed = DUTIES.length - lacks.reduce((sum, { duties }) => sum + duties, 0)
   const words = lacks.map(({ what, duties }) => `${what} (${duties} duties)`).join(', ')

@@ -27,6 +27,11 @@ import { valuesFields } from './values-fields.ts'
 import { valuesLookups } from './values-lookups.ts'
 import { valuesRecords } from './values-records.ts'
 import { valuesText } from './values-text.ts'
+import { webhooks } from './webhooks.ts'
+import { webhooksChanges } from './webhooks-changes.ts'
+import { webhooksClaims } from './webhooks-claims.ts'
+import { webhooksDeliveries } from './webhooks-deliveries.ts'
+import { webhooksEvents } from './webhooks-events.ts'
 import { writesAddresses } from './writes-addresses.ts'
 import { writesCreate } from './writes-create.ts'
 import { writesDelete } from './writes-delete.ts'
@@ -48,7 +53,8 @@ const themes: Record<string, Mistake[]> = {
   lifecycle: [...lifecycle, ...lifecycleClose, ...lifecycleErrors],
   transactions: [...transactions, ...transactionsEnds],
   events: [...events, ...eventsReading, ...eventsEnds, ...eventsLong, ...eventsSteps],
-  batches: [...batches, ...batchesKeys]
+  batches: [...batches, ...batchesKeys],
+  webhooks: [...webhooks, ...webhooksChanges, ...webhooksDeliveries, ...webhooksClaims, ...webhooksEvents]
 }
 
 /** Every planted mistake, with its theme. */

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { StorageError } from '../../../lib/core/storage-error.ts'
 import type {
-  ApiKeyRecord, EventRecord, Idempotency, Json, UserKeys, UserRecord, WriteOutcome
+  ApiKeyRecord, DeliveryRecord, EventRecord, Idempotency, Json, UserKeys, UserRecord, WebhookRecord, WriteOutcome
 } from '../../../lib/core/storage.ts'
 
 /** A user with the keys it is found by. */
@@ -20,6 +20,8 @@ export class State {
   batches = new Map<string, BatchRow>()
   apiKeys = new Map<string, ApiKeyRecord>()
   events: EventRecord[] = []
+  webhooks = new Map<string, WebhookRecord>()
+  deliveries = new Map<string, DeliveryRecord>()
 
   copy (): State {
     const copy = new State()
@@ -28,6 +30,8 @@ export class State {
     copy.batches = structuredClone(this.batches)
     copy.apiKeys = structuredClone(this.apiKeys)
     copy.events = structuredClone(this.events)
+    copy.webhooks = structuredClone(this.webhooks)
+    copy.deliveries = structuredClone(this.deliveries)
     return copy
   }
 }
