@@ -63,7 +63,7 @@ export async function addDeliveries (
   assert.notEqual(changed, null, 'webhooks.change: the endpoint is there')
 }
 
-/** Every delivery of an endpoint, by its number, the oldest first. */
+/** Every delivery of the first endpoint, or of the one with this number; the oldest first. */
 export async function deliveriesOf (store: WebhookStore, webhook = 1): Promise<DeliveryRecord[]> {
   const { items } = await store.listDeliveries(idOf('whk', webhook), { offset: 0, limit: 1000 })
   return items.toReversed()
