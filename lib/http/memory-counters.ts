@@ -10,6 +10,9 @@ interface Counted {
   ends: number
 }
 
+// Without fractions, of which a sum may have one more.
+const wholeMilliseconds = (): number => Math.floor(performance.now())
+
 function isOpen (count: Counted | undefined, now: number): count is Counted {
   return count !== undefined && now < count.ends
 }
@@ -28,7 +31,7 @@ export class MemoryCounters {
   }
 
   incr (key: string, callback: Callback, window: number): void {
-    const now = performance.now()
+    const now = wholeMilliseconds()
     const known = this.#counts.get(key)
     const count = isOpen(known, now) ? known : { current: 0, ends: now + window }
     count.current++
@@ -38,7 +41,7 @@ export class MemoryCounters {
 
   /** The count without incrementing it. */
   read (key: string, callback: Callback): void {
-    const now = performance.now()
+    const now = wholeMilliseconds()
     const known = this.#counts.get(key)
     callback(null, isOpen(known, now) ? { current: known.current, ttl: known.ends - now } : { current: 0, ttl: 0 })
   }

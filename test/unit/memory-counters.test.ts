@@ -44,6 +44,16 @@ test('a window begins with its first request, and later requests do not extend i
   t.strictSame(increment('a'), [{ current: 1, ttl: 1000 }], 'the next window begins at the end of this one')
 })
 
+test('a new window has its whole length, whatever fraction of a millisecond the clock shows', async (t) => {
+  const { increment, advance } = counters(t)
+  const lengths = new Set<number | undefined>()
+  for (let n = 0; n < 1000; n++) {
+    advance(1000.123456789)
+    lengths.add(increment('a')[0]?.ttl)
+  }
+  t.strictSame([...lengths], [1000])
+})
+
 test('reading gives the count without incrementing it, and zero outside of a window', async (t) => {
   const { increment, read, advance } = counters(t)
   t.strictSame(read('a'), [{ current: 0, ttl: 0 }])
