@@ -13,13 +13,10 @@ const ALL: Scope[] = [
 // More than the text of a key has.
 const KEY_BYTES = 256
 
-/** A file for a secret, of mode 0600, which must not exist yet, with room for it on the disk. */
+/** A file for a secret, of mode 0600, which must not exist yet. */
 async function createFile (path: string) {
   try {
-    const file = await open(path, 'wx', 0o600)
-    await file.write(' '.repeat(KEY_BYTES))
-    await file.sync()
-    return file
+    return await open(path, 'wx', 0o600)
   } catch (error) {
     const { code } = Object(error)
     throw new ConfigError([code === 'EEXIST'
@@ -39,6 +36,9 @@ export async function createFirstKey (app: FastifyInstance, config: Config): Pro
   const file = path === '' ? null : await createFile(path)
   let isWritten = false
   try {
+    // Room on the disk, before there is a key.
+    await file?.writeFile(' '.repeat(KEY_BYTES))
+    await file?.sync()
     const first = await apiKeys.createFirst({ name: 'first key', scopes: ALL, expiresAt: null })
     if (first !== null && file !== null) {
       const { bytesWritten } = await file.write(`${first.key}\n`, 0)
