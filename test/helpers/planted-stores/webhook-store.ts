@@ -1,7 +1,7 @@
 import type {
   ClaimRequest, DecideChange, DeliveryRecord, EventRecord, Page, PageRequest, WebhookChange, WebhookRecord, WebhookStore
 } from '../../../lib/core/storage.ts'
-import { BatchStore } from './batch-store.ts'
+import { BatchStore, plantBatch } from './batch-store.ts'
 import type { Mistake } from './plant.ts'
 import type { State } from './state.ts'
 
@@ -142,16 +142,7 @@ export class HookStore extends BatchStore {
 }
 
 /** A named mistake of a store with webhooks, and without transactions. */
-export function plantHooks (title: string, Store: new () => HookStore): Mistake {
-  return {
-    title,
-    create: () => {
-      const storage = new Store()
-      storage.supports = { transactions: false, eventLog: true, batches: true }
-      return { storage }
-    }
-  }
-}
+export const plantHooks: (title: string, Store: new () => HookStore) => Mistake = plantBatch
 
 /** A mistake in the methods, made around those that are right. */
 export function plantHookMethods (

@@ -52,6 +52,7 @@ const found: Mistake[] = [
     }
   })),
   plantHookMethods('insert resolves before the endpoint is there', (right) => ({
+    // Nothing waits for it: that is the mistake.
     insert: async (webhook) => { setTimeout(() => right.insert(webhook), 100) }
   })),
   plantHookMethods('no endpoint is undefined', (right) => ({
