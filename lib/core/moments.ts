@@ -1,7 +1,7 @@
 import { isOnCalendar } from './calendar.ts'
 
-/** A date and time (RFC 3339 section 5.6). */
-export const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/
+/** A date and time (RFC 3339 section 5.6). `Date` would take an hour 24 too, and knows no leap seconds. */
+export const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt](?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/
 
 // PostgreSQL has no year 0, and years of five digits are no RFC 3339 text.
 const FIRST = Date.parse('0001-01-01T00:00:00Z')

@@ -54,12 +54,16 @@ function cellReader (parse: Parse, separator: string): (text: string) => Cell[] 
   }
 }
 
+function columnNamed (name: string, table: readonly Column[]): Column | undefined {
+  return table.find((each) => each.name === name) ?? table.find((each) => `fields.${each.name}` === name)
+}
+
 /** The columns that a header names. @throws UsersError `validation_failed` */
 function headerColumns (cells: readonly Cell[], table: readonly Column[]): Column[] {
   const faults: Fault[] = []
-  const names = cells.map((cell) => cell?.trim() ?? '')
-  const columns = names.flatMap((name, i) => {
-    const column = table.find((each) => each.name === name) ?? table.find((each) => `fields.${each.name}` === name)
+  const columns = cells.flatMap((cell = '', i) => {
+    const name = asWritten(cell)
+    const column = columnNamed(name, table) ?? columnNamed(name.trim(), table)
     if (column === undefined) {
       const detail = `is not a known member: it is the name of column ${i + 1} of the header`
       faults.push({ pointer: '', code: 'unknown', detail })

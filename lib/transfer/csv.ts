@@ -35,7 +35,7 @@ export function loadCsvWriter (): CsvWriter {
   const require = requireOptional('CSV', ['csv-stringify'])
   const { stringify }: { stringify: Stringify } = require('csv-stringify/sync')
   return {
-    header: (columns) => stringify([columns.map(({ name }) => name)], options),
+    header: (columns) => stringify([columns.map(({ name }) => harmless(name))], options),
     rows: (users, columns) =>
       stringify(users.map((user) => columns.map((column) => cellOf(user, column))), options)
   }

@@ -8,7 +8,7 @@ const UNKNOWN_KEY = 'key_01h455vb4pex5vsknk084sn02q'
 const DAY_MS = 24 * 3600 * 1000
 const NOT_DATE_TIMES = [
   'tomorrow', '2999-01-01', '2999-13-01T00:00:00Z', '2999-02-30T00:00:00Z', '2999-00-10T00:00:00Z',
-  '2999-01-01T00:00:00', ''
+  '2999-01-01T24:00:00Z', '2999-01-01T00:00:00', ''
 ]
 
 /** How long a key lives after it, or another, was created, in milliseconds. */

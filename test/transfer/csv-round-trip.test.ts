@@ -46,3 +46,21 @@ for (const [what, withNull] of [
     t.strictSame(after, before)
   })
 }
+
+test('names of fields that a spreadsheet would change come back from a table as they were', async (t) => {
+  const names = [' spaces ', '=SUM(A1)', "'=1", '-1', 'with "quotes", and more']
+  const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+  const fields = withoutType({ type: 'object', properties })
+  const [from, to] = [await testApp(t, { fields }), await testApp(t, { fields })]
+  const own = Object.fromEntries(names.map((name, n) => [name, `value ${n}`]))
+  await from.app.users.create(withoutType({ name: 'N', email: 'n@example.org', ...own }))
+  const table = await from.call('GET', '/users/export?format=csv')
+  t.equal(table.body.slice(0, table.body.indexOf('\r\n')),
+    'id,name,email, spaces ,\'=SUM(A1),\'\'=1,\'-1,"with ""quotes"", and more",createdAt,updatedAt')
+  const headers = { 'content-type': 'text/csv' }
+  const answer = await to.call('POST', '/users/import', { headers, payload: table.rawPayload })
+  t.match(linesOf(answer.body), [{ summary: { created: 1, refused: 0 } }])
+  const [before, after] = await Promise.all([from, to].map(async ({ call }) =>
+    linesOf((await call('GET', '/users/export')).body)))
+  t.strictSame(after, before)
+})
