@@ -38,7 +38,7 @@ export interface UserBatchResult<Fields = UserFields> {
   error: UsersError | null
 }
 
-/** The operations on users in process. Every method throws UsersError alone. `Fields`: the host's own. */
+/** The operations on users in process. A method that says nothing else throws UsersError. `Fields`: the host's. */
 export interface UserMethods<Fields = UserFields> extends AsyncIterable<User<Fields>> {
   /**
    * Creates a user.
@@ -85,6 +85,7 @@ export interface UserMethods<Fields = UserFields> extends AsyncIterable<User<Fie
    * Nothing is undone if it ends early, and to repeat it makes nobody twice.
    * @throws `validation_failed` for options and the header of a table, `storage_unavailable`, and what `source` and
    * `onResult` throw
+   * @throws TypeError if `source` is not iterable, or with `format` has what is neither text nor bytes
    */
   import (source: ImportSource, options?: ImportOptions): Promise<ImportSummary>
 }

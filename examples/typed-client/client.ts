@@ -20,14 +20,16 @@ export class RefusedError extends Error {
 export function usersClient (baseUrl: string, key: string) {
   const http = createClient<paths>({ baseUrl, headers: { authorization: `Bearer ${key}` } })
 
-  /** Every user, a page at a time, oldest first. */
+  /** Every user, a page at a time, oldest first: by `after`, since deletions move the pages that have numbers. */
   async function * everyone (limit = 100): AsyncGenerator<User> {
-    for (let page = 1; ; page++) {
-      const { data, error } = await http.GET('/v1/users', { params: { query: { page, limit } } })
+    let after: string | undefined
+    do {
+      const query = after === undefined ? { limit } : { limit, after }
+      const { data, error } = await http.GET('/v1/users', { params: { query } })
       if (error !== undefined) throw new RefusedError(error)
       yield * data.data
-      if (page * limit >= data.meta.total) return
-    }
+      after = data.data.length < limit ? undefined : data.data.at(-1)?.id
+    } while (after !== undefined)
   }
 
   /** Makes a user once, however often it is called with the same key; null where the address is another user's. */

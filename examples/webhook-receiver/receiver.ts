@@ -30,12 +30,13 @@ async function handle (knex: Knex, { id: event, type, data }: UserEvent): Promis
     const noted = await trx('handled_events').insert({ id: event }).onConflict('id').ignore().returning('id')
     if (noted.length === 0 || !type.startsWith('user.')) return
     const { id, name, email, version } = data
-    // Nothing follows a deletion, and an older version does not replace a newer one.
+    // An older version does not replace a newer one. A deletion has the version of the user that it ended, and only a
+    // restored user has a greater one.
     const copy = type === 'user.deleted'
       ? { id, name: null, email: null, version, deleted: 1 }
       : { id, name, email, version, deleted: 0 }
-    await trx('user_copies').insert(copy).onConflict('id').merge()
-      .where('user_copies.deleted', 0).andWhere('user_copies.version', '<=', version)
+    await trx('user_copies').insert(copy).onConflict('id').merge().where('user_copies.version', '<', version)
+      .orWhere({ 'user_copies.version': version, 'user_copies.deleted': 0 })
   })
 }
 

@@ -21,6 +21,10 @@ export interface ImportOptions extends ImportSettings {
   onResult?: (result: ImportResult) => void | Promise<void>
 }
 
+function isIterable (source: unknown): boolean {
+  return Object(source)[Symbol.iterator] !== undefined || Object(source)[Symbol.asyncIterator] !== undefined
+}
+
 /** The rows of a file. */
 export function fileRows (chunks: Chunks, format: ImportFormat, table: readonly Column[]): SourceRows {
   return format === 'csv' ? csvRows(chunks, table) : ndjsonRows(chunks)
@@ -35,7 +39,7 @@ async function * chunksOf (source: ImportSource): AsyncGenerator<Uint8Array | st
   }
 }
 
-/** Imports users in process. @throws UsersError, and what the source or `onResult` throws */
+/** Imports users in process. @throws UsersError, TypeError for what is no source, and what it or `onResult` throws */
 export async function importRows (
   open: OpenImport,
   table: readonly Column[],
@@ -48,6 +52,9 @@ export async function importRows (
   }
   if (onResult !== undefined && typeof onResult !== 'function') {
     faults.push({ parameter: 'onResult', code: 'type', detail: 'must be a function' })
+  }
+  if (!isIterable(source)) {
+    throw new TypeError('fastify-users: import() takes an iterable of users, or with a format the parts of a file')
   }
   const { summary, results } = open(settings, faults)
   const rows = format === undefined ? valueRows(source) : fileRows(chunksOf(source), format, table)

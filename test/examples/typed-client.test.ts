@@ -51,6 +51,13 @@ test('the typed client creates, changes, lists and deletes users', async (t) => 
   for await (const { name } of everyone(2)) names.push(name)
   t.strictSame(names, ['Ann', 'User 1', 'User 2', 'User 3', 'User 4'])
 
+  const left: string[] = []
+  for await (const { id, name } of everyone(2)) {
+    left.push(name)
+    if (name === 'User 1') await remove(id)
+  }
+  t.strictSame(left, names, 'a deletion meanwhile hides nobody')
+
   const id = ann?.id ?? ''
   const seen: string[] = []
   const changed = await change(id, ({ name }) => {

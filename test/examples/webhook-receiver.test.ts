@@ -40,6 +40,12 @@ test('the copy is that of the server', async (t) => {
     { id: bob?.id, name: null, email: null, version: 1, deleted: 1 }
   ].sort((a, b) => String(a.id) < String(b.id) ? -1 : 1))
   t.strictSame(await knex('handled_events').count({ n: '*' }), [{ n: 8 }])
+
+  // An import restores a user who was deleted, with a greater version.
+  await app.users.import([{ id: bob?.id, name: 'Bob', email: 'bob@example.org', version: 2 }])
+  await until('the restored user was delivered', async () => await count() === 17)
+  t.strictSame(await knex('user_copies').where({ name: 'Bob' }),
+    [{ id: bob?.id, name: 'Bob', email: 'bob@example.org', version: 2, deleted: 0 }])
 })
 
 test('what is not signed is refused', async (t) => {

@@ -5,6 +5,7 @@ import type { ImportResult } from '../../lib/index.ts'
 import { testApp } from '../helpers/app.ts'
 import { fields as common, withoutType } from '../helpers/fields.ts'
 import { importWords, ndjsonOf } from '../helpers/import-rows.ts'
+import { untyped } from '../helpers/untyped.ts'
 
 const fields = Type.Object({ ...common.properties, legacyId: Type.Optional(Type.Integer()) })
 const ID = 'usr_01jzzzzzzzezzr0000000000zz'
@@ -44,6 +45,9 @@ test('in process: wrong options, sources that fail, callers that have enough', a
   }
   await t.rejects(app.users.import(['x', 7], { format: 'csv' }), /header|texts or bytes/)
   await t.rejects(app.users.import([{}], { format: 'ndjson' }), TypeError)
+  for (const none of [null, 5, { length: 0 }]) {
+    await t.rejects(app.users.import(untyped(none)), { name: 'TypeError', message: /takes an iterable of users/ })
+  }
   const failing = async function * () {
     yield { name: 'A', email: 'a@example.org' }
     throw new Error('the source failed')
@@ -78,6 +82,7 @@ test('members of their own: moments, versions, orders', async (t) => {
     [{ createdAt: null }, '/createdAt format'],
     [{ createdAt: 7 }, '/createdAt format'],
     [{ createdAt: '2020-01-01T00:00:60Z' }, '/createdAt format'],
+    [{ createdAt: '2020-01-01T24:00:00Z' }, '/createdAt format'],
     // PostgreSQL has no year 0, and no text of ours has five digits.
     [{ createdAt: '0000-12-31T23:59:59Z' }, '/createdAt format'],
     [{ createdAt: '0001-01-01T00:00:00+00:01' }, '/createdAt format'],
