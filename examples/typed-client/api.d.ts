@@ -45,7 +45,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a user
-         * @description For good: the id is never used again, and the e-mail address is free immediately.
+         * @description For good: no other user gets the id, and the e-mail address is free immediately.
          */
         delete: operations["deleteUser"];
         options?: never;

@@ -92,7 +92,7 @@ export const english = {
   'user.reset': 'Undo my changes',
   'user.delete': 'Delete this user',
   'user.deleteTitle': 'Delete {name}?',
-  'user.deleteWarning': 'This cannot be undone. The ID is never used again.',
+  'user.deleteWarning': 'This cannot be undone. No other user gets the ID.',
   'user.typeName': 'Type the name to confirm: {name}',
   'user.nameDiffers': 'This is not the name.',
   'user.erase': 'Also erase this user’s values from the event log',

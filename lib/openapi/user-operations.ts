@@ -84,7 +84,7 @@ export function userOperations (
       ...one,
       operationId: 'deleteUser',
       summary: 'Delete a user',
-      description: 'For good: the id is never used again, and the e-mail address is free immediately.',
+      description: 'For good: no other user gets the id, and the e-mail address is free immediately.',
       ...(erases && { query: { erase: eraseParameter } }),
       success: { status: 204, description: 'The user is deleted.' },
       counted: 'deletions',
