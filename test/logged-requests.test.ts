@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import pino from 'pino'
 import { test } from 'tap'
+import { maskedPath, withoutMasked } from '../lib/http/masked-path.ts'
 import { webhooks } from '../lib/webhooks-plugin.ts'
 import { testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
@@ -92,7 +93,11 @@ test('of the path of a request, logs the words that are ours and ids', async (t)
     ['PROPFIND', '/user/ann@example.org?q=ann', '/v1/*/*'],
     ['GET', '/users;email=ann%40example.org', '/v1/users'],
     ['GET', '/foo;ann%40example.org', '/v1/*'],
-    ['GET', '/users/a;ann%40example.org', '/v1/users/:id']
+    ['GET', '/users/a;ann%40example.org', '/v1/users/:id'],
+    ['GET', `/user/ann@example.org${'/ann'.repeat(3000)}`, '/v1/*'],
+    ['GET', `/ann@example.org/${'x'.repeat(200)};ann`, '/v1/*'],
+    ['GET', `/ann@example.org;${'x'.repeat(200)}/y`, '/v1/*'],
+    ['GET', `/${'x'.repeat(200)}?q=ann`, '/v1/*']
   ]
   const whole = ({ url, originalUrl, params, raw, ip }: FastifyRequest) => ({
     url,
@@ -121,6 +126,18 @@ test('of the path of a request, logs the words that are ours and ids', async (t)
       t.notMatch(JSON.stringify(lines), /ann|uk_0/, `${method} ${path}`)
     }
   }
+})
+
+test('of a long unknown path only its beginning is masked part by part', async (t) => {
+  const rest = Array.from({ length: 5000 }, (_, n) => n).join('/')
+  const request = { is404: true, url: `/v1/${rest}`, server: { prefix: '/v1' } }
+  const path = maskedPath(request)
+  t.ok(path.labels.size < 128, 'whoever sends 16 KiB would have the log work for 40 ms')
+  const shown = (text: string) => withoutMasked(text, path)
+  t.equal(shown(`GET /v1/${rest} and http://x/v1/${rest}?q "/v1/${rest}"`), 'GET /v1/* and http://x/v1/* "/v1/*"')
+  t.equal(shown(rest), '*')
+  t.equal(shown('application/json'), 'application/json')
+  t.equal(shown('1'), '*')
 })
 
 test('a path hides nothing else of a request from the log', async (t) => {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isSilent, SERIALIZERS } from './fastify-internals.ts'
 import { isObjectOrList, redacted, type Serializers } from './log-serializers.ts'
-import { maskedParts } from './masked-path.ts'
+import { maskedPath } from './masked-path.ts'
 
 /** What a logger may see of a request, in its shape: no credentials, cookies or query, and of its path only ids. */
 function requestStandIn (request: FastifyRequest): object {
@@ -9,7 +9,7 @@ function requestStandIn (request: FastifyRequest): object {
   const { remotePort } = Object(socket)
   const shown = Object(redacted(
     { id, method, url, host, ip, headers, socket: { remoteAddress: ip, remotePort } },
-    maskedParts(request)
+    maskedPath(request)
   ))
   return { ...shown, params: {}, query: {}, raw: { method, url: shown.url, headers: shown.headers } }
 }

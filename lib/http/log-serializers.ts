@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, RegisterOptions } from 'fastify'
 import { SERIALIZERS } from './fastify-internals.ts'
-import { type MaskedParts, maskedParts, NOTHING_MASKED, withoutMasked } from './masked-path.ts'
+import { type MaskedPath, maskedPath, NOTHING_MASKED, withoutMasked } from './masked-path.ts'
 
 export type Serializers = NonNullable<RegisterOptions['logSerializers']>
 
@@ -26,7 +26,7 @@ function withoutQuery (word: string): string {
  * A serialiser's output without credentials, wherever they are, without the query of a URL, parsed or not, and without
  * the masked parts of its path.
  */
-export function redacted (value: unknown, masked: MaskedParts = NOTHING_MASKED, depth = 0): unknown {
+export function redacted (value: unknown, masked: MaskedPath = NOTHING_MASKED, depth = 0): unknown {
   if (typeof value === 'string') {
     const text = value.replace(/\bbearer\s+\S+/gi, `Bearer ${REDACTED}`).split(' ').map(withoutQuery).join(' ')
     return withoutMasked(text, masked)
@@ -55,7 +55,7 @@ export function redactingSerializers (log: FastifyBaseLogger, given: Serializers
     // Fastify's type wants text; pino takes any value, and hosts return objects.
     if (typeof serialize !== 'function') continue
     const requestOf = (value: unknown): unknown => name === 'req' ? value : Object(value).request
-    all[name] = (value: unknown) => Object(redacted(serialize(value), maskedParts(requestOf(value)))).valueOf()
+    all[name] = (value: unknown) => Object(redacted(serialize(value), maskedPath(requestOf(value)))).valueOf()
   }
   return all
 }
