@@ -3,26 +3,33 @@ import secureJson from 'secure-json-parse'
 import { UsersError, validationFailed } from './errors.ts'
 
 /**
- * Parses the bytes of a JSON text, whatever the host configured: UTF-8 only, no prototype poisoning, no member twice
- * (RFC 7493 section 2.3). No bytes are `undefined`.
- * @throws UsersError `malformed_json`, or `validation_failed` for a member that is twice or would poison a prototype
+ * Parses the bytes of a JSON text in UTF-8 by the rules of {@link parseJsonText}. No bytes are `undefined`.
+ * @throws UsersError as it does
  */
-export function parseJsonText (bytes: Buffer): unknown {
+export function parseJsonBytes (bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
   if (!isUtf8(bytes)) throw new UsersError('malformed_json')
-  const text = bytes.toString('utf8')
-  const value = parseJson(text)
-  if (memberCount(value) === writtenMembers(text)) return value
-  throw validationFailed([{ pointer: '', code: 'duplicate', detail: 'must not have a member twice' }])
+  return parseJsonText(bytes.toString('utf8'))
 }
 
-function parseJson (text: string): unknown {
+/**
+ * Parses a JSON text, whatever the host configured: no prototype poisoning, no member twice (RFC 7493 section 2.3).
+ * `pointer`: where in the body it is.
+ * @throws UsersError `malformed_json`, or `validation_failed` for a member that is twice or would poison a prototype
+ */
+export function parseJsonText (text: string, pointer = ''): unknown {
+  const value = parseJson(text, pointer)
+  if (memberCount(value) === writtenMembers(text)) return value
+  throw validationFailed([{ pointer, code: 'duplicate', detail: 'must not have a member twice' }])
+}
+
+function parseJson (text: string, pointer: string): unknown {
   try {
     return secureJson.parse(text, { protoAction: 'error', constructorAction: 'error' })
   } catch {
     if (!isJson(text)) throw new UsersError('malformed_json')
     const detail = 'must not have members named __proto__ or constructor.prototype'
-    throw validationFailed([{ pointer: '', code: 'forbidden', detail }])
+    throw validationFailed([{ pointer, code: 'forbidden', detail }])
   }
 }
 

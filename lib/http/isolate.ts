@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { BODY_MAX } from '../core/limits.ts'
-import { parseJsonText } from '../core/strict-json.ts'
+import { parseJsonBytes } from '../core/strict-json.ts'
 import { type AdmissionOptions, admitRequests, notFound } from './admission.ts'
 import { createErrorHandler, type ErrorFormat } from './problem.ts'
 
@@ -17,7 +17,7 @@ export interface IsolateOptions extends AdmissionOptions {
 export function isolate (scope: FastifyInstance, { errorFormat, ownsNotFound, ...admission }: IsolateOptions): void {
   admitRequests(scope, admission)
   scope.removeAllContentTypeParsers()
-  const parser = async (_request: FastifyRequest, body: Buffer) => parseJsonText(body)
+  const parser = async (_request: FastifyRequest, body: Buffer) => parseJsonBytes(body)
   scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_MAX }, parser)
   scope.setErrorHandler(createErrorHandler(errorFormat, admission.securityLog.answered))
   if (ownsNotFound) scope.setNotFoundHandler(notFound)

@@ -4,6 +4,8 @@ import type { Fault } from '../core/fault.ts'
 import { requireOptional } from '../core/optional-packages.ts'
 import { parseParameter } from '../core/parameters.ts'
 import { toUsersError } from '../core/storage-errors.ts'
+import { parseJsonText } from '../core/strict-json.ts'
+import { pointerToken } from '../fields/checked-json.ts'
 import { type ByteRecord, byteRecords, type Chunks } from './byte-records.ts'
 import type { Column } from './columns.ts'
 import { asWritten } from './formula.ts'
@@ -54,6 +56,8 @@ function cellReader (parse: Parse, separator: string): (text: string) => Cell[] 
   }
 }
 
+const pointerTo = (path: readonly string[]): string => path.map(pointerToken).join('')
+
 function columnNamed (name: string, table: readonly Column[]): Column | undefined {
   return table.find((each) => each.name === name) ?? table.find((each) => `fields.${each.name}` === name)
 }
@@ -74,7 +78,7 @@ function headerColumns (cells: readonly Cell[], table: readonly Column[]): Colum
   const paths = columns.map(({ name }) => name)
   for (const [i, { path }] of columns.entries()) {
     if (paths.indexOf(paths[i] ?? '') === i) continue
-    faults.push({ pointer: `/${path.join('/')}`, code: 'duplicate', detail: 'must be named once in the header' })
+    faults.push({ pointer: pointerTo(path), code: 'duplicate', detail: 'must be named once in the header' })
   }
   for (const name of ['name', 'email']) {
     if (!paths.includes(name)) faults.push({ pointer: `/${name}`, code: 'required', detail: 'must be in the header' })
@@ -83,14 +87,19 @@ function headerColumns (cells: readonly Cell[], table: readonly Column[]): Colum
   return columns
 }
 
-/** The value of a cell. What is no JSON stays text: the rules of the member refuse it. */
-function valueOf (cell: string, kind: Column['kind']): unknown {
+/**
+ * The value of a cell. What is no JSON stays text: the rules of the member refuse it.
+ * @throws UsersError `validation_failed` for JSON that no body may have
+ */
+function valueOf (cell: string, { kind, path }: Column): unknown {
   const text = asWritten(cell)
   if (kind !== null) return parseParameter(text, { schema: { type: kind }, problem: () => null })
   try {
-    return JSON.parse(text)
-  } catch {
-    return text
+    return parseJsonText(text, pointerTo(path))
+  } catch (thrown) {
+    const error = toUsersError(thrown)
+    if (error.code === 'malformed_json') return text
+    throw error
   }
 }
 
@@ -121,9 +130,9 @@ export async function * csvRows (
       throw malformed(`must have ${names.length} cells, as the header, and has ${cells.length}`)
     }
     const user: Record<string, unknown> = {}
-    for (const [i, { path, kind }] of names.entries()) {
+    for (const [i, column] of names.entries()) {
       const cell = cells[i]
-      if (cell !== undefined) setAt(user, path, valueOf(cell, kind))
+      if (cell !== undefined) setAt(user, column.path, valueOf(cell, column))
     }
     return user
   }

@@ -45,6 +45,7 @@ test('lines of JSON', async (t) => {
   t.strictSame(await jsonRows(''), [])
   t.strictSame(await jsonRows('\ufeff{"a":1}\r\n\n  \n{"b":"ü"}'),
     [[1, { a: 1 }], [4, { b: 'ü' }]], 'a BOM, blank lines')
+  t.strictSame(await jsonRows(`{}\n${' '.repeat(40)}\t\n \r\n7`), [[1, {}], [4, 7]], 'blank lines of any length')
   t.strictSame(await jsonRows('{}\n7\n{"a\n{"a":1,"a":2}\n{"__proto__":1}\n{}{}\n'), [
     [1, {}], [2, 7], [3, 'malformed_json', undefined], [4, 'validation_failed', 'duplicate'],
     [5, 'validation_failed', 'forbidden'], [6, 'malformed_json', undefined]
@@ -100,6 +101,11 @@ test('tables: quotation marks, line breaks, separators, BOM', async (t) => {
     ]],
     ['what was made harmless', 'name,email\n\'=1,\'\'@a\n\'a,-1', [
       [2, { name: '=1', email: '\'@a' }], [3, { name: '\'a', email: '-1' }]
+    ]],
+    ['JSON that no body may have', 'name,email,anything\nA,x,"{""a"":1,""a"":2}"\nB,x,"[{""__proto__"":1}]"\n' +
+      'C,x,"{""constructor"":{""prototype"":1}}"', [
+      [2, 'validation_failed', 'duplicate'], [3, 'validation_failed', 'forbidden'],
+      [4, 'validation_failed', 'forbidden']
     ]]
   ] as const) t.strictSame(await tableRows(text), rows, what)
 })

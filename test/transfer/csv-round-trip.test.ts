@@ -14,6 +14,7 @@ const kinds = {
   point,
   list: { type: 'array', items: { type: 'string' } }
 }
+const CLOSED = { additionalProperties: false }
 const values = [
   { text: 'null', count: -7, ratio: 0.5, flag: false, day: '2020-02-29', point: { x: 1 }, list: ['null'] },
   { text: null, count: null, ratio: null, flag: null, day: null, point: null, list: null },
@@ -63,4 +64,17 @@ test('names of fields that a spreadsheet would change come back from a table as 
   const [before, after] = await Promise.all([from, to].map(async ({ call }) =>
     linesOf((await call('GET', '/users/export')).body)))
   t.strictSame(after, before)
+})
+
+test('a fault in a table points to the member, whatever its name', async (t) => {
+  const inner = { type: 'object', properties: { 'x/y': { type: 'string' } }, required: ['x/y'], ...CLOSED }
+  const { call } = await testApp(t, {
+    fields: withoutType({ type: 'object', properties: { 'a/b': { type: 'string' }, 'c~d': {}, o: inner } })
+  })
+  const post = (payload: string) => call('POST', '/users/import', { headers: { 'content-type': 'text/csv' }, payload })
+  const twice = await post('name,email,a/b,a/b,c~d,c~d,o.x/y,o.x/y\n')
+  t.strictSame([twice.statusCode, twice.json().errors.map(({ pointer }: { pointer: string }) => pointer)],
+    [400, ['/a~1b', '/c~0d', '/o/x~1y']])
+  const [cell] = linesOf((await post('name,email,c~d\nA,a@example.org,"{""a"":1,""a"":2}"')).body)
+  t.match(cell, { line: 2, status: 'refused', problem: { errors: [{ pointer: '/c~0d', code: 'duplicate' }] } })
 })

@@ -5,6 +5,7 @@ import type { ImportResult } from '../../lib/index.ts'
 import { testApp } from '../helpers/app.ts'
 import { fields as common, withoutType } from '../helpers/fields.ts'
 import { importWords, ndjsonOf } from '../helpers/import-rows.ts'
+import { stores } from '../helpers/stores.ts'
 import { untyped } from '../helpers/untyped.ts'
 
 const fields = Type.Object({ ...common.properties, legacyId: Type.Optional(Type.Integer()) })
@@ -93,7 +94,7 @@ test('members of their own: moments, versions, orders', async (t) => {
     [{ id: ID.toUpperCase() }, '/id format'],
     [{ id: 'usr_7zzzzzzzzzzzzzzzzzzzzzzzzz' }, '/id range'],
     [{ version: 0 }, '/version range'],
-    [{ version: 2 ** 31 }, '/version range'],
+    [{ version: 2 ** 30 + 1 }, '/version range'],
     [{ version: '1' }, '/version range'],
     [{ fields: {} }, '/fields unknown']
   ] as const) {
@@ -126,3 +127,13 @@ test('an update that makes the fields of a user too large is refused', async (t)
   }
   t.match(results, [1, 2].map(() => ({ status: 'refused', problem: { errors: [{ code: 'too_large' }] } })))
 })
+
+for (const store of stores) {
+  test(`a user of the highest version that an import takes can still be changed, on ${store.name}`, async (t) => {
+    const { app, call } = await testApp(t, { storage: await store.create(t), migrate: true })
+    const { words } = await importWords(call, '', ndjsonOf([{ name: 'A', email: 'a@example.org', version: 2 ** 30 }]))
+    t.strictSame(words, ['1 created'])
+    const [user] = (await app.users.list()).data
+    t.match(await app.users.update(String(user?.id), { name: 'B' }), { name: 'B', version: 2 ** 30 + 1 })
+  })
+}

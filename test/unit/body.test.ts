@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { test } from 'tap'
-import { parseJsonText } from '../../lib/core/strict-json.ts'
+import { parseJsonBytes } from '../../lib/core/strict-json.ts'
 import { checkMediaType, emptyShape } from '../../lib/http/body.ts'
 
 const bytes = (text: string) => Buffer.from(text, 'utf8')
@@ -60,7 +60,7 @@ test('a body is announced by its length, a transfer coding, or an open stream of
 })
 
 test('an empty body is undefined, and JSON is its value', async (t) => {
-  t.equal(parseJsonText(Buffer.alloc(0)), undefined)
+  t.equal(parseJsonBytes(Buffer.alloc(0)), undefined)
   const rows: Array<[text: string, value: unknown]> = [
     ['null', null],
     ['0', 0],
@@ -68,7 +68,7 @@ test('an empty body is undefined, and JSON is its value', async (t) => {
     [' [1, {"a": {}}] ', [1, { a: {} }]],
     ['{"constructor":1}', { constructor: 1 }]
   ]
-  for (const [text, value] of rows) t.strictSame(parseJsonText(bytes(text)), value, text)
+  for (const [text, value] of rows) t.strictSame(parseJsonBytes(bytes(text)), value, text)
 })
 
 test('refuses a member that is there twice, however it is written', async (t) => {
@@ -76,20 +76,20 @@ test('refuses a member that is there twice, however it is written', async (t) =>
   for (const text of [
     '{"a":1,"a":1}', '{"a":1,"\\u0061":2}', '{"a" :1,"b":{"c":[{"d":1,"d":null}]}}', '[{"":1,"":2}]',
     '{"1":0,"a":{},"1":0}', '{"a\\"":":","a\\"":1}'
-  ]) t.throws(() => parseJsonText(bytes(text)), duplicate, text)
+  ]) t.throws(() => parseJsonBytes(bytes(text)), duplicate, text)
   for (const text of [
     '{"a":{"a":{"a":1}},"b":{"a":1}}',
     '[{"a":1},{"a":1}]',
     '{"a":":","b":"\\":\\\\","c:":1,"A":"{\\"a\\":1,\\"a\\":2}"}'
-  ]) t.strictSame(parseJsonText(bytes(text)), JSON.parse(text), text)
+  ]) t.strictSame(parseJsonBytes(bytes(text)), JSON.parse(text), text)
 })
 
 test('refuses what is not JSON, or not UTF-8', async (t) => {
   for (const text of [' ', '{', '{"a":1,}', "{'a':1}", '1 2', 'undefined', 'NaN', '{"a":"\n"}']) {
-    t.throws(() => parseJsonText(bytes(text)), { code: 'malformed_json' }, text)
+    t.throws(() => parseJsonBytes(bytes(text)), { code: 'malformed_json' }, text)
   }
-  t.throws(() => parseJsonText(Buffer.from([0x22, 0xff, 0x22])), { code: 'malformed_json' }, 'an invalid byte')
-  t.throws(() => parseJsonText(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])), { code: 'malformed_json' }, 'a surrogate')
+  t.throws(() => parseJsonBytes(Buffer.from([0x22, 0xff, 0x22])), { code: 'malformed_json' }, 'an invalid byte')
+  t.throws(() => parseJsonBytes(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])), { code: 'malformed_json' }, 'a surrogate')
 })
 
 test('refuses members that would poison a prototype, at any depth and in any spelling', async (t) => {
@@ -98,10 +98,10 @@ test('refuses members that would poison a prototype, at any depth and in any spe
     '{"__proto__":{}}', '{"a":[{"__proto__":1}]}', '{"\\u005f_proto__":null}', '{"constructor":{"prototype":{}}}'
   ]) {
     const errors = [{ pointer: '', code: 'forbidden', detail }]
-    t.throws(() => parseJsonText(bytes(text)), { code: 'validation_failed', errors }, text)
+    t.throws(() => parseJsonBytes(bytes(text)), { code: 'validation_failed', errors }, text)
   }
-  t.throws(() => parseJsonText(bytes('{"__proto__":')), { code: 'malformed_json' })
-  t.strictSame(parseJsonText(bytes('"__proto__"')), '__proto__', 'a value may be that text')
+  t.throws(() => parseJsonBytes(bytes('{"__proto__":')), { code: 'malformed_json' })
+  t.strictSame(parseJsonBytes(bytes('"__proto__"')), '__proto__', 'a value may be that text')
 })
 
 test('a body without members may be {} alone', async (t) => {
