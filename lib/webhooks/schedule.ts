@@ -17,8 +17,10 @@ export const FAILING_MAX = 5 * DAY
 // Up to a tenth is added, so that what failed together does not come again together.
 const JITTER = 0.1
 const RETRY_AFTER_MAX = DAY
-// RFC 9110 section 5.6.7, without its obsolete forms.
-const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+// The three forms of a date (RFC 9110 section 5.6.7): of today, of RFC 850, and of asctime().
+const FIXED_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+const RFC_850_DATE = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/
+const ASCTIME_DATE = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/
 // The whole endpoint waits, at most as long if the receiver does not say how long.
 const PAUSE_MAX = 5 * MINUTE
 /** As many attempts of a delivery are kept. */
@@ -29,11 +31,16 @@ export function isSuccess (status: number | null): boolean {
   return status !== null && status >= 200 && status < 300
 }
 
+/** An HTTP date in epoch milliseconds; NaN: it is none. */
+function readHttpDate (text: string): number {
+  if (ASCTIME_DATE.test(text)) return Date.parse(`${text} GMT`)
+  return FIXED_DATE.test(text) || RFC_850_DATE.test(text) ? Date.parse(text) : NaN
+}
+
 /** How long `Retry-After` asks to wait, in milliseconds: seconds or a date (RFC 9110 section 10.2.3); null: nothing. */
 export function retryAfterOf (text: string | null, now: number): number | null {
   if (text === null) return null
-  const seconds = /^\d{1,9}$/.test(text)
-  const ms = seconds ? Number(text) * SECOND : HTTP_DATE.test(text) ? Date.parse(text) - now : NaN
+  const ms = /^\d+$/.test(text) ? Number(text) * SECOND : readHttpDate(text) - now
   return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), RETRY_AFTER_MAX)
 }
 

@@ -4,6 +4,9 @@ import { UsersError } from '../core/errors.ts'
 import { isAllowedAddress, type Network } from './addresses.ts'
 import { createResolve } from './resolve.ts'
 
+// RFC 3986 section 2. `URL` takes others and calls another address than the one that is shown: it cuts line breaks out.
+const URI_CHARACTERS = /^(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[\dA-Fa-f]{2})*$/
+
 /** Code of the error that a connection to an address ends with that is not allowed. */
 export const NOT_ALLOWED = 'ERR_URL_NOT_ALLOWED'
 
@@ -49,6 +52,7 @@ export function createTargets ({ allowHttp, allowedNetworks, lookup }: TargetOpt
   /** What is wrong with a URL before its name is resolved; null: nothing. */
   function faultOf (text: string): string | null {
     if (!URL.canParse(text)) return 'must be an absolute URL'
+    if (!URI_CHARACTERS.test(text)) return 'must have only the characters of a URI; others are percent-encoded'
     const url = new URL(text)
     if (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:')) return 'must begin with https://'
     if (url.username !== '' || url.password !== '') return 'must not have a user name or password'

@@ -119,10 +119,12 @@ test('429 and 503 slow the endpoint down, for as long as Retry-After says', (t) 
   t.end()
 })
 
-test('Retry-After in both of its forms', (t) => {
+test('Retry-After in seconds, and in each form of a date', (t) => {
   const cases: Array<[string | null, number | null]> = [
     [null, null], ['0', 0], ['120', 120_000], ['999999999', 86_400_000], ['x', null], ['-5', null], ['1.5', null],
-    ['Sat, 31 Jan 2026 09:31:00 GMT', 60_000], ['Sat, 31 Jan 2026 09:29:00 GMT', 0]
+    ['1'.repeat(400), 86_400_000], ['Sat, 31 Jan 2026 09:31:00 GMT', 60_000], ['Sat, 31 Jan 2026 09:29:00 GMT', 0],
+    ['Saturday, 31-Jan-26 09:31:00 GMT', 60_000], ['Sat Jan 31 09:31:00 2026', 60_000],
+    ['Sun Feb  1 09:30:00 2026', 86_400_000], ['31 Jan 2026', null], ['2026-01-31T09:31:00Z', null]
   ]
   for (const [text, expected] of cases) t.equal(retryAfterOf(text, NOW), expected, String(text))
   t.end()

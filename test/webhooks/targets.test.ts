@@ -28,7 +28,9 @@ const HOSTILE = [
   // Not https, or no URL at all.
   '', 'x', '//example.org', 'http://example.org/', 'ftp://example.org/', 'file:///etc/passwd', 'gopher://example.org/',
   'javascript:alert(1)', 'data:text/plain,x', 'https://', 'https://[', 'https://user:secret@example.org/',
-  'https://user@example.org/',
+  'https://user@example.org/', 'https://public.test/\0', 'https://public.test/\ud800', 'https://public.test/a\r\nX: y',
+  ' https://public.test/', 'https://public.test/a b', 'https://public.test/\t', 'https://public.test/ä',
+  'https://public.test/%zz', 'https://public.test/{id}', 'https://public.test/"',
   // IPv4 in every form that URLs have for it.
   'https://127.0.0.1/', 'https://127.1/', 'https://2130706433/', 'https://0x7f000001/', 'https://0177.0.0.1/',
   'https://0x7f.1/', 'https://127.0.0.1./', 'https://%31%32%37.0.0.1/', 'https://１２７.0.0.1/', 'https://0/',
