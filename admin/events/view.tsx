@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Feed, LoggedEvent } from '../api/types.ts'
 import { Alert } from '../parts/feedback.tsx'
 import { SelectField } from '../parts/field.tsx'
@@ -18,8 +18,12 @@ export function EventsView () {
   const [read, setRead] = useState<Read | null>(null)
   const [error, setError] = useState<unknown>(null)
   const limit = Math.min(50, capabilities.pageSize.max)
+  const latest = useRef(new AbortController())
 
-  async function load (from: Read | null, signal: AbortSignal): Promise<void> {
+  /** Loads what follows, or from the beginning. The load before is aborted: its events belong to another list. */
+  async function load (from: Read | null): Promise<void> {
+    latest.current.abort()
+    const { signal } = latest.current = new AbortController()
     const last = from?.events[from.events.length - 1]
     const query = new URLSearchParams({
       limit: String(limit),
@@ -28,6 +32,7 @@ export function EventsView () {
     })
     try {
       const { body: { data, meta } } = await client.get<Feed>(`/events?${query.toString()}`, { signal })
+      if (signal.aborted) return
       setRead({ events: [...from?.events ?? [], ...data], more: meta.more })
       setError(null)
     } catch (error) {
@@ -36,9 +41,9 @@ export function EventsView () {
   }
 
   useEffect(() => {
-    const controller = new AbortController()
-    load(null, controller.signal)
-    return () => controller.abort()
+    setRead(null)
+    load(null)
+    return () => latest.current.abort()
   }, [type, version])
 
   return (
@@ -58,7 +63,7 @@ export function EventsView () {
         <>
           <EventTable label={say('events.list')} events={read.events} />
           <p role='status'>{read.more ? '' : say('events.end')}</p>
-          <button type='button' onClick={() => load(read, new AbortController().signal)}>{say('events.more')}</button>
+          <button type='button' onClick={() => load(read)}>{say('events.more')}</button>
         </>
       )}
     </>

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 // The page's places are behind the `#` of its address: they work under any prefix, and no server sees them.
 
@@ -33,6 +33,13 @@ export function hrefOf (path: readonly string[], query: URLSearchParams = new UR
 
 export function navigate (href: string): void {
   location.hash = href
+}
+
+/** Navigates after an answer, unless the person has left the component meanwhile. */
+export function useNavigate (): (href: string) => void {
+  const isLeft = useRef(false)
+  useEffect(() => () => { isLeft.current = true }, [])
+  return (href) => { if (!isLeft.current) navigate(href) }
 }
 
 /** Changes the query of the place without a step in the browser's history. */

@@ -13,6 +13,7 @@ interface ConflictProps {
   before: JsonObject
   yours: JsonObject
   theirs: JsonObject
+  isBusy: boolean
   onClose: () => void
   /** Called with the members that the person keeps. */
   onChosen: (kept: readonly string[]) => void
@@ -21,7 +22,7 @@ interface ConflictProps {
 const isSame = (a: Json | undefined, b: Json | undefined): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 /** What a person and somebody else have changed, side by side. Where both have changed the same, the person chooses. */
-export function Conflict ({ schema, before, yours, theirs, onClose, onChosen }: ConflictProps) {
+export function Conflict ({ schema, before, yours, theirs, isBusy, onClose, onChosen }: ConflictProps) {
   const { say } = useSpeech()
   const kind = kindOf(schema)
   const properties = kind.is === 'object' ? Object.entries(kind.properties) : []
@@ -79,7 +80,7 @@ export function Conflict ({ schema, before, yours, theirs, onClose, onChosen }: 
         </table>
         {isLate && <p class='alert' role='alert'>{say('conflict.choose')}</p>}
         <div class='bar'>
-          <button type='submit' class='primary'>{say('conflict.save')}</button>
+          <button type='submit' class='primary' disabled={isBusy}>{say('conflict.save')}</button>
           <button type='button' onClick={onClose}>{say('page.cancel')}</button>
         </div>
       </form>

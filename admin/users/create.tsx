@@ -5,7 +5,7 @@ import { FieldsForm } from '../form/fields-form.tsx'
 import { Alert, Needs, useAction } from '../parts/feedback.tsx'
 import { RequiredNote } from '../parts/field.tsx'
 import { useNotify } from '../state/notices.ts'
-import { hrefOf, navigate, useGuard } from '../state/route.ts'
+import { hrefOf, useGuard, useNavigate } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { faultsOf } from './faults.ts'
@@ -22,6 +22,7 @@ export function CreateUser () {
   const { say } = speech
   const { client, capabilities } = useSession()
   const notify = useNotify()
+  const navigate = useNavigate()
   const schema = userSchema(capabilities, speech)
   const [begun] = useState<Draft>(() => newDraft(schema, true))
   const [draft, setDraft] = useState<Draft>(begun)

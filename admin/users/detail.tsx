@@ -7,7 +7,7 @@ import { Alert, CopyButton, Needs, Time, WhenLoaded } from '../parts/feedback.ts
 import { Pager } from '../parts/pager.tsx'
 import { useLoad } from '../state/load.ts'
 import { useNotify } from '../state/notices.ts'
-import { hrefOf, navigate } from '../state/route.ts'
+import { hrefOf, useNavigate } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import type { Listed, LoggedEvent } from '../api/types.ts'
@@ -76,6 +76,7 @@ export function UserDetail ({ id }: { id: string }) {
   const { say } = speech
   const { client, capabilities } = useSession()
   const notify = useNotify()
+  const navigate = useNavigate()
   const loaded = useLoad(id, (signal) => client.get<User>(`/users/${encodeURIComponent(id)}`, { signal }))
   const [saved, setSaved] = useState<Answer<User> | null>(null)
   const [isDeleting, setDeleting] = useState(false)

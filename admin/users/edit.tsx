@@ -106,6 +106,7 @@ export function EditUser ({ stored, onStored }: EditUserProps) {
           before={base.body}
           yours={membersOf(wanted)}
           theirs={theirs.body}
+          isBusy={isBusy}
           onClose={() => setTheirs(null)}
           onChosen={(kept) => choose(theirs, kept)}
         />

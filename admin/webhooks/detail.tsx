@@ -6,7 +6,7 @@ import { Alert, Needs, Secret, useAction, WhenLoaded } from '../parts/feedback.t
 import { TextField } from '../parts/field.tsx'
 import { useLoad } from '../state/load.ts'
 import { useNotify } from '../state/notices.ts'
-import { hrefOf, navigate } from '../state/route.ts'
+import { hrefOf, useNavigate } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { Deliveries } from './deliveries.tsx'
@@ -20,6 +20,7 @@ function DeleteWebhook ({ webhook, onClose }: { webhook: Webhook, onClose: () =>
   const { say } = useSpeech()
   const { client } = useSession()
   const notify = useNotify()
+  const navigate = useNavigate()
   const { error, isBusy, run } = useAction()
   return (
     <Dialog title={say('hooks.deleteOf')} onClose={onClose}>
