@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { isObject } from '../api/types.ts'
 
 // The page's places are behind the `#` of its address: they work under any prefix, and no server sees them.
 
@@ -11,6 +12,17 @@ export interface Route {
 /** Says whether something would be lost by leaving; null: nothing. */
 let guard: (() => boolean) | null = null
 let current = location.hash
+// Each entry of the browser's history holds its position, so that a step can be taken back, whichever way it went.
+let position = -1
+position = readPosition()
+
+/** The position of the entry that the page is at. An entry without one is new: it follows the one before. */
+function readPosition (): number {
+  const state: unknown = history.state
+  if (isObject(state) && typeof state['position'] === 'number') return state['position']
+  history.replaceState({ position: position + 1 }, '')
+  return position + 1
+}
 
 function parse (hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s)
@@ -44,7 +56,7 @@ export function useNavigate (): (href: string) => void {
 
 /** Changes the query of the place without a step in the browser's history. */
 export function replaceQuery (query: URLSearchParams): void {
-  history.replaceState(null, '', hrefOf(parse(location.hash).path, query))
+  history.replaceState(history.state, '', hrefOf(parse(location.hash).path, query))
   window.dispatchEvent(new HashChangeEvent('hashchange'))
 }
 
@@ -67,13 +79,20 @@ export function useGuard (mayLeave: () => boolean): void {
 /** The place that the page is at. `confirmLeave` asks the person when a form there is not saved. */
 export function useRoute (confirmLeave: () => boolean): Route {
   const [hash, setHash] = useState(location.hash)
+  // Who was not signed in may have gone elsewhere before.
+  useEffect(() => {
+    position = readPosition()
+    current = location.hash
+  }, [])
   useEffect(() => {
     const change = (): void => {
       const isAway = parse(location.hash).path.join('/') !== parse(current).path.join('/')
+      const next = readPosition()
       if (isAway && guard !== null && !guard() && !confirmLeave()) {
-        history.replaceState(null, '', current === '' ? '#/' : current)
+        history.go(position - next)
         return
       }
+      position = next
       current = location.hash
       setHash(current)
     }
