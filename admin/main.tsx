@@ -16,14 +16,17 @@ async function start (root: HTMLElement): Promise<void> {
   const response = await fetch(new URL('settings.json', document.baseURI))
   if (!response.ok) throw new Error(`settings.json: ${response.status}`)
   const settings: Settings = await response.json()
-  const { language, direction, texts } = settings
+  const { language, direction, session } = settings
+  const texts = session === null
+    ? settings.texts
+    : { ...settings.texts, 'error.invalid_api_key': settings.texts['error.session'] }
   document.documentElement.lang = language
   document.documentElement.dir = direction
   const speech = createSpeech(texts, language)
   document.title = speech.say('page.title')
   render(
     <SpeechContext.Provider value={speech}>
-      <App api={settings.api} session={settings.session} />
+      <App api={settings.api} session={session} />
     </SpeechContext.Provider>,
     root
   )

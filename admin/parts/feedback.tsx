@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { ApiError } from '../api/error.ts'
 import type { Loaded } from '../state/load.ts'
 import { useSession } from '../state/session.ts'
 import { useNotify } from '../state/notices.ts'
@@ -114,6 +115,11 @@ export function useAction (): {
 } {
   const [error, setError] = useState<unknown>(null)
   const [isBusy, setBusy] = useState(false)
+  const { version } = useSession()
+  // Whoever has signed in again is no longer told that the key was refused.
+  useEffect(() => {
+    setError((error: unknown) => error instanceof ApiError && error.isUnauthorized ? null : error)
+  }, [version])
   return {
     error,
     isBusy,

@@ -112,8 +112,11 @@ test('a host’s session signs in, and its end takes nothing that was typed', { 
   sessions.clear()
   await page.getByRole('button', { name: 'Create the user' }).click()
   await page.getByRole('dialog', { name: 'Sign in again' }).waitFor()
+  const said = page.locator('form').getByText('Your session has ended. Sign in again.')
+  await said.waitFor()
   await signInThere()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await said.waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Create the user' }).click()
   await page.getByText('Ada was created.').waitFor()
   const [event] = (await users.events.list({ type: 'user.created' })).data

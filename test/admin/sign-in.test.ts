@@ -168,6 +168,7 @@ test('a key that ends takes nothing that was typed', { skip }, async (t) => {
   await dialog.getByRole('button', { name: 'Sign in' }).click()
   await dialog.waitFor({ state: 'detached' })
   t.equal(await page.getByLabel('Name').inputValue(), 'Ada')
+  await page.getByText('This key is not accepted').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Create the user' }).click()
   await page.getByText('Ada was created.').waitFor()
   t.equal((await users.list()).meta.total, 1)
