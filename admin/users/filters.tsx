@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Capabilities, Json, Schema } from '../api/types.ts'
+import type { Capabilities, Fault, Json, Schema } from '../api/types.ts'
 import { kindOf, labelOf } from '../form/kinds.ts'
 import { SelectField, TextField } from '../parts/field.tsx'
 import { useSpeech } from '../state/texts.ts'
@@ -8,10 +8,11 @@ import type { ListState } from './query.ts'
 const PAUSE_MS = 250
 
 /** Text that is handed on when the person pauses. */
-function DebouncedField ({ label, hint, value, onValue, ...rest }: {
+function DebouncedField ({ value, onValue, ...rest }: {
   label: string
   hint?: string
-  type?: 'search'
+  fault?: string | undefined
+  type?: 'search' | 'date'
   inputMode?: 'decimal'
   value: string
   onValue: (value: string) => void
@@ -34,7 +35,7 @@ function DebouncedField ({ label, hint, value, onValue, ...rest }: {
     }, PAUSE_MS)
     return () => clearTimeout(timer)
   }, [typed])
-  return <TextField {...rest} label={label} hint={hint} value={typed} onValue={setTyped} />
+  return <TextField {...rest} value={typed} onValue={setTyped} />
 }
 
 function choiceText (choice: Json): string {
@@ -45,44 +46,48 @@ interface FilterProps {
   name: string
   schema: Schema
   value: string
-  onValue: (value: string) => void
+  fault: string | undefined
+  onValue: (value: string, isTyped: boolean) => void
 }
 
 /** The control of one filterable field. */
-function FilterField ({ name, schema, value, onValue }: FilterProps) {
+function FilterField ({ name, schema, value, fault, onValue }: FilterProps) {
   const { say } = useSpeech()
   const kind = kindOf(schema)
   const label = labelOf(name, schema)
   const any = ['', say('users.any')] as const
+  const chosen = { label, value, fault, onValue: (value: string) => onValue(value, false) }
+  const typed = { label, value, fault, onValue: (value: string) => onValue(value, true) }
   switch (kind.is) {
     case 'choice': {
       const choices = kind.choices.map((choice) => [choiceText(choice), choiceText(choice)] as const)
-      return <SelectField label={label} value={value} options={[any, ...choices]} onValue={onValue} />
+      return <SelectField {...chosen} options={[any, ...choices]} />
     }
     case 'flag': return (
-      <SelectField
-        label={label}
-        value={value}
-        options={[any, ['true', say('page.yes')], ['false', say('page.no')]]}
-        onValue={onValue}
-      />
+      <SelectField {...chosen} options={[any, ['true', say('page.yes')], ['false', say('page.no')]]} />
     )
-    case 'number': return <DebouncedField label={label} inputMode='decimal' value={value} onValue={onValue} />
-    case 'date': return <TextField type='date' label={label} value={value} onValue={onValue} />
-    default: return <DebouncedField label={label} value={value} onValue={onValue} />
+    case 'number': return <DebouncedField {...typed} inputMode='decimal' />
+    case 'date': return <DebouncedField {...typed} type='date' />
+    default: return <DebouncedField {...typed} />
   }
 }
 
 interface FiltersProps {
   capabilities: Capabilities
   state: ListState
-  onState: (state: ListState) => void
+  /** What is wrong with what the list was asked for. */
+  faults: readonly Fault[]
+  onState: (state: ListState, isTyped: boolean) => void
 }
 
 /** The search and the filters of the list. Each change begins with the first page. */
-export function Filters ({ capabilities, state, onState }: FiltersProps) {
-  const { say } = useSpeech()
+export function Filters ({ capabilities, state, faults, onState }: FiltersProps) {
+  const { say, sayFault } = useSpeech()
   const { filterable, fields } = capabilities
+  const faultOf = (name: string): string | undefined => {
+    const fault = faults.find(({ parameter }) => parameter === name)
+    return fault && sayFault(fault)
+  }
   return (
     <div class='filters' role='search'>
       <DebouncedField
@@ -90,7 +95,8 @@ export function Filters ({ capabilities, state, onState }: FiltersProps) {
         label={say('users.search')}
         hint={say('users.searchHelp')}
         value={state.q}
-        onValue={(q) => onState({ ...state, q, page: 1 })}
+        fault={faultOf('q')}
+        onValue={(q) => onState({ ...state, q, page: 1 }, true)}
       />
       {filterable.map((name) => (
         <FilterField
@@ -98,9 +104,10 @@ export function Filters ({ capabilities, state, onState }: FiltersProps) {
           name={name}
           schema={fields.properties[name] ?? {}}
           value={state.filters[name] ?? ''}
-          onValue={(value) => {
+          fault={faultOf(name)}
+          onValue={(value, isTyped) => {
             const { [name]: before, ...others } = state.filters
-            onState({ ...state, filters: value === '' ? others : { ...others, [name]: value }, page: 1 })
+            onState({ ...state, filters: value === '' ? others : { ...others, [name]: value }, page: 1 }, isTyped)
           }}
         />
       ))}
@@ -108,7 +115,7 @@ export function Filters ({ capabilities, state, onState }: FiltersProps) {
         label={say('users.sort')}
         value={state.sort}
         options={[['createdAt', say('users.sortOldest')], ['-createdAt', say('users.sortNewest')]]}
-        onValue={(sort) => onState({ ...state, sort: sort === '-createdAt' ? sort : 'createdAt', page: 1 })}
+        onValue={(sort) => onState({ ...state, sort: sort === '-createdAt' ? sort : 'createdAt', page: 1 }, false)}
       />
     </div>
   )

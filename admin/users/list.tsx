@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { ApiError } from '../api/error.ts'
 import type { Listed, User } from '../api/types.ts'
 import { Needs, WhenLoaded } from '../parts/feedback.tsx'
 import { Pager } from '../parts/pager.tsx'
@@ -120,11 +121,11 @@ export function UserList ({ query }: { query: URLSearchParams }) {
   const loaded = useLoad(asked.toString(), async (signal) =>
     (await client.get<Listed<User>>(`/users?${asked.toString()}`, { signal })).body)
   const total = loaded.value?.meta.total ?? 0
-  // Typing makes no steps in the browser's history; turning pages does.
-  const onState = (next: ListState): void => {
+  // Typing makes no steps in the browser's history; choosing and turning pages do.
+  const onState = (next: ListState, isTyped = false): void => {
     const written = writeState(next, capabilities)
-    if (next.q === state.q) navigate(hrefOf(['users'], written))
-    else replaceQuery(written)
+    if (isTyped) replaceQuery(written)
+    else navigate(hrefOf(['users'], written))
   }
   // A selection is of what was shown: a new search begins with none.
   useEffect(() => setSelection(new Map()), [JSON.stringify(filterQuery(state))])
@@ -137,7 +138,12 @@ export function UserList ({ query }: { query: URLSearchParams }) {
         </Needs>
         <button type='button' disabled={total === 0} onClick={() => setDialog('export')}>{say('users.export')}…</button>
       </div>
-      <Filters capabilities={capabilities} state={state} onState={onState} />
+      <Filters
+        capabilities={capabilities}
+        state={state}
+        faults={loaded.error instanceof ApiError ? loaded.error.faults : []}
+        onState={onState}
+      />
       <Needs scope='users:delete'>
         {selection.size > 0 && (
           <div class='bar selection'>

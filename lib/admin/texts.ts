@@ -229,7 +229,7 @@ export const english = {
   'error.retryAfter': one('Try again in {count} second.', 'Try again in {count} seconds.'),
   // With a session of the host's instead of a key.
   'error.session': 'Your session has ended. Sign in again.',
-  'error.validation_failed': 'Something is wrong; it is marked below.',
+  'error.validation_failed': 'Something is wrong: see what is marked.',
   'error.url_not_allowed': 'Events can’t be sent to this URL: it must be https and lead to public addresses.',
   'error.malformed_json': 'The server could not read what was sent.',
   'error.unauthorized': 'Sign in first.',
