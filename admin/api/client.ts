@@ -69,7 +69,13 @@ export function createClient (base: string, token: () => string, onUnauthorized:
       throw new ApiError(0, undefined, null)
     }
     const text = await response.text()
-    const parsed = (): Body => JSON.parse(text)
+    const parsed = (): Body => {
+      try {
+        return JSON.parse(text)
+      } catch {
+        throw new ApiError(response.status, { code: 'unreadable' }, null)
+      }
+    }
     if (response.ok) return { body: text === '' ? Object({}) : parsed(), etag: response.headers.get('etag') }
     let problem: Json | undefined
     try {

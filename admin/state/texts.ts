@@ -51,7 +51,8 @@ export function createSpeech (texts: Texts, language: string): Speech {
     sayError (error) {
       if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)
       if (error.status === 0) return say('error.network')
-      const name = `error.${error.code ?? ''}`
+      const isUnmarked = error.code === 'validation_failed' && error.faults.length === 0
+      const name = isUnmarked ? 'error.unmarked' : `error.${error.code ?? ''}`
       const parts = [has(name) ? say(name) : say('error.unknown', { status: error.status })]
       if (error.retryAfter !== null) parts.push(say('error.retryAfter', { count: error.retryAfter }))
       if (error.status >= 500 && error.requestId !== null) parts.push(say('error.request', { id: error.requestId }))

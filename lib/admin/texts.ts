@@ -227,9 +227,13 @@ export const english = {
   'error.unknown': 'The server answered with status {status}. Try again later.',
   'error.request': 'Request: {id}',
   'error.retryAfter': one('Try again in {count} second.', 'Try again in {count} seconds.'),
+  'error.unreadable': 'Something else than the API has answered, such as a proxy that wants you to sign in. ' +
+    'Sign in there, in another tab, and try again.',
   // With a session of the host's instead of a key.
   'error.session': 'Your session has ended. Sign in again.',
   'error.validation_failed': 'Something is wrong: see what is marked.',
+  // The host's own format of errors names no fields.
+  'error.unmarked': 'Something is wrong, and the server does not say where.',
   'error.url_not_allowed': 'Events can’t be sent to this URL: it must be https and lead to public addresses.',
   'error.malformed_json': 'The server could not read what was sent.',
   'error.unauthorized': 'Sign in first.',

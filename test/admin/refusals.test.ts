@@ -28,3 +28,32 @@ test('a filter or search that is wrong is marked, until it is right', { skip }, 
   t.equal(await search.getAttribute('aria-invalid'), 'true')
   t.strictSame(troubles, [])
 })
+
+test('says that no field can be marked where the host answers errors in its own format', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t, { errorFormat: 'fastify' })
+  const { page } = await openTab(t, `${origin}/admin/#/users/new`)
+  await signIn(page, await createKey())
+  await page.getByLabel('Name').fill('Ada')
+  await page.getByLabel('E-mail address').fill('nobody')
+  await page.getByRole('button', { name: 'Create the user' }).click()
+  await page.getByRole('alert').waitFor()
+  t.equal(await page.getByRole('alert').innerText(), 'Something is wrong, and the server does not say where.')
+  t.equal((await users.list()).meta.total, 0)
+})
+
+test('a page that answers in the place of the API gets a sentence', { skip }, async (t) => {
+  const { origin, createKey } = await adminHost(t)
+  const { page, troubles } = await openTab(t, `${origin}/admin/#/users/new`)
+  await signIn(page, await createKey())
+  await page.route(/\/v1\/users\?/, (route) =>
+    route.fulfill({ status: 200, contentType: 'text/html', body: '<html>login</html>' }))
+  await page.getByRole('link', { name: 'Users', exact: true }).click()
+  await page.getByRole('alert').waitFor()
+  t.equal(await page.getByRole('alert').innerText(),
+    'Something else than the API has answered, such as a proxy that wants you to sign in. ' +
+      'Sign in there, in another tab, and try again.')
+  await page.unroute(/\/v1\/users\?/)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('There are no users yet.').waitFor()
+  t.strictSame(troubles, [])
+})
