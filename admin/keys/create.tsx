@@ -8,8 +8,15 @@ import { useSpeech } from '../state/texts.ts'
 import { faultsOf } from '../users/faults.ts'
 
 const LIFETIMES = [30, 90, 365]
-const FOREVER = 'forever'
+/** As long as the caller's own key, which may be for ever. */
+const LONGEST = 'longest'
 const DAY_SECONDS = 86_400
+
+/** The lifetimes, in days, that a key which expires then can give: none beyond its own. */
+function lifetimesUntil (expiresAt: string | undefined): number[] {
+  const left = expiresAt === undefined ? Infinity : Date.parse(expiresAt) - Date.now()
+  return LIFETIMES.filter((days) => days * DAY_SECONDS * 1000 < left)
+}
 
 /** A form for a new key, and then its text, once. A key can only give the scopes that it has. */
 export function CreateKey ({ onClose }: { onClose: (isMade: boolean) => void }) {
@@ -17,7 +24,8 @@ export function CreateKey ({ onClose }: { onClose: (isMade: boolean) => void }) 
   const { client, capabilities: { caller } } = useSession()
   const [name, setName] = useState('')
   const [scopes, setScopes] = useState<readonly string[]>(caller.scopes.filter((each) => each === 'users:read'))
-  const [lifetime, setLifetime] = useState(caller.expiresAt === undefined ? '365' : '30')
+  const lifetimes = lifetimesUntil(caller.expiresAt)
+  const [lifetime, setLifetime] = useState(caller.expiresAt === undefined ? '365' : String(lifetimes[0] ?? LONGEST))
   const [made, setMade] = useState<NewApiKey | null>(null)
   const [faults, setFaults] = useState<readonly Fault[]>([])
   const { error, isBusy, run } = useAction()
@@ -30,7 +38,9 @@ export function CreateKey ({ onClose }: { onClose: (isMade: boolean) => void }) 
     event.preventDefault()
     setFaults([])
     run(async () => {
-      const expiry = lifetime === FOREVER ? { expiresAt: null } : { expiresIn: Number(lifetime) * DAY_SECONDS }
+      const expiry = lifetime === LONGEST
+        ? { expiresAt: caller.expiresAt ?? null }
+        : { expiresIn: Number(lifetime) * DAY_SECONDS }
       const body = { name, scopes: [...scopes], ...expiry }
       try {
         setMade((await client.send<NewApiKey>('POST', '/api-keys', { body })).body)
@@ -72,8 +82,8 @@ export function CreateKey ({ onClose }: { onClose: (isMade: boolean) => void }) 
           value={lifetime}
           fault={faultAt('/expires')}
           options={[
-            ...LIFETIMES.map((days) => [String(days), say('keys.days', { count: days })] as const),
-            [FOREVER, say('keys.forever')]
+            ...lifetimes.map((days) => [String(days), say('keys.days', { count: days })] as const),
+            [LONGEST, say(caller.expiresAt === undefined ? 'keys.forever' : 'keys.untilOwn')]
           ]}
           onValue={setLifetime}
         />

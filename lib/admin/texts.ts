@@ -151,6 +151,7 @@ export const english = {
   'keys.lifetime': 'Expires after',
   'keys.days': one('{count} day', '{count} days'),
   'keys.forever': 'never',
+  'keys.untilOwn': 'when your own key expires',
   'keys.create': 'Create the key',
   'keys.text': 'The new key',
   'keys.once': 'Copy the key now: it is not shown again.',

@@ -1,6 +1,7 @@
 // API keys on the administration page.
 import { test } from 'tap'
 import { adminHost, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { ALL_SCOPES } from '../helpers/app.ts'
 import { until } from '../helpers/until.ts'
 
 const DAY = 86_400
@@ -101,6 +102,31 @@ test('the focus is never lost, and a text is not by a slip', { skip }, async (t)
   await row('me').getByRole('button', { name: 'Revoke' }).click()
   await dialog.getByText('You are signed in with this key: this page can do nothing more with it then.').waitFor()
   t.strictSame(troubles, [])
+})
+
+test('a key that ends can create others that end with it or before', { skip }, async (t) => {
+  const { users, origin } = await adminHost(t)
+  await users.apiKeys.create({ name: 'endless', scopes: ALL_SCOPES })
+  for (const { days, lifetimes, chosen } of [
+    { days: 7, lifetimes: [], chosen: 'when your own key expires' },
+    { days: 100, lifetimes: ['30 days', '90 days'], chosen: '30 days' },
+    { days: 500, lifetimes: ['30 days', '90 days', '365 days'], chosen: '30 days' }
+  ]) {
+    const own = await users.apiKeys.create({ name: 'own', scopes: ALL_SCOPES, expiresIn: days * DAY })
+    const { page, troubles } = await openTab(t, `${origin}/admin/#/api-keys`)
+    await signIn(page, own.key)
+    await page.getByRole('button', { name: 'New API key' }).click()
+    const lifetime = page.getByLabel('Expires after')
+    t.strictSame(await lifetime.locator('option').allInnerTexts(), [...lifetimes, 'when your own key expires'])
+    t.equal(await lifetime.locator('option:checked').innerText(), chosen)
+    await lifetime.selectOption('when your own key expires')
+    await page.getByLabel('Name').fill(`after ${days}`)
+    await page.getByRole('button', { name: 'Create the key' }).click()
+    await page.getByText('Copy the key now').waitFor()
+    const made = (await users.apiKeys.list()).data.find(({ name }) => name === `after ${days}`)
+    t.equal(made?.expiresAt, own.expiresAt)
+    t.strictSame(troubles, [])
+  }
 })
 
 test('a key that may not create others is offered nothing of it', { skip }, async (t) => {
