@@ -16,7 +16,8 @@ interface DeleteDialogProps {
   onChanged: () => void
 }
 
-const plain = (text: string): string => text.normalize('NFC').trim()
+// Spaces can't be counted by looking at them, nor can their kinds be told apart.
+const plain = (text: string): string => text.normalize('NFC').replace(/\s+/g, ' ').trim()
 
 /** Deletes a user, after the person has typed the name. */
 export function DeleteDialog ({ user, etag, onClose, onDeleted, onChanged }: DeleteDialogProps) {
