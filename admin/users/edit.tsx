@@ -5,6 +5,7 @@ import { isObject, type Fault, type Json, type JsonObject, type User } from '../
 import { type Draft, draftFaults, draftOf, patchOf } from '../form/draft.ts'
 import { FieldsForm } from '../form/fields-form.tsx'
 import { difference, merged } from '../form/merge-patch.ts'
+import { focusHeading } from '../parts/dialog.tsx'
 import { Alert, useAction } from '../parts/feedback.tsx'
 import { RequiredNote } from '../parts/field.tsx'
 import { useNotify } from '../state/notices.ts'
@@ -97,7 +98,17 @@ export function EditUser ({ stored, onStored }: EditUserProps) {
       <FieldsForm schema={schema} draft={draft} faults={faults} onDraft={setDraft} />
       <div class='bar'>
         <button type='submit' class='primary' disabled={isBusy}>{say('user.save')}</button>
-        {!isUnchanged && <button type='button' onClick={() => show(base)}>{say('user.reset')}</button>}
+        {!isUnchanged && (
+          <button
+            type='button'
+            onClick={() => {
+              show(base)
+              focusHeading()
+            }}
+          >
+            {say('user.reset')}
+          </button>
+        )}
       </div>
       {theirs !== null && (
         <Conflict

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError } from '../api/error.ts'
 import type { Listed, User } from '../api/types.ts'
+import { focusHeading } from '../parts/dialog.tsx'
 import { Needs, WhenLoaded } from '../parts/feedback.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { type Column, Table } from '../parts/table.tsx'
@@ -84,7 +85,15 @@ function Results ({ found: { data, meta: { total } }, state, selection, onState,
       {total > 0 && data.length === 0 && (
         <p>
           {say('users.pastEnd', { page: pages })}{' '}
-          <button type='button' onClick={() => onState({ ...state, page: pages })}>{say('pages.last')}</button>
+          <button
+            type='button'
+            onClick={() => {
+              onState({ ...state, page: pages })
+              focusHeading()
+            }}
+          >
+            {say('pages.last')}
+          </button>
         </p>
       )}
       {data.length > 0 && (
@@ -148,7 +157,15 @@ export function UserList ({ query }: { query: URLSearchParams }) {
         {selection.size > 0 && (
           <div class='bar selection'>
             <span role='status'>{say('users.selected', { count: selection.size })}</span>
-            <button type='button' onClick={() => setSelection(new Map())}>{say('users.clear')}</button>
+            <button
+              type='button'
+              onClick={() => {
+                setSelection(new Map())
+                focusHeading()
+              }}
+            >
+              {say('users.clear')}
+            </button>
             <button type='button' class='danger' onClick={() => setDialog('delete')}>
               {say('users.deleteSelected')}…
             </button>
@@ -166,6 +183,7 @@ export function UserList ({ query }: { query: URLSearchParams }) {
           onClose={(deleted) => {
             setDialog(null)
             if (deleted.length === 0) return
+            focusHeading()
             setSelection(toggled(selection, deleted, false))
             loaded.reload()
           }}

@@ -6,6 +6,7 @@ import { type Test, test } from 'tap'
 import {
   adminHost, openTab, scrollsSideways, signIn, skip, violations
 } from '../helpers/admin-page.ts'
+import { until } from '../helpers/until.ts'
 
 const SCREENSHOTS = join(import.meta.dirname, '..', '..', 'docs', 'public', 'admin')
 const SHOWN = ['sign-in', 'users', 'user', 'conflict', 'api-keys']
@@ -168,6 +169,15 @@ test('everything can be done with the keyboard alone, and the focus is visible',
   await press('API keys')
   await page.getByRole('table', { name: 'List of API keys' }).waitFor()
   t.strictSame(troubles, [])
+})
+
+test('the focus goes to the heading when the button that had it is gone', { skip }, async (t) => {
+  const { origin, createKey, id } = await populated(t)
+  const { page } = await openTab(t, `${origin}/admin/#/users/${id}`)
+  await signIn(page, await createKey())
+  await page.getByLabel('Name').fill('Ada King')
+  await page.getByRole('button', { name: 'Undo my changes' }).press('Enter')
+  await until('the heading has the focus', async () => await page.evaluate('document.activeElement.tagName') === 'H1')
 })
 
 test('speaks another language, from right to left', { skip }, async (t) => {

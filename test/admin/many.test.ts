@@ -87,3 +87,32 @@ test('a bulk deletion that reaches a limit names who is left', { skip }, async (
   t.match(await dialog.innerText(), /Too many requests\. Try again in [\d,]+ seconds?\./)
   t.equal((await users.list()).meta.total, 15)
 })
+
+test('the focus is never lost with what was selected', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t, { pageSize: { default: 2, max: 2 } })
+  for (let i = 0; i < 3; i++) await users.create({ name: `User ${i}`, email: `user${i}@example.org` })
+  const { page } = await openTab(t, `${origin}/admin/#/users?page=2`)
+  await signIn(page, await createKey())
+  const isAtHeading = async () => await page.evaluate('document.activeElement.tagName') === 'H1'
+  const select = async () => {
+    await page.getByLabel('Select User 2').check()
+    t.equal(await isAtHeading(), false)
+  }
+  await select()
+  await page.getByRole('button', { name: 'Clear the selection' }).click()
+  await until('the heading has the focus', isAtHeading)
+  await select()
+  await page.getByRole('button', { name: 'Delete the selected users' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Type the number').fill('1')
+  await dialog.getByRole('button', { name: 'Delete' }).click()
+  await dialog.getByText('1 deleted, 0 not deleted, 0 not tried.').waitFor()
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  await until('the heading has the focus', isAtHeading)
+  const lastPage = page.getByRole('main').getByRole('button', { name: 'Last page' }).first()
+  await page.getByText('There is nothing on this page; the last one is page 1.').waitFor()
+  await lastPage.focus()
+  t.equal(await isAtHeading(), false)
+  await lastPage.press('Enter')
+  await until('the heading has the focus', isAtHeading)
+})
