@@ -36,8 +36,9 @@ export function Pager ({ page, limit, total, sizes, onPage, onSize }: PagerProps
         onSubmit={(event) => {
           event.preventDefault()
           const wanted = Number(typed.trim())
-          if (Number.isInteger(wanted) && wanted >= 1) onPage(Math.min(wanted, pages))
-          else setTyped(String(page))
+          const next = Number.isInteger(wanted) && wanted >= 1 ? Math.min(wanted, pages) : page
+          setTyped(String(next))
+          if (next !== page) onPage(next)
         }}
       >
         <label>

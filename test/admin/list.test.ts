@@ -53,6 +53,20 @@ test('columns are chosen, and the choice outlives the visit', { skip }, async (t
   t.strictSame(troubles, [])
 })
 
+test('a page past the last one leads to the last, and the field says so', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t, { pageSize: { default: 2, max: 2 } })
+  for (const name of ['Ada', 'Bob', 'Cyd']) await users.create({ name, email: `${name}@example.org` })
+  const { page } = await openTab(t, `${origin}/admin/#/users?page=2`)
+  await signIn(page, await createKey())
+  const field = page.getByLabel('Go to page')
+  for (const [typed, becomes] of [['999999', '2'], ['0', '2'], [' 1', '1'], ['999999', '2']] as const) {
+    await field.fill(typed)
+    await field.press('Enter')
+    await until(`${typed} becomes ${becomes}`, async () => await field.inputValue() === becomes)
+  }
+  await page.getByRole('link', { name: 'Cyd' }).waitFor()
+})
+
 test('says that a user is not there, and that a page is past the end', { skip }, async (t) => {
   const { users, origin, createKey } = await adminHost(t)
   await users.create({ name: 'Ada', email: 'ada@example.org' })
