@@ -57,7 +57,7 @@ function wrongTexts (given: unknown): string {
 
 const optionTable = {
   /** The path of the page, below the host's own prefix. */
-  prefix: defaulted<string>('/admin', {
+  prefix: converted<string, string>((given = '/admin') => given.replace(/\/+$/, ''), {
     schema: Type.String({ pattern: '^(?:/[^?#]*)?$' }),
     message: 'must be a path that begins with /, or an empty string'
   }),

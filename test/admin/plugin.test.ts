@@ -88,6 +88,18 @@ test('the path without a slash leads to the page, relative to wherever a proxy h
   t.equal((await app.inject('/staff/admin/')).statusCode, 200)
 })
 
+test('a prefix is the same with a slash at its end', async (t) => {
+  for (const prefix of ['/staff/admin/', '/']) {
+    const { app } = await testApp(t)
+    await app.register(admin, { prefix })
+    const path = prefix.replace(/\/$/, '')
+    t.equal((await app.inject(`${path}/`)).statusCode, 200)
+    t.equal((await app.inject(`${path}/admin.js`)).statusCode, 200)
+    t.equal((await app.inject(`${path}/settings.json`)).json().api, relativePath(path, '/v1'))
+    if (path !== '') t.equal((await app.inject(path)).headers.location, 'admin/')
+  }
+})
+
 test('finds the API by a relative reference under any prefix', async (t) => {
   for (const [from, to, expected] of [
     ['/admin', '/v1', '../v1'], ['/a/b/admin', '/v1', '../../../v1'], ['/v1/admin', '/v1', '..'], ['', '/v1', 'v1'],
