@@ -7,6 +7,9 @@ import type { Fault } from '../api/types.ts'
 export type { TextName }
 type Values = Readonly<Record<string, string | number>>
 
+/** What a status says by itself, where the host has a format of errors without our codes. */
+const CODES: ReadonlyMap<number, string> = new Map([[400, 'validation_failed'], [401, 'invalid_api_key']])
+
 /** Says things in the page's language. */
 export interface Speech {
   language: string
@@ -51,8 +54,9 @@ export function createSpeech (texts: Texts, language: string): Speech {
     sayError (error) {
       if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)
       if (error.status === 0) return say('error.network')
-      const isUnmarked = error.code === 'validation_failed' && error.faults.length === 0
-      const name = isUnmarked ? 'error.unmarked' : `error.${error.code ?? ''}`
+      const code = error.code ?? CODES.get(error.status) ?? ''
+      const isUnmarked = code === 'validation_failed' && error.faults.length === 0
+      const name = isUnmarked ? 'error.unmarked' : `error.${code}`
       const parts = [has(name) ? say(name) : say('error.unknown', { status: error.status })]
       if (error.retryAfter !== null) parts.push(say('error.retryAfter', { count: error.retryAfter }))
       if (error.status >= 500 && error.requestId !== null) parts.push(say('error.request', { id: error.requestId }))

@@ -145,7 +145,13 @@ export function UserList ({ query }: { query: URLSearchParams }) {
         <Needs scope='users:write'>
           <a class='button primary' href={hrefOf(['users', 'new'])}>{say('users.new')}</a>
         </Needs>
-        <button type='button' disabled={total === 0} onClick={() => setDialog('export')}>{say('users.export')}…</button>
+        <button
+          type='button'
+          disabled={total === 0 || loaded.error !== null}
+          onClick={() => setDialog('export')}
+        >
+          {say('users.export')}…
+        </button>
       </div>
       <Filters
         capabilities={capabilities}
