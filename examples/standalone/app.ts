@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import cors from '@fastify/cors'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
@@ -41,19 +40,6 @@ function tlsOf (config: Config): { https: { cert: string, key: string } } | obje
   return { https: { cert, key } }
 }
 
-/** Addresses and networks of proxies. @throws ConfigError */
-function proxiesOf ({ TRUST_PROXY: list }: Config): string[] {
-  const proxies = listOf(list)
-  const isRight = (proxy: string): boolean => {
-    const [address = '', bits, ...more] = proxy.split('/')
-    const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
-    return more.length === 0 && longest > 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= longest))
-  }
-  if (proxies.every(isRight)) return proxies
-  const right = 'addresses or networks of proxies, such as 10.0.0.0/8, separated by commas'
-  throw new ConfigError([`TRUST_PROXY must be ${right}`])
-}
-
 /** The options of the plugin, but for its storage. */
 function usersOptions (config: Config): Omit<UsersOptions, 'storage'> {
   const scopes: Scope[] = ['users:read', 'users:write', 'users:delete']
@@ -84,7 +70,7 @@ function usersOptions (config: Config): Omit<UsersOptions, 'storage'> {
 
 /** The service: the plugin, its pages, and routes for whoever watches over it. */
 export async function buildApp (config: Config, logger: FastifyServerOptions['logger']): Promise<FastifyInstance> {
-  const proxies = proxiesOf(config)
+  const proxies = listOf(config.TRUST_PROXY)
   const seconds = config.REQUEST_TIMEOUT
   const app: FastifyInstance = Fastify({
     ...tlsOf(config),

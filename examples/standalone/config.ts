@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { type Static, Type } from '@sinclair/typebox'
 import { envSchema } from 'env-schema'
 import { distance } from 'fastest-levenshtein'
@@ -78,9 +79,28 @@ function withFiles (env: NodeJS.ProcessEnv, problems: string[]): NodeJS.ProcessE
   return found
 }
 
-/** Settings that are right by themselves and wrong together. */
-function between (config: Config): string[] {
+/** True for a network such as `10.0.0.0/8`. */
+function isNetwork (text: string): boolean {
+  const [address = '', bits = '', ...more] = text.split('/')
+  const longest = { 4: 32, 6: 128 }[isIP(address)]
+  return more.length === 0 && longest !== undefined && /^\d+$/.test(bits) && Number(bits) <= longest
+}
+
+/** True for a URL as the driver of PostgreSQL takes them: with blanks, and without a host behind a password. */
+function isPostgresUrl (url: string): boolean {
+  return [url, encodeURI(url), url.replace('@/', '@localhost/')].some((each) => URL.canParse(each))
+}
+
+/** Settings of the right form that are wrong nevertheless, or together. */
+function beyondForm (config: Config): string[] {
   const problems: string[] = []
+  const wrong = (name: VariableName): unknown => problems.push(`${name} must be ${variables[name].description}`)
+  const { DATABASE_URL: url } = config
+  if (url.startsWith('postgres') && !isPostgresUrl(url)) wrong('DATABASE_URL')
+  if (!listOf(config.TRUST_PROXY).every((each) => isIP(each) !== 0 || isNetwork(each))) wrong('TRUST_PROXY')
+  if (!listOf(config.WEBHOOK_NETWORKS).every(isNetwork)) wrong('WEBHOOK_NETWORKS')
+  const keys = listOf(config.API_KEYS)
+  if (new Set(keys).size < keys.length) problems.push('API_KEYS must not have a key twice')
   if ((config.TLS_CERT_FILE === '') !== (config.TLS_KEY_FILE === '')) {
     problems.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together')
   }
@@ -99,7 +119,7 @@ export function readConfig (env: NodeJS.ProcessEnv): Config {
   const data = withFiles(env, problems)
   try {
     const config = envSchema<Config>({ schema, data, env: false })
-    problems.push(...between(config))
+    problems.push(...beyondForm(config))
     if (problems.length === 0) return config
   } catch (error) {
     const wrong = new Set(faultsOf(error).map(({ instancePath }) => instancePath.slice(1)))

@@ -65,6 +65,30 @@ test('names every wrong value, and repeats none', async (t) => {
   t.strictSame(problemsOf({ TLS_CERT_FILE: 'a' }), ['TLS_CERT_FILE and TLS_KEY_FILE must be set together'])
   t.strictSame(problemsOf({ FILTERABLE: 'plan' }), ['FILTERABLE needs FIELDS_FILE'])
   t.strictSame(problemsOf({ UNIQUE: 'badge' }), ['UNIQUE needs FIELDS_FILE'])
+  const key = 'k'.repeat(32)
+  t.strictSame(problemsOf({ API_KEYS: `${key},${key}` }), ['API_KEYS must not have a key twice'])
+})
+
+test('names what has the right form and is wrong', async (t) => {
+  for (const [name, wrong, right] of [
+    ['DATABASE_URL', ['postgres://u:hunter2@:bad/x', 'postgresql://u:hunter2@db:99999/x'], [
+      'postgres://u:p w@db/x', 'postgres://u:p@/x', 'postgres:///x', 'postgres://db:5432/x?host=/run/postgresql'
+    ]],
+    ['WEBHOOK_NETWORKS', ['10.0.0.0/33', '10.0.0', '::/129', '10.0.0.0/8/8', '10.1.2.3', 'fe80'], [
+      '10.0.0.0/8', 'fd00::/8, 10.1.2.3/32', ''
+    ]],
+    ['TRUST_PROXY', ['10.0.0.0/33', '300.1.1.1', '1.2.3', '10.0.0.0/', '::1/129', 'fe80'], [
+      '10.0.0.0/8, ::1,fd00::/8', ''
+    ]]
+  ] as const) {
+    for (const value of wrong) {
+      const [problem = '', ...more] = problemsOf({ [name]: value })
+      t.match(problem, new RegExp(`^${name} must be `), value)
+      t.notMatch(problem, /hunter2/)
+      t.strictSame(more, [])
+    }
+    for (const value of right) t.strictSame(problemsOf({ [name]: value }), [], value)
+  }
 })
 
 test('reads secrets from files', async (t) => {

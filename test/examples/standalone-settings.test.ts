@@ -12,10 +12,6 @@ import { temporaryDirectory } from '../helpers/stores.ts'
 import '../helpers/watch-fetch.ts'
 
 test('what only shows when it is used names its variable too', async (t) => {
-  for (const wrong of ['10.0.0.0/33', '300.1.1.1', '10.0.0.0/8/8', '::1/129', 'fe80']) {
-    await t.rejects(buildApp(readConfig({ DATABASE_URL: 'memory:', TRUST_PROXY: wrong }), false),
-      { message: /\n {2}TRUST_PROXY must be addresses or networks of proxies, such as/ }, wrong)
-  }
   const app = await buildApp(
     readConfig({ DATABASE_URL: 'memory:', TRUST_PROXY: '10.0.0.0/8, ::1, fd00::/8', REQUEST_TIMEOUT: '0' }), false
   )
