@@ -10,7 +10,7 @@ import { newWatch, NotWritten, type Watch, watchedStorage } from './watched-stor
 /** A store to test, with what its tests need beside it. */
 export interface Subject {
   /** The store. It may lack methods that are not written yet. */
-  storage: Storage
+  storage: Partial<Storage>
   /** Required if the store supports transactions: begins one on the same database, as a host does. */
   begin?: () => Promise<HostTransaction>
   /** Removes what `create` made. Called after each duty, when the store is closed. */
@@ -18,9 +18,14 @@ export interface Subject {
 }
 
 /** Makes an empty store, apart from all others. */
-export type Create = () => Storage | Subject | Promise<Storage | Subject>
+export type Create = () => Partial<Storage> | Subject | Promise<Partial<Storage> | Subject>
 
-function subjectOf (created: unknown): Subject {
+/** A store that has every method: those that are not written end the duty. */
+export interface WatchedSubject extends Subject {
+  storage: Storage
+}
+
+function subjectOf (created: unknown): WatchedSubject {
   const given: { storage?: unknown, findUser?: unknown } = Object(created)
   const storage: unknown = given.storage ?? created
   if (typeof storage !== 'object' || storage === null) {
@@ -71,7 +76,7 @@ function withLimit<Result> (promise: Promise<Result>, ms: number, watch: Watch):
  */
 export async function withSubject<Result> (
   create: Create,
-  run: (subject: Subject, watch: Watch) => Promise<Result>,
+  run: (subject: WatchedSubject, watch: Watch) => Promise<Result>,
   { timeout: ms, migrate = true, hasParts = false }: { timeout: number, migrate?: boolean, hasParts?: boolean }
 ): Promise<Result> {
   const watch = newWatch()

@@ -15,7 +15,7 @@ import { eventCases } from './events.ts'
 import { fieldCases } from './fields.ts'
 import { fieldNameCases } from './field-names.ts'
 import { filterCases } from './filter-users.ts'
-import { type Create, type Subject, withSubject } from './harness.ts'
+import { type Create, type WatchedSubject, withSubject } from './harness.ts'
 import { historyCases } from './histories.ts'
 import { endingTransactions } from './host-transaction.ts'
 import { hostileKeyCases } from './hostile-keys.ts'
@@ -135,7 +135,7 @@ export function testStorage (options: TestStorageOptions): void {
   }
 
   /** Adds a duty. `run` returns what it needs and the store lacks; null: nothing. */
-  function add (title: string, run: (subject: Subject) => Promise<Lacking | null>, hasParts = false): void {
+  function add (title: string, run: (subject: WatchedSubject) => Promise<Lacking | null>, hasParts = false): void {
     counts.registered++
     test(title, async () => {
       if (counts.started++ === 0) begun = performance.now()

@@ -101,6 +101,19 @@ test('methods that are not written yet fail no duty but the report, which names 
   t.match(reportError, { message: /^the store has no rotateApiKey yet: it must have every method/ })
 })
 
+test('a store of which the first methods are written compiles', async (t) => {
+  const create = () => ({
+    name: 'begun',
+    supports: { transactions: false, eventLog: false, batches: false },
+    check: async () => {},
+    migrate: async () => {},
+    close: async () => {}
+  })
+  const { error, lines } = await runOne(create)
+  t.equal(error, null)
+  t.match(lines[0], /begun: 0 duties passed, 0 failed, 1 not reached \(no joinTransaction, createUser, /)
+})
+
 test('methods of webhooks that are not written yet are named too', async (t) => {
   const CLAIM = DUTIES.find((duty) => duty.startsWith('webhooks.claim'))
   const create = (): Storage => {

@@ -62,7 +62,7 @@ export function runKit (t: Test, create: Create, supports: KitSupports): void {
   let store = ''
   const make = async () => {
     const created = await create()
-    store = 'storage' in created ? created.storage.name : created.name
+    store = String(('storage' in created ? created.storage : created).name)
     return created
   }
   const test = (name: string, run: () => Promise<void>) => { t.test(name, run) }
