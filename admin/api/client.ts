@@ -15,10 +15,12 @@ export interface Answer<Body> {
   etag: string | null
 }
 
+type Method = 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+
 /** Sends requests to the API with the key of the person who is signed in. */
 export interface Client {
   get: <Body>(path: string, options?: RequestOptions) => Promise<Answer<Body>>
-  send: <Body>(method: 'POST' | 'PATCH' | 'DELETE', path: string, options?: RequestOptions) => Promise<Answer<Body>>
+  send: <Body>(method: Method, path: string, options?: RequestOptions) => Promise<Answer<Body>>
 }
 
 const PATIENCE = 5

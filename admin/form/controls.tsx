@@ -1,16 +1,15 @@
 import type { Fault, Schema } from '../api/types.ts'
 import { Checkbox, Field, SelectField, TextField } from '../parts/field.tsx'
 import { useSpeech } from '../state/texts.ts'
-import { type Draft, isDraftObject, pointerOf } from './draft.ts'
-import { type Kind, kindOf, labelOf } from './kinds.ts'
+import { type Draft, type Group, isDraftNull, isGroup, pointerOf, type Single } from './draft.ts'
+import { labelOf } from './kinds.ts'
 import { fromLocal, toLocal } from './moments.ts'
 
-interface ControlProps {
+interface ControlProps<Edited extends Draft = Draft> {
   name: string
   schema: Schema
-  isRequired: boolean
   pointer: string
-  draft: Draft | undefined
+  draft: Edited
   faults: readonly Fault[]
   onDraft: (draft: Draft) => void
 }
@@ -23,41 +22,69 @@ function faultAt (faults: readonly Fault[], pointer: string, isWhole: boolean): 
     (isWhole && fault.pointer?.startsWith(`${pointer}/`) === true))
 }
 
-/** The control of a field, after its schema. */
-export function Control (props: ControlProps) {
-  const kind = kindOf(props.schema)
-  return kind.is === 'object' ? <Group {...props} kind={kind} /> : <Scalar {...props} kind={kind} />
+/** The control of a field. */
+export function Control ({ draft, ...props }: ControlProps) {
+  return isGroup(draft) ? <GroupControl {...props} draft={draft} /> : <SingleControl {...props} draft={draft} />
 }
 
-function Group ({ name, schema, isRequired, pointer, draft, faults, onDraft, kind }: ControlProps & {
-  kind: Extract<Kind, { is: 'object' }>
-}) {
+/** The choice of null, for a value that may be null. */
+function NullBox ({ label, isNull, onNull }: { label: string, isNull: boolean, onNull: (isNull: boolean) => void }) {
+  const { say } = useSpeech()
+  return (
+    <Checkbox
+      label={<><span class='visually-hidden'>{label}: </span>{say('user.null')}</>}
+      checked={isNull}
+      onChecked={onNull}
+    />
+  )
+}
+
+function GroupControl ({ name, schema, pointer, draft, faults, onDraft }: ControlProps<Group>) {
   const { sayFault } = useSpeech()
-  const given = isDraftObject(draft) ? draft : {}
+  const { kind, isNullable, isNull, members } = draft
   const fault = faultAt(faults, pointer, false)
+  const label = labelOf(name, schema)
   return (
     <fieldset>
-      <legend>{labelOf(name, schema)}</legend>
+      <legend>{label}</legend>
       {fault !== undefined && <p class='fault'>{sayFault(fault)}</p>}
-      {Object.entries(kind.properties).map(([inner, innerSchema]) => (
+      {isNullable && <NullBox label={label} isNull={isNull} onNull={(on) => onDraft({ ...draft, isNull: on })} />}
+      {!isNull && Object.entries(members).map(([inner, member]) => (
         <Control
           key={inner}
           name={inner}
-          schema={innerSchema}
-          isRequired={isRequired && kind.required.includes(inner)}
+          schema={kind.properties[inner] ?? {}}
           pointer={pointerOf(pointer, inner)}
-          draft={given[inner]}
+          draft={member}
           faults={faults}
-          onDraft={(changed) => onDraft({ ...given, [inner]: changed })}
+          onDraft={(changed) => onDraft({ ...draft, members: { ...members, [inner]: changed } })}
         />
       ))}
     </fieldset>
   )
 }
 
-function Scalar ({ name, schema, isRequired, pointer, draft, faults, onDraft, kind }: ControlProps & { kind: Kind }) {
+function SingleControl (props: ControlProps<Single>) {
+  const { name, schema, draft, onDraft } = props
+  const hasBox = draft.isNullable && !['choice', 'flag', 'json'].includes(draft.kind.is)
+  if (!hasBox) return <ValueControl {...props} />
+  return (
+    <>
+      <ValueControl {...props} />
+      <NullBox
+        label={labelOf(name, schema)}
+        isNull={isDraftNull(draft)}
+        onNull={(isNull) => onDraft({ ...draft, text: isNull ? null : '' })}
+      />
+    </>
+  )
+}
+
+function ValueControl ({ name, schema, pointer, draft, faults, onDraft }: ControlProps<Single>) {
   const { say, sayFault } = useSpeech()
-  const value = typeof draft === 'string' ? draft : ''
+  const { kind, isNullable, isRequired } = draft
+  const value = draft.text ?? ''
+  const onValue = (text: string): void => onDraft({ ...draft, text })
   const found = faultAt(faults, pointer, true)
   const label = labelOf(name, schema)
   const own = schema['description']
@@ -67,26 +94,27 @@ function Scalar ({ name, schema, isRequired, pointer, draft, faults, onDraft, ki
   ].filter((each) => each !== '').join(' ')
   const common = {
     label,
-    isRequired,
+    isRequired: isRequired && !isNullable,
     ...(words !== '' && { hint: words }),
     ...(found !== undefined && { fault: sayFault(found) })
   }
-  const line = { ...common, value, onValue: onDraft }
+  const line = { ...common, name: pointer, value, onValue }
+  const notSet = isRequired && value !== '' ? [] : [['', say('page.notSet')] as const]
   switch (kind.is) {
     case 'choice': return (
       <SelectField
         {...line}
         options={[
-          ...(isRequired && value !== '' ? [] : [['', say('page.notSet')] as const]),
+          ...notSet,
           ...kind.choices.map((choice) =>
             [JSON.stringify(choice), typeof choice === 'string' ? choice : JSON.stringify(choice)] as const)
         ]}
       />
     )
-    case 'flag': return isRequired
+    case 'flag': return isRequired && !isNullable && value !== ''
       ? (
         <div class='field'>
-          <Checkbox label={label} checked={value === 'true'} onChecked={(on) => onDraft(String(on))} />
+          <Checkbox label={label} checked={value === 'true'} onChecked={(on) => onValue(String(on))} />
           {words !== '' && <p class='hint'>{words}</p>}
           {found !== undefined && <p class='fault'>{sayFault(found)}</p>}
         </div>
@@ -94,21 +122,26 @@ function Scalar ({ name, schema, isRequired, pointer, draft, faults, onDraft, ki
       : (
         <SelectField
           {...line}
-          options={[['', say('page.notSet')], ['true', say('page.yes')], ['false', say('page.no')]]}
+          options={[
+            ...notSet,
+            ['true', say('page.yes')],
+            ['false', say('page.no')],
+            ...isNullable ? [['null', 'null'] as const] : []
+          ]}
         />
         )
     case 'number': return <TextField {...line} inputMode='decimal' dir='ltr' />
     case 'date': return <TextField {...line} type='date' />
     case 'moment': return (
       <TextField
-        {...common}
+        {...line}
         type='datetime-local'
         step={1}
         value={toLocal(value)}
-        onValue={(local) => onDraft(fromLocal(local))}
+        onValue={(local) => onValue(fromLocal(local))}
       />
     )
-    case 'text': if (!kind.isLong) return <TextField {...line} type={kind.type} />
+    case 'text': if (!kind.isLong) return <TextField {...line} inputMode={kind.inputMode} />
   }
   return (
     <Field {...common}>
@@ -120,7 +153,7 @@ function Scalar ({ name, schema, isRequired, pointer, draft, faults, onDraft, ki
           class={kind.is === 'json' ? 'code' : ''}
           spellcheck={kind.is === 'text'}
           value={value}
-          onInput={(event) => onDraft(event.currentTarget.value)}
+          onInput={(event) => onValue(event.currentTarget.value)}
         />
       )}
     </Field>

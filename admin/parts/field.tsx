@@ -42,8 +42,9 @@ export function Field ({ label, hint, fault, isRequired = false, children }: Fie
 }
 
 interface TextFieldProps {
-  type?: 'text' | 'search' | 'email' | 'url' | 'password' | 'date' | 'datetime-local'
-  inputMode?: 'decimal' | 'numeric'
+  type?: 'text' | 'search' | 'url' | 'password' | 'date' | 'datetime-local'
+  inputMode?: 'text' | 'email' | 'url' | 'decimal' | 'numeric'
+  name?: string
   dir?: 'ltr' | 'auto'
   step?: number
   label: string
@@ -56,13 +57,15 @@ interface TextFieldProps {
 
 /** One line of text. Its direction follows what is typed. */
 export function TextField (props: TextFieldProps) {
-  const { type = 'text', dir = 'auto', label, hint, fault, isRequired = false, value, onValue, inputMode, step } = props
+  const { type = 'text', dir = 'auto', label, hint, fault, isRequired = false, value, onValue } = props
+  const { inputMode, name, step } = props
   return (
     <Field label={label} hint={hint} fault={fault} isRequired={isRequired}>
       {(control) => {
         const common = {
           ...control,
           ...(inputMode !== undefined && { inputMode }),
+          ...(name !== undefined && { name }),
           ...(step !== undefined && { step }),
           dir,
           value,

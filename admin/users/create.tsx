@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 import type { Fault, User } from '../api/types.ts'
-import { type Draft, draftFaults, newDraft, valueOf } from '../form/draft.ts'
-import { FieldsForm } from '../form/fields-form.tsx'
+import { createdValue, type Draft, isSameDraft, newDraft } from '../form/draft.ts'
+import { FieldsForm, formFaults } from '../form/fields-form.tsx'
 import { Alert, Needs, useAction } from '../parts/feedback.tsx'
 import { RequiredNote } from '../parts/field.tsx'
 import { useNotify } from '../state/notices.ts'
@@ -31,15 +31,15 @@ export function CreateUser () {
   const isSaved = useRef(false)
   // The same body is the same creation, however often it is sent.
   const idempotency = useRef({ body: '', key: '' })
-  useGuard(() => isSaved.current || JSON.stringify(draft) === JSON.stringify(begun))
+  useGuard(() => isSaved.current || isSameDraft(draft, begun))
 
-  const submit = (event: Event): void => {
+  const submit = (event: { preventDefault: () => void, currentTarget: HTMLFormElement }): void => {
     event.preventDefault()
-    const wrong = draftFaults(schema, draft, say('user.notJson'))
+    const wrong = formFaults(event.currentTarget, draft, speech)
     setFaults(wrong)
     if (wrong.length > 0) return
     run(async () => {
-      const body = valueOf(schema, draft, true) ?? {}
+      const body = createdValue(begun, draft) ?? {}
       const text = JSON.stringify(body)
       if (idempotency.current.body !== text) idempotency.current = { body: text, key: randomKey() }
       try {
@@ -60,7 +60,7 @@ export function CreateUser () {
       <form noValidate class='card' onSubmit={submit}>
         <RequiredNote />
         <Alert error={error} />
-        <FieldsForm schema={schema} draft={draft} faults={faults} onDraft={setDraft} />
+        <FieldsForm draft={draft} faults={faults} onDraft={setDraft} />
         <div class='bar'>
           <button type='submit' class='primary' disabled={isBusy}>{say('user.create')}</button>
           <a class='button' href={hrefOf(['users'])}>{say('page.cancel')}</a>

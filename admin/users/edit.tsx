@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError } from '../api/error.ts'
 import type { Answer } from '../api/client.ts'
-import { isObject, type Fault, type Json, type JsonObject, type User } from '../api/types.ts'
-import { type Draft, draftFaults, draftOf, patchOf } from '../form/draft.ts'
-import { FieldsForm } from '../form/fields-form.tsx'
-import { difference, merged } from '../form/merge-patch.ts'
+import { isObject, type Fault, type JsonObject, type User } from '../api/types.ts'
+import { type Draft, draftOf, editedValue, isSameDraft, rebased } from '../form/draft.ts'
+import { FieldsForm, formFaults } from '../form/fields-form.tsx'
+import { isSame, patchBetween } from '../form/merge-patch.ts'
 import { focusHeading } from '../parts/dialog.tsx'
 import { Alert, useAction } from '../parts/feedback.tsx'
 import { RequiredNote } from '../parts/field.tsx'
@@ -14,7 +14,7 @@ import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { Conflict } from './conflict.tsx'
 import { faultsOf } from './faults.ts'
-import { userSchema } from './schema.ts'
+import { editable, userSchema } from './schema.ts'
 
 interface EditUserProps {
   stored: Answer<User>
@@ -22,7 +22,12 @@ interface EditUserProps {
   onStored: (stored: Answer<User>) => void
 }
 
-const membersOf = (value: Json): JsonObject => isObject(value) ? value : {}
+/** An object with one member as another object has it, or without it as that one. */
+function withMember (value: JsonObject, name: string, source: JsonObject): JsonObject {
+  const { [name]: before, ...others } = value
+  const own = source[name]
+  return own === undefined ? others : { ...others, [name]: own }
+}
 
 /** The form for a user that exists. What somebody else changes meanwhile is never overwritten unseen. */
 export function EditUser ({ stored, onStored }: EditUserProps) {
@@ -33,27 +38,41 @@ export function EditUser ({ stored, onStored }: EditUserProps) {
   const schema = userSchema(capabilities, speech)
   // What the person began with: another version that is loaded meanwhile does not take its place.
   const [base, setBase] = useState(stored)
-  const begun = draftOf(schema, base.body)
+  const before = editable(schema, base.body)
+  const begun = draftOf(schema, before, true)
   const [draft, setDraft] = useState<Draft>(begun)
+  // Counts what makes the controls anew: an input keeps a date that is typed in part.
+  const [resets, setResets] = useState(0)
   const [faults, setFaults] = useState<readonly Fault[]>([])
   const [theirs, setTheirs] = useState<Answer<User> | null>(null)
   const { error, isBusy, run } = useAction()
-  const isUnchanged = JSON.stringify(draft) === JSON.stringify(begun)
+  const isUnchanged = isSameDraft(draft, begun)
   useGuard(() => isUnchanged)
   useEffect(() => {
     if (isUnchanged) show(stored)
   }, [stored])
 
-  function show (answer: Answer<User>): void {
+  /** Shows a user; what was typed after `sent` stays. */
+  function show (answer: Answer<User>, sent: Draft = draft): void {
     setBase(answer)
-    setDraft(draftOf(schema, answer.body))
+    setDraft((now) => rebased(sent, now, draftOf(schema, editable(schema, answer.body), true)))
     setFaults([])
   }
 
-  async function save (patch: Json, etag: string | null): Promise<void> {
+  /** Sends what makes the user `from` the wanted one; null: it can't be done without more, which was declined. */
+  async function change (from: Answer<User>, wanted: JsonObject): Promise<Answer<User> | null> {
+    const headers = { 'if-match': from.etag ?? '*' }
     const path = `/users/${base.body.id}`
+    const patch = patchBetween(editable(schema, from.body), wanted)
+    if (patch !== undefined) return client.send<User>('PATCH', path, { body: patch, headers })
+    if (!confirm(say('user.replace'))) return null
+    return client.send<User>('PUT', path, { body: wanted, headers })
+  }
+
+  async function save (from: Answer<User>, wanted: JsonObject): Promise<void> {
     try {
-      const answer = await client.send<User>('PATCH', path, { body: patch, headers: { 'if-match': etag ?? '*' } })
+      const answer = await change(from, wanted)
+      if (answer === null) return
       setTheirs(null)
       show(answer)
       onStored(answer)
@@ -64,26 +83,25 @@ export function EditUser ({ stored, onStored }: EditUserProps) {
         setTheirs(null)
         throw error
       }
-      setTheirs(await client.get<User>(path))
+      setTheirs(await client.get<User>(`/users/${base.body.id}`))
     }
   }
 
-  const submit = (event: Event): void => {
+  const edited = editedValue(begun, draft, before)
+  const wanted = isObject(edited) ? edited : {}
+  const submit = (event: { preventDefault: () => void, currentTarget: HTMLFormElement }): void => {
     event.preventDefault()
-    const wrong = draftFaults(schema, draft, say('user.notJson'))
+    const wrong = formFaults(event.currentTarget, draft, speech)
     setFaults(wrong)
     if (wrong.length > 0) return
-    const patch = patchOf(schema, begun, draft, true)
-    if (patch === undefined) notify(say('user.unchanged'))
-    else run(() => save(patch, base.etag))
+    if (isSame(before, wanted)) notify(say('user.unchanged'))
+    else run(() => save(base, wanted))
   }
 
-  const wanted = merged(base.body, patchOf(schema, begun, draft, true) ?? {})
   const choose = (answer: Answer<User>, kept: readonly string[]): void => {
-    const mine = membersOf(wanted)
-    const patch = Object.fromEntries(kept.map((name) => [name, difference(answer.body[name], mine[name])]))
     if (kept.length > 0) {
-      run(() => save(patch, answer.etag))
+      const theirs = editable(schema, answer.body)
+      run(() => save(answer, kept.reduce((chosen, name) => withMember(chosen, name, wanted), theirs)))
       return
     }
     setTheirs(null)
@@ -91,31 +109,27 @@ export function EditUser ({ stored, onStored }: EditUserProps) {
     onStored(answer)
   }
 
+  const reset = (): void => {
+    show(base)
+    setResets(resets + 1)
+    focusHeading()
+  }
+
   return (
     <form noValidate onSubmit={submit}>
       <RequiredNote />
       <Alert error={error} />
-      <FieldsForm schema={schema} draft={draft} faults={faults} onDraft={setDraft} />
+      <FieldsForm key={resets} draft={draft} faults={faults} onDraft={setDraft} />
       <div class='bar'>
         <button type='submit' class='primary' disabled={isBusy}>{say('user.save')}</button>
-        {!isUnchanged && (
-          <button
-            type='button'
-            onClick={() => {
-              show(base)
-              focusHeading()
-            }}
-          >
-            {say('user.reset')}
-          </button>
-        )}
+        {!isUnchanged && <button type='button' onClick={reset}>{say('user.reset')}</button>}
       </div>
       {theirs !== null && (
         <Conflict
           key={theirs.etag}
           schema={schema}
-          before={base.body}
-          yours={membersOf(wanted)}
+          before={before}
+          yours={wanted}
           theirs={theirs.body}
           isBusy={isBusy}
           onClose={() => setTheirs(null)}

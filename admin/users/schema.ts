@@ -1,4 +1,4 @@
-import type { Capabilities, Schema } from '../api/types.ts'
+import { type Capabilities, isObject, type JsonObject, type Schema, type User } from '../api/types.ts'
 import type { Speech } from '../state/texts.ts'
 
 /** A user as one schema: the two members of every user, then the host's fields. */
@@ -10,6 +10,13 @@ export function userSchema ({ fields }: Capabilities, { say }: Speech): Schema {
       email: { type: 'string', format: 'email', title: say('users.email') },
       ...fields.properties
     },
-    required: ['name', 'email', ...fields.required]
+    required: ['name', 'email', ...fields.required],
+    additionalProperties: false
   }
+}
+
+/** The members of a user that can be changed. */
+export function editable (schema: Schema, user: User): JsonObject {
+  const properties = isObject(schema['properties']) ? schema['properties'] : {}
+  return Object.fromEntries(Object.entries(user).filter(([name]) => Object.hasOwn(properties, name)))
 }

@@ -104,6 +104,10 @@ export const english = {
   'user.oneForLine': 'One value on each line.',
   'user.json': 'As JSON.',
   'user.notJson': 'This is not JSON.',
+  'user.notComplete': 'This is not complete.',
+  'user.null': 'No value (null)',
+  'user.replace': 'This null can only be saved by replacing the whole user. Fields that are not set get their ' +
+    'defaults, and fields that only other mounts of the same storage have are removed. Replace the user?',
 
   'conflict.title': 'Somebody else has changed this user',
   'conflict.help': 'Choose what to keep, field by field. Nothing is saved until you save.',
