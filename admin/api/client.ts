@@ -21,6 +21,8 @@ type Method = 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 export interface Client {
   get: <Body>(path: string, options?: RequestOptions) => Promise<Answer<Body>>
   send: <Body>(method: Method, path: string, options?: RequestOptions) => Promise<Answer<Body>>
+  /** The bytes of an answer, as they come. */
+  stream: (path: string, options?: RequestOptions) => Promise<ReadableStream<Uint8Array<ArrayBuffer>>>
 }
 
 const PATIENCE = 5
@@ -42,12 +44,21 @@ function wait (seconds: number, signal: AbortSignal | undefined): Promise<void> 
   })
 }
 
+async function readAnswer<Body> (response: Response): Promise<Answer<Body>> {
+  const text = await response.text()
+  try {
+    return { body: text === '' ? Object({}) : JSON.parse(text), etag: response.headers.get('etag') }
+  } catch {
+    throw new ApiError(response.status, { code: 'unreadable' }, null)
+  }
+}
+
 /**
  * `token` gives what is sent as Bearer token; `onUnauthorized` is called for each answer 401. Every method throws
  * ApiError for an answer that is no success.
  */
 export function createClient (base: string, token: () => string, onUnauthorized: () => void): Client {
-  async function once<Body> (method: string, path: string, options: RequestOptions): Promise<Answer<Body>> {
+  async function once (method: string, path: string, options: RequestOptions): Promise<Response> {
     const { signal, headers, body } = options
     // A header can't hold it, and no key has such characters: the browser would report a failed connection.
     if (!/^[\x20-\x7e]*$/.test(token())) throw new ApiError(401, { code: 'invalid_api_key' }, null)
@@ -70,15 +81,8 @@ export function createClient (base: string, token: () => string, onUnauthorized:
       if (signal?.aborted === true) throw error
       throw new ApiError(0, undefined, null)
     }
+    if (response.ok) return response
     const text = await response.text()
-    const parsed = (): Body => {
-      try {
-        return JSON.parse(text)
-      } catch {
-        throw new ApiError(response.status, { code: 'unreadable' }, null)
-      }
-    }
-    if (response.ok) return { body: text === '' ? Object({}) : parsed(), etag: response.headers.get('etag') }
     let problem: Json | undefined
     try {
       problem = JSON.parse(text)
@@ -88,10 +92,10 @@ export function createClient (base: string, token: () => string, onUnauthorized:
     throw error
   }
 
-  async function request<Body> (method: string, path: string, options: RequestOptions = {}): Promise<Answer<Body>> {
+  async function request (method: string, path: string, options: RequestOptions = {}): Promise<Response> {
     for (let tries = 1; ; tries++) {
       try {
-        return await once<Body>(method, path, options)
+        return await once(method, path, options)
       } catch (error) {
         const isBusy = error instanceof ApiError && (error.status === 429 || error.status === 503)
         if (!isBusy || options.isPatient !== true || tries >= PATIENCE) throw error
@@ -103,7 +107,8 @@ export function createClient (base: string, token: () => string, onUnauthorized:
   }
 
   return {
-    get: (path, options) => request('GET', path, options),
-    send: (method, path, options) => request(method, path, options)
+    get: async (path, options) => readAnswer(await request('GET', path, options)),
+    send: async (method, path, options) => readAnswer(await request(method, path, options)),
+    stream: async (path, options) => (await request('GET', path, options)).body ?? new ReadableStream()
   }
 }

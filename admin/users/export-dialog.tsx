@@ -4,7 +4,7 @@ import { Alert } from '../parts/feedback.tsx'
 import { SelectField } from '../parts/field.tsx'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
-import { createWriter, type Format, walk } from './export.ts'
+import { createWriter, exported, type Format } from './export.ts'
 import { filterQuery, type ListState } from './query.ts'
 
 // A blob that the browser can keep on disk is made of parts this large.
@@ -38,7 +38,7 @@ export function ExportDialog ({ state, total, onClose }: ExportDialogProps) {
 
   async function start (): Promise<void> {
     const { signal } = controller.current = new AbortController()
-    const writer = createWriter(format, capabilities.fields.properties)
+    const writer = createWriter(format, capabilities.fields)
     const blobs: Blob[] = []
     let text = writer.head
     let count = 0
@@ -47,7 +47,7 @@ export function ExportDialog ({ state, total, onClose }: ExportDialogProps) {
     setEnd(null)
     setDone(0)
     try {
-      for await (const users of walk(client, filterQuery(state), capabilities.pageSize.max, signal)) {
+      for await (const users of exported(client, filterQuery(state), signal)) {
         for (const user of users) text += writer.line(user)
         count += users.length
         inPart += users.length

@@ -1,25 +1,9 @@
-import { isObject } from '../core/json.ts'
 import { requireOptional } from '../core/optional-packages.ts'
+import { cellOf } from './cells.ts'
 import type { Column } from './columns.ts'
 import { harmless } from './formula.ts'
 
 type Stringify = typeof import('csv-stringify/sync')['stringify']
-
-/** The value at a path; undefined if there is none. */
-function valueAt (user: object, path: readonly string[]): unknown {
-  let value: unknown = user
-  for (const name of path) {
-    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined
-    value = value[name]
-  }
-  return value
-}
-
-function cellOf (user: object, { path, kind }: Column): string | undefined {
-  const value = valueAt(user, path)
-  if (value === undefined) return undefined
-  return harmless(kind === null || typeof value === 'object' ? JSON.stringify(value) : String(value))
-}
 
 /** Writes tables of users as CSV (RFC 4180). */
 export interface CsvWriter {
