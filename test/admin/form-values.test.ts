@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { type Page } from 'playwright-core'
 import { test } from 'tap'
-import { adminHost, type AdminHost, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { adminHost, type AdminHost, openTab, signIn, skip, violations } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 const ADA = { name: 'Ada', email: 'ada@example.org' }
@@ -177,6 +177,8 @@ test('sets null, and leaves out objects that nobody has filled in', { skip }, as
   }
   const absent = { home: undefined, plan: 'free' }
   t.strictSame(await stored(), { ...absent, rank: null, vip: null, nick: undefined })
+  await page.getByRole('checkbox', { name: 'rank: No value (null)' }).waitFor()
+  t.strictSame(await violations(page), [])
   t.equal(await page.getByLabel('vip').inputValue(), 'null')
   await page.getByRole('textbox', { name: 'rank' }).fill('5')
   await page.getByLabel('vip').selectOption('Yes')
