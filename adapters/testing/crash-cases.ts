@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Storage } from '../../lib/core/storage.ts'
 import { FILTERABLE } from './everywhere.ts'
 import { firstPage } from './list-values.ts'
-import type { StorageProcess } from './storage-process.ts'
+import type { ProcessCases } from './process-cases.ts'
 import { anyVersion, apiKeyOf, everyone, idempotencyOf, idOf, keysOf, rename, timeOf, userOf } from './values.ts'
 
 const CRASHES = 3
@@ -28,7 +28,7 @@ function work (storage: Storage, n: number) {
 }
 
 /** Checks again for a while: a server may still finish what a process that was killed has sent to it. */
-async function soon (check: () => Promise<void>): Promise<void> {
+export async function soon (check: () => Promise<void>): Promise<void> {
   const until = performance.now() + SETTLE_MS
   while (true) {
     try {
@@ -71,7 +71,7 @@ async function requireWhole (storage: Storage, n: number, answered: ReadonlySet<
 }
 
 /** Duties of processes that end without a warning, by name. */
-export const crashCases: Record<string, (start: () => Promise<StorageProcess>) => Promise<void>> = {
+export const crashCases: ProcessCases = {
   'a schema that a crash has left half ready is completed': async (start) => {
     let one = await start()
     await one.storage.migrate()

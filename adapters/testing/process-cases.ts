@@ -10,14 +10,16 @@ import {
   anyVersion, apiKeyOf, everyone, idempotencyOf, idOf, keysOf, onlyVersion, rename, timeOf, userOf
 } from './values.ts'
 
-type Start = () => Promise<StorageProcess>
+export type Start = () => Promise<StorageProcess>
+/** Duties by name. */
+export type ProcessCases = Record<string, (start: Start) => Promise<void>>
 
 const PROCESSES = 3
 const CALLS = 24
 const DEADLINE_MS = 15_000
 
 /** Starts processes on one place, whose schema is ready. */
-async function several (start: Start): Promise<StorageProcess[]> {
+export async function several (start: Start): Promise<StorageProcess[]> {
   const started = await Promise.all(Array.from({ length: PROCESSES }, start))
   await started[0]?.storage.migrate({ filterable: FILTERABLE })
   return started
@@ -35,7 +37,7 @@ function inTurn (processes: readonly StorageProcess[]): Storage {
 }
 
 /** The outcomes of concurrent calls in every process: values, and codes of errors. */
-async function everywhere<Value> (
+export async function everywhere<Value> (
   processes: readonly StorageProcess[],
   call: (storage: Storage, i: number) => Promise<Value>
 ): Promise<{ values: Value[], codes: unknown[] }> {
@@ -55,7 +57,7 @@ const codeOf = (error: unknown): unknown => Object(error).code ?? error
 const times = <Item>(n: number, item: Item): Item[] => Array.from({ length: n }, () => item)
 
 /** Duties that take several processes, by name. */
-export const processCases: Record<string, (start: Start) => Promise<void>> = {
+export const processCases: ProcessCases = {
   'several make the schema ready at the same time': async (start) => {
     const started = await Promise.all(Array.from({ length: PROCESSES }, start))
     await Promise.all(started.map(({ storage }) => storage.migrate({ filterable: ['plan'] })))
@@ -83,6 +85,22 @@ export const processCases: Record<string, (start: Start) => Promise<void>> = {
     assert.deepEqual(codes, times(CALLS - 1, 'email_taken'))
     for (const { storage } of started) {
       assert.deepEqual(await storage.listUsers(everyone, firstPage(9)), { items: [values[0]?.user], total: 1 })
+    }
+  },
+
+  'of many creations with one value of a unique field in all processes, one succeeds': async (start) => {
+    const started = await several(start)
+    await started[0]?.storage.migrate({ filterable: FILTERABLE, unique: ['legacyId'] })
+    const { values, codes } = await everywhere(started, (storage, i) => {
+      const user = userOf(i, { fields: { legacyId: 7 } })
+      return storage.createUser(user, keysOf(user), null)
+    })
+    assert.equal(values.length, 1)
+    assert.deepEqual(codes, times(CALLS - 1, 'field_taken'))
+    for (const { storage } of started) {
+      assert.deepEqual(await storage.listUsers({ ...everyone, fields: { legacyId: 7 } }, firstPage(9)), {
+        items: [values[0]?.user], total: 1
+      })
     }
   },
 

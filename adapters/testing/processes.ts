@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Storage } from '../../lib/core/storage.ts'
 import { crashCases } from './crash-cases.ts'
 import { processCases } from './process-cases.ts'
+import { recordedProcessCases } from './recorded-process-cases.ts'
 import { type Opener, startOpener } from './storage-process.ts'
 
 export interface TestStorageInProcessesOptions {
@@ -25,7 +26,7 @@ export function testStorageInProcesses (options: TestStorageInProcessesOptions):
   const { test, open, place: makePlace, destroy = async () => {}, execArgv = process.execArgv } = options
   // Starting a process takes longer than most duties, so those that were not killed open the next place.
   const resting: Opener[] = []
-  const titles = Object.entries({ ...processCases, ...crashCases })
+  const titles = Object.entries({ ...processCases, ...crashCases, ...recordedProcessCases })
   let left = titles.length
   for (const [title, run] of titles) {
     test(`processes: ${title}`, async () => {

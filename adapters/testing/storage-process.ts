@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { isStorageError, StorageError, type StorageErrorCode } from '../../lib/core/storage-error.ts'
-import { METHODS } from '../../lib/core/storage-rules.ts'
-import type { Storage } from '../../lib/core/storage.ts'
+import { EVENT_LOG_METHODS, METHODS } from '../../lib/core/storage-rules.ts'
+import type { Storage, Supports } from '../../lib/core/storage.ts'
 
 interface Request { id: number, method: string, args: unknown[] }
 
@@ -38,6 +38,9 @@ export interface Opener {
   rest: () => void
 }
 
+/** What is known of a store when it was opened. */
+interface Opened { supports: Supports, hasWatch: boolean }
+
 type Open = (place: string) => Storage | Promise<Storage>
 
 /** Opens stores in this process, and answers the calls of the process that has started this one. */
@@ -49,12 +52,16 @@ export function serveStorages (module: string): void {
     if (method === 'open') {
       const { default: open }: { default: Open } = await import(module)
       storage = await open(String(args[0]))
-      return storage.watchApiKeys !== undefined
+      const opened: Opened = { supports: storage.supports, hasWatch: storage.watchApiKeys !== undefined }
+      return opened
     }
-    const members: Record<string, unknown> = Object(storage)
-    if (method !== 'watchApiKeys') return Reflect.apply(Object(members[method]), storage, args)
-    storage?.watchApiKeys?.(() => send({ id: KEYS_CHANGED }))
-    return undefined
+    if (method === 'watchApiKeys') {
+      storage?.watchApiKeys?.(() => send({ id: KEYS_CHANGED }))
+      return undefined
+    }
+    const [name = '', part] = method.split('.').reverse()
+    const owner: Record<string, unknown> = Object(part === undefined ? storage : storage?.eventLog)
+    return Reflect.apply(Object(owner[name]), owner, args)
   }
 
   process.on('message', (request: Request) => {
@@ -113,22 +120,35 @@ export function startOpener (module: string, execArgv: readonly string[]): Opene
     await ended
   }
 
-  const methods = METHODS.map((method) => [method, (...given: unknown[]) => call(method, given)])
-  const members = { name: 'a store in another process', supports: { transactions: false } }
-  const storage: Storage = Object({ ...members, ...Object.fromEntries(methods) })
+  const forward = (names: readonly string[], prefix = '') => Object.fromEntries(names.map((name) =>
+    [name, async (...given: unknown[]) => call(`${prefix}${name}`, given)]))
+
+  /** The store as this process has it: without what takes or gives functions. */
+  function storageOf ({ eventLog, batches }: Supports): Storage {
+    return Object({
+      name: 'a store in another process',
+      supports: { transactions: false, eventLog, batches },
+      ...forward(METHODS),
+      ...eventLog && { eventLog: forward(EVENT_LOG_METHODS, 'eventLog.') },
+      // Without the function that gives changes: the writes of the duties have theirs.
+      ...batches && { writeBatch: async (writes: unknown, options: unknown) => call('writeBatch', [writes, options]) }
+    })
+  }
+
   return {
     async open (place) {
       child.ref()
       child.channel?.ref()
       listeners = []
-      const hasWatch = await call('open', [place]).catch((error: unknown) => {
+      const opened: unknown = await call('open', [place]).catch((error: unknown) => {
         throw new Error(`the process could not open the store: ${String(error)}`)
       })
+      const { supports, hasWatch }: Opened = Object(opened)
       const watch = async (listener: () => void) => {
         listeners.push(listener)
         await call('watchApiKeys', [])
       }
-      return { storage, kill, watchApiKeys: hasWatch === true ? watch : null }
+      return { storage: storageOf(supports), kill, watchApiKeys: hasWatch ? watch : null }
     },
     isRunning: () => child.connected && child.exitCode === null && child.signalCode === null,
     kill,

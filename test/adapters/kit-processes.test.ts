@@ -58,7 +58,14 @@ test('finds stores that are right in one process alone', async (t) => {
     ['in-memory', 'processes: several make the schema ready at the same time'],
     ['half-ready', 'processes: a schema that a crash has left half ready is completed'],
     ['cached', 'processes: a change of a key is seen in every process'],
-    ['silent', 'processes: a change of a key is told to the other processes, if the store has watchApiKeys']
+    ['silent', 'processes: a change of a key is told to the other processes, if the store has watchApiKeys'],
+    ['unique-apart', 'processes: of many creations with one value of a unique field in all processes, one succeeds'],
+    ['log-cached', 'processes: whoever reads on gets each event of writers in all processes once, in the order of ' +
+      'versions'],
+    ['in-memory', 'processes: after a crash each change has its event, and each event its change'],
+    ['event-later', 'processes: after a crash each change has its event, and each event its change'],
+    ['in-memory', 'processes: after a crash a batch is whole or not there'],
+    ['batch-in-parts', 'processes: after a crash a batch is whole or not there']
   ]
   for (const [name, title] of rows) {
     const duty = duties(t, opener(name)).find((each) => each.title === title)

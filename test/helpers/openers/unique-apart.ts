@@ -1,0 +1,24 @@
+import { setTimeout } from 'node:timers/promises'
+import { sqlite } from '../../../adapters/sqlite.ts'
+import { StorageError } from '../../../lib/core/storage-error.ts'
+import type { SchemaRequirements, Storage } from '../../../lib/core/storage.ts'
+
+/** A store that looks whether a unique value is taken before it adds a user. */
+export default (filename: string): Storage => {
+  const store = sqlite({ filename: `${filename}.db` })
+  const withValue = (value: unknown) => ({
+    emailKey: null, prefix: null, fields: { legacyId: Number(value) }
+  })
+  return {
+    ...store,
+    migrate: async ({ filterable = [], unique = [] }: SchemaRequirements = {}) =>
+      store.migrate({ filterable: [...filterable, ...unique] }),
+    async createUser (user, ...rest) {
+      const page = { order: 'asc', limit: 1, from: { offset: 0 } } as const
+      const { total } = await store.listUsers(withValue(user.fields['legacyId']), page)
+      if (total > 0) throw new StorageError('field_taken', 'taken', undefined, 'legacyId')
+      await setTimeout(20)
+      return store.createUser(user, ...rest)
+    }
+  }
+}
