@@ -8,7 +8,10 @@ import type { PublishUser } from '../users/service.ts'
 import type { FindHolder, Verdict } from './import-judge.ts'
 import type { ImportRow } from './import-row.ts'
 
-/** What an import reads and writes. */
+/**
+ * What an import reads and writes. Writes throw `field_taken` for a value that is unique without the mount's knowledge:
+ * another mount on the storage has asked for it.
+ */
 export interface ImportStore {
   find: FindHolder
   /** Adds the user of a row. null: somebody has one of its keys now. `id` is null where none was made. */
@@ -27,7 +30,7 @@ export interface ImportStoreParts {
 
 const EVERYBODY: UserFilter = { emailKey: null, prefix: null, fields: {} }
 const FIRST = { order: 'asc', limit: 1, from: { offset: 0 } } as const
-const TAKEN = ['email_taken', 'field_taken', 'version_mismatch']
+const TAKEN = ['email_taken', 'version_mismatch']
 
 /** Makes the search for who holds a key in a storage. */
 export function findIn (storage: Storage): FindHolder {
@@ -57,12 +60,17 @@ export function userOfRow (row: ImportRow): UserRecord {
   }
 }
 
-/** An import into a storage. Who makes it is in `context`. */
-export function importInto ({ storage, publish, makeEvent }: ImportStoreParts, context: Context): ImportStore {
-  async function isTaken (error: unknown, id: string): Promise<boolean> {
-    if (!isStorageError(error)) return false
-    return TAKEN.includes(error.code) || (error.code === 'fault' && await storage.findUser(id) !== null)
-  }
+/** An import into a storage. Who makes it is in `context`; `unique`: the fields that the mount knows to be unique. */
+export function importInto (
+  { storage, publish, makeEvent }: ImportStoreParts,
+  unique: ReadonlySet<string>,
+  context: Context
+): ImportStore {
+  const isTaken = (error: unknown): boolean => isStorageError(error) &&
+    (TAKEN.includes(error.code) || (error.code === 'field_taken' && unique.has(String(error.field))))
+
+  const isSameId = async (error: unknown, id: string): Promise<boolean> =>
+    isStorageError(error) && error.code === 'fault' && await storage.findUser(id) !== null
 
   return {
     find: findIn(storage),
@@ -73,7 +81,7 @@ export function importInto ({ storage, publish, makeEvent }: ImportStoreParts, c
       try {
         await storage.createUser(user, { emailKey: row.email.key, nameKey: row.name.key }, null, event)
       } catch (error) {
-        if (await isTaken(error, user.id)) return null
+        if (isTaken(error) || await isSameId(error, user.id)) return null
         throw error
       }
       publish('user.created', user, context, event)
@@ -89,7 +97,7 @@ export function importInto ({ storage, publish, makeEvent }: ImportStoreParts, c
         publish('user.updated', result.user, context, event)
         return true
       } catch (error) {
-        if (isStorageError(error) && TAKEN.includes(error.code)) return false
+        if (isTaken(error)) return false
         throw error
       }
     }),

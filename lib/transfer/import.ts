@@ -100,19 +100,31 @@ function batchImport ({ judge, store, onConflict, failFast }: Run, mayTry: boole
 
   async function settle (row: ImportRow, first: Verdict): Promise<ImportResult> {
     let verdict = first
+    let isRefused = false
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const result = await carryOut(row, verdict)
-      if (result !== null) return result
+      try {
+        const result = await carryOut(row, verdict)
+        if (result !== null) return result
+      } catch (error) {
+        if (!isFieldTaken(error)) throw error
+        // The row is judged once more, because a storage may name this of several values that others have.
+        if (isRefused) return resultOf(row.line, refusal(error), null)
+        isRefused = true
+      }
       verdict = await judge(row)
     }
-    throw new UsersError('storage_unavailable', { detail: 'Other writers keep changing a user.' })
+    const detail = 'Other writers keep changing a user.'
+    throw new UsersError('storage_unavailable', { detail, headers: { 'retry-after': '5' } })
   }
 
   /** Adds the user of a row without judging it, which is right if nobody has any of its keys; null: somebody has. */
   async function tryNew (row: ImportRow): Promise<ImportResult | null> {
     // A storage may take a user of the same id and values for one of its own that it has added.
     if (row.id !== null && await store.find({ name: 'id', value: row.id }) !== null) return null
-    return carryOut(row, { status: 'created' })
+    return carryOut(row, { status: 'created' }).catch((error: unknown) => {
+      if (!isFieldTaken(error)) throw error
+      return null
+    })
   }
 
   /**
@@ -133,6 +145,7 @@ function batchImport ({ judge, store, onConflict, failFast }: Run, mayTry: boole
       const together = rows.slice(done, end === -1 ? undefined : done + end)
       const settled = await Promise.all(together.map((row, i) => settle(row, rest[i] ?? { status: 'created' })))
       settled.forEach(add)
+      if (failFast && settled.some(({ status }) => status === 'refused')) return false
       done += together.length
       const [next] = rows.slice(done)
       if (next === undefined) return true
@@ -172,6 +185,9 @@ function batchImport ({ judge, store, onConflict, failFast }: Run, mayTry: boole
   }
 }
 
+const isFieldTaken = (error: unknown): error is UsersError =>
+  error instanceof UsersError && error.code === 'field_taken'
+
 function refusal (error: UsersError): Verdict {
   return { status: 'refused', error, isBlocked: false }
 }
@@ -195,7 +211,9 @@ export function createImports (parts: ImportStoreParts & { fields: HostFields | 
     return {
       summary,
       async * results (rows, context, mayGoOn = async () => {}) {
-        const store = dryRun ? await importOver(findIn(storage), schema.unique) : importInto(parts, context)
+        const store = dryRun
+          ? await importOver(findIn(storage), schema.unique)
+          : importInto(parts, schema.unique, context)
         const requests = watchForegroundRequests()
         try {
           const judge = createJudge({ onConflict, by }, fields, store.find)

@@ -73,7 +73,8 @@ test('a storage that fails an update, and one whose user changes for ever', asyn
   const options = { onConflict: 'update' } as const
   await t.rejects(app.users.import([{ ...ann, name: 'B' }], options), { code: 'storage_unavailable' })
   storage.updateUser = () => Promise.reject(new StorageError('version_mismatch', 'it has another version'))
-  await t.rejects(app.users.import([{ ...ann, name: 'B' }], options), { code: 'storage_unavailable' })
+  await t.rejects(app.users.import([{ ...ann, name: 'B' }], options),
+    { code: 'storage_unavailable', headers: { 'retry-after': '5' } })
 })
 
 for (const { name, create } of stores) {
