@@ -92,6 +92,8 @@ export function checkUpdate (
   const { changes, faults } = checkMembers(body, whole ? wholeShape : patchShape)
   const all = [...idFaults, ...faults]
   let patchFields: CheckedUpdate['patchFields'] = null
+  // A replacement has no fields then: those that another mount has stored are removed.
+  if (hostFields === null && whole) changes.fields = {}
   if (hostFields !== null && theirs !== null && (whole || Object.keys(theirs).length > 0)) {
     const checked = whole ? hostFields.whole(theirs) : hostFields.patch(theirs)
     if ('faults' in checked) all.push(...checked.faults)

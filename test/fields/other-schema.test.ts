@@ -23,14 +23,16 @@ for (const { name, create } of stores) {
     return { shared, id, first: first.app.users }
   }
 
-  test(`a mount without fields on ${name} shows none of them, and loses none`, async (t) => {
+  test(`a mount without fields on ${name} shows none; its PATCH keeps them, its PUT removes them`, async (t) => {
     const { shared, id, first } = await prepare(t)
     const bare = await testApp(t, { storage: shared })
     t.strictSame(Object.keys(await bare.app.users.get(id)), MEMBERS)
     await bare.app.users.update(id, { name: 'Anna' })
-    const put = await bare.call('PUT', `/users/${id}`, { payload: { ...ann, name: 'Ann' } })
-    t.equal(put.statusCode, 200)
-    t.match(await first.get(id), { plan: 'pro', seats: 3 })
+    t.match(await first.get(id), { name: 'Anna', plan: 'pro', seats: 3, version: 2 })
+    const put = () => bare.call('PUT', `/users/${id}`, { payload: { ...ann, name: 'Anna' } })
+    t.match(await put(), { statusCode: 200, headers: { etag: '"3"' } }, 'removed fields are a change')
+    t.strictSame(Object.keys(await first.get(id)), MEMBERS)
+    t.match(await put(), { statusCode: 200, headers: { etag: '"3"' } })
   })
 
   test(`a mount with newer fields on ${name} serves older users as stored, and logs the first of them`, async (t) => {
