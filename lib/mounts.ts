@@ -25,7 +25,7 @@ export interface Mount {
   present: (record: EventRecord) => LoggedEvent
   /** Calls the listeners in process for a webhook that was disabled. */
   publishDisabled: (webhook: Webhook, recorded: NewEvent) => void
-  /** Calls back after each change that this process has made. */
+  /** Calls back after each change that a mount on the storage has made in this process. */
   onChange: (listener: () => void) => void
   /** Adds routes under the prefix of the users, with the same authentication, limits and errors. */
   addRoutes: (host: FastifyInstance, routes: (scope: FastifyInstance, settings: RouteSettings) => void) => Promise<void>

@@ -42,6 +42,7 @@ import { createExports } from './transfer/export.ts'
 import { LIST_PARAMETERS } from './users/list-query.ts'
 import { USER_MEMBERS } from './users/members.ts'
 import { createPresenter } from './users/presenter.ts'
+import { joinMounts } from './shared-storage.ts'
 import { openStorage } from './storage-lifecycle.ts'
 import { usersServices } from './users-services.ts'
 
@@ -111,7 +112,8 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     host.log.warn({ refused }, 'requests were refused, because more come than the storage can serve')
   })
   const verifier = createVerifier({ storage, peppers, keyCache, limited: limit() })
-  await openStorage(host, verifier, options)
+  const mounts = joinMounts(options)
+  await openStorage(host, verifier, options, mounts)
 
   const emitter = createEmitter(host.log)
   const securityLog = createSecurityLog(host.log)
@@ -126,11 +128,10 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     ? null
     : createEventLog({ log: storage.eventLog, present, pageSize, hasUser })
   host.addHook('preClose', async () => eventLog?.tail.close())
-  const onChange = new Set<() => void>()
+  if (eventLog !== null) mounts.onChange(eventLog.tail.wake)
   const publish: Publish = (...change) => {
     emitter.publish(...change)
-    eventLog?.tail.wake()
-    for (const listener of onChange) listener()
+    mounts.changed()
   }
   const services = usersOn(storage, publish, makeEvent)
   const { users, openImport, writeBatch } = services
@@ -229,7 +230,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     eventLog,
     present,
     publishDisabled: (webhook, recorded) => publish('webhook.disabled', webhook, IN_PROCESS, recorded),
-    onChange: (listener) => { onChange.add(listener) },
+    onChange: mounts.onChange,
     async addRoutes (to, routes) {
       await addRoutes(to, false, (scope) => routes(scope, settings))
     }

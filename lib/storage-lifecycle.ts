@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Verifier } from './api-keys/verifier.ts'
 import type { CheckedOptions } from './options.ts'
+import type { Membership } from './shared-storage.ts'
 
 const PRUNE_MINUTES = 10
 const PRUNED_TOGETHER = 1000
@@ -24,17 +25,28 @@ function pruneRegularly (host: FastifyInstance, options: CheckedOptions): NodeJS
   return setInterval(prune, PRUNE_MINUTES * 60 * 1000).unref()
 }
 
-/** Opens the storage for this mount, and closes it with the host. */
-export async function openStorage (host: FastifyInstance, verifier: Verifier, options: CheckedOptions): Promise<void> {
+/** Opens the storage for this mount. It is closed with the host of the last mount that it has in this process. */
+export async function openStorage (
+  host: FastifyInstance,
+  verifier: Verifier,
+  options: CheckedOptions,
+  membership: Membership
+): Promise<void> {
   const { storage, migrate, filterable, unique, decoratorName } = options
   const pruning = pruneRegularly(host, options)
   host.addHook('onClose', async () => {
     clearInterval(pruning)
     await verifier.close()
-    await storage.close()
+    if (membership.leave()) await storage.close()
   })
-  if (migrate) await storage.migrate({ filterable, unique })
-  await storage.check({ filterable, unique })
+  try {
+    if (migrate) await storage.migrate({ filterable, unique })
+    await storage.check({ filterable, unique })
+  } catch (error) {
+    // Whoever catches it may never close this host.
+    membership.leave()
+    throw error
+  }
   const created = storage.migrated?.created === true ? ', a new store without users and keys' : ''
   // Only warnings: if the storage fails here, requests will report it.
   const warnings = await storage.warnings?.().catch(() => []) ?? []

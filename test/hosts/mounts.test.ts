@@ -1,4 +1,5 @@
 // Several mounts in one host, and hosts that can not take one.
+import { mock } from 'node:test'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
@@ -55,6 +56,85 @@ test('a key revoked through one mount is revoked immediately in every mount on i
   t.strictSame(await statuses(), [200, 200])
   await app.customers.apiKeys.revoke(id)
   t.strictSame(await statuses(), [401, 401])
+})
+
+for (const store of stores) {
+  test(`a storage of two servers on ${store.name} is closed with the last of them`, async (t) => {
+    const storage = await store.create(t)
+    const [first, second] = [Fastify(), Fastify()]
+    t.teardown(() => Promise.all([first.close(), second.close()]))
+    await first.register(users, { storage, migrate: true })
+    await second.register(users, { storage })
+    await second.register(users, { storage, prefix: '/v2', decoratorName: 'customers' })
+    await Promise.all([first.ready(), second.ready()])
+    await first.close()
+    await second.users.create({ name: 'Ann', email: 'ann@example.org' })
+    t.equal((await second.customers.list()).meta.total, 1)
+    let isClosed = false
+    const { close } = storage
+    storage.close = async () => {
+      isClosed = true
+      await close()
+    }
+    await second.close()
+    t.ok(isClosed)
+  })
+}
+
+test('a mount whose storage fails at its start does not keep it open for others', async (t) => {
+  const storage = memory()
+  let closed = 0
+  storage.close = async () => { closed++ }
+  const { check } = storage
+  storage.check = async () => { throw new Error('it is gone') }
+  const failing = Fastify()
+  await t.rejects(async () => failing.register(users, { storage }), /it is gone/)
+  storage.check = check
+  const working = Fastify()
+  await working.register(users, { storage })
+  await working.close()
+  t.equal(closed, 1, 'with the only one that uses it')
+  await failing.close()
+  t.equal(closed, 2, 'and again: that does no harm')
+})
+
+test('the mounts on one storage record the same, as long as they are open', async (t) => {
+  const storage = memory()
+  const app = Fastify()
+  await app.register(users, { storage, eventLog: true })
+  for (const eventLog of [false, { retention: 60 }]) {
+    const other = Fastify()
+    t.teardown(() => other.close())
+    await t.rejects(async () => other.register(users, { storage, eventLog }), {
+      message: 'fastify-users: eventLog must be the same for all mounts on one storage: another one has ' +
+        '{ retention: 2592000 }'
+    })
+  }
+  await app.close()
+  const later = Fastify()
+  t.teardown(() => later.close())
+  await later.register(users, { storage })
+  const v2 = { storage, prefix: '/v2', decoratorName: 'customers', eventLog: true }
+  await t.rejects(async () => later.register(users, v2), {
+    message: 'fastify-users: eventLog must be the same for all mounts on one storage: another one has false'
+  })
+})
+
+test('who follows the log of one mount sees the changes of another one immediately', async (t) => {
+  // Without it there is a look every second: here that never comes.
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const storage = memory()
+  const [app, other] = [Fastify(), Fastify()]
+  await app.register(users, { storage, eventLog: true })
+  await other.register(users, { storage, eventLog: true })
+  const seen = app.users.events.after(null, { type: 'user.*' })
+  const first = seen.next()
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+  await other.users.create({ name: 'Ann', email: 'ann@example.org' })
+  t.match(await first, { value: { type: 'user.created', data: { name: 'Ann' } } })
+  await app.close()
+  await other.close()
 })
 
 test('refuses a decorator that exists, a prefix that is in use, and a router that cuts ids', async (t) => {
