@@ -107,10 +107,14 @@ test('a server that closes does not wait for an import that has sent nothing yet
 
 test('no line is imported after the key was revoked, and an idle import ends soon', async (t) => {
   const bodies: IncomingMessage[] = []
+  const answers = [{ id: 'writer', scopes: ['users:write'] }, null]
   const host = await testApp(t, {
+    authenticate: () => answers.shift() ?? null,
     before: (app) => { app.addHook('preHandler', async ({ raw }) => { bodies.push(raw) }) }
   })
   const { id, key } = await host.app.users.apiKeys.create({ name: 'writer', scopes: ['users:write'] })
+  const hosted = await openImport({ ...host, key: 'a-token-of-the-host' })
+  hosted.sent.write(Array.from({ length: 1000 }, (_, n) => line(100 + n)).join(''))
   const [busy, fresh, idle] = await Promise.all([1, 2, 3].map(() => openImport({ ...host, key })))
   if (busy === undefined || fresh === undefined || idle === undefined) throw new Error('there are three')
   busy.sent.write(line(1))
@@ -119,14 +123,18 @@ test('no line is imported after the key was revoked, and an idle import ends soo
   fresh.sent.flushHeaders()
   idle.sent.flushHeaders()
   await until('their bodies are awaited', () =>
-    bodies.filter((body) => body.listenerCount('readable') > 0).length === 3)
+    bodies.filter((body) => body.listenerCount('readable') > 0).length === 4)
   await host.app.users.apiKeys.revoke(id)
   busy.sent.write(line(2))
   fresh.sent.end(line(3))
   await until('the client has noticed', busy.isBroken)
   t.equal((await fresh.response).statusCode, 401, 'before the first answer it is an ordinary error')
+  await until('a thousand lines are answered', () => hosted.lines().length === 1000)
+  t.equal(answers.length, 1, 'the host was asked once about its own token')
   await until('the idle one has ended', idle.isBroken, 20_000)
-  t.equal((await host.app.users.list()).meta.total, 1)
+  await until('that of the host’s token, too', hosted.isBroken, 20_000)
+  t.equal(answers.length, 0, 'it was asked again')
+  t.equal((await host.app.users.list()).meta.total, 1001)
 })
 
 test('an import holds no place of the limit of concurrent requests', async (t) => {
