@@ -37,8 +37,8 @@ export interface LogLevelOption extends Option<LogLevel, LogLevel | undefined, f
 export interface LogSerializersOption extends Option<LogSerializers, LogSerializers | undefined, false> {}
 export const logLevel: LogLevelOption = optional({ schema: Type.String(), message: 'must be the name of a log level' })
 export const logSerializers: LogSerializersOption = optional({
-  schema: Type.Object({}),
-  message: 'must be an object of serialisers'
+  schema: Type.Record(Type.String(), Type.Union([method, Type.Undefined()])),
+  message: 'must be an object of functions'
 })
 
 /** The option `storage`: everything that is missing is named. */

@@ -122,13 +122,14 @@ export const optionTable = {
   rateLimit: converted<RateLimit, RateLimit | undefined>((given) => given === undefined ? undefined : { ...given }, {
     schema: Type.Object({
       ...quota,
-      redis: Type.Optional(Type.Object({})),
+      redis: Type.Optional(Type.Object({ defineCommand: method })),
       store: Type.Optional(method),
       nameSpace: Type.Optional(Type.String()),
       cache: Type.Optional(Type.Integer({ minimum: 1 })),
       skipOnError: Type.Optional(Type.Boolean())
     }, CLOSED),
-    message: `${quotaMessage}, and may have redis, store, nameSpace, cache and skipOnError of @fastify/rate-limit`
+    message: `${quotaMessage}, and may have redis (a client of ioredis), store, nameSpace, cache and skipOnError of ` +
+      '@fastify/rate-limit'
   }),
   /**
    * At most `max` refused keys from one address (IPv6: a /64) in `window` seconds; after that requests from it get 429,
@@ -219,6 +220,8 @@ function problemsBetween (options: UsersOptions): string[] {
     [hasTwice(staticKeys ?? []), 'staticKeys must not name a key twice'],
     [authFailures !== undefined && store !== undefined && typeof store.prototype?.read !== 'function',
       'rateLimit.store must have the method read, because authFailures reads counters without incrementing them'],
+    [store !== undefined && !['incr', 'child'].every((name) => typeof store.prototype?.[name] === 'function'),
+      'rateLimit.store must have the methods incr and child'],
     [fields === undefined && filterable !== undefined, 'filterable names fields, and there is no option fields'],
     [fields === undefined && unique !== undefined, 'unique names fields, and there is no option fields'],
     [optionTable.eventLog.read(eventLog) !== null && !storage.supports.eventLog,

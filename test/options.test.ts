@@ -54,7 +54,7 @@ test('names every wrong option, and repeats none of its values', (t) => {
     maxDeletesPerHour: 0,
     maxInFlight: -1,
     logLevel: 5,
-    logSerializers: 'x',
+    logSerializers: { req: 'secret' },
     storrage: 1,
     'pre fix': 2
   }
@@ -98,6 +98,8 @@ test('accepts values up to their bounds, and none beyond them', (t) => {
   accepts('pepper', key, [key], [key, other])
   refuses('pepper', [], [key, 'short'], Array.from({ length: 9 }, () => key))
   for (const name of ['maxDeletesPerHour', 'maxInFlight']) accepts(name, 1)
+  accepts('logSerializers', {}, { req: () => ({}), res: undefined })
+  refuses('logSerializers', { req: 'x' }, { req: null }, null)
   accepts('apiKeyRoutes', true)
   accepts('authenticate', () => null)
   accepts('errorFormat', () => ({}))
@@ -112,12 +114,20 @@ test('quotas and their stores: accepts what @fastify/rate-limit takes, and nothi
   class Counters { incr () {} child () {} }
   class ReadableCounters extends Counters { read () {} }
   accepts({ rateLimit: quota })
-  accepts({ rateLimit: { ...quota, redis: {}, nameSpace: 'x', cache: 10, skipOnError: true } })
+  const redis = { defineCommand () {} }
+  accepts({ rateLimit: { ...quota, redis, nameSpace: 'x', cache: 10, skipOnError: true } })
+  accepts({ rateLimit: { ...quota, redis: Object.create(redis) } })
   accepts({ rateLimit: { ...quota, store: Counters } })
-  for (const wrong of [{ window: 86_401 }, { window: 0 }, { max: 0.5 }, { store: 'x' }, { other: 1 }]) {
+  for (const wrong of [
+    { window: 86_401 }, { window: 0 }, { max: 0.5 }, { store: 'x' }, { other: 1 }, { redis: {} }, { store: class {} },
+    { store: () => {} }
+  ]) {
     refuses({ rateLimit: { ...quota, ...wrong } })
   }
   refuses({ rateLimit: { max: 1 } })
+  t.throws(() => check({ storage, rateLimit: { ...quota, store: class { incr () {} } } }), {
+    message: /- rateLimit\.store must have the methods incr and child$/
+  })
   accepts({ rateLimit: { ...quota, store: ReadableCounters }, authFailures: quota })
   refuses({ rateLimit: { ...quota, store: Counters }, authFailures: quota })
   // A copy has no inherited or hidden members: it would be a limit without `max`.

@@ -17,9 +17,13 @@ const CONCURRENT_GROUPS = { postgres: 2, sqlite: 1 }
 /**
  * A storage on a Knex instance of the host's, on PostgreSQL (`pg`) or SQLite (`sqlite3`, `better-sqlite3`,
  * `nodeSqliteClient()`). The instance stays the host's: it is never closed here, and none of its settings is changed.
- * @throws TypeError for another database, or a wrong option
+ * @throws TypeError for what is no instance of Knex, for another database, or a wrong option
  */
 export function knexStorage (knex: Knex, options: KnexStorageOptions = {}): KnexStorage {
+  const { client }: Record<string, unknown> = Object(knex)
+  if (Object(client) !== client) {
+    throw new TypeError('fastify-users: knexStorage() takes an instance of Knex, as knex({ client: … }) makes it')
+  }
   const { name, preparesOnHosts: prepare } = dialectOf(poolOf(knex).driverName)
   // How long a write waits is for the host's pool to say.
   const batching = { connections: 0, groups: CONCURRENT_GROUPS[name], wait: Infinity }

@@ -114,6 +114,9 @@ export function readFields (given: object, { filterable, unique }: FoundBy, rese
     ...Object.entries(others).filter(([keyword, value]) => !isAllowed(keyword, value))
       .map(([keyword]) => `the outermost object can not have ${keyword}: use it inside a field`)
   ]
+  for (const name of required) {
+    if (!names.includes(name)) problems.push(`required names ${name}, which is no field`)
+  }
   const strict = Object.fromEntries(names.map((name) => [name, strictSchema(Object(properties[name]))]))
   const filters = new Map<string, FilterKind>()
   for (const [option, listed] of Object.entries({ filterable, unique })) {

@@ -127,6 +127,18 @@ function createValidator (compile: Compile, { properties, required }: FieldsSche
   }
 }
 
+/** What Ajv refuses, with the names of the fields: it names none. Empty: nothing. */
+function problemsIn (compile: Compile, properties: FieldsSchema['properties']): string {
+  return Object.entries(properties).flatMap(([name, field]) => {
+    try {
+      compile({}, field)
+      return []
+    } catch (error) {
+      return [`${name}: ${Object(error).message}`]
+    }
+  }).join('\n- ')
+}
+
 /**
  * Compiles the host's fields as Fastify would: with Ajv, formats and defaults, but nothing is coerced or removed.
  * @throws TypeError for a schema that Ajv refuses, or a default that does not match its schema
@@ -138,6 +150,7 @@ export async function compileFields (schema: FieldsSchema): Promise<FieldsValida
     refuseWrongDefaults(compile, schema.properties)
     return validator
   } catch (error) {
-    throw new TypeError(`fastify-users: wrong fields:\n- ${Object(error).message}`)
+    const problems = problemsIn(compile, schema.properties)
+    throw new TypeError(`fastify-users: wrong fields:\n- ${problems || Object(error).message}`)
   }
 }

@@ -66,6 +66,12 @@ test('knexStorage() refuses wrong options and other databases', async (t) => {
     name: 'TypeError',
     message: /prefix is not a known option/
   })
+  for (const none of [null, {}, 'postgres://x']) {
+    t.throws(() => knexStorage(untyped(none)), {
+      name: 'TypeError',
+      message: 'fastify-users: knexStorage() takes an instance of Knex, as knex({ client: … }) makes it'
+    })
+  }
   t.throws(() => dialectOf('mysql2'), {
     name: 'TypeError',
     message: 'fastify-users: knexStorage() works with the Knex clients pg, sqlite3, better-sqlite3, node:sqlite, ' +

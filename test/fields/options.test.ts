@@ -51,7 +51,15 @@ const rows: Row[] = [
   [{ fields: Type1.Object({ code: Type1.Object({ deep: codec }) }) }, FUNCTION],
   [{ fields: Type1.Object({ at: Type1.BigInt() }) }, /wrong fields:\n- .*type/],
   [{ fields: Type.Object({ at: Type.Date() }) }, /wrong fields:\n- .*type/],
-  [{ fields: Type.Object({ at: Type.String({ format: 'unheard-of' }) }) }, /unknown format "unheard-of"/],
+  [{ fields: Type.Object({ at: Type.String({ format: 'unheard-of' }) }) }, /- at: unknown format "unheard-of"/],
+  [
+    { fields: Type.Object({ ok: Type.String(), a: Type.String({ pattern: '(' }), b: Type.String({ pattern: '[' }) }) },
+    /wrong fields:\n- a: Invalid regular expression: .*\n- b: Invalid regular expression: .*$/
+  ],
+  [
+    { fields: withoutType({ ...Type.Object({ plan: Type.String() }), required: ['plan', 'zz'] }) },
+    /wrong fields:\n- required names zz, which is no field$/
+  ],
   [{ fields: Type.Object({ at: Type.String(withoutType({ maxLenght: 5 })) }) }, /unknown keyword: "maxLenght"/],
   [{ fields: Type.Object({ plan: Type.Integer({ default: 'x' }) }) }, DEFAULT],
   [{ fields: Type.Object({ plan: Type.String({ default: 'a\0b' }) }) }, DEFAULT],
