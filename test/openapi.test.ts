@@ -146,6 +146,17 @@ test('each mount in a server has its own names, even in separate contexts', asyn
   t.strictSame(await lint(text), [])
 })
 
+test('a schema of the host’s with a name like one of ours stays, and ours have another one', async (t) => {
+  const own = { type: 'object', properties: { mine: { type: 'string' } } }
+  const { description, text } = await describe(t, {
+    openapi: { components: { schemas: { 'users.User': own, 'users2.x': own } } }
+  })
+  t.strictSame(description.components.schemas['users.User'], own)
+  t.ok(Object.hasOwn(description.components.schemas, 'users3.User'))
+  t.equal(description.paths['/v1/users']?.['post']?.operationId, 'createUser_users3')
+  t.notMatch(text, '#/components/schemas/users.')
+})
+
 test('describes prefixes and decorators of any form', async (t) => {
   const before = async (app: FastifyInstance) => {
     await app.register(async (scope) => {

@@ -23,7 +23,9 @@ function asUsersError (thrown: FastifyError, { routeOptions: { bodyLimit } }: Fa
   const code = FASTIFY_CODES.get(thrown.code)
   if (code === undefined) return null
   if (code !== 'body_too_large' || bodyLimit === undefined) return new UsersError(code)
-  return new UsersError(code, { detail: `The request body is larger than ${bodyLimit / 1024} KiB.` })
+  // A hook of the host's may have set another one.
+  const size = bodyLimit % 1024 === 0 ? `${bodyLimit / 1024} KiB` : `${bodyLimit} bytes`
+  return new UsersError(code, { detail: `The request body is larger than ${size}.` })
 }
 
 function logServerError (error: UsersError, request: FastifyRequest): void {

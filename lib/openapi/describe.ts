@@ -47,14 +47,18 @@ export const hidden: { swaggerTransform: Transform } = { swaggerTransform: hide 
 // The names of mounts in each description: mounts may be in contexts that do not know each other.
 const mountNames = new WeakMap<Described, Map<string, DescriptionSettings>>()
 
-/** The name of a mount in a description, after its decorator. */
+/** The name of a mount in a description, after its decorator: that of no other mount, nor of schemas of the host's. */
 function mountNameIn (description: Described, settings: DescriptionSettings): string {
   const taken = mountNames.get(description) ?? new Map<string, DescriptionSettings>()
   mountNames.set(description, taken)
+  const isFree = (name: string): boolean => {
+    const schemas = Object.keys({ ...description.components?.schemas })
+    return taken.has(name) ? taken.get(name) === settings : !schemas.some((each) => each.startsWith(`${name}.`))
+  }
   // Only characters that names of components may have; and @fastify/swagger replaces one word in references.
   const base = settings.decoratorName.replace(/[^A-Za-z0-9_]/g, '_').replaceAll('definitions', 'defs')
   let name = base
-  for (let n = 2; (taken.get(name) ?? settings) !== settings; n++) name = `${base}${n}`
+  for (let n = 2; !isFree(name); n++) name = `${base}${n}`
   taken.set(name, settings)
   return name
 }

@@ -1,4 +1,5 @@
 // What a batch may have, and what its operations need and count for.
+import type { FastifyInstance } from 'fastify'
 import { test } from 'tap'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { ann, bob, NOBODY, post, statusesOf } from '../helpers/batches.ts'
@@ -18,6 +19,13 @@ test('a thousand operations of a MiB are made, and no more', async (t) => {
   t.match([large.statusCode, large.json()], [413, {
     code: 'body_too_large', detail: 'The request body is larger than 1024 KiB.'
   }])
+})
+
+test('a limit that a hook of the host has set is named in bytes', async (t) => {
+  const before = (app: FastifyInstance) => { app.addHook('onRoute', (route) => { route.bodyLimit = 10 }) }
+  const { call } = await testApp(t, { before })
+  const response = await call('POST', '/users', { payload: ann })
+  t.match([response.statusCode, response.json()], [413, { detail: 'The request body is larger than 10 bytes.' }])
 })
 
 test('a malformed batch is refused as a whole, with every fault', async (t) => {
