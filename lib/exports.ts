@@ -28,11 +28,12 @@ export type {
   CompactionTrace, DeliveryTrace, KeyCheckTrace, OperationTrace, StorageTrace, WaitTrace
 } from './core/tracing.ts'
 export type { Listener, Listening } from './events/emitter.ts'
-export type { Events } from './events/in-process.ts'
+export type { Events, FollowOptions } from './events/in-process.ts'
 export type { FeedQuery } from './events/rules.ts'
-export type { EventData, EventType, LoggedEvent, UsersEvent } from './events/types.ts'
+export type { EventData, EventFilter, EventType, LoggedEvent, UsersEvent } from './events/types.ts'
 export type { FieldsJsonSchema } from './fields/fields-schema.ts'
 export type { PartProblem, Problem } from './core/problem.ts'
+export type { Deprecated } from './http/deprecation.ts'
 export type { ErrorFormat } from './http/problem.ts'
 export type { CounterOptions, CounterStore, Quota, RateLimit } from './http/rate-limit-options.ts'
 export type {

@@ -6,6 +6,7 @@ import { type LoggedEvent, UsersError } from '../lib/index.ts'
 import { testApp, type TestApp, type TestAppOptions } from './helpers/app.ts'
 import { fields } from './helpers/fields.ts'
 import { stores } from './helpers/stores.ts'
+import { untyped } from './helpers/untyped.ts'
 import { until } from './helpers/until.ts'
 
 const logged = (t: Test, options: TestAppOptions = {}) => testApp(t, { eventLog: true, apiKeyRoutes: true, ...options })
@@ -146,6 +147,15 @@ test('refusals of the feed', async (t) => {
   ])
   t.equal(streamed.headers['content-type'], 'application/problem+json; charset=utf-8')
   await t.rejects(app.users.events.after(newId('evt')).next(), { code: 'validation_failed' })
+})
+
+test('refuses in process what is no id, no signal and no option', async (t) => {
+  const { app: { users: { events } } } = await logged(t)
+  await t.rejects(events.ofUser(untyped(null)), { code: 'user_not_found' })
+  await t.rejects(events.after(null, untyped({ signal: {}, limt: 1 })).next(), {
+    code: 'validation_failed', errors: [{ parameter: 'signal', code: 'type' }, { parameter: 'limt', code: 'unknown' }]
+  })
+  t.match((await events.after(null, untyped(null)).next()).value, { type: 'api_key.created' })
 })
 
 test('events older than the retention are gone, and whoever asks for what follows them is told', async (t) => {

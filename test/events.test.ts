@@ -7,6 +7,7 @@ import type { EventType, UsersEvent } from '../lib/index.ts'
 import { testApp, type TestApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
 import { stores } from './helpers/stores.ts'
+import { untyped } from './helpers/untyped.ts'
 import './helpers/watch-all.ts'
 
 const TYPES: EventType[] = [
@@ -89,7 +90,7 @@ test('a listener that throws, rejects, hangs or changes its event affects nobody
   })
   app.users.events.on(
     'user.created',
-    () => new Promise((resolve) => { released = resolve })
+    () => new Promise<void>((resolve) => { released = resolve })
   )
   app.users.events.on('user.created', (event) => {
     Object.assign(event.data, { name: 'changed' })
@@ -119,6 +120,9 @@ test('a listener that throws, rejects, hangs or changes its event affects nobody
   t.strictSame(seen, ['Ann'])
   const unknown: EventType = JSON.parse('"user.made"')
   t.throws(() => app.users.events.on(unknown, () => {}), /unknown event user\.made; there are user\.created/)
+  t.throws(() => app.users.events.on('user.created', untyped(null)), {
+    name: 'TypeError', message: 'fastify-users: events.on() takes a type and a function'
+  })
 })
 
 test('a request outside our routes has no actor', async (t) => {

@@ -7,16 +7,15 @@ import { EVENT_TYPES, type EventData, type EventType, type UsersEvent } from './
 
 const SLOW_MS = 10_000
 
-/** A listener. What it throws or rejects with is logged. */
-export type Listener<Type extends EventType, Fields = UserFields> =
-  (event: UsersEvent<Type, Fields>) => void | Promise<void>
+/** A listener. What it throws or rejects with is logged; what it returns is not used. */
+export type Listener<Type extends EventType, Fields = UserFields> = (event: UsersEvent<Type, Fields>) => unknown
 
 /** Listening to events in process. */
 export interface Listening<Fields = UserFields> {
   /**
    * Calls the listener after each committed change of this kind, outside of the request that made it. Returns a
    * function that removes the listener.
-   * @throws TypeError for an unknown kind
+   * @throws TypeError for an unknown kind, and without a function
    */
   on<Type extends EventType>(type: Type, listener: Listener<Type, Fields>): () => void
 }
@@ -67,6 +66,7 @@ export function createEmitter (log: FastifyBaseLogger): { on: Listening['on'], p
     if (!Object.hasOwn(listeners, type)) {
       throw new TypeError(`fastify-users: unknown event ${type}; there are ${EVENT_TYPES.join(', ')}`)
     }
+    if (typeof listener !== 'function') throw new TypeError('fastify-users: events.on() takes a type and a function')
     listeners[type].add(listener)
     return () => { listeners[type].delete(listener) }
   }

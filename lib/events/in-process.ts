@@ -3,7 +3,15 @@ import type { UserFields } from '../users/types.ts'
 import type { Listening } from './emitter.ts'
 import type { EventLogService } from './log.ts'
 import type { FeedQuery } from './rules.ts'
-import type { LoggedEvent } from './types.ts'
+import type { EventFilter, LoggedEvent } from './types.ts'
+
+/** Options of following the log in process. */
+export interface FollowOptions {
+  /** Only events of this type, such as `user.updated`, or of all that begin so, such as `user.*`. */
+  type?: EventFilter
+  /** Ends it when it is aborted. */
+  signal?: AbortSignal
+}
 
 /** `app.users.events`. All but `on` need the option `eventLog`, and throw a TypeError without it. */
 export interface Events<Fields = UserFields> extends Listening<Fields> {
@@ -18,7 +26,7 @@ export interface Events<Fields = UserFields> extends Listening<Fields> {
    * unavailable is asked again. Keep the id of the last event that you have dealt with.
    * @throws `validation_failed`, `events_expired`
    */
-  after (id?: string | null, options?: { type?: string, signal?: AbortSignal }):
+  after (id?: string | null, options?: FollowOptions):
   AsyncGenerator<LoggedEvent, void, undefined>
   /**
    * The recorded events of one user, newest first, also of a deleted one.
@@ -36,10 +44,14 @@ export function createEvents (on: Listening['on'], log: EventLogService | null):
 
   async function * after (
     id: string | null = null,
-    { type, signal = new AbortController().signal }: { type?: string, signal?: AbortSignal } = {}
+    options: FollowOptions = {}
   ): AsyncGenerator<LoggedEvent, void, undefined> {
-    const query = { ...(id !== null && { after: id }), ...(type !== undefined && { type }) }
-    const parts = await logOf('after').follow(query)
+    // Of a copy: then `null` is no option, and what is no option is an unknown parameter.
+    const { signal = new AbortController().signal, ...query } = { ...options }
+    const faults = signal instanceof AbortSignal
+      ? []
+      : [{ parameter: 'signal', code: 'type', detail: 'must be an AbortSignal' }]
+    const parts = await logOf('after').follow({ ...query, ...(id !== null && { after: id }) }, faults)
     for await (const { events } of parts(signal)) yield * events
   }
 

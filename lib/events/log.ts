@@ -85,7 +85,7 @@ export function createEventLog ({ log, present, pageSize, hasUser }: EventLogOpt
       const page = await readPage(paging, ({ from, limit }) => fromStorage(async () => isUserId(id)
         ? log.history(id, { offset: 'offset' in from ? from.offset : 0, limit })
         : { items: [], total: 0 }))
-      if (page.total === 0 && !await hasUser(id)) throw new UsersError('user_not_found')
+      if (page.total === 0 && !(isUserId(id) && await hasUser(id))) throw new UsersError('user_not_found')
       return { ...page, items: page.items.map(present) }
     },
 

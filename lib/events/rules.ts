@@ -4,7 +4,7 @@ import { EVENT_ID } from '../core/ids.ts'
 import { type PageSize, type Paging, pagingParameters, readPaging } from '../core/paging.ts'
 import { idParameter, type Parameter, parameterFaults, type Parameters } from '../core/parameters.ts'
 import type { EventsRequest } from '../core/storage.ts'
-import { EVENT_TYPES } from './types.ts'
+import { EVENT_TYPES, type EventFilter } from './types.ts'
 
 /** What `type` may be: a type, or the first part of some with `.*` behind it. */
 export const TYPE_FILTERS: readonly string[] = [
@@ -52,7 +52,7 @@ export interface FeedQuery {
   /** 1 to `pageSize.max`; `pageSize.default` by default. */
   limit?: number
   /** Only events of this type, such as `user.updated`, or of all that begin so, such as `user.*`. */
-  type?: string
+  type?: EventFilter
 }
 
 type Query = Readonly<Record<string, unknown>>

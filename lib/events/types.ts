@@ -13,6 +13,9 @@ export const EVENT_TYPES = [
   'webhook.disabled'
 ] as const satisfies readonly EventType[]
 
+/** Which events are meant: those of a type, or of all that begin so. */
+export type EventFilter = EventType | 'user.*' | 'api_key.*' | 'webhook.*'
+
 /** The subject of each kind of event, after the change: of a deletion the last state, of a rotation the new key. */
 export type EventData<Fields = UserFields> = Record<UserEventType, User<Fields>> & Record<KeyEventType, ApiKey> & {
   'webhook.disabled': Webhook

@@ -17,8 +17,8 @@ export type ImportSource = AsyncIterable<unknown> | Iterable<unknown>
 export interface ImportOptions extends ImportSettings {
   /** The source has the bytes of lines of JSON, or of a table. Without it its values are users. */
   format?: ImportFormat
-  /** Called with what has become of each row, in their order. The import waits for it. */
-  onResult?: (result: ImportResult) => void | Promise<void>
+  /** Called with what has become of each row, in their order. The import waits for it, and uses nothing it returns. */
+  onResult?: (result: ImportResult) => unknown
 }
 
 function isIterable (source: unknown): boolean {

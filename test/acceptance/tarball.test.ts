@@ -108,7 +108,7 @@ test('a project with every peer dependency', async (t) => {
   }
   await t.test('runs', async (t) => {
     const emit = { noEmit: false, outDir: 'built', skipLibCheck: true }
-    await compile(cwd, esm, 'typescript-7', ['use.ts'], emit)
+    await compile(cwd, esm, 'typescript-7', ['use.ts'], { ...emit, declaration: true })
     await compile(cwd, commonjs, 'typescript-7', ['use.cts'], emit)
     await compile(cwd, ownUsers, 'typescript-7', ['host.ts'], emit)
     passes(t, await node(esm, ...REPORT, join('built', 'use.js')), 5 + KIT_TESTS.length)
