@@ -53,6 +53,14 @@ for (const { name, create } of databases) {
     t.strictSame(await cli('import', path('users.csv'), ...own, '--on-conflict', 'skip', '--json'), {
       code: 0, out: '{"summary":{"created":0,"updated":0,"skipped":2,"refused":0,"dryRun":false}}\n', err: ''
     })
+    await writeFile(path('others.ndjson'), ndjsonOf([
+      { name: 'Eve', email: 'eve@example.org', legacyId: 4 }, { name: 'Fay', email: 'fay@example.org', legacyId: 5 }
+    ]))
+    t.strictSame(await cli('import', path('others.ndjson'), '--fields', path('fields.json')), {
+      code: 1,
+      out: 'line 1: refused: legacyId must be unique\ncreated 1, updated 0, skipped 0, refused 1\n',
+      err: '1 user was refused\n'
+    }, 'the index refuses it without --unique')
     const failed = await cli('import', path('users.ndjson'), ...own, '--fail-fast', '--json')
     t.match(failed.out, /^{"line":1,"status":"refused","problem":{.*}}\n{"summary":{"created":0,.*"refused":1,.*}}\n$/)
     t.equal(failed.code, 1)
