@@ -6,6 +6,7 @@ import { UsersError } from '../core/errors.ts'
 import { toUsersError } from '../core/storage-errors.ts'
 import { authenticateRequest, protect, requireScope } from './authentication.ts'
 import { checkMediaType } from './body.ts'
+import { requireWhole } from './break-off.ts'
 import { CALLER, callerOf } from './caller.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { SecurityLog } from './security-log.ts'
@@ -68,7 +69,10 @@ function createAdmission ({ identify, rateLimits, securityLog, onCaller }: Admis
   }
 }
 
-/** Has the scope admit each request before its body is read, and check its key again after a body. */
+/**
+ * Has the scope admit each request before its body is read. After a body it checks that this was not broken off, and
+ * the key again.
+ */
 export function admitRequests (scope: FastifyInstance, options: AdmissionOptions): void {
   const { identify, stillWorks, securityLog } = options
   const admit = createAdmission(options)
@@ -89,6 +93,7 @@ export function admitRequests (scope: FastifyInstance, options: AdmissionOptions
   // needs no second proof of the secret, which took a tenth of the time of a change.
   scope.addHook('preHandler', async (request) => {
     if (request.method === 'GET' || request.method === 'HEAD') return
+    requireWhole(request)
     try {
       const { record } = callerOf(request)
       if (record === null || stillWorks(record)) return

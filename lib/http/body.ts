@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { compileShape } from '../core/body-shape.ts'
 import { UsersError } from '../core/errors.ts'
 import { Type } from '../core/typebox.ts'
+import { http2Stream } from './break-off.ts'
 import { header, headerLines } from './header-fields.ts'
 
 /** The media type of bodies and responses. */
@@ -21,9 +22,7 @@ function unsupported (headers: Record<string, string>): UsersError {
 
 /** True if a body may follow the headers of an HTTP/2 request, which need not announce it. */
 function hasOpenStream ({ raw }: FastifyRequest): boolean {
-  if (!('stream' in raw)) return false
-  const { endAfterHeaders } = Object(raw.stream)
-  return endAfterHeaders === false
+  return http2Stream(raw)?.endAfterHeaders === false
 }
 
 function mayHaveBody (request: FastifyRequest): boolean {

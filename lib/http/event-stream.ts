@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Parts } from '../events/tail.ts'
 import type { LoggedEvent } from '../events/types.ts'
 import { JSON_TYPE } from './body.ts'
+import { breakable } from './break-off.ts'
 import { type Pace, pacedStream, RECHECK_MS } from './paced-stream.ts'
 
 export const EVENT_STREAM = 'text/event-stream'
@@ -98,7 +99,7 @@ async function * textOf ({ parts, recheck }: StreamOptions, gone: AbortSignal, p
 /** Answers with Server-Sent Events. */
 export function sendStream (request: FastifyRequest, reply: FastifyReply, options: StreamOptions): FastifyReply {
   // Ends without an error: whatever it is, the client comes again and is told then.
-  const stream = pacedStream(reply, new AbortController(), async function * (gone, pace) {
+  const stream = pacedStream(breakable(reply), async function * (gone, pace) {
     try {
       yield * textOf(options, gone, pace)
     } catch (err) {

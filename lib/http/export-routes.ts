@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { exportOperation } from '../openapi/export-operation.ts'
 import { type ExportFormat, exportParameters, type OpenExport } from '../transfer/export.ts'
+import { breakables } from './break-off.ts'
 import { pacedStream, RECHECK_MS } from './paced-stream.ts'
 import {
   handlersUnder, parsedQuery, refuseOtherMethods, routeReads, type RouteSettings, typedParameters
@@ -29,14 +30,13 @@ type Texts = AsyncGenerator<string, void, undefined>
 export function exportRoutes (scope: FastifyInstance, open: OpenExport, options: ExportRoutesOptions): void {
   const { fields, recheck, describe, limited, ...settings } = options
   const parameters = exportParameters(fields)
-  const running = new Set<AbortController>()
+  const begin = breakables(scope)
 
   async function streamed (request: FastifyRequest, reply: FastifyReply, texts: Texts): Promise<Readable> {
-    const gone = new AbortController()
-    reply.raw.on('close', () => gone.abort())
+    const gone = begin(reply)
     // What can't be read at all is an ordinary error.
     const first = await texts.next()
-    const stream = pacedStream(reply, gone, async function * (_signal, pace) {
+    const stream = pacedStream(gone, async function * (_signal, pace) {
       let checked = performance.now()
       for (let next = first; next.done !== true; next = await texts.next()) {
         if (performance.now() - checked >= RECHECK_MS) {
@@ -46,12 +46,8 @@ export function exportRoutes (scope: FastifyInstance, open: OpenExport, options:
         yield * pace(next.value)
       }
     })
-    running.add(gone)
     // Also of a stream that nobody has begun to read.
-    stream.once('close', () => {
-      running.delete(gone)
-      texts.return().catch(() => {})
-    })
+    stream.once('close', () => { texts.return().catch(() => {}) })
     return stream
   }
 
@@ -67,6 +63,4 @@ export function exportRoutes (scope: FastifyInstance, open: OpenExport, options:
 
   routeReads(scope, '/users/export', 'users:read', describe(exportOperation(fields)), handler)
   refuseOtherMethods(scope, '/users/export', ['GET', 'HEAD'])
-  // A server that closes need not wait for them. Their clients see that they are broken off.
-  scope.addHook('preClose', async () => { for (const gone of running) gone.abort() })
 }

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import contentType from 'fast-content-type-parse'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { UsersError } from '../core/errors.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parameterFaults } from '../core/parameters.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { importOperation } from '../openapi/import-operation.ts'
@@ -10,6 +9,7 @@ import { importRouteParameters, resultLines, summaryLine } from '../transfer/imp
 import { fileRows } from '../transfer/import-source.ts'
 import type { Import, ImportResult, OpenImport } from '../transfer/import.ts'
 import type { RouteAccess } from './admission.ts'
+import { bodyBrokenOff, breakables, leaveBody } from './break-off.ts'
 import { callerOf, contextOf } from './caller.ts'
 import { header } from './header-fields.ts'
 import { pacedStream, RECHECK_MS } from './paced-stream.ts'
@@ -38,8 +38,7 @@ const BROKEN_OFF = ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET']
 
 /** An error while the first lines were awaited. A body that was broken off is no failure of the server. */
 function bodyError (error: unknown): unknown {
-  if (!BROKEN_OFF.includes(Object(error).code)) return error
-  return new UsersError('malformed_json', { detail: 'The body was broken off.', cause: error })
+  return BROKEN_OFF.includes(Object(error).code) ? bodyBrokenOff(error) : error
 }
 
 /**
@@ -50,44 +49,30 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
   const { fields, recheck, describe, limited, ...settings } = options
   const parameters = importRouteParameters(fields)
   const table = tableColumns(fields)
-  const running = new Set<AbortController>()
+  const begin = breakables(scope)
 
   async function answer (
     request: FastifyRequest,
-    reply: FastifyReply,
+    gone: AbortController,
     { results, report, summary }: { results: Results, report: string, summary: Import['summary'] }
   ): Promise<Readable> {
-    const gone = new AbortController()
-    // Also while the first lines are awaited.
-    reply.raw.on('close', () => gone.abort())
-    // The results wait for what is still to be sent.
-    gone.signal.addEventListener('abort', () => {
-      if (!request.raw.complete) request.raw.destroy()
-    })
-    // A server that closes breaks it off even while its first lines are awaited.
-    running.add(gone)
     // While lines are awaited nothing else asks.
     const checking = setInterval(() => { recheck(request).catch(() => gone.abort()) }, RECHECK_MS).unref()
-    const end = (): void => {
-      running.delete(gone)
-      clearInterval(checking)
-    }
+    gone.signal.addEventListener('abort', () => clearInterval(checking))
     // A header that does not fit is an ordinary error.
     const first = await results.next().catch((error: unknown) => {
-      end()
+      clearInterval(checking)
+      leaveBody(request)
       throw bodyError(error)
     })
-    const stream = pacedStream(reply, gone, async function * (_signal, pace) {
+    const stream = pacedStream(gone, async function * (_signal, pace) {
       for (let next = first; next.done !== true; next = await results.next()) {
         const lines = resultLines(next.value, report)
         if (lines !== '') yield * pace(lines)
       }
       yield * pace(summaryLine(summary))
     })
-    stream.once('close', () => {
-      end()
-      results.return().catch(() => {})
-    })
+    stream.once('close', () => { results.return().catch(() => {}) })
     return stream
   }
 
@@ -100,9 +85,15 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
     const { type } = contentType.safeParse(header(request, 'content-type') ?? '')
     const body = request.body instanceof Readable ? request.body : []
     const rows = fileRows(body, type === CSV ? 'csv' : 'ndjson', table)
-    // A stored key is looked up in a cache. The host is asked about its own token every 15 seconds, as of any stream.
-    const mayGoOn = async () => { if (callerOf(request).record !== null) await recheck(request) }
-    const stream = await answer(request, reply, {
+    // A server that closes breaks it off even while its first lines are awaited.
+    const gone = begin(reply)
+    const mayGoOn = async (): Promise<void> => {
+      // A stored key is looked up in a cache. The host is asked about its own token every 15 seconds, as of any stream.
+      if (callerOf(request).record !== null) await recheck(request)
+      // A client may end its body and break the request off at once: Node.js does over HTTP/2.
+      if (gone.signal.aborted) throw bodyBrokenOff()
+    }
+    const stream = await answer(request, gone, {
       results: results(rows, contextOf(request), mayGoOn),
       report: String(report ?? 'faults'),
       summary
@@ -117,6 +108,4 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
     inner.route({ method: 'POST', url: '/users/import', config, handler })
   })
   refuseOtherMethods(scope, '/users/import', ['POST'])
-  // A server that closes need not wait for them. Their clients see that they are broken off.
-  scope.addHook('preClose', async () => { for (const gone of running) gone.abort() })
 }

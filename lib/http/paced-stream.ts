@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import type { FastifyReply } from 'fastify'
 
 // A reader that takes nothing for as long is dropped.
 const SLOW_MS = 30_000
@@ -27,10 +26,10 @@ function createPace (gone: AbortController): { pace: Pace, stop: () => void } {
 
 /**
  * A stream of texts that are made as they are taken. `texts` gets the signal that the reader has gone, or takes
- * nothing, and the function that its texts must go through. Aborting `gone` breaks the connection off.
+ * nothing, and the function that its texts must go through. An error of theirs aborts `gone`, which must break the
+ * response off.
  */
 export function pacedStream (
-  reply: FastifyReply,
   gone: AbortController,
   texts: (signal: AbortSignal, pace: Pace) => AsyncGenerator<string, void, undefined>
 ): Readable {
@@ -43,10 +42,11 @@ export function pacedStream (
     }
   }
   const stream = Readable.from(all(), { highWaterMark: BUFFERED })
-  // Not when the texts end: the last ones are still to be taken.
-  stream.once('close', () => gone.abort())
+  // Before Fastify, which destroys the response then.
+  stream.once('error', () => gone.abort())
+  // Not when the texts end: the last ones are still to be sent.
+  stream.once('close', () => { if (!stream.readableEnded) gone.abort() })
   gone.signal.addEventListener('abort', () => stream.destroy())
   if (gone.signal.aborted) stream.destroy()
-  reply.raw.on('close', () => gone.abort())
   return stream
 }

@@ -8,7 +8,10 @@ import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import users from '../../lib/index.ts'
 import { inject } from '../helpers/app.ts'
+import { served } from '../helpers/exchanges.ts'
 import { plainHost } from '../helpers/hosts.ts'
+import { http2 } from '../helpers/transports.ts'
+import { until } from '../helpers/until.ts'
 
 test('the CORS plugin of the host answers preflights, and adds its headers to our answers', async (t) => {
   const app = await plainHost(t, {}, (app) => { app.register(cors, { origin: 'https://app.example' }) })
@@ -61,4 +64,26 @@ test('an HTTP/2 server serves the routes', async (t) => {
   const remove = { ':method': 'DELETE', ':path': `/v1/users/${user.id}` }
   t.equal((await send({ ...remove, 'content-type': 'text/plain' })).status, 415)
   t.equal((await send(remove)).status, 204)
+})
+
+test('over HTTP/2 a request that its client breaks off before the end of its body is not carried out', async (t) => {
+  const { app, send, running } = await served(t, http2)
+  const { id } = await app.users.create({ name: 'Ann', email: 'ann@example.org' })
+  const requests: Array<[method: string, path: string, body: string]> = [
+    ['POST', '/users', '{"name":"Bob","email":"bob@example.org"}'],
+    ['PATCH', `/users/${id}`, '{"name":"Bob"}'],
+    ['PUT', `/users/${id}`, '{"name":"Bob","email":"bob@example.org"}'],
+    ['DELETE', `/users/${id}`, ''],
+    ['POST', '/users/batch', JSON.stringify({ operations: [{ op: 'delete', id }] })]
+  ]
+  for (const [method, path, body] of requests) {
+    const sent = send(method, path, { 'content-type': 'application/json' })
+    sent.send(body)
+    await until('it has come', () => running() === 1)
+    sent.cancel()
+    await until('the server has noticed', () => running() === 0)
+  }
+  await app.close()
+  t.match((await app.users.list()).data, [{ id, name: 'Ann', email: 'ann@example.org' }])
+  t.equal((await app.users.list()).meta.total, 1)
 })

@@ -1,0 +1,132 @@
+// How imports end before their end, on each version of HTTP: visibly, and without a line that did not come whole.
+import { test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import { StorageError } from '../../lib/core/storage-error.ts'
+import { endingOf, type Send, served, type Ways } from '../helpers/exchanges.ts'
+import { linesOf } from '../helpers/import-rows.ts'
+import { captureLog } from '../helpers/log.ts'
+import { type Exchange, TRANSPORTS } from '../helpers/transports.ts'
+import { until } from '../helpers/until.ts'
+
+const line = (n: number) => `${JSON.stringify({ name: `User ${n}`, email: `user${n}@example.org` })}\n`
+const lost = () => new StorageError('unavailable', 'the connection was lost', 'ECONNRESET')
+
+const NDJSON = { 'content-type': 'application/x-ndjson' }
+const CSV = { 'content-type': 'text/csv' }
+
+/** Begins an import, and waits until its first line was answered. */
+async function beginImport (send: Send): Promise<Exchange> {
+  const imported = send('POST', '/users/import?report=all', NDJSON)
+  imported.read()
+  imported.send(line(1))
+  await until('the first line is answered', () => imported.text().endsWith('}\n'))
+  return imported
+}
+
+/** The ways in which the server breaks an import off. */
+const imports: Ways = [
+  ['whose storage fails', async (t, transport) => {
+    const storage = memory()
+    const { createUser } = storage
+    storage.createUser = (user, ...rest) =>
+      user.name === 'User 2' ? Promise.reject(lost()) : createUser.call(storage, user, ...rest)
+    const { send } = await served(t, transport, { storage })
+    const imported = await beginImport(send)
+    imported.send(line(2))
+    return imported
+  }],
+  ['whose key is revoked', async (t, transport) => {
+    const { send, revoke } = await served(t, transport)
+    const imported = await beginImport(send)
+    await revoke()
+    imported.send(line(2))
+    return imported
+  }],
+  ['whose server closes', async (t, transport) => {
+    const { app, send } = await served(t, transport)
+    const imported = await beginImport(send)
+    await app.close()
+    return imported
+  }],
+  ['whose server closes before its first line has come', async (t, transport) => {
+    const log = captureLog()
+    const server = { ...transport.server, logger: { level: 'warn', stream: log.stream } }
+    const { app, send, awaitsBody } = await served(t, { ...transport, server })
+    const imported = send('POST', '/users/import', NDJSON)
+    imported.read()
+    imported.send('{')
+    await until('its body is awaited', awaitsBody)
+    await app.close()
+    await endingOf(imported)
+    t.equal(log.text(), '', 'it is no failure')
+    return imported
+  }]
+]
+
+for (const transport of TRANSPORTS) {
+  const { name } = transport
+
+  for (const [way, run] of imports) {
+    test(`${name}: an import ${way} is broken off`, async (t) => {
+      const imported = await run(t, transport)
+      t.equal(await endingOf(imported), 'broken')
+      t.notMatch(imported.text(), 'summary')
+    })
+  }
+
+  test(`${name}: the last line of a body that its client breaks off is not imported`, async (t) => {
+    const { app, send, running } = await served(t, transport)
+    const imported = send('POST', '/users/import?report=all', CSV)
+    imported.read()
+    imported.send('name,email\nAnn,ann@example.org\nBob,bob@example.co')
+    await until('the first line is answered', () => imported.text().endsWith('}\n'))
+    imported.cancel()
+    await until('the server has noticed', () => running() === 0)
+    t.strictSame((await app.users.list()).data.map(({ email }) => email), ['ann@example.org'])
+    const whole = send('POST', '/users/import?onConflict=skip', CSV)
+    whole.read()
+    whole.send('name,email\nAnn,ann@example.org\nBob,bob@example.co')
+    whole.end()
+    t.equal(await endingOf(whole), 'whole')
+    t.match(linesOf(whole.text()), [{ summary: { created: 1, skipped: 1 } }])
+  })
+
+  test(`${name}: nothing is imported for a client that has gone, even if its body is whole`, async (t) => {
+    const storage = memory()
+    const { findApiKeyByStart } = storage
+    let holds = false
+    let isHeld = false
+    let release = (): void => {}
+    const released = new Promise<void>((resolve) => { release = resolve })
+    storage.findApiKeyByStart = async (...args) => {
+      isHeld = holds
+      if (holds) await released
+      return findApiKeyByStart.apply(storage, args)
+    }
+    const { app, send, running, awaitsBody } = await served(t, transport, { storage })
+    const imported = send('POST', '/users/import', CSV)
+    imported.send('name,email\n')
+    await until('its body is awaited', awaitsBody)
+    holds = true
+    imported.send('Ann,ann@example.org\n')
+    imported.end()
+    await until('its key is looked up before the batch', () => isHeld)
+    imported.cancel()
+    await until('the server has noticed', () => running() === 0)
+    release()
+    await app.close()
+    t.equal((await app.users.list()).meta.total, 0)
+  })
+
+  test(`${name}: an import refused while its body comes gets its answer, and leaves nothing open`, async (t) => {
+    const { send, running } = await served(t, transport)
+    const imported = send('POST', '/users/import', CSV)
+    imported.read()
+    imported.send(`wrong\n${'x\n'.repeat(200_000)}`)
+    t.equal(await endingOf(imported), 'whole')
+    t.equal(imported.status(), 400)
+    t.match(JSON.parse(imported.text()), { code: 'validation_failed' })
+    imported.end()
+    await until('nothing is open', () => running() === 0)
+  })
+}
