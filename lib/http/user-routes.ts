@@ -47,6 +47,11 @@ function userHandlers (
   const change = (whole: boolean) => handler(async (request, reply) => {
     const priorFaults = strayParameters(parsedQuery(request, settings))
     const conditions = preconditions(request, priorFaults)
+    // RFC 9110 section 14.5: a part must not replace the whole.
+    if (whole && header(request, 'content-range') !== undefined) {
+      const detail = 'must not be sent: a user is replaced whole'
+      priorFaults.push({ header: 'content-range', code: 'forbidden', detail })
+    }
     const call = { context: contextOf(request), priorFaults }
     return sendUser(reply, await users.change(request.params.id, request.body, conditions, whole, call))
   })

@@ -16,6 +16,16 @@ testCases('answers replacements, deletions and other methods', [
     errors: [{ pointer: '/email', code: 'required', detail: 'is required' }]
   },
   {
+    name: 'a put of a part',
+    method: 'PUT',
+    path: one,
+    headers: { 'content-range': 'bytes 0-10/100' },
+    body: bob,
+    status: 400,
+    code: 'validation_failed',
+    errors: [{ header: 'content-range', code: 'forbidden', detail: 'must not be sent: a user is replaced whole' }]
+  },
+  {
     name: 'a put that changes nothing',
     method: 'PUT',
     path: one,
