@@ -26,7 +26,8 @@ function takesGzip (accepted: string | undefined): boolean {
 }
 
 function isCurrent (condition: string | undefined, etag: string): boolean {
-  return condition?.split(',').some((each) => each.trim().replace(/^W\//, '') === etag) ?? false
+  const names = condition?.split(',').map((each) => each.trim().replace(/^W\//, '')) ?? []
+  return names.includes(etag) || condition?.trim() === '*'
 }
 
 /** Sends a file, or 304 to a client that has it. */
@@ -50,12 +51,15 @@ export function serveFile (
   file: ServedFile,
   headers: Readonly<Record<string, string>>
 ): void {
-  scope.get(path, { config: hidden }, async (request, reply) => {
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     reply.headers(headers)
     const asked = request.url.replace(/[?#].*/, '')
     if (path.endsWith('/') && !asked.endsWith('/')) {
       return reply.redirect(`${asked.slice(asked.lastIndexOf('/') + 1)}/`, 308)
     }
     return sendFile(request, reply, file)
-  })
+  }
+  // Fastify's own HEAD gives a 304 a Content-Length of 0 (RFC 9110 section 8.6).
+  scope.get(path, { config: hidden, exposeHeadRoute: false }, async (request, reply) => answer(request, reply))
+  scope.head(path, { config: hidden }, async (request, reply) => answer(request, reply))
 }

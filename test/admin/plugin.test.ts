@@ -66,11 +66,14 @@ test('sends gzip to whoever takes it, and 304 to whoever has it', async (t) => {
   }
   const etag = String(plain.headers.etag)
   for (const [condition, status] of [
-    [etag, 304], [`W/${etag}`, 304], [`"other", ${etag}`, 304], ['"other"', 200]
+    [etag, 304], [`W/${etag}`, 304], [`"other", ${etag}`, 304], ['*', 304], ['"other"', 200]
   ] as const) {
     const { statusCode, payload } = await app.inject({ url, headers: { 'if-none-match': condition } })
     t.equal(statusCode, status, condition)
     t.equal(payload === '', status === 304)
+    const head = await app.inject({ method: 'HEAD', url, headers: { 'if-none-match': condition } })
+    const length = status === 304 ? undefined : plain.headers['content-length']
+    t.strictSame([head.statusCode, head.headers['content-length']], [status, length], condition)
   }
   const head = await app.inject({ method: 'HEAD', url })
   t.equal(head.statusCode, 200)
