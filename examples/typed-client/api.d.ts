@@ -3542,6 +3542,8 @@ export interface operations {
                     "Cache-Control"?: "no-store";
                     /** @description The media type must not be guessed. */
                     "X-Content-Type-Options"?: "nosniff";
+                    /** @description The answer depends on `Accept`. */
+                    Vary?: "Accept";
                     /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
                     RateLimit?: string;
                     /** @description How many requests the key may send in which time. */
@@ -3638,6 +3640,8 @@ export interface operations {
                     "X-Content-Type-Options"?: "nosniff";
                     /** @description On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). On a deprecated version: a page about the deprecation. */
                     Link?: string;
+                    /** @description The answer depends on `Accept`. */
+                    Vary?: "Accept";
                     /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
                     RateLimit?: string;
                     /** @description How many requests the key may send in which time. */

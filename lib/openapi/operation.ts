@@ -91,7 +91,10 @@ function errorResponses (operation: Operation, settings: DescriptionSettings): R
   const statuses = [...new Set(codes.map((code) => errorTable[code].status))]
   return Object.fromEntries(statuses.map((status) => {
     const own = codes.filter((code) => errorTable[code].status === status)
-    const names = own.includes('idempotency_in_progress') ? ['Retry-After'] as const : ERROR_HEADERS.get(status) ?? []
+    const named = own.includes('idempotency_in_progress') ? ['Retry-After'] as const : ERROR_HEADERS.get(status) ?? []
+    // The others may be thrown before it is set.
+    const varies = operation.success.stream === true && own.every((code) => operation.codes.includes(code))
+    const names = varies ? [...named, 'Vary'] as const : named
     return [status, {
       description: `${own.map((code) => `\`${code}\`: ${errorTable[code].title}`).join('; ')}.`,
       headers: headersFor(names, operation, settings),
