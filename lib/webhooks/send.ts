@@ -69,7 +69,12 @@ export function createSend ({ isAllowed, lookup }: Targets, attemptMs = ATTEMPT_
         maxHeaderSize: HEADERS_MAX
       } as const
       const request: ClientRequest = url.startsWith('https:') ? httpsRequest(url, options) : httpRequest(url, options)
-      request.on('response', resolve).on('error', reject)
+      request.on('response', (response) => {
+        // Node.js takes any three digits, and RFC 9110 section 15 has none below.
+        if (Number(response.statusCode) >= 100) return resolve(response)
+        response.destroy()
+        reject(Object.assign(new Error('no status of HTTP'), { code: 'HPE_INVALID_STATUS' }))
+      }).on('error', reject)
       // Without a listener Node.js closes an upgraded connection without a word, and an abort does nothing any more.
       request.on('upgrade', (_response, socket) => {
         socket.destroy()

@@ -116,7 +116,9 @@ test('has a word for each way to fail', async (t) => {
   const garbage = await serveRaw(t, (socket) => socket.on('data', () => socket.end('SSH-2.0-OpenSSH_9.9\r\n\r\n')))
   const headers = await serveRaw(t, (socket) => socket.on('data', () =>
     socket.end(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`)))
+  const status = await serveRaw(t, (socket) => socket.on('data', () => socket.end('HTTP/1.1 099 Odd\r\n\r\n')))
   const cases: Array<[string, string]> = [
+    [status, 'no_http'],
     [reset, 'connection_closed'], [closing, 'connection_closed'], [garbage, 'no_http'], [headers, 'no_http'],
     [garbage.replace('http:', 'https:'), 'tls'], ['http://127.0.0.1:1/', 'unreachable'],
     ['http://name.invalid/', 'dns']
