@@ -56,7 +56,12 @@ export function EventsView () {
           onValue={setType}
         />
       </div>
-      <Alert error={error} />
+      {error !== null && (
+        <div class='failed'>
+          <Alert error={error} />
+          {read === null && <button type='button' onClick={() => load(null)}>{say('page.retry')}</button>}
+        </div>
+      )}
       {read === null && error === null && <p class='hint' role='status'>{say('page.loading')}</p>}
       {read !== null && read.events.length === 0 && <p>{say('events.none')}</p>}
       {read !== null && read.events.length > 0 && (

@@ -28,7 +28,7 @@ export const english = {
   'page.actions': 'Actions',
   'page.never': 'never',
   'page.required': 'Required fields are marked with *.',
-  'page.missingScope': 'Not offered: this key lacks the scope {scope}.',
+  'page.missingScope': 'Not offered: you lack the scope {scope}.',
 
   'signIn.title': 'Sign in',
   'signIn.key': 'API key',
@@ -243,7 +243,7 @@ export const english = {
   'error.malformed_json': 'The server could not read what was sent.',
   'error.unauthorized': 'Sign in first.',
   'error.invalid_api_key': 'This key is not accepted: it is mistyped, unknown, expired or revoked.',
-  'error.insufficient_scope': 'This key is not allowed to do this.',
+  'error.insufficient_scope': 'You are not allowed to do this.',
   'error.not_found': 'There is nothing at this address.',
   'error.user_not_found': 'This user does not exist, or was deleted.',
   'error.api_key_not_found': 'This API key does not exist.',
@@ -272,7 +272,7 @@ export const english = {
   'fault.too_long': 'This is too long.',
   'fault.characters': 'This has characters that are not allowed.',
   'fault.past': 'This must be in the future.',
-  'fault.beyond_caller': 'Your own key does not allow this.',
+  'fault.beyond_caller': 'You are not allowed this yourself.',
   // `{detail}` is what the server says, in English: it names the bounds of the field.
   'fault.type': 'This {detail}.',
   'fault.range': 'This {detail}.',

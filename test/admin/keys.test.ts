@@ -133,7 +133,7 @@ test('a key that may not create others is offered nothing of it', { skip }, asyn
   const { origin, createKey } = await adminHost(t)
   const { page } = await openTab(t, `${origin}/admin/#/api-keys`)
   await signIn(page, await createKey(['users:read', 'keys:read']))
-  await page.getByText('Not offered: this key lacks the scope keys:write.').waitFor()
+  await page.getByText('Not offered: you lack the scope keys:write.').waitFor()
   t.equal(await page.getByRole('button', { name: /New API key|Rotate|Revoke/ }).count(), 0)
 })
 

@@ -91,10 +91,10 @@ test('a form stays when the person signs in again with a key that can do less', 
     await dialog.waitFor({ state: 'detached' })
   }
   await again(await createKey(['users:read']))
-  await page.getByText('Not offered: this key lacks the scope users:write.').waitFor()
+  await page.getByText('Not offered: you lack the scope users:write.').waitFor()
   t.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), 'Ada King')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('This key is not allowed to do this.').waitFor()
+  await page.getByText('You are not allowed to do this.').waitFor()
   t.equal((await users.get(id))?.name, 'Ada')
 })
 
@@ -119,7 +119,7 @@ test('what a key lacks scopes for is not offered, and the page says why', { skip
   await page.getByRole('link', { name: 'Ada' }).waitFor()
   t.equal(await page.getByRole('link', { name: 'New user' }).count(), 0)
   t.equal(await page.getByRole('checkbox', { name: 'Select' }).count(), 0)
-  const missing = (scope: string) => page.getByText(`Not offered: this key lacks the scope ${scope}.`)
+  const missing = (scope: string) => page.getByText(`Not offered: you lack the scope ${scope}.`)
   t.equal(await missing('users:write').count(), 1)
   t.equal(await missing('users:delete').count(), 1)
 
