@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { sqlite } from '../../../adapters/sqlite.ts'
 import type { Storage, WriteOutcome } from '../../../lib/core/storage.ts'
 
@@ -10,7 +11,10 @@ export default (filename: string): Storage => {
     ...store,
     async writeBatch (writes, options, changesOf) {
       const outcomes: WriteOutcome[] = []
-      for (const write of writes) outcomes.push(...(await writeBatch([write], options, changesOf)).outcomes)
+      for (const write of writes) {
+        outcomes.push(...(await writeBatch([write], options, changesOf)).outcomes)
+        await setTimeout(10)
+      }
       return { outcomes, note: null, replayed: false }
     }
   }

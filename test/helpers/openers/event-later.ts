@@ -7,6 +7,7 @@ import { sqliteHost } from '../sqlite.ts'
 export default (filename: string): Storage => {
   const store = sqlite({ filename: `${filename}.db` })
   const log = sqliteHost(`${filename}.db`)
+  let updates = 0
   return {
     ...store,
     async close () {
@@ -15,7 +16,8 @@ export default (filename: string): Storage => {
     },
     async updateUser (id, changes, updatedAt, guard, event = null) {
       const updated = await store.updateUser(id, changes, updatedAt, guard)
-      await setTimeout(20)
+      // One after the other, so that some are missing whenever the process ends.
+      await setTimeout(30 * ++updates)
       if (updated === null || event === null) return updated
       await log('fastify_users_events').insert({
         id: event.id,
