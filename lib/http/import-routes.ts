@@ -90,7 +90,7 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
     const mayGoOn = async (): Promise<void> => {
       // A stored key is looked up in a cache. The host is asked about its own token every 15 seconds, as of any stream.
       if (callerOf(request).record !== null) await recheck(request)
-      // A client may end its body and break the request off at once: Node.js does over HTTP/2.
+      // A client may end its body and then break the request off immediately: that of Node.js does over HTTP/2.
       if (gone.signal.aborted) throw bodyBrokenOff()
     }
     const stream = await answer(request, gone, {

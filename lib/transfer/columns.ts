@@ -43,7 +43,7 @@ function columnsWithin (path: readonly string[], schema: JsonSchema): Column[] {
 }
 
 /** The columns of a table of users. Objects of the host's fields are flattened where that loses nothing. */
-export function tableColumns ({ properties }: Pick<FieldsSchema, 'properties'> & Partial<FieldsSchema>): Column[] {
+export function tableColumns ({ properties }: Pick<FieldsSchema, 'properties'>): Column[] {
   const text = (name: string): Column => ({ name, path: [name], kind: 'string' })
   const names = Object.keys(properties)
   const own = Object.entries(properties).flatMap(([name, schema]) => {

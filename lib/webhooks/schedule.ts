@@ -17,7 +17,7 @@ export const FAILING_MAX = 5 * DAY
 // Up to a tenth is added, so that what failed together does not come again together.
 const JITTER = 0.1
 const RETRY_AFTER_MAX = DAY
-// The three forms of a date (RFC 9110 section 5.6.7): of today, of RFC 850, and of asctime().
+// The three forms of an HTTP date (RFC 9110 section 5.6.7): IMF-fixdate, that of RFC 850, and that of asctime().
 const FIXED_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 const RFC_850_DATE = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/
 const ASCTIME_DATE = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/

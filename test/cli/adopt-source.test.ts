@@ -11,9 +11,7 @@ import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import '../helpers/watch-all.ts'
 
-const columns = tableColumns({
-  properties: { legacyId: { type: 'string' } }, required: [], filters: new Map(), unique: new Set()
-})
+const columns = tableColumns({ properties: { legacyId: { type: 'string' } } })
 const mapping = readMapping('name=full_name,email=email,legacyId=id', columns)
 const accounts: SourceTable = { table: 'accounts', key: 'id', mapping }
 

@@ -165,7 +165,7 @@ test('values of a database as members of users', (t) => {
     ['{"a":1}', null, { a: 1 }], ['word', null, 'word'], [{ a: 1 }, null, { a: 1 }], [7n, null, 7],
     ['9007199254740993', null, '9007199254740993'], [9007199254740993n, null, '9007199254740993'], ['12', null, 12]
   ] as const) t.strictSame(fieldValueOf(value, kind), expected, `${String(value)} ${kind}`)
-  const table = tableColumns({ properties: {}, required: [], filters: new Map(), unique: new Set() })
+  const table = tableColumns({ properties: {} })
   const mapping = readMapping('name = n , email=e', table)
   t.strictSame(userOfColumns(['Ann', null], mapping), { name: 'Ann' })
   t.end()
