@@ -4,6 +4,7 @@ import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { testApp } from '../helpers/app.ts'
 import { ann, fields, fieldsApp, withoutType } from '../helpers/fields.ts'
+import { replaceSteadyClock } from '../helpers/steady-clock.ts'
 import { stores } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 
@@ -140,7 +141,7 @@ test('a patch of fields that has waited for too long for those before it is 503'
   second.catch(() => {})
   await setImmediate()
   const { now } = performance
-  t.intercept(performance, 'now', { value: () => now.call(performance) + 3001 })
+  replaceSteadyClock(t, () => now.call(performance) + 3001)
   release()
   t.equal((await first).statusCode, 200)
   await t.rejects(second, { code: 'storage_unavailable' })

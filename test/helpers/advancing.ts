@@ -1,5 +1,6 @@
 import { mock } from 'node:test'
 import type { Test } from 'tap'
+import { replaceSteadyClock } from './steady-clock.ts'
 
 /**
  * Time that passes only when a test says so: `setTimeout` and `performance.now()`. `advance` lets it pass, in
@@ -8,7 +9,7 @@ import type { Test } from 'tap'
 export function advancing (t: Test) {
   let time = 1000
   mock.timers.enable({ apis: ['setTimeout'] })
-  t.intercept(performance, 'now', { value: () => time })
+  replaceSteadyClock(t, () => time)
   t.teardown(() => mock.timers.reset())
   return {
     now: (): number => time,

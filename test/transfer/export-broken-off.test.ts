@@ -13,6 +13,7 @@ import { testApp } from '../helpers/app.ts'
 import { crowd } from '../helpers/crowd.ts'
 import { endingOf, served, turns, type Ways } from '../helpers/exchanges.ts'
 import { captureLog } from '../helpers/log.ts'
+import { replaceSteadyClock } from '../helpers/steady-clock.ts'
 import { TRANSPORTS } from '../helpers/transports.ts'
 import { until } from '../helpers/until.ts'
 
@@ -59,7 +60,7 @@ const exports: Ways = [
     await until('it has begun', () => storage.running() === 1)
     await revoke()
     const { now } = performance
-    t.intercept(performance, 'now', { value: () => now.call(performance) + 16_000 })
+    replaceSteadyClock(t, () => now.call(performance) + 16_000)
     exported.read()
     return exported
   }],

@@ -8,6 +8,7 @@ import { pacedStream } from '../../lib/http/paced-stream.ts'
 import { advancing } from '../helpers/advancing.ts'
 import { testApp, type TestApp } from '../helpers/app.ts'
 import { crowd } from '../helpers/crowd.ts'
+import { replaceSteadyClock } from '../helpers/steady-clock.ts'
 import { until } from '../helpers/until.ts'
 
 /** An export of a server that listens, as its client reads it. */
@@ -98,7 +99,7 @@ test('an export ends soon after its key was revoked', async (t) => {
   await host.app.users.apiKeys.revoke(reader.id)
   // The first chunks were checked when the stream began.
   const { now } = performance
-  t.intercept(performance, 'now', { value: () => now.call(performance) + 16_000 })
+  replaceSteadyClock(t, () => now.call(performance) + 16_000)
   exported.read()
   await until('the client has noticed', exported.isBroken)
 })
