@@ -28,6 +28,7 @@ import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './list-users.ts'
 import { longLogCases } from './long-logs.ts'
 import { nearValueCases } from './near-values.ts'
+import { DELAYS, FEW_DELAYS } from './races.ts'
 import { readingBesideCases, readingCases } from './read-users.ts'
 import { recordedCases } from './recorded-cases.ts'
 import { type Counts, type Lacking, lackingOf, reportOf } from './report.ts'
@@ -100,8 +101,9 @@ const writing: Record<string, Cases> = {
   'API keys': apiKeyCases,
   'ends of API keys': apiKeyEndCases,
   histories: historyCases,
-  'races of users': userRaceCases,
-  'races of API keys': keyRaceCases
+  // Their interleavings are run without events.
+  'races of users': userRaceCases(FEW_DELAYS),
+  'races of API keys': keyRaceCases(FEW_DELAYS)
 }
 
 const { version }: { version: string } = createRequire(import.meta.url)('fastify-users/package.json')
@@ -185,8 +187,8 @@ export function testStorage (options: TestStorageOptions): void {
   }
 
   const outside = [
-    ...Object.values(subjects), readingBesideCases, fieldNameCases, uniqueSchemaCases, userRaceCases, keyRaceCases,
-    lifecycleCases
+    ...Object.values(subjects), readingBesideCases, fieldNameCases, uniqueSchemaCases, userRaceCases(DELAYS),
+    keyRaceCases(DELAYS), lifecycleCases
   ]
   for (const cases of outside) addCases(cases)
   const inside = { ...transactionCases, ...transactionEndCases, ...insideTransactionCases(subjects) }

@@ -1,5 +1,7 @@
 import type { CallOf, Writer } from './calls.ts'
+import type { Cases } from './cases.ts'
 import { raceCases, type Racers } from './race-cases.ts'
+import type { Delay } from './races.ts'
 import { apiKeyOf, timeOf } from './values.ts'
 
 const KEEP_NONE = { keepOneWith: [] }
@@ -40,4 +42,6 @@ function again (call: CallOf<Writer>, n: number): CallOf<Writer> | null {
 }
 
 /** Duties of every two writers that can meet on one API key. */
-export const keyRaceCases = raceCases({ subject: 'key', racersOf, again })
+export function keyRaceCases (delays: readonly Delay[]): Cases {
+  return raceCases({ subject: 'key', racersOf, again }, delays)
+}

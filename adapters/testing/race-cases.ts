@@ -1,6 +1,6 @@
 import type { CallOf, Writer } from './calls.ts'
 import type { Cases } from './cases.ts'
-import { type Race, requireSomeOrder } from './races.ts'
+import { type Delay, type Race, requireSomeOrder } from './races.ts'
 
 /** What is there before a race, and every call that can meet another on it. */
 export interface Racers {
@@ -43,13 +43,13 @@ function pairsOf (cases: RaceCases): Map<string, Array<[number, number]>> {
 // More than the trials of one race.
 const APART = 100
 
-/** Duties of every two calls that can meet, those of the same methods in one. */
-export function raceCases (cases: RaceCases): Cases {
+/** Duties of every two calls that can meet, those of the same methods in one. Each race is run with each delay. */
+export function raceCases (cases: RaceCases, delays: readonly Delay[]): Cases {
   return Object.fromEntries([...pairsOf(cases)].map(([methods, pairs]) => [
     `${methods}: any two concurrent calls on one ${cases.subject} end as one order of them does`,
     async (storage) => {
       for (const [at, pair] of pairs.entries()) {
-        await requireSomeOrder(storage, (trial) => raceOf(cases, APART * at + trial, pair))
+        await requireSomeOrder(storage, (trial) => raceOf(cases, APART * at + trial, pair), delays)
       }
     }
   ]))

@@ -1,6 +1,8 @@
 import type { Idempotency, UserRecord } from '../../lib/core/storage.ts'
 import type { CallOf, Writer } from './calls.ts'
+import type { Cases } from './cases.ts'
 import { raceCases, type Racers } from './race-cases.ts'
+import type { Delay } from './races.ts'
 import { anyVersion, keysOf, onlyVersion, timeOf, userOf } from './values.ts'
 
 /** Of one length, so that no name or address begins with that of another race. */
@@ -56,4 +58,6 @@ function again (call: CallOf<Writer>, n: number): CallOf<Writer> {
 }
 
 /** Duties of every two writers that can meet on one user. */
-export const userRaceCases = raceCases({ subject: 'user', racersOf, again })
+export function userRaceCases (delays: readonly Delay[]): Cases {
+  return raceCases({ subject: 'user', racersOf, again }, delays)
+}
