@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
+import { useMemoryDirectory } from '../test/servers/memory-directory.mjs'
 import { startPostgres } from '../test/servers/postgres.mjs'
 import { installNode, VERSIONS } from './nodes.mjs'
 
@@ -92,7 +93,8 @@ function addRow (versions, what, { passed = 0, failed = 0, skipped = 0, reason =
 
 /** Runs a program in a project. Returns its exit code and its output. */
 async function run (project, bin, args, env) {
-  const options = { cwd: project, env: { PATH: process.env.PATH, ...env }, timeout: TIMEOUT_MS }
+  const { PATH, TMPDIR } = process.env
+  const options = { cwd: project, env: { PATH, TMPDIR, ...env }, timeout: TIMEOUT_MS }
   const child = spawn(join(bin, 'node'), args, options)
   let [stdout, stderr] = ['', '']
   child.stdout.on('data', (chunk) => { stdout += String(chunk) })
@@ -104,8 +106,14 @@ async function run (project, bin, args, env) {
 // The report of the conformance kit, as a comment of TAP: the name of the store, and how many passed and failed.
 const REPORT = /^# (.+?): fastify-users\/testing: .*: (\d+) \w+ passed, (\d+) failed(.*)$/gm
 
+/**
+ * Runs the kit on every store. Races and histories are half of its time, and depend on the store rather than on the
+ * version: they are for the newest Node.js, beside the one that runs the suite.
+ */
 async function runKit (project, bin, versions, drivers, url) {
-  const env = { PG_URL: url, DRIVERS: drivers.join(',') }
+  const [node] = versions
+  const isNewest = VERSIONS.every((version) => major(version) <= major(node))
+  const env = { PG_URL: url, DRIVERS: drivers.join(','), ...isNewest && { RACES: 'yes' } }
   const { code, output, stdout } = await run(project, bin, ['--test', '--test-reporter=tap', KIT], env)
   const reports = [...stdout.matchAll(REPORT)]
   for (const [, name, passed, failed, declared] of reports) {
@@ -158,6 +166,7 @@ async function testVersions (project, node, fastify, url, isFirst) {
   await runMainJob(project, bin, versions, drivers, url)
 }
 
+const removeFiles = useMemoryDirectory()
 const directory = mkdtempSync(join(tmpdir(), 'fastify-users-matrix-'))
 const postgres = await startPostgres()
 try {
@@ -173,6 +182,7 @@ try {
 } finally {
   await postgres.stop()
   rmSync(directory, { recursive: true })
+  removeFiles()
 }
 const { passed, failed, skipped } = total
 process.stdout.write('| Node.js | Fastify | what | passed | failed | skipped |\n|---|---|---|--:|--:|---|\n')

@@ -1,4 +1,5 @@
-// The conformance kit of the installed package on every store and driver, under node:test.
+// The conformance kit of the installed package on every store and driver, under node:test. RACES=yes: races and random
+// histories too.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -71,8 +72,11 @@ for (const driver of process.env.DRIVERS.split(',')) {
 for (const [name, create] of Object.entries(stores)) {
   // On a host's Knex the statements are those of the others: its transactions count, with all duties inside them.
   const isHost = name.startsWith('knex on ')
+  const isWanted = (title) => isHost
+    ? title.startsWith('joinTransaction:')
+    : process.env.RACES !== undefined || !/\b(?:two concurrent calls|races|histories)\b/.test(title)
   const register = (title, run) => {
-    if (!isHost || title.startsWith('joinTransaction:') || title === 'report') test(title, run)
+    if (isWanted(title) || title === 'report') test(title, run)
   }
   const report = (line) => console.log(`${name}: ${line}`)
   describe(name, () => testStorage({ test: register, create, seed: 1, report }))
