@@ -43,11 +43,11 @@ function tlsOf (config: Config): { https: { cert: string, key: string } } | obje
 /** The options of the plugin, but for its storage. */
 function usersOptions (config: Config): Omit<UsersOptions, 'storage'> {
   const scopes: Scope[] = ['users:read', 'users:write', 'users:delete']
-  const hasEvents = config.EVENT_LOG || config.WEBHOOKS
+  const hasEvents = config.EVENT_LOG || config.WEBHOOKS_ENABLED
   if (hasEvents) scopes.push('events:read')
   const peppers = listOf(config.FASTIFY_USERS_PEPPER)
   return {
-    prefix: config.PREFIX,
+    prefix: config.PATH_PREFIX,
     staticKeys: listOf(config.API_KEYS).map((key) => ({ key, scopes })),
     apiKeyRoutes: config.API_KEY_ROUTES,
     keyCache: config.KEY_CACHE,
@@ -57,8 +57,8 @@ function usersOptions (config: Config): Omit<UsersOptions, 'storage'> {
     ...(peppers.length > 0 && { pepper: peppers }),
     ...(config.FIELDS_FILE !== '' && {
       fields: readFields(config.FIELDS_FILE),
-      filterable: listOf(config.FILTERABLE),
-      unique: listOf(config.UNIQUE)
+      filterable: listOf(config.FILTERABLE_FIELDS),
+      unique: listOf(config.UNIQUE_FIELDS)
     }),
     // Strangers can make the database look up keys that it does not have, so many times a minute.
     ...(config.AUTH_FAILURES > 0 && { authFailures: { max: config.AUTH_FAILURES, window: MINUTE } }),
@@ -92,10 +92,10 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
     const methods = ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE']
     await app.register(cors, { origin: origins, methods, exposedHeaders: EXPOSED, maxAge: 600 })
   }
-  if (config.METRICS) metrics(app, storage)
+  if (config.METRICS_ENABLED) metrics(app, storage)
   await app.register(description)
   await app.register(users, { ...usersOptions(config), storage })
-  if (config.WEBHOOKS) {
+  if (config.WEBHOOKS_ENABLED) {
     const networks = listOf(config.WEBHOOK_NETWORKS)
     // In a network that the operator allows, receivers are often without TLS.
     await app.register(webhooks, { allowedNetworks: networks, allowHttp: networks.length > 0 })

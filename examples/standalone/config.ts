@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { type Static, Type } from '@sinclair/typebox'
 import { envSchema } from 'env-schema'
-import { distance } from 'fastest-levenshtein'
+import { misspelt } from './misspelt.ts'
 import { variables, type VariableName } from './variables.ts'
 
 const schema = Type.Object(variables)
@@ -28,39 +28,6 @@ interface AjvFault {
 
 function faultsOf (error: unknown): readonly AjvFault[] {
   return error instanceof Error && 'errors' in error && Array.isArray(error.errors) ? error.errors : []
-}
-
-/** How many characters may differ for a name to look like one of ours. Short names resemble too much. */
-function tolerance ({ length }: string): number {
-  return length < 6 ? 0 : length < 9 ? 1 : 2
-}
-
-/** `TLS_CERT` is short for `TLS_CERT_FILE`; one word alone, such as `host` or `API`, may be anything. */
-function isShortFor (name: string, ours: string): boolean {
-  return name.includes('_') && ours.startsWith(`${name}_`)
-}
-
-/** `RATE_LIMIT_MAX` is more than `RATE_LIMIT`. */
-function isMoreThan (name: string, ours: string): boolean {
-  return ours.includes('_') && name.startsWith(`${ours}_`)
-}
-
-/** Words that others may take for the name of one of ours. */
-const ALSO: Readonly<Record<string, VariableName>> = {
-  DATABASE: 'DATABASE_URL', PEPPER: 'FASTIFY_USERS_PEPPER', TRUST_PROXIES: 'TRUST_PROXY'
-}
-
-/** Variables of others that look like ours: this one is OpenSSL's, and many machines have it. */
-const OTHERS = ['SSL_CERT_FILE']
-
-/** Variables that look like ours, and are not: `DATABSE_URL` would silently start on an empty database. */
-function misspelt (env: NodeJS.ProcessEnv): string[] {
-  return Object.keys(env).filter((name) => !names.includes(name) && !OTHERS.includes(name)).flatMap((name) => {
-    const large = name.includes('_') ? name.toUpperCase() : name
-    const near = names.find((ours) => distance(large, ours) <= tolerance(ours)) ??
-      names.find((ours) => isShortFor(large, ours) || isMoreThan(large, ours)) ?? ALSO[name]
-    return near === undefined ? [] : [`${name} is not a variable of this service: did you mean ${near}?`]
-  })
 }
 
 /** The environment, with the secrets that are in files. */
@@ -104,7 +71,7 @@ function beyondForm (config: Config): string[] {
   if ((config.TLS_CERT_FILE === '') !== (config.TLS_KEY_FILE === '')) {
     problems.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together')
   }
-  for (const name of ['FILTERABLE', 'UNIQUE'] as const) {
+  for (const name of ['FILTERABLE_FIELDS', 'UNIQUE_FIELDS'] as const) {
     if (config[name] !== '' && config.FIELDS_FILE === '') problems.push(`${name} needs FIELDS_FILE`)
   }
   return problems
@@ -115,7 +82,7 @@ function beyondForm (config: Config): string[] {
  * @throws ConfigError
  */
 export function readConfig (env: NodeJS.ProcessEnv): Config {
-  const problems = misspelt(env)
+  const problems = misspelt(env, names).refused
   const data = withFiles(env, problems)
   try {
     const config = envSchema<Config>({ schema, data, env: false })
@@ -129,6 +96,11 @@ export function readConfig (env: NodeJS.ProcessEnv): Config {
       .map((name) => `${name} must be ${variables[name].description}`))
   }
   throw new ConfigError(problems)
+}
+
+/** What to log of variables that are ignored, though they look like ours. */
+export function ignoredVariables (env: NodeJS.ProcessEnv): readonly string[] {
+  return misspelt(env, names).ignored
 }
 
 /** The parts of a setting that is a list. */

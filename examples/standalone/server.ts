@@ -1,6 +1,6 @@
 import { buildApp } from './app.ts'
 import { closeOnSignal } from './close.ts'
-import { ConfigError, readConfig } from './config.ts'
+import { ConfigError, ignoredVariables, readConfig } from './config.ts'
 import { createFirstKey, requireFreePort } from './first-key.ts'
 import { loggerOptions } from './logger.ts'
 
@@ -20,6 +20,7 @@ async function start (): Promise<void> {
   await requireFreePort(config)
   const app = await buildApp(config, loggerOptions(config.LOG_LEVEL, process.stderr.isTTY))
   closeOnSignal(app)
+  for (const line of ignoredVariables(process.env)) app.log.warn(line)
   const key = await createFirstKey(app, config)
   const address = await app.listen({ host: config.HOST, port: config.PORT }).catch((error: unknown) => {
     // Somebody has taken the port at this very moment. A key that is there must be seen.
@@ -27,7 +28,7 @@ async function start (): Promise<void> {
     throw error
   })
   if (key === null) return
-  process.stdout.write(welcome(key, config.FIRST_KEY_FILE, `${address}${config.PREFIX.replace(/\/+$/, '')}/users`))
+  process.stdout.write(welcome(key, config.FIRST_KEY_FILE, `${address}${config.PATH_PREFIX.replace(/\/+$/, '')}/users`))
 }
 
 try {

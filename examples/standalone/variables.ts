@@ -20,7 +20,7 @@ const SECRETS = `^(?:${SECRET}(?:,${SECRET})*)?$`
 export const variables = {
   HOST: Type.String({ default: '127.0.0.1', minLength: 1, description: 'a host name or address to listen on' }),
   PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535, description: 'a port number from 0 to 65535' }),
-  PREFIX: matching('^/[A-Za-z0-9._~/-]*$', 'a path that begins with /, of letters, digits and . _ ~ - /', '/v1'),
+  PATH_PREFIX: matching('^/[A-Za-z0-9._~/-]*$', 'a path that begins with /, of letters, digits and . _ ~ - /', '/v1'),
   TLS_CERT_FILE: path('the path of a certificate in PEM'),
   TLS_KEY_FILE: path('the path of a private key in PEM'),
   TRUST_PROXY: matching(NETWORKS, 'addresses or networks of proxies, separated by commas'),
@@ -56,17 +56,17 @@ export const variables = {
   REQUIRE_IF_MATCH: flag(false),
 
   FIELDS_FILE: path('the path of a JSON Schema of the fields of users'),
-  FILTERABLE: matching('^[A-Za-z0-9_, ]*$', 'names of fields, separated by commas'),
-  UNIQUE: matching('^[A-Za-z0-9_, ]*$', 'names of fields, separated by commas'),
+  FILTERABLE_FIELDS: matching('^[A-Za-z0-9_, ]*$', 'names of fields, separated by commas'),
+  UNIQUE_FIELDS: matching('^[A-Za-z0-9_, ]*$', 'names of fields, separated by commas'),
   EVENT_LOG: flag(false),
   EVENT_DAYS: Type.Integer({
     default: 30, minimum: 1, maximum: 36_500, description: 'a number of days from 1 to 36500'
   }),
-  WEBHOOKS: flag(false),
+  WEBHOOKS_ENABLED: flag(false),
   WEBHOOK_NETWORKS: matching(NETWORKS, 'networks such as 10.1.0.0/16, separated by commas'),
 
   ADMIN_PAGE: flag(true),
-  METRICS: flag(false),
+  METRICS_ENABLED: flag(false),
   LOG_LEVEL: choice('info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
 }
 

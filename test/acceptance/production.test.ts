@@ -23,7 +23,7 @@ test('an installation has what the service needs and no more, and starts', async
   const script = `
     import { buildApp } from '${directory}/.build/examples/standalone/app.js'
     import { readConfig } from '${directory}/.build/examples/standalone/config.js'
-    const app = await buildApp(readConfig({ ...process.env, METRICS: 'true', API_KEYS: 'k'.repeat(32) }), false)
+    const app = await buildApp(readConfig({ ...process.env, METRICS_ENABLED: 'true', API_KEYS: 'k'.repeat(32) }), false)
     const origin = await app.listen({ port: 0 })
     for (const path of ['/ready', '/admin/', '/docs', '/metrics', '/openapi.json']) {
       console.log(path, (await fetch(origin + path)).status)

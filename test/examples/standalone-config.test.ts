@@ -5,46 +5,15 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { buildApp } from '../../examples/standalone/app.ts'
-import { ConfigError, readConfig } from '../../examples/standalone/config.ts'
+import { readConfig } from '../../examples/standalone/config.ts'
 import { createFirstKey } from '../../examples/standalone/first-key.ts'
 import { lint } from '../helpers/description.ts'
 import { KEY, startService } from '../helpers/service.ts'
+import { problemsOf } from '../helpers/service-config.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 import '../helpers/watch-fetch.ts'
 
 const SECRET = 's'.repeat(32)
-const problemsOf = (env: Record<string, string>): string[] => {
-  try {
-    readConfig(env)
-    return []
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    return error.message.split('\n').slice(1).map((line) => line.trim())
-  }
-}
-
-test('a variable that looks like one of ours is an error with the nearest name', async (t) => {
-  for (const [name, near] of [
-    ['DATABSE_URL', 'DATABASE_URL'], ['DATABASE_UR', 'DATABASE_URL'], ['API_KEY', 'API_KEYS'],
-    ['RATE_LIMITS', 'RATE_LIMIT'], ['WEBHOOKS_NETWORKS', 'WEBHOOK_NETWORKS'], ['LOG_LEVL', 'LOG_LEVEL'],
-    ['FASTIFY_USER_PEPPER', 'FASTIFY_USERS_PEPPER'], ['DATABASE_URL_FIL', 'DATABASE_URL_FILE'],
-    ['database_url', 'DATABASE_URL'], ['TLS_CERT', 'TLS_CERT_FILE'], ['FIRST_KEY', 'FIRST_KEY_FILE'],
-    ['TRUST_PROXIES', 'TRUST_PROXY'], ['RATE_LIMIT_MAX', 'RATE_LIMIT'], ['DATABASE', 'DATABASE_URL'],
-    ['PEPPER', 'FASTIFY_USERS_PEPPER']
-  ] as const) {
-    t.strictSame(
-      problemsOf({ [name]: 'postgres://secret@host/db' }),
-      [`${name} is not a variable of this service: did you mean ${near}?`]
-    )
-  }
-  for (const name of [
-    'HOSTNAME', 'PORTS', 'HOSTS', 'PATH', 'HOME', 'NODE_ENV', 'USERS_PORT', 'SUFFIX', 'POST', 'host', 'API',
-    'FASTIFY_USERS_PORT', 'SSL_CERT_FILE', 'SSL_CERT_DIR'
-  ]) {
-    t.strictSame(problemsOf({ [name]: 'x' }), [], name)
-  }
-})
-
 test('names every wrong value, and repeats none', async (t) => {
   const wrong = {
     PORT: '70000',
@@ -56,15 +25,15 @@ test('names every wrong value, and repeats none', async (t) => {
     EVENT_DAYS: '0',
     ADMIN_PAGE: 'perhaps',
     LOG_LEVEL: 'loud',
-    PREFIX: 'v1',
-    FILTERABLE: 'a b;c'
+    PATH_PREFIX: 'v1',
+    FILTERABLE_FIELDS: 'a b;c'
   }
   const problems = problemsOf(wrong)
   t.strictSame(problems.map((problem) => problem.split(' ')[0]).sort(), Object.keys(wrong).sort())
   t.notMatch(problems.join(), /hunter2|mysql/)
   t.strictSame(problemsOf({ TLS_CERT_FILE: 'a' }), ['TLS_CERT_FILE and TLS_KEY_FILE must be set together'])
-  t.strictSame(problemsOf({ FILTERABLE: 'plan' }), ['FILTERABLE needs FIELDS_FILE'])
-  t.strictSame(problemsOf({ UNIQUE: 'badge' }), ['UNIQUE needs FIELDS_FILE'])
+  t.strictSame(problemsOf({ FILTERABLE_FIELDS: 'plan' }), ['FILTERABLE_FIELDS needs FIELDS_FILE'])
+  t.strictSame(problemsOf({ UNIQUE_FIELDS: 'badge' }), ['UNIQUE_FIELDS needs FIELDS_FILE'])
   const key = 'k'.repeat(32)
   t.strictSame(problemsOf({ API_KEYS: `${key},${key}` }), ['API_KEYS must not have a key twice'])
 })
@@ -124,8 +93,8 @@ test('hands every setting on to the plugin', async (t) => {
     REQUIRE_IF_MATCH: 'true',
     EVENT_LOG: 'true',
     FIELDS_FILE: fields,
-    FILTERABLE: 'plan',
-    UNIQUE: 'badge',
+    FILTERABLE_FIELDS: 'plan',
+    UNIQUE_FIELDS: 'badge',
     CORS_ORIGINS: 'https://app.example.org, https://other.example.org',
     ADMIN_PAGE: 'false'
   }), false)
@@ -169,9 +138,8 @@ test('limits, page and description without any setting', async (t) => {
 })
 
 test('metrics tell of requests, keys, the storage and the pool, and of nobody', async (t) => {
-  const app = await buildApp(
-    readConfig({ DATABASE_URL: `sqlite:${join(await temporaryDirectory(t), 'users.db')}`, METRICS: 'true' }), false
-  )
+  const url = `sqlite:${join(await temporaryDirectory(t), 'users.db')}`
+  const app = await buildApp(readConfig({ DATABASE_URL: url, METRICS_ENABLED: 'true' }), false)
   t.teardown(() => app.close())
   const { key } = await app.users.apiKeys.create({ name: 'prometheus-name' })
   const headers = { authorization: `Bearer ${key}` }

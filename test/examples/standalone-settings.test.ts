@@ -35,14 +35,14 @@ test('everything that can be offered is described without a problem', async (t) 
   const app = await buildApp(readConfig({
     DATABASE_URL: 'memory:',
     API_KEY_ROUTES: 'true',
-    WEBHOOKS: 'true',
-    METRICS: 'true',
+    WEBHOOKS_ENABLED: 'true',
+    METRICS_ENABLED: 'true',
     REQUIRE_IF_MATCH: 'true',
     FIELDS_FILE: file,
-    FILTERABLE: 'plan',
-    UNIQUE: 'badge',
+    FILTERABLE_FIELDS: 'plan',
+    UNIQUE_FIELDS: 'badge',
     DELETES_PER_HOUR: '5',
-    PREFIX: '/api/v1'
+    PATH_PREFIX: '/api/v1'
   }), false)
   t.teardown(() => app.close())
   const { payload } = await app.inject('/openapi.json')

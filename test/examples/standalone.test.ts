@@ -79,7 +79,7 @@ test('on PostgreSQL, under another prefix: is ready again after the database was
   connection.pathname = `/${database}`
   const service = startService(t, await temporaryDirectory(t), {
     DATABASE_URL: connection.href,
-    PREFIX: '/api/',
+    PATH_PREFIX: '/api/',
     LOG_LEVEL: 'silent'
   })
   const url = await service.printed(/curl .* (\S+)\n/)
@@ -182,7 +182,7 @@ test('a wrong configuration: prints what is wrong and exits with 1', async (t) =
     PORT: '70000',
     DATABASE_URL: 'mysql://secret@x',
     DATABASE_POOLER: 'secret',
-    PREFIX: 'v1',
+    PATH_PREFIX: 'v1',
     API_KEYS: 'secret',
     LOG_LEVEL: 'loud'
   }
@@ -193,7 +193,7 @@ test('a wrong configuration: prints what is wrong and exits with 1', async (t) =
     `The configuration is wrong:
   HOST must be a host name or address to listen on
   PORT must be a port number from 0 to 65535
-  PREFIX must be a path that begins with /, of letters, digits and . _ ~ - /
+  PATH_PREFIX must be a path that begins with /, of letters, digits and . _ ~ - /
   DATABASE_URL must be sqlite:<path>, postgres://<user>:<password>@<host>/<database>, lmdb:<directory> or memory:
   DATABASE_POOLER must be true or false
   API_KEYS must be keys of at least 32 visible ASCII characters each, separated by commas

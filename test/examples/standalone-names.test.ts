@@ -1,0 +1,68 @@
+// Names of variables that the standalone service does not have, and that look like those it has.
+import { test } from 'tap'
+import { ignoredVariables } from '../../examples/standalone/config.ts'
+import { KEY, startService } from '../helpers/service.ts'
+import { problemsOf } from '../helpers/service-config.ts'
+import { temporaryDirectory } from '../helpers/stores.ts'
+
+const SECRET = 's'.repeat(32)
+const saidOf = (name: string, ours: string) => [`${name} is not a variable of this service: did you mean ${ours}?`]
+
+test('refuses a typo, and another form of what it must not do without', async (t) => {
+  for (const [name, ours] of [
+    ['DATABSE_URL', 'DATABASE_URL'], ['DATABASE_UR', 'DATABASE_URL'], ['API_KEYZ', 'API_KEYS'],
+    ['RATE_LIMITS', 'RATE_LIMIT'], ['WEBHOOKS_NETWORKS', 'WEBHOOK_NETWORKS'], ['LOG_LEVL', 'LOG_LEVEL'],
+    ['FASTIFY_USER_PEPPER', 'FASTIFY_USERS_PEPPER'], ['DATABASE_URL_FIL', 'DATABASE_URL_FILE'],
+    ['database_url', 'DATABASE_URL'], ['TLS_CERT', 'TLS_CERT_FILE'], ['TLS_KEY', 'TLS_KEY_FILE'],
+    ['TRUST_PROXIES', 'TRUST_PROXY'], ['DATABASE', 'DATABASE_URL'], ['DATABASE_HOST', 'DATABASE_URL'],
+    ['DATABASE_PORT', 'DATABASE_URL'], ['PEPPER', 'FASTIFY_USERS_PEPPER'], ['USERS_PEPPER', 'FASTIFY_USERS_PEPPER'],
+    ['API_KEYS_PATH', 'API_KEYS']
+  ] as const) {
+    t.strictSame(problemsOf({ [name]: 'postgres://secret@host/db' }), saidOf(name, ours))
+    t.strictSame(ignoredVariables({ [name]: 'postgres://secret@host/db' }), [])
+  }
+})
+
+test('takes variables of other programs for what they are', async (t) => {
+  for (const [name, ours] of [
+    ['API_KEY', 'API_KEYS'], ['KEY_CACHE_DIR', 'KEY_CACHE'], ['RATE_LIMIT_MAX', 'RATE_LIMIT'],
+    ['FIRST_KEY', 'FIRST_KEY_FILE'], ['EVENT_LOG_PORT', 'EVENT_LOG']
+  ] as const) {
+    t.strictSame(problemsOf({ [name]: 'secret' }), [], name)
+    t.strictSame(ignoredVariables({ [name]: 'secret' }), saidOf(name, ours))
+  }
+  for (const [name, ours] of [
+    ['DATABASE_HOST', 'DATABASE_URL'], ['DATABASE_URI', 'DATABASE_URL'], ['PEPPER', 'FASTIFY_USERS_PEPPER']
+  ] as const) {
+    const env = { [name]: 'secret', DATABASE_URL: 'memory:', FASTIFY_USERS_PEPPER: SECRET }
+    t.strictSame(problemsOf(env), [], `${name} beside ${ours}`)
+    t.strictSame(ignoredVariables(env), saidOf(name, ours))
+  }
+  const kubernetes = ['EVENT_LOG', 'RATE_LIMIT', 'DATABASE', 'API_KEY', 'PEPPER'].flatMap((service) => [
+    [`${service}_PORT`, 'tcp://10.0.0.11:80'], [`${service}_SERVICE_HOST`, '10.0.0.11'],
+    [`${service}_SERVICE_PORT`, '80'], [`${service}_SERVICE_PORT_HTTP`, '80'],
+    [`${service}_PORT_80_TCP`, 'tcp://10.0.0.11:80'],
+    [`${service}_PORT_80_TCP_PROTO`, 'tcp'], [`${service}_PORT_80_TCP_PORT`, '80'],
+    [`${service}_PORT_80_TCP_ADDR`, '10.0.0.11']
+  ])
+  const others = [
+    'HOSTNAME', 'PORTS', 'HOSTS', 'PATH', 'HOME', 'NODE_ENV', 'USERS_PORT', 'SUFFIX', 'POST', 'host', 'API',
+    'FASTIFY_USERS_PORT', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'PREFIX', 'UNIQUE', 'METRICS', 'WEBHOOKS'
+  ].map((name) => [name, '/usr/local'])
+  for (const [name = '', value = ''] of [...kubernetes, ...others]) {
+    t.strictSame([problemsOf({ [name]: value }), ignoredVariables({ [name]: value })], [[], []], name)
+  }
+})
+
+test('warns in the log of a variable that is ignored, without its value', async (t) => {
+  const service = startService(t, await temporaryDirectory(t), {
+    DATABASE_URL: 'memory:', KEY_CACHE_DIR: '/hunter2', RATE_LIMIT_PORT: 'tcp://10.0.0.11:80'
+  })
+  await service.printed(KEY)
+  const lines = service.stderr().trim().split('\n').map((line) => JSON.parse(line))
+  t.strictSame(
+    lines.filter(({ msg }) => / variable /.test(msg)).map(({ level, msg }) => [level, msg]),
+    [[40, 'KEY_CACHE_DIR is not a variable of this service: did you mean KEY_CACHE?']]
+  )
+  t.notMatch(service.stderr(), /hunter2/)
+})
