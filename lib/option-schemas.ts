@@ -22,7 +22,8 @@ export const fieldNames = {
 const DATE = '\\d{4}-\\d{2}-\\d{2}'
 const TIME = '\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?(?:Z|[+-]\\d{2}:\\d{2})'
 export const moment = Type.Union([Type.Date(), Type.String({ pattern: `^${DATE}(?:T${TIME})?$` })])
-export const pepper = Type.String({ minLength: 32 })
+// What the variable of the command line can hold too, where commas separate peppers.
+export const pepper = Type.String({ pattern: '^[\\x21-\\x2b\\x2d-\\x7e]{32,}$' })
 export const staticKey = Type.String({ pattern: '^[\\x21-\\x7e]{32,}$' })
 export const staticKeyObject = Type.Object({
   key: staticKey,

@@ -31,14 +31,14 @@ export const keyOptions = {
     message: 'must be 1 to 12 of a-z and 0-9'
   }),
   /**
-   * Secret for HMAC-SHA-256 of stored keys, at least 32 characters; without one keys are stored as SHA-256. A list of
-   * at most 8 has the current pepper first: keys created with the others still work.
+   * Secret for HMAC-SHA-256 of stored keys, at least 32 visible ASCII characters without commas; without one keys are
+   * stored as SHA-256. A list of at most 8 has the current pepper first: keys created with the others still work.
    */
   pepper: converted<string | readonly string[], readonly string[]>(
     (given = []) => Object.freeze(typeof given === 'string' ? [given] : [...given]),
     {
       schema: Type.Union([pepper, Type.Array(pepper, { minItems: 1, maxItems: 8 })]),
-      message: 'must be a string of at least 32 characters, or a list of 1 to 8 of them'
+      message: 'must be a string of at least 32 visible ASCII characters without commas, or a list of 1 to 8 of them'
     }
   )
 }

@@ -97,6 +97,9 @@ test('accepts values up to their bounds, and none beyond them', (t) => {
   refuses('staticKeys', [{ key, scopes: [] }], [{ key, scopes: ['admin'] }], [{ key, other: 1 }])
   accepts('pepper', key, [key], [key, other])
   refuses('pepper', [], [key, 'short'], Array.from({ length: 9 }, () => key))
+  // FASTIFY_USERS_PEPPER of the command line could not hold these.
+  refuses('pepper', `${key},${other}`, [key, `${other},`], `${key}\n`, ` ${key}`, `${key} ${other}`)
+  refuses('pepper', `${key}é`, `${key}\0`)
   for (const name of ['maxDeletesPerHour', 'maxInFlight']) accepts(name, 1)
   accepts('logSerializers', {}, { req: () => ({}), res: undefined })
   refuses('logSerializers', { req: 'x' }, { req: null }, null)

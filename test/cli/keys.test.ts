@@ -5,7 +5,7 @@ import users from '../../lib/index.ts'
 import { databases, run } from '../helpers/cli.ts'
 import '../helpers/watch-all.ts'
 
-const PEPPER = 'a pepper of more than 32 characters'
+const PEPPER = 'a-pepper-of-more-than-32-characters'
 
 for (const { name, create } of databases) {
   test(`creates, lists, rotates and revokes keys that a server on ${name} honours`, async (t) => {
