@@ -42,18 +42,7 @@ const text = Type.Union([
   Type.String(),
   Type.Object({ other: Type.String() }, { additionalProperties: Type.String() })
 ])
-const texts = Type.Object(
-  Object.fromEntries(Object.keys(english).map((name) => [name, Type.Optional(text)])),
-  CLOSED
-)
-
-/** Names the texts that do not exist. */
-function wrongTexts (given: unknown): string {
-  const unknown = Object.keys(Object(given)).filter((name) => !Object.hasOwn(english, name))
-  return unknown.length === 0
-    ? 'must be an object of texts: strings, or plural forms with other'
-    : `has ${unknown.join(', ')}, which the page does not have`
-}
+const isKnown = (name: string): boolean => Object.hasOwn(english, name)
 
 const optionTable = {
   /** The path of the page, below the host's own prefix. */
@@ -72,10 +61,13 @@ const optionTable = {
     message: 'must be an object that may have signIn, an address'
   }),
   /** Texts in another language, or in other words; those that are absent stay English. */
-  texts: converted<Partial<Texts>, Texts>((given = {}) => ({ ...english, ...given }), {
-    schema: texts,
-    message: wrongTexts
-  }),
+  texts: converted<Partial<Texts>, Texts>(
+    (given = {}) => ({ ...english, ...Object.fromEntries(Object.entries(given).filter(([name]) => isKnown(name))) }),
+    {
+      schema: Type.Record(Type.String(), text),
+      message: 'must be an object of texts: strings, or plural forms with other'
+    }
+  ),
   /** The language of the texts, as HTML and `Intl` name it (BCP 47). */
   language: defaulted<string>('en', {
     schema: Type.String({ pattern: '^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$' }),
@@ -112,6 +104,13 @@ function requireMount (host: FastifyInstance, { users }: Checked): Mount {
   return mount
 }
 
+/** Says which texts the page does not have. They are no error: a version that renames one must not end the start. */
+function warnOfUnknown (texts: Partial<Texts>, { log }: FastifyInstance): void {
+  const unknown = Object.keys(texts).filter((name) => !isKnown(name))
+  if (unknown.length === 0) return
+  log.warn(`fastify-users/admin: texts has ${unknown.join(', ')}, which this version of the page does not have`)
+}
+
 /** The files that the build has made. */
 async function readPage (): Promise<Record<'html' | 'script' | 'style', string>> {
   const root = join(createRequire(import.meta.url).resolve('fastify-users/package.json'), '..')
@@ -122,6 +121,7 @@ async function readPage (): Promise<Record<'html' | 'script' | 'style', string>>
 
 const plugin: FastifyPluginAsync<AdminOptions> = async (host, given) => {
   const options = readOptions('fastify-users/admin', optionTable, given)
+  warnOfUnknown(given.texts ?? {}, host)
   const mount = requireMount(host, options)
   if (!mount.hasCapabilities) {
     mount.hasCapabilities = true

@@ -176,8 +176,9 @@ test('refuses wrong options, and a host without users', async (t) => {
   await refused({}, 'fastify-users/admin: register fastify-users first: there is no app.users', false)
   await refused({ users: 'people' }, 'fastify-users/admin: register fastify-users first: there is no app.people')
   await refused({ prefix: 'admin' }, /prefix must be a path that begins with \//)
-  await refused({ texts: { 'users.titel': 'Nutzer' } }, /texts has users\.titel, which the page does not have/)
-  await refused({ texts: { 'users.title': 5 } }, /texts must be an object of texts/)
+  for (const name of ['users.title', 'users.titel']) {
+    await refused({ texts: { [name]: 5 } }, /texts must be an object of texts/)
+  }
   await refused({ direction: 'up' }, /direction must be ltr or rtl/)
   await refused({ language: 'not a language' }, /language must be a language tag/)
   await refused({ session: true }, /session must be an object/)
@@ -195,4 +196,20 @@ test('texts of the host take the place of the English ones', async (t) => {
   t.equal(settings.texts['users.title'], 'Nutzer')
   t.equal(settings.texts['users.new'], english['users.new'])
   t.strictSame(settings.session, { signIn: '/login' })
+})
+
+test('a text that the page does not have is a warning, and is not sent', async (t) => {
+  const lines: string[] = []
+  const app = Fastify({ logger: { stream: { write: (line) => lines.push(line) } } })
+  t.teardown(() => app.close())
+  await app.register(users, { prefix: '/v1', storage: memory() })
+  const texts = { 'users.titel': 'Nutzer', toString: 'Nutzer', 'users.title': 'Nutzer' }
+  await app.register(admin, { texts })
+  const sent = (await app.inject('/admin/settings.json')).json().texts
+  t.strictSame(Object.keys(sent), Object.keys(english))
+  t.equal(sent['users.title'], 'Nutzer')
+  const warnings = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg.startsWith('fastify-users/admin'))
+  t.strictSame(warnings.map(({ level, msg }) => [level, msg]), [
+    [40, 'fastify-users/admin: texts has users.titel, toString, which this version of the page does not have']
+  ])
 })
