@@ -24,10 +24,14 @@ test('a storage that lacks methods is refused with their names', (t) => {
   const refused = (storage: unknown, message: RegExp) => t.throws(() => check({ storage }), { message })
   refused({ ...rest, findUser, touchApiKey: 1 }, /: this one lacks touchApiKey$/)
   refused(rest, /: this one lacks findUser, touchApiKey$/)
-  const supporting = (more: object) => ({ ...memory(), supports: { transactions: false, eventLog: false, ...more } })
+  const supporting = (more: object) =>
+    ({ ...memory(), supports: { transactions: false, eventLog: false, batches: false, ...more } })
   refused({ ...supporting({ batches: true }), writeBatch: undefined }, /: this one lacks writeBatch$/)
   refused({ ...supporting({ eventLog: true }), eventLog: { read () {} } }, /: this one lacks eventLog$/)
-  refused(supporting({ eventLog: 'yes' }), /: this one lacks supports$/)
+  for (const flag of ['transactions', 'eventLog', 'batches']) {
+    for (const value of ['yes', undefined]) refused(supporting({ [flag]: value }), /: this one lacks supports$/)
+  }
+  t.ok(check({ storage: supporting({ later: true }) }), 'a flag of a later version is no mistake')
   refused('sqlite', /: this one lacks name, supports, joinTransaction, check, migrate, close, createUser, /)
   t.end()
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
-import { missingFrom } from '../../lib/core/storage-rules.ts'
+import { isSupports, missingFrom } from '../../lib/core/storage-rules.ts'
 import type { Storage } from '../../lib/core/storage.ts'
 import { firstPage } from './list-values.ts'
 import type { HostTransaction } from './host-transaction.ts'
@@ -44,10 +44,8 @@ async function requireEmpty (storage: Storage, lacks: ReadonlySet<string>): Prom
 /** Refuses a store that does not say what it is. */
 function requireDescription ({ name, supports }: Partial<Storage>): void {
   assert.ok(typeof name === 'string' && name !== '', 'the store needs a `name`: a short text for messages')
-  const given: Record<string, unknown> = Object(supports)
-  const isWhole = ['transactions', 'eventLog', 'batches'].every((name) => typeof given[name] === 'boolean')
-  assert.ok(isWhole, 'the store needs `supports`: { transactions, eventLog, batches }, each true or false: whether ' +
-    'joinTransaction works, whether events are recorded, and whether there is a writeBatch')
+  assert.ok(isSupports(supports), 'the store needs `supports`: { transactions, eventLog, batches }, each true or ' +
+    'false: whether joinTransaction works, whether events are recorded, and whether there is a writeBatch')
 }
 
 /** Brings a store up with the methods that are written. */

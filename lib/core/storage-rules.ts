@@ -1,6 +1,7 @@
 import { isStorageError, StorageError } from './storage-error.ts'
 import type {
-  ApiKeyRecord, EventLog, Idempotency, Storage, UserRecord, VersionGuard, WebhookStore, WriteOutcome
+  ApiKeyRecord, EventLog, Idempotency, Storage, Supports, UserRecord, VersionGuard,
+  WebhookStore, WriteOutcome
 } from './storage.ts'
 
 /** Every method of the interface. */
@@ -19,6 +20,18 @@ export const WEBHOOK_METHODS = [
   'eventBefore', 'prune'
 ] as const satisfies ReadonlyArray<keyof WebhookStore>
 
+/**
+ * The flags of `supports` that a store must have. A flag that a minor version adds is not among them: without it a
+ * store lacks what the flag is for.
+ */
+export const FLAGS = ['transactions', 'eventLog', 'batches'] as const satisfies ReadonlyArray<keyof Supports>
+
+/** True if a store says of every flag whether it supports that. */
+export function isSupports (candidate: unknown): boolean {
+  const given: Record<string, unknown> = Object(candidate)
+  return FLAGS.every((flag) => typeof given[flag] === 'boolean')
+}
+
 function isEventLog (candidate: unknown): boolean {
   const members: Record<string, unknown> = Object(candidate)
   return EVENT_LOG_METHODS.every((name) => typeof members[name] === 'function')
@@ -27,14 +40,12 @@ function isEventLog (candidate: unknown): boolean {
 /** The members of the interface that a value lacks: none, if it is a storage. */
 export function missingFrom (candidate: unknown): string[] {
   const members: Record<string, unknown> = Object(candidate)
-  const { transactions, eventLog }: Record<string, unknown> = Object(members['supports'])
+  const { eventLog, batches }: Record<string, unknown> = Object(members['supports'])
   return [
     ...typeof members['name'] === 'string' ? [] : ['name'],
-    ...typeof transactions === 'boolean' && typeof eventLog === 'boolean' ? [] : ['supports'],
+    ...isSupports(members['supports']) ? [] : ['supports'],
     ...eventLog === true && !isEventLog(members['eventLog']) ? ['eventLog'] : [],
-    ...Object(members['supports'])['batches'] === true && typeof members['writeBatch'] !== 'function'
-      ? ['writeBatch']
-      : [],
+    ...batches === true && typeof members['writeBatch'] !== 'function' ? ['writeBatch'] : [],
     ...METHODS.filter((name) => typeof members[name] !== 'function')
   ]
 }
