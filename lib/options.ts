@@ -25,7 +25,7 @@ export type Authenticate = AuthenticateOn<FastifyRequest>
 
 /** The options that decide what a key's text is and how it is stored. The command line has them too. */
 export const keyOptions = {
-  /** First part of new API keys: 1 to 12 of `a-z`, `0-9`. */
+  /** First part of API keys: 1 to 12 of `a-z`, `0-9`. Another one ends all keys that were made before. */
   keyPrefix: defaulted<string>(DEFAULT_KEY_PREFIX, {
     schema: Type.String({ pattern: KEY_PREFIX.source }),
     message: 'must be 1 to 12 of a-z and 0-9'
