@@ -619,11 +619,8 @@ export interface components {
             type: string;
             title: string;
             status: number;
-            /**
-             * @description Stable: switch on it.
-             * @enum {string}
-             */
-            code: "validation_failed" | "url_not_allowed" | "malformed_json" | "unauthorized" | "invalid_api_key" | "insufficient_scope" | "not_found" | "user_not_found" | "api_key_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "email_taken" | "field_taken" | "batch_failed" | "idempotency_in_progress" | "api_key_inactive" | "last_admin_key" | "events_expired" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "precondition_required" | "rate_limited" | "internal" | "storage_unavailable";
+            /** @description Stable: switch on it. */
+            code: ("validation_failed" | "url_not_allowed" | "malformed_json" | "unauthorized" | "invalid_api_key" | "insufficient_scope" | "not_found" | "user_not_found" | "api_key_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "email_taken" | "field_taken" | "batch_failed" | "idempotency_in_progress" | "api_key_inactive" | "last_admin_key" | "events_expired" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "precondition_required" | "rate_limited" | "internal" | "storage_unavailable") | string;
             /** @description For people. */
             detail: string;
             /** @description The id of the request in the server’s log. */
@@ -762,11 +759,8 @@ export interface components {
             type: string;
             title: string;
             status: number;
-            /**
-             * @description Stable: switch on it.
-             * @enum {string}
-             */
-            code: "validation_failed" | "url_not_allowed" | "malformed_json" | "unauthorized" | "invalid_api_key" | "insufficient_scope" | "not_found" | "user_not_found" | "api_key_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "email_taken" | "field_taken" | "batch_failed" | "idempotency_in_progress" | "api_key_inactive" | "last_admin_key" | "events_expired" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "precondition_required" | "rate_limited" | "internal" | "storage_unavailable";
+            /** @description Stable: switch on it. */
+            code: ("validation_failed" | "url_not_allowed" | "malformed_json" | "unauthorized" | "invalid_api_key" | "insufficient_scope" | "not_found" | "user_not_found" | "api_key_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "email_taken" | "field_taken" | "batch_failed" | "idempotency_in_progress" | "api_key_inactive" | "last_admin_key" | "events_expired" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "precondition_required" | "rate_limited" | "internal" | "storage_unavailable") | string;
             /** @description For people. */
             detail: string;
             /** @description Every fault of the operation. */
@@ -806,23 +800,23 @@ export interface components {
         "users.Event": {
             /** @description The event’s id: a TypeID. */
             id: string;
-            /** @enum {string} */
-            type: "user.created" | "user.updated" | "user.deleted" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook.disabled";
+            type: ("user.created" | "user.updated" | "user.deleted" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook.disabled") | string;
             /**
              * Format: date-time
              * @description When the change was made.
              */
             timestamp: string;
             /** @description The user, key or webhook after the change. */
-            data: components["schemas"]["users.EventUser"] | components["schemas"]["users.ApiKey"] | components["schemas"]["users.Webhook"];
+            data: components["schemas"]["users.EventUser"] | components["schemas"]["users.ApiKey"] | components["schemas"]["users.Webhook"] | {
+                [key: string]: unknown;
+            };
             before?: {
                 name?: string | null;
                 email?: string | null;
             };
             /** @description Who made the change; null: the server itself. */
             actor: {
-                /** @enum {string} */
-                type: "api_key" | "static" | "host";
+                type: ("api_key" | "static" | "host") | string;
                 id: string;
             } | null;
             /** @description The id of the request in the server’s log. */
@@ -864,7 +858,7 @@ export interface components {
             /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
             name: string;
             /** @description What the key may do. */
-            scopes: ("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write" | "events:read" | "webhooks:read" | "webhooks:write")[];
+            scopes: (("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write" | "events:read" | "webhooks:read" | "webhooks:write") | string)[];
             /** @description The first characters of the key’s text, safe to show. */
             start: string;
             /**
@@ -911,15 +905,12 @@ export interface components {
              */
             url: string;
             /** @description The types of events that it gets; empty: all. */
-            types: ("user.created" | "user.updated" | "user.deleted" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook.disabled" | "user.*" | "api_key.*" | "webhook.*")[];
+            types: (("user.created" | "user.updated" | "user.deleted" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook.disabled" | "user.*" | "api_key.*" | "webhook.*") | string)[];
             description?: string;
             /** @description False: it gets nothing until it is true again. */
             enabled: boolean;
-            /**
-             * @description It answered 410, or has failed for five days. Absent: it was not disabled because of that.
-             * @enum {string}
-             */
-            disabledReason?: "gone" | "failing";
+            /** @description It answered 410, or has failed for five days. Absent: it was not disabled because of that. */
+            disabledReason?: ("gone" | "failing") | string;
             /**
              * Format: date-time
              * @description Since when every attempt has failed. Absent: the last one did not.
@@ -985,7 +976,7 @@ export interface components {
             /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
             name: string;
             /** @description What the key may do. */
-            scopes: ("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write" | "events:read" | "webhooks:read" | "webhooks:write")[];
+            scopes: (("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write" | "events:read" | "webhooks:read" | "webhooks:write") | string)[];
             /** @description The first characters of the key’s text, safe to show. */
             start: string;
             /**
@@ -1068,15 +1059,12 @@ export interface components {
              */
             url: string;
             /** @description The types of events that it gets; empty: all. */
-            types: ("user.created" | "user.updated" | "user.deleted" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook.disabled" | "user.*" | "api_key.*" | "webhook.*")[];
+            types: (("user.created" | "user.updated" | "user.deleted" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook.disabled" | "user.*" | "api_key.*" | "webhook.*") | string)[];
             description?: string;
             /** @description False: it gets nothing until it is true again. */
             enabled: boolean;
-            /**
-             * @description It answered 410, or has failed for five days. Absent: it was not disabled because of that.
-             * @enum {string}
-             */
-            disabledReason?: "gone" | "failing";
+            /** @description It answered 410, or has failed for five days. Absent: it was not disabled because of that. */
+            disabledReason?: ("gone" | "failing") | string;
             /**
              * Format: date-time
              * @description Since when every attempt has failed. Absent: the last one did not.
@@ -1118,8 +1106,7 @@ export interface components {
             event: string;
             /** @description The type of the event; of a test `webhook.test`. */
             type: string;
-            /** @enum {string} */
-            status: "pending" | "succeeded" | "failed";
+            status: ("pending" | "succeeded" | "failed") | string;
             /** @description The latest, oldest first. */
             attempts: {
                 /**
@@ -1164,8 +1151,7 @@ export interface components {
         };
         "users.Capabilities": {
             caller: {
-                /** @enum {string} */
-                type: "api_key" | "static" | "host";
+                type: ("api_key" | "static" | "host") | string;
                 id: string;
                 /** @description The name of an API key. */
                 name?: string;
@@ -1262,8 +1248,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed";
+                        code?: "validation_failed" | string;
                     };
                 };
             };
@@ -1286,8 +1271,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -1310,8 +1294,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -1334,8 +1317,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -1358,8 +1340,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -1380,8 +1361,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -1404,8 +1384,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -1467,8 +1446,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: ("validation_failed" | "malformed_json") | string;
                     };
                 };
             };
@@ -1491,8 +1469,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -1515,8 +1492,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -1539,8 +1515,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -1563,8 +1538,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 409;
-                        /** @enum {string} */
-                        code?: "email_taken" | "field_taken" | "idempotency_in_progress";
+                        code?: ("email_taken" | "field_taken" | "idempotency_in_progress") | string;
                     };
                 };
             };
@@ -1585,8 +1559,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 413;
-                        /** @enum {string} */
-                        code?: "body_too_large";
+                        code?: "body_too_large" | string;
                     };
                 };
             };
@@ -1613,8 +1586,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 415;
-                        /** @enum {string} */
-                        code?: "unsupported_media_type";
+                        code?: "unsupported_media_type" | string;
                     };
                 };
             };
@@ -1635,8 +1607,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 422;
-                        /** @enum {string} */
-                        code?: "idempotency_key_reused";
+                        code?: "idempotency_key_reused" | string;
                     };
                 };
             };
@@ -1659,8 +1630,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -1681,8 +1651,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -1705,8 +1674,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -1782,8 +1750,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed";
+                        code?: "validation_failed" | string;
                     };
                 };
             };
@@ -1806,8 +1773,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -1830,8 +1796,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -1852,8 +1817,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 404;
-                        /** @enum {string} */
-                        code?: "user_not_found";
+                        code?: "user_not_found" | string;
                     };
                 };
             };
@@ -1876,8 +1840,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -1900,8 +1863,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 412;
-                        /** @enum {string} */
-                        code?: "precondition_failed";
+                        code?: "precondition_failed" | string;
                     };
                 };
             };
@@ -1924,8 +1886,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -1946,8 +1907,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -1970,8 +1930,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -2034,8 +1993,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: ("validation_failed" | "malformed_json") | string;
                     };
                 };
             };
@@ -2058,8 +2016,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -2082,8 +2039,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -2104,8 +2060,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 404;
-                        /** @enum {string} */
-                        code?: "user_not_found";
+                        code?: "user_not_found" | string;
                     };
                 };
             };
@@ -2128,8 +2083,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -2150,8 +2104,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 409;
-                        /** @enum {string} */
-                        code?: "email_taken" | "field_taken";
+                        code?: ("email_taken" | "field_taken") | string;
                     };
                 };
             };
@@ -2174,8 +2127,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 412;
-                        /** @enum {string} */
-                        code?: "precondition_failed";
+                        code?: "precondition_failed" | string;
                     };
                 };
             };
@@ -2196,8 +2148,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 413;
-                        /** @enum {string} */
-                        code?: "body_too_large";
+                        code?: "body_too_large" | string;
                     };
                 };
             };
@@ -2224,8 +2175,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 415;
-                        /** @enum {string} */
-                        code?: "unsupported_media_type";
+                        code?: "unsupported_media_type" | string;
                     };
                 };
             };
@@ -2246,8 +2196,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 428;
-                        /** @enum {string} */
-                        code?: "precondition_required";
+                        code?: "precondition_required" | string;
                     };
                 };
             };
@@ -2270,8 +2219,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -2292,8 +2240,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -2316,8 +2263,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -2375,8 +2321,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: ("validation_failed" | "malformed_json") | string;
                     };
                 };
             };
@@ -2399,8 +2344,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -2423,8 +2367,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -2445,8 +2388,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 404;
-                        /** @enum {string} */
-                        code?: "user_not_found";
+                        code?: "user_not_found" | string;
                     };
                 };
             };
@@ -2469,8 +2411,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -2493,8 +2434,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 412;
-                        /** @enum {string} */
-                        code?: "precondition_failed";
+                        code?: "precondition_failed" | string;
                     };
                 };
             };
@@ -2515,8 +2455,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 413;
-                        /** @enum {string} */
-                        code?: "body_too_large";
+                        code?: "body_too_large" | string;
                     };
                 };
             };
@@ -2543,8 +2482,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 415;
-                        /** @enum {string} */
-                        code?: "unsupported_media_type";
+                        code?: "unsupported_media_type" | string;
                     };
                 };
             };
@@ -2565,8 +2503,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 428;
-                        /** @enum {string} */
-                        code?: "precondition_required";
+                        code?: "precondition_required" | string;
                     };
                 };
             };
@@ -2589,8 +2526,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -2611,8 +2547,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -2635,8 +2570,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -2700,8 +2634,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: ("validation_failed" | "malformed_json") | string;
                     };
                 };
             };
@@ -2724,8 +2657,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -2748,8 +2680,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -2770,8 +2701,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 404;
-                        /** @enum {string} */
-                        code?: "user_not_found";
+                        code?: "user_not_found" | string;
                     };
                 };
             };
@@ -2794,8 +2724,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -2816,8 +2745,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 409;
-                        /** @enum {string} */
-                        code?: "email_taken" | "field_taken";
+                        code?: ("email_taken" | "field_taken") | string;
                     };
                 };
             };
@@ -2840,8 +2768,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 412;
-                        /** @enum {string} */
-                        code?: "precondition_failed";
+                        code?: "precondition_failed" | string;
                     };
                 };
             };
@@ -2862,8 +2789,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 413;
-                        /** @enum {string} */
-                        code?: "body_too_large";
+                        code?: "body_too_large" | string;
                     };
                 };
             };
@@ -2890,8 +2816,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 415;
-                        /** @enum {string} */
-                        code?: "unsupported_media_type";
+                        code?: "unsupported_media_type" | string;
                     };
                 };
             };
@@ -2912,8 +2837,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 428;
-                        /** @enum {string} */
-                        code?: "precondition_required";
+                        code?: "precondition_required" | string;
                     };
                 };
             };
@@ -2936,8 +2860,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -2958,8 +2881,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -2982,8 +2904,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -3046,8 +2967,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed";
+                        code?: "validation_failed" | string;
                     };
                 };
             };
@@ -3070,8 +2990,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -3094,8 +3013,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -3118,8 +3036,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -3142,8 +3059,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -3164,8 +3080,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -3188,8 +3103,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -3249,8 +3163,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: ("validation_failed" | "malformed_json") | string;
                     };
                 };
             };
@@ -3273,8 +3186,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -3297,8 +3209,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -3321,8 +3232,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -3345,8 +3255,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 409;
-                        /** @enum {string} */
-                        code?: "batch_failed" | "idempotency_in_progress";
+                        code?: ("batch_failed" | "idempotency_in_progress") | string;
                     };
                 };
             };
@@ -3367,8 +3276,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 413;
-                        /** @enum {string} */
-                        code?: "body_too_large";
+                        code?: "body_too_large" | string;
                     };
                 };
             };
@@ -3395,8 +3303,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 415;
-                        /** @enum {string} */
-                        code?: "unsupported_media_type";
+                        code?: "unsupported_media_type" | string;
                     };
                 };
             };
@@ -3417,8 +3324,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 422;
-                        /** @enum {string} */
-                        code?: "idempotency_key_reused";
+                        code?: "idempotency_key_reused" | string;
                     };
                 };
             };
@@ -3441,8 +3347,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -3463,8 +3368,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -3487,8 +3391,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -3554,8 +3457,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed";
+                        code?: "validation_failed" | string;
                     };
                 };
             };
@@ -3578,8 +3480,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -3602,8 +3503,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -3626,8 +3526,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -3652,8 +3551,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 410;
-                        /** @enum {string} */
-                        code?: "events_expired";
+                        code?: "events_expired" | string;
                     };
                 };
             };
@@ -3676,8 +3574,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -3698,8 +3595,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -3722,8 +3618,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -3782,8 +3677,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed";
+                        code?: "validation_failed" | string;
                     };
                 };
             };
@@ -3806,8 +3700,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -3830,8 +3723,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -3852,8 +3744,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 404;
-                        /** @enum {string} */
-                        code?: "user_not_found";
+                        code?: "user_not_found" | string;
                     };
                 };
             };
@@ -3876,8 +3767,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -3900,8 +3790,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -3922,8 +3811,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -3946,8 +3834,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -4007,8 +3894,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed";
+                        code?: "validation_failed" | string;
                     };
                 };
             };
@@ -4031,8 +3917,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -4055,8 +3940,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -4079,8 +3963,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -4103,8 +3986,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -4125,8 +4007,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -4149,8 +4030,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -4205,8 +4085,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: ("validation_failed" | "malformed_json") | string;
                     };
                 };
             };
@@ -4229,8 +4108,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -4253,8 +4131,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -4277,8 +4154,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -4299,8 +4175,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 413;
-                        /** @enum {string} */
-                        code?: "body_too_large";
+                        code?: "body_too_large" | string;
                     };
                 };
             };
@@ -4327,8 +4202,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 415;
-                        /** @enum {string} */
-                        code?: "unsupported_media_type";
+                        code?: "unsupported_media_type" | string;
                     };
                 };
             };
@@ -4351,8 +4225,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -4373,8 +4246,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -4397,8 +4269,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -4440,8 +4311,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: ("validation_failed" | "malformed_json") | string;
                     };
                 };
             };
@@ -4460,8 +4330,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -4480,8 +4349,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -4498,8 +4366,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 404;
-                        /** @enum {string} */
-                        code?: "api_key_not_found";
+                        code?: "api_key_not_found" | string;
                     };
                 };
             };
@@ -4518,8 +4385,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -4536,8 +4402,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 409;
-                        /** @enum {string} */
-                        code?: "last_admin_key";
+                        code?: "last_admin_key" | string;
                     };
                 };
             };
@@ -4554,8 +4419,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 413;
-                        /** @enum {string} */
-                        code?: "body_too_large";
+                        code?: "body_too_large" | string;
                     };
                 };
             };
@@ -4578,8 +4442,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 415;
-                        /** @enum {string} */
-                        code?: "unsupported_media_type";
+                        code?: "unsupported_media_type" | string;
                     };
                 };
             };
@@ -4596,8 +4459,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -4616,8 +4478,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -4669,8 +4530,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed";
+                        code?: "validation_failed" | string;
                     };
                 };
             };
@@ -4693,8 +4553,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -4717,8 +4576,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -4739,8 +4597,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 404;
-                        /** @enum {string} */
-                        code?: "api_key_not_found";
+                        code?: "api_key_not_found" | string;
                     };
                 };
             };
@@ -4763,8 +4620,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -4787,8 +4643,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -4809,8 +4664,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -4833,8 +4687,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -4887,8 +4740,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: ("validation_failed" | "malformed_json") | string;
                     };
                 };
             };
@@ -4911,8 +4763,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -4935,8 +4786,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -4957,8 +4807,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 404;
-                        /** @enum {string} */
-                        code?: "api_key_not_found";
+                        code?: "api_key_not_found" | string;
                     };
                 };
             };
@@ -4981,8 +4830,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -5003,8 +4851,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 409;
-                        /** @enum {string} */
-                        code?: "last_admin_key";
+                        code?: "last_admin_key" | string;
                     };
                 };
             };
@@ -5025,8 +4872,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 413;
-                        /** @enum {string} */
-                        code?: "body_too_large";
+                        code?: "body_too_large" | string;
                     };
                 };
             };
@@ -5053,8 +4899,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 415;
-                        /** @enum {string} */
-                        code?: "unsupported_media_type";
+                        code?: "unsupported_media_type" | string;
                     };
                 };
             };
@@ -5077,8 +4922,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -5099,8 +4943,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -5123,8 +4966,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -5182,8 +5024,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: ("validation_failed" | "malformed_json") | string;
                     };
                 };
             };
@@ -5206,8 +5047,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -5230,8 +5070,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -5252,8 +5091,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 404;
-                        /** @enum {string} */
-                        code?: "api_key_not_found";
+                        code?: "api_key_not_found" | string;
                     };
                 };
             };
@@ -5276,8 +5114,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -5298,8 +5135,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 409;
-                        /** @enum {string} */
-                        code?: "api_key_inactive";
+                        code?: "api_key_inactive" | string;
                     };
                 };
             };
@@ -5320,8 +5156,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 413;
-                        /** @enum {string} */
-                        code?: "body_too_large";
+                        code?: "body_too_large" | string;
                     };
                 };
             };
@@ -5348,8 +5183,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 415;
-                        /** @enum {string} */
-                        code?: "unsupported_media_type";
+                        code?: "unsupported_media_type" | string;
                     };
                 };
             };
@@ -5372,8 +5206,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -5394,8 +5227,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -5418,8 +5250,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -5482,8 +5313,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed";
+                        code?: "validation_failed" | string;
                     };
                 };
             };
@@ -5506,8 +5336,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -5530,8 +5359,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -5554,8 +5382,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -5582,8 +5409,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 415;
-                        /** @enum {string} */
-                        code?: "unsupported_media_type";
+                        code?: "unsupported_media_type" | string;
                     };
                 };
             };
@@ -5606,8 +5432,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -5628,8 +5453,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -5652,8 +5476,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -5713,8 +5536,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed";
+                        code?: "validation_failed" | string;
                     };
                 };
             };
@@ -5737,8 +5559,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -5761,8 +5582,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -5785,8 +5605,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -5809,8 +5628,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -5831,8 +5649,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -5855,8 +5672,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -5911,8 +5727,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed" | "malformed_json" | "url_not_allowed";
+                        code?: ("validation_failed" | "malformed_json" | "url_not_allowed") | string;
                     };
                 };
             };
@@ -5935,8 +5750,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -5959,8 +5773,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -5983,8 +5796,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -6005,8 +5817,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 413;
-                        /** @enum {string} */
-                        code?: "body_too_large";
+                        code?: "body_too_large" | string;
                     };
                 };
             };
@@ -6033,8 +5844,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 415;
-                        /** @enum {string} */
-                        code?: "unsupported_media_type";
+                        code?: "unsupported_media_type" | string;
                     };
                 };
             };
@@ -6057,8 +5867,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -6079,8 +5888,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -6103,8 +5911,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -6156,8 +5963,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed";
+                        code?: "validation_failed" | string;
                     };
                 };
             };
@@ -6180,8 +5986,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -6204,8 +6009,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -6226,8 +6030,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 404;
-                        /** @enum {string} */
-                        code?: "webhook_not_found";
+                        code?: "webhook_not_found" | string;
                     };
                 };
             };
@@ -6250,8 +6053,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -6274,8 +6076,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -6296,8 +6097,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -6320,8 +6120,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -6371,8 +6170,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: ("validation_failed" | "malformed_json") | string;
                     };
                 };
             };
@@ -6395,8 +6193,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -6419,8 +6216,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -6441,8 +6237,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 404;
-                        /** @enum {string} */
-                        code?: "webhook_not_found";
+                        code?: "webhook_not_found" | string;
                     };
                 };
             };
@@ -6465,8 +6260,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -6487,8 +6281,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 413;
-                        /** @enum {string} */
-                        code?: "body_too_large";
+                        code?: "body_too_large" | string;
                     };
                 };
             };
@@ -6515,8 +6308,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 415;
-                        /** @enum {string} */
-                        code?: "unsupported_media_type";
+                        code?: "unsupported_media_type" | string;
                     };
                 };
             };
@@ -6539,8 +6331,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -6561,8 +6352,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -6585,8 +6375,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -6643,8 +6432,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed" | "malformed_json" | "url_not_allowed";
+                        code?: ("validation_failed" | "malformed_json" | "url_not_allowed") | string;
                     };
                 };
             };
@@ -6667,8 +6455,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -6691,8 +6478,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -6713,8 +6499,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 404;
-                        /** @enum {string} */
-                        code?: "webhook_not_found";
+                        code?: "webhook_not_found" | string;
                     };
                 };
             };
@@ -6737,8 +6522,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -6759,8 +6543,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 413;
-                        /** @enum {string} */
-                        code?: "body_too_large";
+                        code?: "body_too_large" | string;
                     };
                 };
             };
@@ -6787,8 +6570,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 415;
-                        /** @enum {string} */
-                        code?: "unsupported_media_type";
+                        code?: "unsupported_media_type" | string;
                     };
                 };
             };
@@ -6811,8 +6593,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -6833,8 +6614,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -6857,8 +6637,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -6914,8 +6693,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: ("validation_failed" | "malformed_json") | string;
                     };
                 };
             };
@@ -6938,8 +6716,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -6962,8 +6739,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -6984,8 +6760,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 404;
-                        /** @enum {string} */
-                        code?: "webhook_not_found";
+                        code?: "webhook_not_found" | string;
                     };
                 };
             };
@@ -7008,8 +6783,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -7030,8 +6804,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 413;
-                        /** @enum {string} */
-                        code?: "body_too_large";
+                        code?: "body_too_large" | string;
                     };
                 };
             };
@@ -7058,8 +6831,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 415;
-                        /** @enum {string} */
-                        code?: "unsupported_media_type";
+                        code?: "unsupported_media_type" | string;
                     };
                 };
             };
@@ -7082,8 +6854,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -7104,8 +6875,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -7128,8 +6898,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -7181,8 +6950,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: ("validation_failed" | "malformed_json") | string;
                     };
                 };
             };
@@ -7205,8 +6973,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -7229,8 +6996,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -7251,8 +7017,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 404;
-                        /** @enum {string} */
-                        code?: "webhook_not_found";
+                        code?: "webhook_not_found" | string;
                     };
                 };
             };
@@ -7275,8 +7040,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -7297,8 +7061,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 413;
-                        /** @enum {string} */
-                        code?: "body_too_large";
+                        code?: "body_too_large" | string;
                     };
                 };
             };
@@ -7325,8 +7088,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 415;
-                        /** @enum {string} */
-                        code?: "unsupported_media_type";
+                        code?: "unsupported_media_type" | string;
                     };
                 };
             };
@@ -7349,8 +7111,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -7371,8 +7132,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -7395,8 +7155,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -7452,8 +7211,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: ("validation_failed" | "malformed_json") | string;
                     };
                 };
             };
@@ -7476,8 +7234,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -7500,8 +7257,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -7522,8 +7278,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 404;
-                        /** @enum {string} */
-                        code?: "webhook_not_found";
+                        code?: "webhook_not_found" | string;
                     };
                 };
             };
@@ -7546,8 +7301,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -7570,8 +7324,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 410;
-                        /** @enum {string} */
-                        code?: "events_expired";
+                        code?: "events_expired" | string;
                     };
                 };
             };
@@ -7592,8 +7345,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 413;
-                        /** @enum {string} */
-                        code?: "body_too_large";
+                        code?: "body_too_large" | string;
                     };
                 };
             };
@@ -7620,8 +7372,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 415;
-                        /** @enum {string} */
-                        code?: "unsupported_media_type";
+                        code?: "unsupported_media_type" | string;
                     };
                 };
             };
@@ -7644,8 +7395,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -7666,8 +7416,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -7690,8 +7439,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -7750,8 +7498,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed";
+                        code?: "validation_failed" | string;
                     };
                 };
             };
@@ -7774,8 +7521,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -7798,8 +7544,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -7820,8 +7565,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 404;
-                        /** @enum {string} */
-                        code?: "webhook_not_found";
+                        code?: "webhook_not_found" | string;
                     };
                 };
             };
@@ -7844,8 +7588,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -7868,8 +7611,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -7890,8 +7632,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -7914,8 +7655,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -7969,8 +7709,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: ("validation_failed" | "malformed_json") | string;
                     };
                 };
             };
@@ -7993,8 +7732,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -8017,8 +7755,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -8039,8 +7776,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 404;
-                        /** @enum {string} */
-                        code?: "webhook_not_found" | "delivery_not_found";
+                        code?: ("webhook_not_found" | "delivery_not_found") | string;
                     };
                 };
             };
@@ -8063,8 +7799,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -8085,8 +7820,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 413;
-                        /** @enum {string} */
-                        code?: "body_too_large";
+                        code?: "body_too_large" | string;
                     };
                 };
             };
@@ -8113,8 +7847,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 415;
-                        /** @enum {string} */
-                        code?: "unsupported_media_type";
+                        code?: "unsupported_media_type" | string;
                     };
                 };
             };
@@ -8137,8 +7870,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -8159,8 +7891,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -8183,8 +7914,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };
@@ -8233,8 +7963,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 400;
-                        /** @enum {string} */
-                        code?: "validation_failed";
+                        code?: "validation_failed" | string;
                     };
                 };
             };
@@ -8257,8 +7986,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 401;
-                        /** @enum {string} */
-                        code?: "unauthorized" | "invalid_api_key";
+                        code?: ("unauthorized" | "invalid_api_key") | string;
                     };
                 };
             };
@@ -8281,8 +8009,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 403;
-                        /** @enum {string} */
-                        code?: "insufficient_scope";
+                        code?: "insufficient_scope" | string;
                     };
                 };
             };
@@ -8305,8 +8032,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 405;
-                        /** @enum {string} */
-                        code?: "method_not_allowed";
+                        code?: "method_not_allowed" | string;
                     };
                 };
             };
@@ -8329,8 +8055,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 429;
-                        /** @enum {string} */
-                        code?: "rate_limited";
+                        code?: "rate_limited" | string;
                     };
                 };
             };
@@ -8351,8 +8076,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 500;
-                        /** @enum {string} */
-                        code?: "internal";
+                        code?: "internal" | string;
                     };
                 };
             };
@@ -8375,8 +8099,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["users.Problem"] & {
                         /** @enum {integer} */
                         status?: 503;
-                        /** @enum {string} */
-                        code?: "storage_unavailable";
+                        code?: "storage_unavailable" | string;
                     };
                 };
             };

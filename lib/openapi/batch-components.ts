@@ -1,5 +1,5 @@
 import { BATCH_MAX } from '../core/limits.ts'
-import { object, userId } from './component-parts.ts'
+import { answer, body, userId } from './component-parts.ts'
 import type { Schema } from './schema.ts'
 
 const ifMatch: Schema = {
@@ -14,7 +14,7 @@ const op = (name: string): Schema => ({ type: 'string', enum: [name] })
 
 /** Components of batches. `input`: an example of a new user, if there is one. */
 export const batchComponents = (input: unknown): Readonly<Record<string, Schema>> => ({
-  Batch: object({
+  Batch: body({
     operations: {
       type: 'array',
       minItems: 1,
@@ -26,13 +26,13 @@ export const batchComponents = (input: unknown): Readonly<Record<string, Schema>
     optional: ['atomic'],
     example: input && { operations: [{ op: 'create', body: input }], atomic: true }
   }),
-  BatchCreation: object({ op: op('create'), body: { $ref: 'UserInput' } }),
-  BatchUpdate: object({ op: op('update'), id: userId, body: { $ref: 'UserPatch' }, ifMatch }, OPTIONAL),
-  BatchDeletion: object({ op: op('delete'), id: userId, ifMatch }, OPTIONAL),
-  BatchResults: object({
+  BatchCreation: body({ op: op('create'), body: { $ref: 'UserInput' } }),
+  BatchUpdate: body({ op: op('update'), id: userId, body: { $ref: 'UserPatch' }, ifMatch }, OPTIONAL),
+  BatchDeletion: body({ op: op('delete'), id: userId, ifMatch }, OPTIONAL),
+  BatchResults: answer({
     data: { type: 'array', items: { $ref: 'BatchResult' }, description: 'In the order of the operations.' }
   }),
-  BatchResult: object({
+  BatchResult: answer({
     status: { type: 'integer', description: 'As of a response to the operation alone.' },
     etag: { type: 'string', description: 'The entity tag of the user.' },
     body: {

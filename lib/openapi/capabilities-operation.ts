@@ -1,5 +1,5 @@
 import { SCOPES } from '../api-keys/scopes.ts'
-import { moment, object } from './component-parts.ts'
+import { answer, known, moment } from './component-parts.ts'
 import type { Operation } from './operation.ts'
 import type { Schema } from './schema.ts'
 
@@ -19,18 +19,18 @@ const names: Schema = { type: 'array', items: { type: 'string' } }
 
 /** The component of the capabilities. */
 export const capabilitiesComponents: Readonly<Record<string, Schema>> = {
-  Capabilities: object({
-    caller: object({
-      type: { type: 'string', enum: ['api_key', 'static', 'host'] },
+  Capabilities: answer({
+    caller: answer({
+      type: known(['api_key', 'static', 'host']),
       id: { type: 'string' },
       name: { type: 'string', description: 'The name of an API key.' },
       scopes: { ...names, description: `Such as ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.` },
       expiresAt: moment('When the key expires; absent: never.')
     }, { optional: ['name', 'expiresAt'] }),
-    offers: object({ apiKeys: flag, events: flag, webhooks: flag }),
+    offers: answer({ apiKeys: flag, events: flag, webhooks: flag }),
     requireIfMatch: { ...flag, description: 'True if changes and deletions need `If-Match`.' },
-    pageSize: object({ default: whole, max: whole }),
-    fields: object({ properties: { type: 'object' }, required: names }),
+    pageSize: answer({ default: whole, max: whole }),
+    fields: answer({ properties: { type: 'object' }, required: names }),
     filterable: { ...names, description: 'The fields that lists can be filtered by.' }
   })
 }

@@ -29,7 +29,8 @@ interface ObjectOptions {
   example?: unknown
 }
 
-export function object (
+/** An object in an answer. It is open, since later versions of the server may add members. */
+export function answer (
   properties: Readonly<Record<string, Schema>>,
   { optional = [], example }: ObjectOptions = {}
 ): Schema {
@@ -37,11 +38,26 @@ export function object (
     type: 'object',
     properties,
     required: Object.keys(properties).filter((each) => !optional.includes(each)),
-    additionalProperties: false,
     ...(example !== undefined && { examples: [example] })
   }
 }
 
+/** An object in a request. It is closed: unknown members are refused. */
+export function body (properties: Readonly<Record<string, Schema>>, options?: ObjectOptions): Schema {
+  return { ...answer(properties, options), additionalProperties: false }
+}
+
 export function list (item: string, { max }: PageSize): Schema {
-  return object({ data: { type: 'array', items: { $ref: item }, maxItems: max }, meta: { $ref: 'ListMeta' } })
+  return answer({ data: { type: 'array', items: { $ref: item }, maxItems: max }, meta: { $ref: 'ListMeta' } })
+}
+
+/** What the open alternative of a value in an answer is described by. */
+export const LATER = 'Of a later version.'
+
+/** A word in an answer: one of these, or one that a later version of the server adds. */
+export function known (words: readonly string[], description?: string): Schema {
+  return {
+    anyOf: [{ type: 'string', enum: words }, { type: 'string', description: LATER }],
+    ...(description !== undefined && { description })
+  }
 }

@@ -5,7 +5,7 @@ import type { PageSize } from '../core/paging.ts'
 import { EVENT_TYPES } from '../events/types.ts'
 import { batchComponents } from './batch-components.ts'
 import { capabilitiesComponents } from './capabilities-operation.ts'
-import { eventId, keyId, list, moment, object, userId } from './component-parts.ts'
+import { answer, body, eventId, keyId, known, LATER, list, moment, userId } from './component-parts.ts'
 import type { DescribedFields } from './described-fields.ts'
 import type { Schema } from './schema.ts'
 import { webhookComponents } from './webhook-components.ts'
@@ -40,16 +40,10 @@ const email: Schema = {
   description: 'An ordinary address, kept as sent, trimmed, and checked in that form; unique in any case.'
 }
 
-const scopes: Schema = {
-  type: 'array',
-  items: { type: 'string', enum: SCOPES },
-  minItems: 1,
-  description: 'What the key may do.'
-}
 const keyMembers: Readonly<Record<string, Schema>> = {
   id: keyId,
   name,
-  scopes,
+  scopes: { type: 'array', items: known(SCOPES), minItems: 1, description: 'What the key may do.' },
   start: { type: 'string', description: 'The first characters of the key’s text, safe to show.' },
   createdAt: moment('When the key was created.'),
   expiresAt: moment('When the key expires; absent: never.'),
@@ -63,14 +57,14 @@ const problemMembers: Readonly<Record<string, Schema>> = {
   type: { type: 'string', format: 'uri' },
   title: { type: 'string' },
   status: { type: 'integer', minimum: 400, maximum: 599 },
-  code: { type: 'string', enum: Object.keys(errorTable), description: 'Stable: switch on it.' },
+  code: known(Object.keys(errorTable), 'Stable: switch on it.'),
   detail: { type: 'string', description: 'For people.' }
 }
 
 /** Components of errors and lists. */
 const sharedComponents = ({ max }: PageSize): Readonly<Record<string, Schema>> => ({
   /** Problem details (RFC 9457). */
-  Problem: object({
+  Problem: answer({
     ...problemMembers,
     requestId: { type: 'string', description: 'The id of the request in the server’s log.' },
     errors: { type: 'array', items: { $ref: 'Fault' }, minItems: 1, description: 'Every fault of the request.' }
@@ -86,11 +80,11 @@ const sharedComponents = ({ max }: PageSize): Readonly<Record<string, Schema>> =
     }
   }),
   /** Problem details of one operation among many. */
-  PartProblem: object({
+  PartProblem: answer({
     ...problemMembers,
     errors: { type: 'array', items: { $ref: 'Fault' }, minItems: 1, description: 'Every fault of the operation.' }
   }, { optional: ['errors'] }),
-  Fault: object({
+  Fault: answer({
     pointer: { type: 'string', description: 'JSON Pointer (RFC 6901) into the body.' },
     parameter: { type: 'string', description: 'Name of the query parameter.' },
     header: { type: 'string', description: 'Name of the request header, lower case.' },
@@ -100,7 +94,7 @@ const sharedComponents = ({ max }: PageSize): Readonly<Record<string, Schema>> =
     optional: ['pointer', 'parameter', 'header'],
     example: { pointer: '/email', code: 'format', detail: 'must be an e-mail address' }
   }),
-  ListMeta: object({
+  ListMeta: answer({
     page: { type: 'integer', minimum: 1, description: 'Absent in a walk by `after`.' },
     limit: { type: 'integer', minimum: 1, maximum: max },
     total: { type: 'integer', minimum: 0, description: 'The exact number of all matches, on all pages.' }
@@ -115,35 +109,37 @@ function userComponents (pageSize: PageSize, fields: DescribedFields): Readonly<
   const input = example && inputOf(example)
   const times = { createdAt: moment('When the user was created.'), updatedAt: moment('When the user last changed.') }
   return {
-    User: object(
+    User: answer(
       { id: userId, name, email, ...user, ...times },
       { optional, example: example && { ...USER, ...example } }
     ),
     UserList: list('User', pageSize),
     /** Body of POST. */
-    UserInput: object({ name, email, ...user }, { optional: omissible, example: input }),
+    UserInput: body({ name, email, ...user }, { optional: omissible, example: input }),
     /** Body of PATCH (RFC 7396). */
-    UserPatch: object({ id: userId, name, email, ...patch }, {
+    UserPatch: body({ id: userId, name, email, ...patch }, {
       optional: ['id', 'name', 'email', ...Object.keys(patch)],
       example: { name: 'Ada King' }
     }),
     /** Body of PUT. */
-    UserReplacement: object({ id: userId, name, email, ...user }, { optional: ['id', ...omissible], example: input })
+    UserReplacement: body({ id: userId, name, email, ...user }, { optional: ['id', ...omissible], example: input })
   }
 }
 
 /** Components of API keys. */
 const keyComponents = (pageSize: PageSize): Readonly<Record<string, Schema>> => ({
-  ApiKey: object(keyMembers, { optional: OPTIONAL_KEY_MEMBERS, example: KEY }),
+  ApiKey: answer(keyMembers, { optional: OPTIONAL_KEY_MEMBERS, example: KEY }),
   ApiKeyList: list('ApiKey', pageSize),
-  NewApiKey: object(
+  NewApiKey: answer(
     { ...keyMembers, key: { type: 'string', description: 'The key’s text: shown only in this answer.' } },
     { optional: OPTIONAL_KEY_MEMBERS, example: { ...KEY, key: 'uk_…' } }
   ),
-  ApiKeyInput: object({
+  ApiKeyInput: body({
     name,
     scopes: {
-      ...scopes,
+      type: 'array',
+      items: { type: 'string', enum: SCOPES },
+      minItems: 1,
       description: 'Only scopes that the caller has. Absent: those of the three of users that the caller has.'
     },
     expiresAt: {
@@ -157,7 +153,7 @@ const keyComponents = (pageSize: PageSize): Readonly<Record<string, Schema>> => 
     optional: ['scopes', 'expiresAt', 'expiresIn'],
     example: { name: 'reporting', scopes: ['users:read'], expiresIn: 2_592_000 }
   }),
-  Rotation: object({
+  Rotation: body({
     overlap: {
       type: 'integer',
       minimum: 0,
@@ -173,18 +169,23 @@ function eventComponents (pageSize: PageSize, { user, example }: DescribedFields
   const own = Object.fromEntries(Object.keys(user).map((member) => [member, {}]))
   const nullable = { name: { type: ['string', 'null'] }, email: { type: ['string', 'null'] } }
   return {
-    Event: object({
+    Event: answer({
       id: eventId,
-      type: { type: 'string', enum: EVENT_TYPES },
+      type: known(EVENT_TYPES),
       timestamp: moment('When the change was made.'),
       data: {
-        anyOf: [{ $ref: 'EventUser' }, { $ref: 'ApiKey' }, { $ref: 'Webhook' }],
+        anyOf: [
+          { $ref: 'EventUser' },
+          { $ref: 'ApiKey' },
+          { $ref: 'Webhook' },
+          { type: 'object', additionalProperties: true, description: LATER }
+        ],
         description: 'The user, key or webhook after the change.'
       },
-      before: object({ ...nullable, ...own }, { optional: ['name', 'email', ...Object.keys(own)] }),
+      before: answer({ ...nullable, ...own }, { optional: ['name', 'email', ...Object.keys(own)] }),
       actor: {
         type: ['object', 'null'],
-        properties: { type: { type: 'string', enum: ['api_key', 'static', 'host'] }, id: { type: 'string' } },
+        properties: { type: known(['api_key', 'static', 'host']), id: { type: 'string' } },
         required: ['type', 'id'],
         description: 'Who made the change; null: the server itself.'
       },
@@ -202,7 +203,7 @@ function eventComponents (pageSize: PageSize, { user, example }: DescribedFields
       }
     }),
     /** A user in an event. After an erasure its values are null. */
-    EventUser: object({
+    EventUser: answer({
       id: userId,
       ...nullable,
       ...own,
@@ -210,9 +211,9 @@ function eventComponents (pageSize: PageSize, { user, example }: DescribedFields
       createdAt: moment('When the user was created.'),
       updatedAt: moment('When the user last changed.')
     }, { optional: Object.keys(own) }),
-    EventList: object({
+    EventList: answer({
       data: { type: 'array', items: { $ref: 'Event' }, maxItems: pageSize.max },
-      meta: object({
+      meta: answer({
         limit: { type: 'integer', minimum: 1, maximum: pageSize.max },
         more: { type: 'boolean', description: 'True if more events follow at this moment.' }
       })

@@ -2,6 +2,7 @@ import { type ErrorCode, errorTable } from '../core/error-table.ts'
 import type { PageSize } from '../core/paging.ts'
 import type { Parameters } from '../core/parameters.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
+import { known } from './component-parts.ts'
 import { ERROR_HEADERS, type HeaderName, HEADERS, REQUEST_HEADERS } from './headers.ts'
 import type { Schema } from './schema.ts'
 
@@ -79,7 +80,7 @@ function isLimited ({ counted }: Operation, limited: DescriptionSettings['limite
 }
 
 function problemContent (status: number, codes: readonly ErrorCode[]): Schema {
-  const narrowed = { status: { type: 'integer', enum: [status] }, code: { type: 'string', enum: codes } }
+  const narrowed = { status: { type: 'integer', enum: [status] }, code: known(codes) }
   return {
     'application/problem+json': { schema: { allOf: [{ $ref: 'Problem' }, { type: 'object', properties: narrowed }] } }
   }

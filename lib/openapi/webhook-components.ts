@@ -2,7 +2,7 @@ import { DELIVERY_ID } from '../core/ids.ts'
 import { NAME_MAX, WEBHOOK_TYPES_MAX, WEBHOOK_URL_MAX } from '../core/limits.ts'
 import type { PageSize } from '../core/paging.ts'
 import { TYPE_FILTERS } from '../events/rules.ts'
-import { eventId, list, moment, object, webhookId } from './component-parts.ts'
+import { answer, body, eventId, known, list, moment, webhookId } from './component-parts.ts'
 import type { Schema } from './schema.ts'
 
 const WEBHOOK = {
@@ -20,25 +20,25 @@ const url: Schema = {
   maxLength: WEBHOOK_URL_MAX,
   description: 'https, and a name or address that leads to public addresses alone.'
 }
-const types: Schema = {
+const types = (items: Schema): Schema => ({
   type: 'array',
-  items: { type: 'string', enum: TYPE_FILTERS },
+  items,
   maxItems: WEBHOOK_TYPES_MAX,
   description: 'The types of events that it gets; empty: all.'
-}
+})
+const inputTypes = types({ type: 'string', enum: TYPE_FILTERS })
 const description: Schema = { type: 'string', minLength: 1, maxLength: NAME_MAX }
 const enabled: Schema = { type: 'boolean', description: 'False: it gets nothing until it is true again.' }
 const members: Readonly<Record<string, Schema>> = {
   id: webhookId,
   url,
-  types,
+  types: types(known(TYPE_FILTERS)),
   description,
   enabled,
-  disabledReason: {
-    type: 'string',
-    enum: ['gone', 'failing'],
-    description: 'It answered 410, or has failed for five days. Absent: it was not disabled because of that.'
-  },
+  disabledReason: known(
+    ['gone', 'failing'],
+    'It answered 410, or has failed for five days. Absent: it was not disabled because of that.'
+  ),
   failingSince: moment('Since when every attempt has failed. Absent: the last one did not.'),
   createdAt: moment('When the webhook was created.'),
   updatedAt: moment('When the webhook was last changed.')
@@ -47,7 +47,7 @@ const OPTIONAL = ['description', 'disabledReason', 'failingSince']
 const secret = { type: 'string', pattern: '^whsec_', description: 'Verifies deliveries: shown only in this answer.' }
 const nullableDescription: Schema = { ...description, type: ['string', 'null'] }
 
-const attempt = object({
+const attempt = answer({
   at: moment('When it began.'),
   status: { type: 'integer', minimum: 100, maximum: 599, description: 'Absent: there was no answer.' },
   milliseconds: { type: 'integer', minimum: 0 },
@@ -56,26 +56,26 @@ const attempt = object({
 
 /** Components of webhooks. */
 export const webhookComponents = (pageSize: PageSize): Readonly<Record<string, Schema>> => ({
-  Webhook: object(members, { optional: OPTIONAL, example: WEBHOOK }),
+  Webhook: answer(members, { optional: OPTIONAL, example: WEBHOOK }),
   WebhookList: list('Webhook', pageSize),
-  NewWebhook: object({ ...members, secret }, { optional: OPTIONAL, example: { ...WEBHOOK, secret: 'whsec_…' } }),
-  WebhookInput: object({ url, types, description: nullableDescription, enabled }, {
+  NewWebhook: answer({ ...members, secret }, { optional: OPTIONAL, example: { ...WEBHOOK, secret: 'whsec_…' } }),
+  WebhookInput: body({ url, types: inputTypes, description: nullableDescription, enabled }, {
     optional: ['types', 'description', 'enabled'],
     example: { url: WEBHOOK.url, types: WEBHOOK.types }
   }),
-  WebhookPatch: object({ url, types, description: nullableDescription, enabled }, {
+  WebhookPatch: body({ url, types: inputTypes, description: nullableDescription, enabled }, {
     optional: ['url', 'types', 'description', 'enabled'],
     example: { enabled: false }
   }),
-  WebhookReplay: object({
+  WebhookReplay: body({
     after: { ...eventId, description: 'Those after this event. Not together with `since`.' },
     since: moment('Those that happened since. Not together with `after`.')
   }, { optional: ['after', 'since'], example: { since: WEBHOOK.createdAt } }),
-  Delivery: object({
+  Delivery: answer({
     id: { type: 'string', pattern: DELIVERY_ID.source },
     event: { ...eventId, description: 'The event, which is `webhook-id` too.' },
     type: { type: 'string', description: 'The type of the event; of a test `webhook.test`.' },
-    status: { type: 'string', enum: ['pending', 'succeeded', 'failed'] },
+    status: known(['pending', 'succeeded', 'failed']),
     attempts: { type: 'array', items: attempt, description: 'The latest, oldest first.' },
     nextAttemptAt: moment('When the next attempt is due. Absent: there is none.'),
     createdAt: moment('When the delivery was made.')

@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { closed } from './closed.ts'
 
 /** A schema of a description, with the keywords that ours use. */
 export interface JsonSchema {
@@ -78,7 +79,7 @@ const OPTIONAL = new Set([
 
 const validators = new Map<string, ValidateFunction>()
 
-/** The validator of a described schema; each text is compiled once. */
+/** The validator of a described schema, closed; each text is compiled once. */
 function validatorOf (schema: object, components: object): ValidateFunction {
   const text = JSON.stringify({ ...schema, components })
   const known = validators.get(text)
@@ -88,7 +89,7 @@ function validatorOf (schema: object, components: object): ValidateFunction {
   })
   addFormats.default(ajv)
   for (const word of ['components', 'example']) ajv.addKeyword(word)
-  const validate = ajv.compile(JSON.parse(text))
+  const validate = ajv.compile(Object(closed(JSON.parse(text))))
   validators.set(text, validate)
   return validate
 }
