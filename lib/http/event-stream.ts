@@ -21,9 +21,10 @@ export function wantsStream ({ headers: { accept = '' } }: FastifyRequest): bool
   return weight > 0 && weight >= weightOf(accept, JSON_TYPE)
 }
 
-// JSON has no line breaks, and neither have ids and types.
+// JSON has no line breaks, and neither have ids. Without a line `event:` every one reaches `onmessage`, those of types
+// that a reader does not know too; the type is in the data.
 function frame (event: LoggedEvent): string {
-  return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+  return `id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`
 }
 
 /** A comment, with the event at which a client can go on that waits for others; null: it has seen that one. */
