@@ -37,8 +37,8 @@ export type { Deprecated } from './http/deprecation.ts'
 export type { ErrorFormat } from './http/problem.ts'
 export type { CounterOptions, CounterStore, Quota, RateLimit } from './http/rate-limit-options.ts'
 export type {
-  ApiKeyMethods, IterateQuery, TransactionLike, UserBatchOptions, UserBatchResult, UserMethods, UserOperation,
-  Users
+  ApiKeyMethods, IterateQuery, TransactionLike, UserBatchOptions, UserBatchResult, UserBatchResults, UserMethods,
+  UserOperation, Users
 } from './in-process.ts'
 export type { Authenticate, UsersOptions } from './options.ts'
 export type { ImportFormat, ImportOptions, ImportSource } from './transfer/import-source.ts'

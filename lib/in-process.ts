@@ -38,6 +38,14 @@ export interface UserBatchResult<Fields = UserFields> {
   error: UsersError | null
 }
 
+/** What became of a batch. */
+export interface UserBatchResults<Fields = UserFields> {
+  /** In the order of the operations. */
+  data: Array<UserBatchResult<Fields>>
+  /** True if they were made before, by a batch with the same idempotency key. */
+  replayed: boolean
+}
+
 /** The operations on users in process. A method that says nothing else throws UsersError. `Fields`: the host's. */
 export interface UserMethods<Fields = UserFields> extends AsyncIterable<User<Fields>> {
   /**
@@ -68,7 +76,7 @@ export interface UserMethods<Fields = UserFields> extends AsyncIterable<User<Fie
   batch (
     operations: ReadonlyArray<UserOperation<Fields>>,
     options?: UserBatchOptions
-  ): Promise<Array<UserBatchResult<Fields>>>
+  ): Promise<UserBatchResults<Fields>>
   /**
    * Iterates over all users, or those of the query, reading a page at a time; each comes exactly once.
    * @throws `validation_failed`, `storage_unavailable`
@@ -171,8 +179,8 @@ function userMethods (services: UsersServices, table: Columns, { user }: Present
     async batch (operations: readonly UserOperation[], given: UserBatchOptions = {}) {
       const { atomic, ...options } = { ...given }
       const input = { operations, ...(atomic !== undefined && { atomic }) }
-      const { results } = await writeBatch(input, options)
-      return results.map((each) => ({ ...each, user: each.user && user(each.user) }))
+      const { results, replayed } = await writeBatch(input, options)
+      return { data: results.map((each) => ({ ...each, user: each.user && user(each.user) })), replayed }
     },
     iterate,
     export: exportUsers,

@@ -14,12 +14,14 @@ import { untyped } from '../helpers/untyped.ts'
 
 test('gives the user or the error of each operation', async (t) => {
   const { app } = await testApp(t)
-  const [made, refused] = await app.users.batch([{ op: 'create', body: ann }, { op: 'create', body: ann }])
+  const { data: [made, refused], replayed } =
+    await app.users.batch([{ op: 'create', body: ann }, { op: 'create', body: ann }])
+  t.equal(replayed, false)
   t.match(made, { status: 201, error: null, user: { ...ann, version: 1 } })
   t.match([refused?.status, refused?.user, refused?.error?.code], [409, null, 'email_taken'])
   t.ok(refused?.error instanceof UsersError)
   const id = made?.user?.id ?? ''
-  const results = await app.users.batch([
+  const { data: results } = await app.users.batch([
     { op: 'update', id, body: { name: 'New' }, ifMatch: [1, 7] },
     { op: 'update', id, body: { name: 'Newer' }, ifMatch: 1 },
     { op: 'delete', id, ifMatch: '*' }
@@ -36,10 +38,14 @@ test('an idempotency key makes it once, and what it returns is the caller’s ow
   const { app } = await testApp(t)
   const twice = [{ op: 'create', body: ann }, { op: 'create', body: ann }] as const
   const make = () => app.users.batch(twice, { idempotencyKey: 'k' })
-  const [first] = await make()
+  const { data: [first], replayed } = await make()
   Object.assign(first?.user ?? {}, { name: 'changed by the caller' })
   const again = await make()
-  t.match(again, [{ status: 201, user: { name: 'Ann' } }, { status: 409, user: null, error: { code: 'email_taken' } }])
+  t.strictSame([replayed, again.replayed], [false, true])
+  t.match(again.data, [
+    { status: 201, user: { name: 'Ann' } },
+    { status: 409, user: null, error: { code: 'email_taken' } }
+  ])
   t.equal((await app.users.list()).meta.total, 1)
 })
 
@@ -79,7 +85,7 @@ test('in an open transaction of the host’s it holds up no batch of other addre
     ({ op: 'create', body: { name: 'x', email: `${word}${n}@y.de` } } as const))
   await host.transaction(async (transaction) => {
     await app.users.using(transaction).batch(many('inside'))
-    const results = await service.users.batch(many('beside'))
+    const { data: results } = await service.users.batch(many('beside'))
     t.ok(results.every(({ status }) => status === 201))
   })
   t.equal((await app.users.list()).meta.total, 400)
@@ -95,7 +101,7 @@ test('over a slow network a batch has more time than a single write', async (t) 
   proxy.slow(5)
   const operations = Array.from({ length: 120 }, (_, n) =>
     ({ op: 'create', body: { name: 'x', email: `${n}@y.de` } } as const))
-  const results = await app.users.batch(operations)
+  const { data: results } = await app.users.batch(operations)
   t.ok(results.every(({ status }) => status === 201), 'at least 1.2 seconds, and a single write has 0.8')
 })
 
@@ -116,7 +122,7 @@ test('in a transaction of the host’s it commits or rolls back with it, and a r
     const twice = [{ op: 'create', body: bob }, { op: 'create', body: bob }] as const
     await t.rejects(inside.batch(twice, { atomic: true }), { code: 'batch_failed' })
     t.equal((await inside.list()).meta.total, 1)
-    const results = await inside.batch(twice)
+    const { data: results } = await inside.batch(twice)
     t.strictSame(results.map(({ status }) => status), [201, 409])
     t.strictSame(changes, [])
   })

@@ -147,5 +147,5 @@ test('a batch of which nothing reaches the storage keeps no key', async (t) => {
   const wrong = await post(call, { operations: [{ op: 'create', body: {} }] }, key)
   t.strictSame(statusesOf(wrong), ['validation_failed'])
   t.strictSame(statusesOf(await post(call, { operations: [{ op: 'create', body: ann }] }, key)), [201])
-  t.equal((await app.users.batch([{ op: 'create', body: bob }], Object({ given: null }).given)).length, 1)
+  t.equal((await app.users.batch([{ op: 'create', body: bob }], Object({ given: null }).given)).data.length, 1)
 })
