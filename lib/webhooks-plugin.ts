@@ -12,7 +12,7 @@ import { type Mount, mountOf } from './mounts.ts'
 import { flag, method } from './option-schemas.ts'
 import { isNetwork, type Network, parseNetwork } from './webhooks/addresses.ts'
 import { createDeliver } from './webhooks/deliver.ts'
-import { createWebhooks, type Webhooks } from './webhooks/in-process.ts'
+import { createWebhooks } from './webhooks/in-process.ts'
 import { createSend } from './webhooks/send.ts'
 import { createWebhooksService } from './webhooks/service.ts'
 import { createTargets } from './webhooks/targets.ts'
@@ -61,13 +61,6 @@ const optionTable = {
 /** The options of webhooks. */
 export interface WebhooksOptions extends OptionsOf<typeof optionTable> {}
 type Checked = CheckedOptionsOf<typeof optionTable>
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** The webhooks of fastify-users, in process. */
-    webhooks: Webhooks
-  }
-}
 
 /** @throws Error if there are no users to listen to, or they keep no events */
 function requireMount (host: FastifyInstance, { users, decoratorName }: Checked): Mount {

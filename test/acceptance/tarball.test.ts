@@ -130,14 +130,16 @@ test('a project with every peer dependency', async (t) => {
       /^The schema is at version \d+ now\.$/m
     )
   })
-  await t.test('a host with its own app.users imports only the plugin', async (t) => {
+  await t.test('a host with its own app.users and app.webhooks imports only the plugins', async (t) => {
     await node(ownUsers, join('built', 'host.js'))
-    await writeFile(join(ownUsers, 'both.ts'), "import 'fastify-users'\nimport './host.ts'\n")
-    await t.rejects(
-      compile(cwd, ownUsers, 'typescript-7', ['both.ts'], { allowImportingTsExtensions: true }),
-      /TS2717/,
-      'the main entry declares app.users'
-    )
+    for (const name of ['fastify-users', 'fastify-users/webhooks']) {
+      await writeFile(join(ownUsers, 'both.ts'), `import '${name}'\nimport './host.ts'\n`)
+      await t.rejects(
+        compile(cwd, ownUsers, 'typescript-7', ['both.ts'], { allowImportingTsExtensions: true }),
+        /TS2717/,
+        `${name} declares its decorator`
+      )
+    }
   })
 })
 

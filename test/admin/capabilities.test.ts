@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { test } from 'tap'
 import { admin } from '../../lib/admin-plugin.ts'
-import { webhooks } from '../../lib/webhooks-plugin.ts'
+import { webhooks } from '../../lib/webhooks.ts'
 import { ALL_SCOPES, testApp } from '../helpers/app.ts'
 
 test('says what a caller can do: a stored key, a static one, one of the host', async (t) => {

@@ -2,7 +2,7 @@
 import Fastify from 'fastify'
 import { test } from 'tap'
 import users from '../../lib/index.ts'
-import { webhooks } from '../../lib/webhooks-plugin.ts'
+import { webhooks } from '../../lib/webhooks.ts'
 import { databases, run } from '../helpers/cli.ts'
 import { until } from '../helpers/until.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'

@@ -1,7 +1,7 @@
 // Contract §14: events reach receivers, on every store.
 import { test, type Test } from 'tap'
 import type { LoggedEvent } from '../../lib/index.ts'
-import { webhooks } from '../../lib/webhooks-plugin.ts'
+import { webhooks } from '../../lib/webhooks.ts'
 import { testApp, type TestAppOptions } from '../helpers/app.ts'
 import { stores } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
