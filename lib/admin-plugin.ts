@@ -5,14 +5,11 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
 import { relativePath } from './admin/relative-path.ts'
 import { english, type Texts } from './admin/texts.ts'
-import {
-  type CheckedOptionsOf, converted, defaulted, optional, type OptionsOf, readOptions
-} from './core/option-table.ts'
+import { converted, defaulted, optional, type OptionsOf, readOptions } from './core/option-table.ts'
 import { Type } from './core/typebox.ts'
 import { capabilitiesRoute } from './http/capabilities-route.ts'
 import { servedFile, serveFile } from './http/static-files.ts'
-import type { Users } from './in-process.ts'
-import { type Mount, mountOf } from './mounts.ts'
+import { requireMount } from './mounts.ts'
 import { CLOSED } from './option-schemas.ts'
 
 const HTML = 'text/html; charset=utf-8'
@@ -82,7 +79,6 @@ const optionTable = {
 
 /** The options of the administration page. */
 export interface AdminOptions extends OptionsOf<typeof optionTable> {}
-type Checked = CheckedOptionsOf<typeof optionTable>
 
 /** What the page reads before anybody signs in. */
 export interface PageSettings {
@@ -92,16 +88,6 @@ export interface PageSettings {
   language: string
   direction: 'ltr' | 'rtl'
   texts: Texts
-}
-
-/** @throws Error if there are no users to show */
-function requireMount (host: FastifyInstance, { users }: Checked): Mount {
-  const found: Users | undefined = host.hasDecorator(users) ? host.getDecorator(users) : undefined
-  const mount = found === undefined ? undefined : mountOf(found)
-  if (mount === undefined) {
-    throw new Error(`fastify-users/admin: register fastify-users first: there is no app.${users}`)
-  }
-  return mount
 }
 
 /** Says which texts the page does not have. They are no error: a version that renames one must not end the start. */
@@ -122,7 +108,7 @@ async function readPage (): Promise<Record<'html' | 'script' | 'style', string>>
 const plugin: FastifyPluginAsync<AdminOptions> = async (host, given) => {
   const options = readOptions('fastify-users/admin', optionTable, given)
   warnOfUnknown(given.texts ?? {}, host)
-  const mount = requireMount(host, options)
+  const mount = requireMount(host, 'fastify-users/admin', options.users)
   if (!mount.hasCapabilities) {
     mount.hasCapabilities = true
     await mount.addRoutes(host, (scope, settings) => capabilitiesRoute(scope, mount.offer, settings))

@@ -37,7 +37,16 @@ export function keepMount (users: Users, mount: Mount): void {
   mounts.set(users, mount)
 }
 
-/** The mount behind an `app.users`; undefined for anything else. */
-export function mountOf (users: Users): Mount | undefined {
-  return mounts.get(users)
+/**
+ * The mount behind the decorator that a plugin on top of it names by its option `users`.
+ * @throws Error if there is none, or it is no `app.users` of this copy of the package
+ */
+export function requireMount (host: FastifyInstance, plugin: string, users: string): Mount {
+  if (!host.hasDecorator(users)) {
+    throw new Error(`${plugin}: register fastify-users first: there is no app.${users}`)
+  }
+  const mount = mounts.get(host.getDecorator(users))
+  if (mount !== undefined) return mount
+  throw new Error(`${plugin}: app.${users} is your own, or of another copy of fastify-users (npm ls fastify-users ` +
+    'shows them): import both plugins from the same copy, and name its decorator by the option users')
 }

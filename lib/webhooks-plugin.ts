@@ -1,14 +1,13 @@
 import type { LookupFunction } from 'node:net'
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
-import {
-  type CheckedOptionsOf, defaulted, type Option, optional, type OptionsOf, readOptions
-} from './core/option-table.ts'
+import { defaulted, type Option, optional, type OptionsOf, readOptions } from './core/option-table.ts'
+import { missingFromWebhooks } from './core/storage-rules.ts'
+import type { EventLog, WebhookStore } from './core/storage.ts'
 import { fromStorage } from './core/storage-errors.ts'
 import { Type } from './core/typebox.ts'
 import { webhookRoutes } from './http/webhook-routes.ts'
-import type { Users } from './in-process.ts'
-import { type Mount, mountOf } from './mounts.ts'
+import { type Mount, requireMount } from './mounts.ts'
 import { flag, method } from './option-schemas.ts'
 import { isNetwork, type Network, parseNetwork } from './webhooks/addresses.ts'
 import { createDeliver } from './webhooks/deliver.ts'
@@ -60,29 +59,29 @@ const optionTable = {
 
 /** The options of webhooks. */
 export interface WebhooksOptions extends OptionsOf<typeof optionTable> {}
-type Checked = CheckedOptionsOf<typeof optionTable>
 
-/** @throws Error if there are no users to listen to, or they keep no events */
-function requireMount (host: FastifyInstance, { users, decoratorName }: Checked): Mount {
-  const found: Users | undefined = host.hasDecorator(users) ? host.getDecorator(users) : undefined
-  const mount = found === undefined ? undefined : mountOf(found)
-  if (mount === undefined) {
-    throw new Error(`fastify-users/webhooks: register fastify-users first: there is no app.${users}`)
-  }
-  if (mount.eventLog === null) throw new Error('fastify-users/webhooks: fastify-users needs the option eventLog')
-  if (host.hasDecorator(decoratorName)) {
-    const mend = 'set another name with the option decoratorName'
-    throw new Error(`fastify-users/webhooks: app.${decoratorName} exists already: ${mend}`)
-  }
-  return mount
+const NAME = 'fastify-users/webhooks'
+
+/** @throws Error if the mount keeps no events, or its storage no webhooks */
+function requireStore ({ eventLog, storage }: Mount): { log: EventLog, store: WebhookStore } {
+  if (eventLog === null) throw new Error(`${NAME}: fastify-users needs the option eventLog`)
+  const { name, eventLog: log, webhooks: store } = storage
+  if (store === undefined || log === undefined) throw new Error(`${NAME}: ${name} keeps no webhooks`)
+  const lacks = missingFromWebhooks(store)
+  if (lacks.length > 0) throw new Error(`${NAME}: the webhooks of the storage ${name} lack ${lacks.join(', ')}`)
+  return { log, store }
 }
 
 const plugin: FastifyPluginAsync<WebhooksOptions> = async (host, given) => {
-  const options = readOptions('fastify-users/webhooks', optionTable, given)
-  const mount = requireMount(host, options)
-  const { storage: { name, eventLog: log, webhooks: store }, pageSize, present } = mount
-  if (store === undefined || log === undefined) throw new Error(`fastify-users/webhooks: ${name} keeps no webhooks`)
+  const options = readOptions(NAME, optionTable, given)
+  const mount = requireMount(host, NAME, options.users)
+  const { log, store } = requireStore(mount)
+  if (host.hasDecorator(options.decoratorName)) {
+    const mend = 'set another name with the option decoratorName'
+    throw new Error(`${NAME}: app.${options.decoratorName} exists already: ${mend}`)
+  }
 
+  const { pageSize, present } = mount
   const { allowHttp, allowedNetworks, lookup } = options
   const targets = createTargets({ allowHttp, allowedNetworks, lookup })
   const deliver = createDeliver(store, createSend(targets), present)

@@ -50,6 +50,12 @@ export function missingFrom (candidate: unknown): string[] {
   ]
 }
 
+/** The methods that the webhooks of a store lack. */
+export function missingFromWebhooks (store: object): string[] {
+  const members: Record<string, unknown> = Object(store)
+  return WEBHOOK_METHODS.filter((name) => typeof members[name] !== 'function')
+}
+
 /** The names that a filterable field may have: they become parts of SQL text and of index names. */
 export const FILTERABLE = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/
 

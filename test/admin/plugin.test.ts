@@ -175,6 +175,14 @@ test('refuses wrong options, and a host without users', async (t) => {
   }
   await refused({}, 'fastify-users/admin: register fastify-users first: there is no app.users', false)
   await refused({ users: 'people' }, 'fastify-users/admin: register fastify-users first: there is no app.people')
+  // Of another copy of the package, or the host's own: this copy knows neither.
+  const app = Fastify()
+  t.teardown(() => app.close())
+  app.decorate('users', untyped({}))
+  await t.rejects(Promise.resolve(app.register(admin)), {
+    message: 'fastify-users/admin: app.users is your own, or of another copy of fastify-users (npm ls fastify-users ' +
+      'shows them): import both plugins from the same copy, and name its decorator by the option users'
+  })
   await refused({ prefix: 'admin' }, /prefix must be a path that begins with \//)
   for (const name of ['users.title', 'users.titel']) {
     await refused({ texts: { [name]: 5 } }, /texts must be an object of texts/)

@@ -200,6 +200,11 @@ test('what it needs', async (t) => {
   const { webhooks: _none, ...storage } = memory()
   const without = await testApp(t, { storage, eventLog: true })
   await t.rejects(async () => without.app.register(webhooks), /memory keeps no webhooks/)
+  const { insert, find, ...some } = Object(memory().webhooks)
+  const unfinished = await testApp(t, { storage: { ...storage, webhooks: { ...some, find: 1 } }, eventLog: true })
+  await t.rejects(async () => unfinished.app.register(webhooks), {
+    message: 'fastify-users/webhooks: the webhooks of the storage memory lack insert, find'
+  })
   const twice = await hooked(t)
   await t.rejects(async () => twice.app.register(webhooks), /app\.webhooks exists already/)
   const wrong = await testApp(t, { eventLog: true })
