@@ -1,4 +1,5 @@
 // Errors over HTTP: problem details, the formats of the host, and what the log shows of them.
+import createError from '@fastify/error'
 import { test } from 'tap'
 import { UsersError } from '../lib/core/errors.ts'
 import { errorTable } from '../lib/core/error-table.ts'
@@ -19,6 +20,22 @@ test('problem details have the members of RFC 9457, and the id of the request', 
     detail: 'There is no user with this id.',
     requestId: 'req-of-the-host'
   })
+})
+
+test('instanceof knows errors of another copy of the package, and classes that are derived', (t) => {
+  class OfAnotherCopy extends createError('FASTIFY_USERS', '%s') {}
+  class Mine extends UsersError {}
+  class Closer extends Mine {}
+  const isOne = (value: unknown) => [UsersError, Mine, Closer].map((type) => value instanceof type)
+  t.strictSame(isOne(new UsersError('internal')), [true, false, false])
+  t.strictSame(isOne(new OfAnotherCopy('x')), [true, false, false])
+  t.strictSame(isOne(new Mine('internal')), [true, true, false])
+  t.strictSame(isOne(new Closer('internal')), [true, true, true])
+  for (const other of [new Error('x'), { code: 'FASTIFY_USERS' }, null, undefined, 'x']) {
+    t.strictSame(isOne(other), [false, false, false])
+  }
+  t.ok(new UsersError('internal') instanceof Error)
+  t.end()
 })
 
 test('errorFormat `fastify` passes our errors to the error handler of the host', async (t) => {

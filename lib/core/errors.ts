@@ -13,7 +13,7 @@ export interface UsersErrorDetails {
   cause?: unknown
 }
 
-// The base class carries the family's name, so that instanceof works across copies of this package.
+// The base class carries the family's name, so that instanceof UsersError works across copies of this package.
 const FAMILY: string = 'FASTIFY_USERS'
 // The annotation keeps the base package's namespace, which bundler resolution does not find, out of the published
 // types.
@@ -29,6 +29,13 @@ export class UsersError extends BaseError {
   declare readonly title: string
   declare readonly errors?: readonly Fault[]
   declare readonly headers?: Readonly<Record<string, string>>
+
+  // The base class's own is inherited: every UsersError would be an instance of each class that a host derives.
+  static override [Symbol.hasInstance] (value: unknown): boolean {
+    return this === UsersError
+      ? value instanceof BaseError
+      : Reflect.apply(Function.prototype[Symbol.hasInstance], this, [value])
+  }
 
   constructor (code: ErrorCode, details: UsersErrorDetails = {}) {
     const row = errorTable[code]
