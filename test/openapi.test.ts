@@ -119,7 +119,12 @@ test('keeps what the host describes itself, and openapi: false adds nothing', as
   }
   const { description } = await describe(t, { openapi: host, before })
   t.strictSame(description.tags, host.tags)
-  t.strictSame(description.components.securitySchemes, host.components.securitySchemes)
+  const { usersApiKey2, ...others } = Object(description.components.securitySchemes)
+  t.strictSame(others, host.components.securitySchemes)
+  t.match(usersApiKey2, { type: 'http', scheme: 'bearer' })
+  for (const { path, operation } of operationsOf(description)) {
+    if (path !== '/own') t.strictSame(operation.security, [{ usersApiKey2: [] }])
+  }
   t.strictSame(description.components.schemas['User'], { type: 'boolean' })
   t.ok(description.paths['/own'])
   const hidden = await describe(t, { before, mounts: [{ openapi: false, apiKeyRoutes: true }] })
@@ -155,6 +160,28 @@ test('a schema of the host’s with a name like one of ours stays, and ours have
   t.ok(Object.hasOwn(description.components.schemas, 'users3.User'))
   t.equal(description.paths['/v1/users']?.['post']?.operationId, 'createUser_users3')
   t.notMatch(text, '#/components/schemas/users.')
+})
+
+test('a route of the host’s keeps its operationId, and ours have others', async (t) => {
+  const route = (app: FastifyInstance, operationId: string) =>
+    app.get(`/${operationId}`, { schema: { operationId } }, async () => '')
+  const cases: Array<[before: string[], after: string[], ours: string]> = [
+    [['mine'], ['other'], 'listUsers'],
+    [['getUser'], [], 'listUsers_users2'],
+    [[], ['getUser'], 'listUsers_users2'],
+    [['getUser'], ['deleteUser_users2'], 'listUsers_users3']
+  ]
+  for (const [earlier, later, ours] of cases) {
+    const before = async (app: FastifyInstance) => {
+      for (const id of earlier) route(app, id)
+      await app.register(users, { prefix: '/v1', storage: memory(), migrate: true })
+      for (const id of later) route(app, id)
+    }
+    const { description } = await describe(t, { before, mounts: [] })
+    const ids = operationsOf(description).map(({ operation }) => operation.operationId)
+    t.equal(new Set(ids).size, ids.length)
+    for (const id of [...earlier, ...later, ours]) t.ok(ids.includes(id), id)
+  }
 })
 
 test('describes prefixes and decorators of any form', async (t) => {

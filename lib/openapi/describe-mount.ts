@@ -16,6 +16,12 @@ export function describeMount (host: FastifyInstance, openapi: boolean, settings
     if (!inTime && host.hasDecorator('swagger')) host.log.warn(`${OMITTED}: register it before them`)
   })
   const mend = "it is not OpenAPI 3.1; register it with { openapi: { openapi: '3.1.0' } }"
-  const describe = createDescribe(settings, () => host.log.warn(`${OMITTED}: ${mend}`))
+  // A description has the routes in their order, so ids of the host's later ones are noted here.
+  const later = new Set<string>()
+  host.addHook('onRoute', ({ schema }) => {
+    const { operationId }: Record<string, unknown> = Object(schema)
+    if (typeof operationId === 'string') later.add(operationId)
+  })
+  const describe = createDescribe(settings, later, () => host.log.warn(`${OMITTED}: ${mend}`))
   return (operation) => ({ ...describe(operation), fastifyUsersOperation: operation.operationId })
 }

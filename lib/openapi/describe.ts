@@ -31,6 +31,7 @@ export type Describe = (operation: Operation) => { swaggerTransform: Transform, 
 /** The description, as it is so far. */
 interface Described {
   openapi?: string
+  paths?: Readonly<Record<string, object | undefined>>
   webhooks?: Readonly<Record<string, unknown>>
   tags?: ReadonlyArray<{ name: string, description?: string }>
   components?: {
@@ -47,13 +48,26 @@ export const hidden: { swaggerTransform: Transform } = { swaggerTransform: hide 
 // The names of mounts in each description: mounts may be in contexts that do not know each other.
 const mountNames = new WeakMap<Described, Map<string, DescriptionSettings>>()
 
-/** The name of a mount in a description, after its decorator: that of no other mount, nor of schemas of the host's. */
-function mountNameIn (description: Described, settings: DescriptionSettings): string {
+/** The ids of a mount's operations and the ids of the host's routes that are added after it. */
+interface OperationIds { own: ReadonlySet<string>, later: ReadonlySet<string> }
+
+/** What the ids of a mount's operations end in. */
+const suffixOf = (mount: string): string => mount === 'users' ? '' : `_${mount}`
+
+/**
+ * The name of a mount in a description, after its decorator: that of no other mount, and one by which neither its
+ * components nor its operations have names of the host's.
+ */
+function mountNameIn (description: Described, settings: DescriptionSettings, { own, later }: OperationIds): string {
   const taken = mountNames.get(description) ?? new Map<string, DescriptionSettings>()
   mountNames.set(description, taken)
   const isFree = (name: string): boolean => {
+    if (taken.has(name)) return taken.get(name) === settings
     const schemas = Object.keys({ ...description.components?.schemas })
-    return taken.has(name) ? taken.get(name) === settings : !schemas.some((each) => each.startsWith(`${name}.`))
+    const earlier = Object.values({ ...description.paths }).flatMap((path) => Object.values({ ...path }))
+    const ids = new Set([...later, ...earlier.map((operation) => Object(operation).operationId)])
+    const hasId = [...own].some((id) => ids.has(`${id}${suffixOf(name)}`))
+    return !hasId && !schemas.some((each) => each.startsWith(`${name}.`))
   }
   // Only characters that names of components may have; and @fastify/swagger replaces one word in references.
   const base = settings.decoratorName.replace(/[^A-Za-z0-9_]/g, '_').replaceAll('definitions', 'defs')
@@ -78,14 +92,20 @@ function parametersIn (url: string): string[] {
   return names
 }
 
-/** Adds what an operation refers to. A scheme or tag of the host's with the same name stays. */
+/** Adds our security scheme, and returns its name: one that no other scheme of the host's has. */
+function addScheme (description: Described): string {
+  const { securitySchemes = {} } = { ...description.components }
+  const isFree = (name: string): boolean => !Object.hasOwn(securitySchemes, name) || securitySchemes[name] === SCHEME
+  let name = SECURITY_SCHEME
+  for (let n = 2; !isFree(name); n++) name = `${SECURITY_SCHEME}${n}`
+  description.components = { ...description.components, securitySchemes: { [name]: SCHEME, ...securitySchemes } }
+  return name
+}
+
+/** Adds what an operation refers to. A tag of the host's with the same name stays. */
 function addReferenced (description: Described, { tag }: Operation, own: Readonly<Record<string, unknown>>): void {
-  const { schemas = {}, securitySchemes = {} } = { ...description.components }
-  description.components = {
-    ...description.components,
-    schemas: { ...schemas, ...own },
-    securitySchemes: { [SECURITY_SCHEME]: SCHEME, ...securitySchemes }
-  }
+  const { schemas = {} } = { ...description.components }
+  description.components = { ...description.components, schemas: { ...schemas, ...own } }
   const { tags = [] } = description
   if (!tags.some(({ name }) => name === tag)) description.tags = [...tags, { name: tag, description: TAGS[tag] }]
 }
@@ -104,29 +124,37 @@ function isSupported (description: Described | undefined): description is Descri
 
 /**
  * Makes the description of operations: a member of a route's `config` that only `@fastify/swagger` reads. Routes have
- * no `schema`, so that the host's compilers and shared schemas do not affect ours. `onUnsupported` is called, once,
- * for a description before OpenAPI 3.1.
+ * no `schema`, so that the host's compilers and shared schemas do not affect ours. `later`: the ids of the host's
+ * routes that are added after ours. `onUnsupported` is called, once, for a description before OpenAPI 3.1.
  */
-export function createDescribe (settings: DescriptionSettings, onUnsupported: () => void): Describe {
+export function createDescribe (
+  settings: DescriptionSettings,
+  later: ReadonlySet<string>,
+  onUnsupported: () => void
+): Describe {
   const components = componentsFor(settings.pageSize, describeFields(settings.fields))
+  const own = new Set<string>()
   let warned = false
-  return (operation) => ({
-    swaggerTransform: ({ url, openapiObject }) => {
-      if (!isSupported(openapiObject)) {
-        if (!warned) onUnsupported()
-        warned = true
-        return hide({ url })
-      }
-      const mount = mountNameIn(openapiObject, settings)
-      const suffix = mount === 'users' ? '' : `_${mount}`
-      const operationId = `${operation.operationId}${suffix}`
-      const schema = schemaOf({ ...operation, operationId }, parametersIn(url), settings)
-      const requests = operation.tag === 'webhooks' ? webhookRequests(suffix) : {}
-      addWebhooks(openapiObject, requests, mount)
-      const names = referencedNames(requests, components, referencedNames(schema, components))
-      const own = [...names].map((name) => [`${mount}.${name}`, withReferences(components[name], mount)] as const)
-      addReferenced(openapiObject, operation, Object.fromEntries(own))
-      return { url, schema: { ...Object(withReferences(schema, mount)), security: [{ [SECURITY_SCHEME]: [] }] } }
+  const transformOf = (operation: Operation): Transform => ({ url, openapiObject }) => {
+    if (!isSupported(openapiObject)) {
+      if (!warned) onUnsupported()
+      warned = true
+      return hide({ url })
     }
-  })
+    const mount = mountNameIn(openapiObject, settings, { own, later })
+    const suffix = suffixOf(mount)
+    const operationId = `${operation.operationId}${suffix}`
+    const schema = schemaOf({ ...operation, operationId }, parametersIn(url), settings)
+    const requests = operation.tag === 'webhooks' ? webhookRequests(suffix) : {}
+    addWebhooks(openapiObject, requests, mount)
+    const names = referencedNames(requests, components, referencedNames(schema, components))
+    const named = [...names].map((name) => [`${mount}.${name}`, withReferences(components[name], mount)] as const)
+    addReferenced(openapiObject, operation, Object.fromEntries(named))
+    const security = [{ [addScheme(openapiObject)]: [] }]
+    return { url, schema: { ...Object(withReferences(schema, mount)), security } }
+  }
+  return (operation) => {
+    own.add(operation.operationId)
+    return { swaggerTransform: transformOf(operation) }
+  }
 }
