@@ -153,7 +153,8 @@ export const optionTable = {
   /**
    * Members of your own that users have beside `name` and `email`, as a JSON Schema: `Type.Object({ plan:
    * Type.String() })` of `typebox` 1 or `@sinclair/typebox` 0.34, or a plain one. For the types of `app.users`:
-   * `declare module 'fastify-users' { interface UserFields extends Static<typeof fields> {} }`.
+   * `declare module 'fastify-users' { interface UserFields extends Static<typeof fields> {} }`, or `declare module
+   * 'fastify-users/plugin'` if that is what you import.
    */
   fields: optional<FieldsJsonSchema>({
     schema: Type.Object({ type: Type.Literal('object'), properties: Type.Record(Type.String(), Type.Object({})) }),

@@ -2,7 +2,8 @@ import type { UserRecord } from '../core/storage.ts'
 
 /**
  * The types of the host's own fields, for `app.users`. Empty until the host declares them, once, by the schema of the
- * option `fields`: `declare module 'fastify-users' { interface UserFields extends Static<typeof fields> {} }`.
+ * option `fields`: `declare module 'fastify-users' { interface UserFields extends Static<typeof fields> {} }`, or
+ * `declare module 'fastify-users/plugin'` if that is what it imports.
  */
 export interface UserFields {}
 

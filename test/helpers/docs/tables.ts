@@ -26,7 +26,9 @@ interface Declared { required: boolean, read (given: undefined): unknown }
 function defaultOf (name: string, declared: Readonly<Record<string, Declared>>): string {
   const option = declared[name]
   if (option === undefined) return 'none'
-  return option.required ? 'required' : shown(option.read(undefined))
+  // What is off is null inside, and false for whoever gives it.
+  const value = option.read(undefined)
+  return option.required ? 'required' : shown(value === null ? false : value)
 }
 
 /** The rows of the plugin's options, from the docstrings and defaults of `lib/options.ts`. */
