@@ -81,7 +81,7 @@ export function knexBatches (
     const ids = writes.flatMap((write) => write.type === 'create' ? [] : [write.id])
     // One lock stands for many addresses: held to the end of a host's transaction, it would block unrelated batches.
     const addresses = joined ? [] : [...new Set(writes.flatMap(emailKeyOf).map(lockOf))].sort()
-    if (addresses.length > 0) await on(lockNames, [addresses.map((name) => `${names.lock} ${name}`)])
+    if (addresses.length > 0) await on(lockNames(names), [addresses])
     if (ids.length > 0) await on(lockUsers, [ids])
   }
 

@@ -22,6 +22,9 @@ const WRITE_MS = 50
 // Connections that writes which wait for locks leave to reads and to groups of writes.
 const LEFT_FREE = 3
 
+// What exclusive transactions wait for in the queue; no id.
+const EXCLUSIVE = 'exclusive'
+
 /** A queue for all connections of a pool but a few, and for half of a small pool. */
 function writeQueueOf (connections: number): WriteQueue {
   return createWriteQueue(Math.max(1, Math.floor(connections / 2), connections - LEFT_FREE))
@@ -165,13 +168,13 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
       const all = inTransaction(async (on) => {
         if (noTimeout) await lift(on)
         else if (bounded) await setLimit(on)
-        if (exclusive && exclusiveLock !== null) await on(exclusiveLock, [names.lock])
+        if (exclusive && exclusiveLock !== null) await on(exclusiveLock(names))
         return work(on)
       })
       // Whoever waits for a migration waits as long as it takes.
       if (noTimeout) return repeat(all, { extraMs: Infinity })
       const extraMs = writes * WRITE_MS
-      return queued(exclusive ? names.lock : waitsFor, since, () => repeat(all, { since, extraMs }))
+      return queued(exclusive ? EXCLUSIVE : waitsFor, since, () => repeat(all, { since, extraMs }))
     },
     snapshot (work, { begin = beginSnapshotWrite, signal } = {}) {
       const all = inTransaction(async (on) => {

@@ -76,7 +76,7 @@ export function joinTransaction (
       ? withSavepoint((query) => query(sql, params))
       : next(() => send(sql, params)),
     transaction: (work, { exclusive = false } = {}) => withSavepoint(async (query) => {
-      if (exclusive && exclusiveLock !== null) await query(exclusiveLock, [names.lock])
+      if (exclusive && exclusiveLock !== null) await query(exclusiveLock(names))
       return work(query)
     })
   }

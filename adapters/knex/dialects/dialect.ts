@@ -46,10 +46,13 @@ export interface TransactionSql {
    * without a write-ahead log; null: always.
    */
   readsApart: string | null
-  /** Locks out other processes by a name, its one value; null if `begin` does. */
-  exclusiveLock: string | null
-  /** Locks out other transactions by each name of a list, its one value, in its order; null if `begin` does. */
-  lockNames: string | null
+  /** Locks out other processes that use these tables; null if `begin` does. */
+  exclusiveLock: ((names: Names) => string) | null
+  /**
+   * Locks out other transactions on these tables by each name of a list, its one value, in its order; null if `begin`
+   * does.
+   */
+  lockNames: ((names: Names) => string) | null
   /** Limits the server's time for each statement in the rest of the transaction; null if there is no server. */
   statementTimeout: ((ms: number) => string) | null
   /** Lifts the server's limits on statements and locks for the rest of the transaction; null if there is no server. */

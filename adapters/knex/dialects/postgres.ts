@@ -1,4 +1,5 @@
 import { pgDriver } from '../drivers/pg.ts'
+import type { Names } from '../tables/names.ts'
 import type { Dialect } from './dialect.ts'
 import { postgresCountedPages } from './postgres-counted-pages.ts'
 import { postgresEvents } from './postgres-events.ts'
@@ -8,9 +9,20 @@ import { LOCK_WAIT_MS } from './waits.ts'
 
 const LOCK_TIMEOUT_MS = 2000
 
-/** Locks a name of this schema until the end of the transaction. */
-const lockBy = (name: string): string => 'pg_advisory_xact_lock(hashtextextended(' +
-  `'fastify-users.' || coalesce(current_schema(), '') || '.' || ${name}, 0))`
+/**
+ * The name by which processes on the same tables exclude each other, whether options or search paths say where these
+ * are: the schema that they are in, or will be in, and the prefix. Every version of the package needs the same name.
+ */
+function installation ({ schema, migrations, bare }: Names): string {
+  // Not by a query of pg_class: that would be locked until the end, and a lock that is held already does not make
+  // PostgreSQL see what others have committed meanwhile.
+  const found = `(pg_identify_object('pg_catalog.pg_class'::regclass, to_regclass('${migrations}'), 0)).schema`
+  const where = schema === null ? `coalesce(${found}, quote_ident(current_schema()), '')` : `quote_ident('${schema}')`
+  return `'fastify-users.' || ${where} || '.${bare('')}'`
+}
+
+/** Locks a name until the end of the transaction. */
+const lockBy = (name: string): string => `pg_advisory_xact_lock(hashtextextended(${name}, 0))`
 
 export const postgresDialect: Dialect = {
   ...pgDriver,
@@ -55,8 +67,8 @@ export const postgresDialect: Dialect = {
     readForLong: "SELECT set_config(name, '0', true) FROM pg_settings WHERE name IN " +
       "('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')",
     readsApart: null,
-    exclusiveLock: `SELECT ${lockBy('$1')}`,
-    lockNames: `SELECT ${lockBy('name')} FROM unnest($1::text[]) AS name`,
+    exclusiveLock: (names) => `SELECT ${lockBy(installation(names))}`,
+    lockNames: (names) => `SELECT ${lockBy(`${installation(names)} || ' ' || name`)} FROM unnest($1::text[]) AS name`,
     statementTimeout: (ms) => `SET LOCAL statement_timeout = ${ms}`,
     // Not by set_config: the first SELECT of a transaction takes its snapshot, and that must be taken behind its locks.
     liftTimeouts: 'SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0'

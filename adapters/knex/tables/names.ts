@@ -63,8 +63,6 @@ export interface Names {
   bareUsers: string
   /** The bare name of the unique constraint on e-mail keys. */
   emailUnique: string
-  /** Identifies this installation among others in the database, beside the current schema. */
-  lock: string
   /** A quoted name for a constraint, an index, a trigger or a function: these are never qualified. */
   quoted (name: string): string
   /** The same without quotes. */
@@ -100,7 +98,6 @@ export function namesOf (options: NamingOptions, hasSchemas: boolean): Names {
     bareMigrations: bare('migrations'),
     bareUsers: bare('users'),
     emailUnique: bare('users_email_unique'),
-    lock: `${schema ?? ''}.${tablePrefix}`,
     quoted,
     bare
   }

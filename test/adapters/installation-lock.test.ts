@@ -1,0 +1,101 @@
+// Processes on the same tables exclude each other, however each of them says where the tables are.
+import { test, type Test } from 'tap'
+import type { KnexStorage } from '../../adapters/knex/index.ts'
+import { postgres } from '../../adapters/postgres.ts'
+import { apiKeyOf, timeOf } from '../../adapters/testing/values.ts'
+import { pgUrlWith } from '../helpers/postgres.ts'
+import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
+
+const ROUNDS = 3
+const KEYS_OF_EACH = 4
+const POOLS_OF_EACH = 4
+const ADMIN = ['keys:read', 'keys:write']
+
+interface Case {
+  name: string
+  /** Two ways to open the same tables, with names of this test's. */
+  open: (names: { schema: string, other: string, tablePrefix: string }) => Array<() => KnexStorage>
+  /** False if an empty database means another schema to each of them. */
+  onEmpty: boolean
+}
+
+const withPath = (path: string) => pgUrlWith({ options: `-c search_path=${path}` })
+
+const cases: Case[] = [{
+  name: 'no schema, and schema public',
+  open: ({ tablePrefix }) => [
+    () => postgres({ connection: pgUrl(), tablePrefix }),
+    () => postgres({ connection: pgUrl(), tablePrefix, schema: 'public' })
+  ],
+  onEmpty: true
+}, {
+  name: 'direct, and through a pooler',
+  open: ({ tablePrefix }) => [
+    () => postgres({ connection: pgUrl(), tablePrefix }),
+    () => postgres({ connection: pgUrl(), tablePrefix, pooler: true })
+  ],
+  onEmpty: true
+}, {
+  name: 'one schema, and two search paths',
+  open: ({ schema, other }) => [
+    () => postgres({ connection: pgUrl(), schema }),
+    () => postgres({ connection: withPath(`${other},${schema}`), schema })
+  ],
+  onEmpty: true
+}, {
+  name: 'a schema, and a search path that begins with it',
+  open: ({ schema }) => [
+    () => postgres({ connection: pgUrl(), schema }),
+    () => postgres({ connection: withPath(`${schema},public`) })
+  ],
+  onEmpty: true
+}, {
+  name: 'a schema, and a search path in which another one comes first',
+  open: ({ schema, other }) => [
+    () => postgres({ connection: pgUrl(), schema }),
+    () => postgres({ connection: withPath(`${other},${schema}`) })
+  ],
+  onEmpty: false
+}]
+
+async function openersOf (t: Test, { open }: Case): Promise<Array<() => KnexStorage>> {
+  const [schema, other] = [temporarySchema(t), temporarySchema(t)]
+  await sql(`create schema "${schema}"; create schema "${other}"`)
+  return open({ schema, other, tablePrefix: `${schema}_` })
+}
+
+for (const each of cases) {
+  test(`${each.name}: one first key is made, and one admin key stays`, async (t) => {
+    const [first, second] = await openersOf(t, each)
+    if (first === undefined || second === undefined) throw new Error('no storages')
+    const storages = [first(), second()]
+    for (const storage of storages) t.teardown(() => storage.close())
+    const several = Array.from({ length: KEYS_OF_EACH }, () => storages).flat()
+      .map((storage, i) => ({ storage, key: apiKeyOf(i, { scopes: ADMIN }) }))
+    for (let round = 0; round < ROUNDS; round++) {
+      await storages[0]?.migrate()
+      const made = await Promise.all(several.map(({ storage, key }) => storage.createApiKey(key, { onlyFirst: true })))
+      t.equal(made.filter(Boolean).length, 1)
+      const others = several.filter((_, i) => made[i] === false)
+      for (const { storage, key } of others) await storage.createApiKey(key, { onlyFirst: false })
+      const revoked = await Promise.allSettled(several.map(({ storage, key }) =>
+        storage.revokeApiKey(key.id, timeOf(1), { keepOneWith: ADMIN })))
+      const refused = revoked.filter((result) => result.status === 'rejected').map(({ reason }) => reason.code)
+      t.strictSame(refused, ['last_admin_key'])
+      await storages[0]?.rollback(0)
+    }
+  })
+
+  if (each.onEmpty) {
+    test(`${each.name}: many migrate an empty database concurrently`, async (t) => {
+      const openers = await openersOf(t, each)
+      const storages = Array.from({ length: POOLS_OF_EACH }, () => openers.map((open) => open())).flat()
+      for (const storage of storages) t.teardown(() => storage.close())
+      for (let round = 0; round < ROUNDS; round++) {
+        await Promise.all(storages.map((storage) => storage.migrate()))
+        await Promise.all(storages.map((storage) => storage.check()))
+        await Promise.all(storages.map((storage) => storage.rollback(0)))
+      }
+    })
+  }
+}
