@@ -62,6 +62,23 @@ test('everything of ours begins with the prefix', async (t) => {
   t.strictSame(names.filter((name) => !name.startsWith('people_')), [])
 })
 
+test('with the longest prefix PostgreSQL cuts no name of ours', async (t) => {
+  const [schema, printed] = [temporarySchema(t), temporarySchema(t)]
+  const tablePrefix = 'p'.repeat(36)
+  const requirements = { unique: ['accountNumber', 'u'.repeat(63)], filterable: ['subscriptionPlan', 'f'.repeat(63)] }
+  const names = migrationsSql('pg', { schema: printed, tablePrefix, ...requirements }).match(/p{36}\w+/g) ?? []
+  t.ok(names.length > 40)
+  t.strictSame(names.filter((name) => name.length > 63), [])
+  const storage = postgres({ connection: pgUrl(), schema, tablePrefix })
+  t.teardown(() => storage.close())
+  await storage.migrate(requirements)
+  await t.resolves(storage.check(requirements))
+  const [first, second] = [1, 2].map((n) => userOf(n, { fields: { accountNumber: 7 } }))
+  if (first === undefined || second === undefined) throw new Error('no users')
+  await storage.createUser(first, keysOf(first), null)
+  await t.rejects(storage.createUser(second, keysOf(second), null), { code: 'field_taken', field: 'accountNumber' })
+})
+
 /** A migration of the host's, of a table with the name `users`. */
 const migrationSource: Knex.MigrationSource<string> = {
   getMigrations: async () => ['001_users'],

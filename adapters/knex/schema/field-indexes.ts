@@ -10,6 +10,9 @@ import { type Names, UNIQUE_INDEX } from '../tables/names.ts'
 // shorter.
 const INDEXED_LENGTH = 256
 
+// With this much of the field in it, a name has the 63 bytes that PostgreSQL keeps, or fewer.
+const READABLE_LENGTH = 11
+
 /** A condition in SQL, with `?` for each of its values. */
 export interface Condition {
   sql: string
@@ -32,7 +35,7 @@ function memberOf (dialect: Dialect, field: string): string {
 function indexName ({ bare }: Names, start: string, field: string): string {
   requireFilterable(field)
   const digest = createHash('sha256').update(field).digest('hex').slice(0, 8)
-  return bare(`${start}${field.slice(0, 12).toLowerCase()}_${digest}`)
+  return bare(`${start}${field.slice(0, READABLE_LENGTH).toLowerCase()}_${digest}`)
 }
 
 /** Runs a write of these fields. If one of them is taken, the error names it: the database knows only its index. */
