@@ -42,12 +42,20 @@ export async function migrate (
   await output.line(lines.join('\n'))
 }
 
-/** Shows the migrations to apply. @throws Refusal if there are any, StorageError */
+/** True if the tables are so new that this code can't work with them. */
+function isTooNew ({ latest, compatibleFrom }: SchemaReport): boolean {
+  return compatibleFrom > latest
+}
+
+/** Shows the migrations to apply. @throws Refusal if there are any, or the tables are too new; StorageError */
 export async function migrationStatus (storage: KnexStorage, output: Output): Promise<void> {
-  const { version, latest, pending } = await storage.inspect()
-  if (output.json) await output.value({ version, latest, pending })
-  else await output.line(`version ${version} of ${latest}${pending.map((name) => `\npending: ${name}`).join('')}`)
-  if (version > latest) throw new Refusal('The tables are newer than this code: install a newer fastify-users.')
+  const schema = await storage.inspect()
+  const { version, latest, compatibleFrom, pending } = schema
+  const remark = version > latest && !isTooNew(schema) ? ', which this code works with' : ''
+  const lines = [`version ${version} of ${latest}${remark}`, ...pending.map((name) => `pending: ${name}`)]
+  if (output.json) await output.value({ version, latest, compatibleFrom, pending })
+  else await output.line(lines.join('\n'))
+  if (isTooNew(schema)) throw new Refusal('The tables are newer than this code: install a newer fastify-users.')
   if (pending.length > 0) throw new Refusal('Apply them: fastify-users migrate')
 }
 
@@ -72,10 +80,11 @@ export async function rollback (storage: KnexStorage, output: Output, { to, yes 
   else await output.line(`The schema is at version ${version} now.`)
 }
 
-function problemsIn ({ version, latest, pending, missing, unindexed, notUnique }: SchemaReport): string[] {
+function problemsIn (schema: SchemaReport): string[] {
+  const { version, latest, pending, missing, unindexed, notUnique } = schema
   const at = `the tables are at version ${version}`
   return [
-    ...(version > latest ? [`${at}, this code knows ${latest}: install a newer fastify-users`] : []),
+    ...(isTooNew(schema) ? [`${at}, this code knows ${latest}: install a newer fastify-users`] : []),
     ...(pending.length > 0 ? [`${at} of ${latest}: run fastify-users migrate`] : []),
     ...missing.map((name) => `${name} is missing or not in force: create it again with the statement that ` +
       'migrationsSql() prints for it, then check again'),
@@ -113,9 +122,9 @@ export async function check (
   requirements: Required<SchemaRequirements>
 ): Promise<void> {
   const schema = await storage.inspect(requirements)
-  const isCurrent = schema.version === schema.latest
-  if (isCurrent && fix) await storage.rebuildCounts()
-  const counts = isCurrent ? await storage.verifyCounts() : null
+  const usable = schema.version >= schema.latest && !isTooNew(schema)
+  if (usable && fix) await storage.rebuildCounts()
+  const counts = usable ? await storage.verifyCounts() : null
   const problems = [...problemsIn(schema), ...problemsOfCounts(counts)]
   if (output.json) await output.value({ ...schema, counts, problems })
   else if (problems.length === 0 && counts !== null) {

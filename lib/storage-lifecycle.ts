@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Verifier } from './api-keys/verifier.ts'
+import { isStorageError } from './core/storage-error.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Membership } from './shared-storage.ts'
 
@@ -25,6 +26,11 @@ function pruneRegularly (host: FastifyInstance, options: CheckedOptions): NodeJS
   return setInterval(prune, PRUNE_MINUTES * 60 * 1000).unref()
 }
 
+/** Newer tables are another version's to migrate; whether this one works with them, the check says. */
+function throwUnlessNewer (error: unknown): void {
+  if (!isStorageError(error) || error.code !== 'schema_newer') throw error
+}
+
 /** Opens the storage for this mount. It is closed with the host of the last mount that it has in this process. */
 export async function openStorage (
   host: FastifyInstance,
@@ -40,7 +46,7 @@ export async function openStorage (
     if (membership.leave()) await storage.close()
   })
   try {
-    if (migrate) await storage.migrate({ filterable, unique })
+    if (migrate) await storage.migrate({ filterable, unique }).catch(throwUnlessNewer)
     await storage.check({ filterable, unique })
   } catch (error) {
     // Whoever catches it may never close this host.

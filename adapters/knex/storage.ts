@@ -34,7 +34,7 @@ export interface KnexStorage extends Storage, Migrator {
   /**
    * Counts all users again, after plain SQL that bypassed the triggers. Lists are right immediately, and slower until
    * it is done.
-   * @throws StorageError `unavailable`
+   * @throws StorageError `schema_behind`, `schema_newer`, `unavailable`
    */
   rebuildCounts (): Promise<void>
 }
@@ -58,12 +58,16 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
     snapshots: SnapshotReads | null,
     close: () => Promise<void>
   ): Omit<KnexStorage, 'eventLog' | 'webhooks'> {
+    const migrator = createMigrator(executor, names)
     return {
       name: executor.dialect.name,
       supports: { transactions: true, eventLog: true, batches: true },
-      ...createMigrator(executor, names),
+      ...migrator,
       verifyCounts: countsVerifier(pool, names),
-      rebuildCounts: compaction.rebuild,
+      async rebuildCounts () {
+        await migrator.check()
+        await compaction.rebuild()
+      },
       warnings: durabilityWarnings(executor),
       concurrency,
       connections: () => connectionsOf(knex),

@@ -35,8 +35,7 @@ test('indexes of fields come with migrate(), go with a rollback, and leave neigh
     await storage.rollback(LATEST)
     await t.resolves(storage.check(requirements))
     await storage.rollback(0)
-    const report = { version: LATEST, latest: LATEST, pending: [], missing: [], unindexed: [], notUnique: [] }
-    t.strictSame(await neighbour.inspect(requirements), report)
+    t.match(await neighbour.inspect(requirements), { version: LATEST, missing: [], unindexed: [], notUnique: [] })
     await storage.migrate()
     t.strictSame((await storage.inspect(requirements)).unindexed, requirements.filterable, 'they went with the table')
   }

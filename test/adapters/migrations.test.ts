@@ -17,7 +17,10 @@ import { pgBouncerUrl, pgUrl, sql, stores, temporaryDirectory, temporarySchema }
 const run = promisify(execFile)
 const START = join(import.meta.dirname, '..', 'helpers', 'start-once.mjs')
 const VERSIONS = migrations.map((_, i) => ({ version: i + 1 }))
-const NEWER = "(version, name, applied_at) values (99, 'later', '2026-01-01T00:00:00.000Z')"
+
+/** A row for tables of this version, which code of another version, and later code, works with. */
+const newer = (version: number, compatibleFrom: number): string =>
+  `(version, name, applied_at, compatible_from) values (${version}, 'x', '2026-01-01T00:00:00.000Z', ${compatibleFrom})`
 
 for (const { driver, skip } of sqliteDrivers) {
   test(`eight processes start concurrently on an empty database, SQLite with ${driver}`, { skip }, async (t) => {
@@ -62,7 +65,7 @@ test('a schema that is behind or newer is a clear error at registration', async 
     })
     await t.resolves(register(true))
     await t.resolves(register(false))
-    await alter(`insert into TABLE ${NEWER}`)
+    await alter(`insert into TABLE ${newer(99, LATEST + 1)}`)
     await t.rejects(register(false), {
       code: 'schema_newer',
       message: `the tables are at version 99, this code knows ${LATEST}: install a newer fastify-users`
@@ -70,6 +73,58 @@ test('a schema that is behind or newer is a clear error at registration', async 
     await t.rejects(register(true), { code: 'schema_newer' })
     await alter('delete from TABLE')
     await t.rejects(register(false), { code: 'schema_behind' }, 'without a recorded migration there is no schema')
+  }
+})
+
+test('newer tables that are compatible are worked with, and changed by newer code alone', async (t) => {
+  const filename = join(await temporaryDirectory(t), 'users.db')
+  const schema = temporarySchema(t)
+  const cases = [{
+    make: () => sqlite({ filename }),
+    alter: (statement: string) => inFile(filename, statement.replace('SCHEMA.', ''))
+  }, {
+    make: () => postgres({ connection: pgUrl(), schema }),
+    alter: (statement: string) => sql(statement.replace('SCHEMA', `"${schema}"`))
+  }]
+  for (const { make, alter } of cases) {
+    const running = Fastify()
+    t.teardown(() => running.close())
+    const storage = make()
+    await running.register(users, { storage, migrate: true })
+    await alter(`insert into SCHEMA.fastify_users_migrations ${newer(LATEST + 1, LATEST)}`)
+    for (const table of ['users', 'api_keys', 'idempotency_keys', 'events', 'webhooks', 'webhook_deliveries']) {
+      await alter(`alter table SCHEMA.fastify_users_${table} add column later text`)
+    }
+    for (const migrate of [false, true]) {
+      const started = Fastify()
+      t.teardown(() => started.close())
+      await started.register(users, { storage: make(), migrate })
+      await started.users.create({ name: 'A', email: `${migrate}@example.org` })
+    }
+    await storage.check()
+    await storage.rebuildCounts()
+    t.equal((await running.users.list()).meta.total, 2)
+    await alter('drop index SCHEMA.fastify_users_users_name_key')
+    t.strictSame(await storage.inspect({ unique: ['plan'] }), {
+      version: LATEST + 1,
+      latest: LATEST,
+      compatibleFrom: LATEST,
+      pending: [],
+      missing: [],
+      unindexed: [],
+      notUnique: ['plan']
+    }, 'what newer tables lack is not known, but for the indexes of fields')
+    for (const change of [() => storage.migrate(), () => storage.rollback(0)]) {
+      await t.rejects(change(), {
+        code: 'schema_newer',
+        message: `the tables are at version ${LATEST + 1}, this code knows ${LATEST}: install a newer fastify-users`
+      })
+    }
+    await alter(`insert into SCHEMA.fastify_users_migrations ${newer(LATEST + 2, LATEST + 2)}`)
+    await t.rejects(storage.check(), { code: 'schema_newer' })
+    await t.rejects(storage.rebuildCounts(), { code: 'schema_newer' })
+    await alter('delete from SCHEMA.fastify_users_migrations')
+    await t.rejects(storage.rebuildCounts(), { code: 'schema_behind' })
   }
 })
 
@@ -113,7 +168,7 @@ test('a rollback drops our tables, also if many processes ask for it, and nothin
       await storage.migrate()
       await t.resolves(storage.check())
     }
-    await run(`insert into "SCHEMA".fastify_users_migrations ${NEWER}`)
+    await run(`insert into "SCHEMA".fastify_users_migrations ${newer(99, LATEST + 1)}`)
     await t.rejects(storage.rollback(0), { code: 'schema_newer' })
     await run('delete from "SCHEMA".fastify_users_migrations where version = 99')
     await storage.rollback(0)

@@ -22,8 +22,7 @@ for (const { name, create } of databases) {
     const cli = (...given: string[]) => run([...given, ...args], { DATABASE_URL: url })
     const storage = open()
     t.teardown(() => storage.close())
-    const empty = { version: 0, latest: 1, pending: ['initial schema'], missing: [], unindexed: [], notUnique: [] }
-    t.strictSame(await storage.inspect(), empty)
+    t.match(await storage.inspect(), { version: 0, latest: 1, compatibleFrom: 0, pending: ['initial schema'] })
     await cli('migrate')
     t.strictSame(await cli('migrate'), { code: 0, out: 'The schema is at version 1 already.\n', err: '' })
     t.strictSame(await cli('migrate', 'status'), { code: 0, out: 'version 1 of 1\n', err: '' })
@@ -54,7 +53,7 @@ for (const { name, create } of databases) {
     })
     t.strictSame(await cli('migrate', 'status', '--json'), {
       code: 1,
-      out: '{"version":0,"latest":1,"pending":["initial schema"]}\n',
+      out: '{"version":0,"latest":1,"compatibleFrom":0,"pending":["initial schema"]}\n',
       err: 'Apply them: fastify-users migrate\n'
     })
     t.strictSame(await cli('keys', 'list'), {
@@ -68,7 +67,26 @@ for (const { name, create } of databases) {
       err: ''
     })
 
-    await execute(`INSERT INTO @fastify_users_migrations (version, name, applied_at) VALUES (99, 'later', ${MOMENT})`)
+    const newer = (version: number, compatibleFrom: number) => execute('INSERT INTO @fastify_users_migrations ' +
+      `(version, name, applied_at, compatible_from) VALUES (${version}, 'later', ${MOMENT}, ${compatibleFrom})`)
+    await newer(98, 1)
+    t.strictSame(await cli('migrate', 'status'), {
+      code: 0, out: 'version 98 of 1, which this code works with\n', err: ''
+    })
+    t.strictSame(await cli('migrate', 'status', '--json'), {
+      code: 0, out: '{"version":98,"latest":1,"compatibleFrom":1,"pending":[]}\n', err: ''
+    })
+    t.strictSame(await cli('check', '--fix'), {
+      code: 0, out: 'No problems: schema version 98, 0 users, every number right.\n', err: ''
+    })
+    t.strictSame(await cli('migrate'), {
+      code: 1, out: '', err: 'the tables are at version 98, this code knows 1: install a newer fastify-users\n'
+    })
+    t.strictSame(await cli('migrate', 'rollback', '--to', '1', '--yes'), {
+      code: 1, out: '', err: 'The tables are newer than this code: use the fastify-users they are for.\n'
+    })
+
+    await newer(99, 2)
     t.strictSame(await cli('migrate', 'status'), {
       code: 1,
       out: 'version 99 of 1\n',

@@ -11,9 +11,11 @@ export interface SchemaReport {
   version: number
   /** Version that this code works with. */
   latest: number
+  /** The oldest version whose code works with the tables: this code can't if `latest` is less; 0: there are none. */
+  compatibleFrom: number
   /** Names of the migrations to apply, oldest first. */
   pending: string[]
-  /** Indexes, constraints and triggers that are missing or not in force. */
+  /** Indexes, constraints and triggers that are missing or not in force. Those of newer tables are not known. */
   missing: string[]
   /** Filterable fields without an index. */
   unindexed: string[]
@@ -41,15 +43,19 @@ export async function missingIndexes (
   return required.filter(({ name }) => !inForce.has(name))
 }
 
-/** Makes the function that inspects the schema. `versionOf`: reads its version. */
+/** What the record of the migrations says of the tables. Both numbers are 0 if there are none. */
+export type RecordedSchema = Pick<SchemaReport, 'version' | 'compatibleFrom'>
+
+/** Makes the function that inspects the schema. `recorded`: reads the record of the migrations. */
 export function createInspection (
   { dialect, query }: Executor,
   names: Names,
-  versionOf: () => Promise<number>
+  recorded: () => Promise<RecordedSchema>
 ): (requirements?: SchemaRequirements) => Promise<SchemaReport> {
   return async (requirements = {}) => {
-    const version = await versionOf()
-    const statements = statementsBetween(dialect, names, 0, Math.min(version, LATEST)).join('\n')
+    const { version, compatibleFrom } = await recorded()
+    const known = version > LATEST ? 0 : version
+    const statements = statementsBetween(dialect, names, 0, known).join('\n')
     const namesIn = (pattern: RegExp) => [...statements.matchAll(pattern)].map(([, name]) => String(name))
     const constraints = namesIn(CONSTRAINT).filter((name) => dialect.schema.seesConstraint(names, name))
     const inForce = await objectsInForce(query, dialect, names)
@@ -59,6 +65,7 @@ export function createInspection (
     return {
       version,
       latest: LATEST,
+      compatibleFrom,
       pending: migrations.slice(version).map(({ name }) => name),
       missing: [...namesIn(OBJECT), ...constraints].filter((name) => !inForce.has(name)),
       unindexed: fieldsOf(false),

@@ -5,6 +5,11 @@ import { createTables, dropTables } from './tables.ts'
 /** One migration. Its statements run in order, in one transaction with the row that records it. */
 interface Migration {
   name: string
+  /**
+   * The oldest version of the tables whose code works with them after this migration, beside newer code. It is its own
+   * version if older code would fail, or store what is wrong.
+   */
+  compatibleFrom: number
   up (dialect: Dialect, names: Names): string[]
   /** Reverts it, and loses the data that it made room for. */
   down (dialect: Dialect, names: Names): string[]
@@ -12,27 +17,33 @@ interface Migration {
 
 /** Every migration, oldest first. Its position, from 1, is its version. A released migration is never changed. */
 export const migrations: readonly Migration[] = [
-  { name: 'initial schema', up: createTables, down: dropTables }
+  { name: 'initial schema', compatibleFrom: 1, up: createTables, down: dropTables }
 ]
 
 /** The version that this code works with. */
 export const LATEST = migrations.length
 
+/**
+ * The record of the migrations. Code of every version reads `version` and `compatible_from` of the newest one, so they
+ * stay as they are.
+ */
 function migrationsTable ({ schema: { moment } }: Dialect, { migrations: table, quoted }: Names): string {
   return `CREATE TABLE IF NOT EXISTS ${table} (
         version integer NOT NULL CONSTRAINT ${quoted('migrations_pkey')} PRIMARY KEY,
         name text NOT NULL,
-        applied_at ${moment} NOT NULL
+        applied_at ${moment} NOT NULL,
+        compatible_from integer NOT NULL
       )`
 }
 
 /** The statements that migrate from one version to another, up or down. 0: no tables of ours. */
 export function statementsBetween (dialect: Dialect, names: Names, from: number, to: number): string[] {
   const { migrations: table } = names
-  const steps = migrations.map(({ name, up, down }, i) => ({
+  const steps = migrations.map(({ name, compatibleFrom, up, down }, i) => ({
     up: () => [
       ...up(dialect, names),
-      `INSERT INTO ${table} (version, name, applied_at) VALUES (${i + 1}, '${name}', ${dialect.schema.now})`
+      `INSERT INTO ${table} (version, name, applied_at, compatible_from) ` +
+        `VALUES (${i + 1}, '${name}', ${dialect.schema.now}, ${compatibleFrom})`
     ],
     down: () => [...down(dialect, names), `DELETE FROM ${table} WHERE version = ${i + 1}`]
   }))

@@ -4,7 +4,7 @@ import { toStorageError } from '../connection/driver-errors.ts'
 import type { Executor, Query } from '../connection/executor.ts'
 import type { Names } from '../tables/names.ts'
 import { createFieldIndex, type FieldIndex } from './field-indexes.ts'
-import { createInspection, missingIndexes, type SchemaReport } from './inspection.ts'
+import { createInspection, missingIndexes, type RecordedSchema, type SchemaReport } from './inspection.ts'
 import { LATEST, statementsBetween } from './migrations.ts'
 
 /** Keeps the tables in step with the code. */
@@ -23,10 +23,9 @@ export interface Migrator {
   inspect (requirements?: SchemaRequirements): Promise<SchemaReport>
 }
 
-function refuseNewer (version: number): void {
-  if (version <= LATEST) return
+function schemaNewer (version: number): StorageError {
   const message = `the tables are at version ${version}, this code knows ${LATEST}: install a newer fastify-users`
-  throw new StorageError('schema_newer', message)
+  return new StorageError('schema_newer', message)
 }
 
 function schemaBehind (problem: string, call: string): StorageError {
@@ -45,23 +44,27 @@ export function createMigrator (executor: Executor, names: Names): Migrator {
     return (await query(sql, params)).length > 0
   }
 
-  /** The version of the tables; 0: there are none. */
-  async function versionIn (query: Query): Promise<number> {
-    if (!await exists(query)) return 0
+  async function recorded (query: Query): Promise<RecordedSchema> {
+    const none = { version: 0, compatibleFrom: 0 }
+    if (!await exists(query)) return none
     try {
-      const [row] = await query(`SELECT max(version) AS version FROM ${names.migrations}`)
-      return Number(row?.['version'] ?? 0)
+      const newest = `SELECT version, compatible_from FROM ${names.migrations} ORDER BY version DESC LIMIT 1`
+      const [row] = await query(newest)
+      return row === undefined
+        ? none
+        : { version: Number(row['version']), compatibleFrom: Number(row['compatible_from']) }
     } catch (error) {
       // Another process may have dropped the table since.
-      if (!await exists(query)) return 0
+      if (!await exists(query)) return none
       throw error
     }
   }
 
   /** Migrates to a version if that is in this direction. Returns the version before. */
   async function go (query: Query, to: number, direction: 'up' | 'down'): Promise<number> {
-    const version = await versionIn(query)
-    refuseNewer(version)
+    const { version } = await recorded(query)
+    // Whatever it is compatible with: only newer code knows what to change, and what to drop.
+    if (version > LATEST) throw schemaNewer(version)
     if (direction === 'up' ? version >= to : version <= to) return version
     if (direction === 'up') for (const statement of dialect.schema.createSchema(names)) await query(statement)
     for (const statement of statementsBetween(dialect, names, version, to)) await query(statement)
@@ -85,11 +88,11 @@ export function createMigrator (executor: Executor, names: Names): Migrator {
 
   return {
     migrated,
-    inspect: createInspection(executor, names, () => versionIn(onPool)),
+    inspect: createInspection(executor, names, () => recorded(onPool)),
 
     async check (requirements = {}) {
-      const version = await versionIn(onPool)
-      refuseNewer(version)
+      const { version, compatibleFrom } = await recorded(onPool)
+      if (compatibleFrom > LATEST) throw schemaNewer(version)
       if (version < LATEST) {
         throw schemaBehind(`the tables are at version ${version}, this code needs ${LATEST}`, 'migrate()')
       }
@@ -106,7 +109,7 @@ export function createMigrator (executor: Executor, names: Names): Migrator {
 
     async migrate (requirements = {}) {
       // On a current schema nothing is asked for that needs the right to change one.
-      if (await versionIn(onPool) === LATEST && (await missing(onPool, requirements)).length === 0) return
+      if ((await recorded(onPool)).version === LATEST && (await missing(onPool, requirements)).length === 0) return
       const before = await transaction(async (query) => {
         const version = await go(query, LATEST, 'up')
         for (const index of await missing(query, requirements)) await createIndex(query, index)
