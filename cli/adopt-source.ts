@@ -83,7 +83,7 @@ const WRONG_VALUE = /^22[0-9A-Z]{3}$/
 function explained (error: unknown): Error {
   const { code, message, driverCode = '' } = ofDriver(error)
   const problem = 'the table can not be read: '
-  if (code === 'unavailable') return new StorageError(code, problem + message, driverCode)
+  if (code === 'unavailable') return new StorageError(code, problem + message, { driverCode })
   if (WRONG_STATEMENT.test(driverCode)) return new Refusal(problem + String(Object(error).message).split(' - ').at(-1))
   if (!WRONG_VALUE.test(driverCode)) return new Refusal(problem + message)
   return new Refusal(`${problem}a value of --where, --after or --since does not fit its type (${driverCode})`)

@@ -18,7 +18,7 @@ export type { Fault } from './core/fault.ts'
 export type { ListMeta, PagingQuery } from './core/paging.ts'
 export { apiKeyEvent, erased, updateEvent, userEvent } from './core/recorded-events.ts'
 export { StorageError } from './core/storage-error.ts'
-export type { StorageErrorCode } from './core/storage-error.ts'
+export type { StorageErrorCode, StorageErrorOptions } from './core/storage-error.ts'
 export { makeWrite, type SynchronousWrites } from './core/batch-writes.ts'
 export {
   refusalOf, requireActive, requireAnotherKey, requireSameRequest, requireVersion, withoutUsers

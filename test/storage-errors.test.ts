@@ -19,7 +19,7 @@ const failures: Array<[name: string, thrown: unknown, status: number, code: stri
   ['undefined', undefined, 500, 'internal', /the storage threw an unexpected undefined/],
   [
     'a fault',
-    new StorageError('fault', 'the database refused a statement', '42601'),
+    new StorageError('fault', 'the database refused a statement', { driverCode: '42601' }),
     500,
     'internal',
     /"driverCode":"42601"/
@@ -33,7 +33,7 @@ const failures: Array<[name: string, thrown: unknown, status: number, code: stri
   ],
   [
     'unavailable',
-    new StorageError('unavailable', 'busy', 'SQLITE_BUSY'),
+    new StorageError('unavailable', 'busy', { driverCode: 'SQLITE_BUSY' }),
     503,
     'storage_unavailable',
     /"code":"unavailable","driverCode":"SQLITE_BUSY"/
@@ -126,4 +126,13 @@ test('answers hold no members that the storage adds to a user', async (t) => {
     return { items: items.map((item) => Object.assign(item, secret)), total }
   }
   for (const path of ['/users', `/users/${id}`]) t.notMatch((await call('GET', path)).body, CANARY)
+})
+
+test('a StorageError has the code of the driver, the field and the cause that it is given', async (t) => {
+  const cause = new Error('the socket was closed')
+  const error = new StorageError('field_taken', 'taken', { driverCode: '23505', field: 'plan', cause })
+  t.match(error, { name: 'StorageError', code: 'field_taken', message: 'taken', driverCode: '23505', field: 'plan' })
+  t.equal(error.cause, cause)
+  const bare = new StorageError('unavailable', 'busy')
+  t.strictSame([bare.driverCode, bare.field, 'cause' in bare], [undefined, undefined, false])
 })

@@ -20,7 +20,7 @@ export class FieldIndex<Item extends Indexed> {
     for (const field of filterable) this.#valuesOf(field, items)
     for (const field of unique) {
       for (const found of this.#valuesOf(field, items).values()) {
-        if (found.size > 1) throw new StorageError('field_taken', 'users have the same value', undefined, field)
+        if (found.size > 1) throw new StorageError('field_taken', 'users have the same value', { field })
       }
       this.#unique.add(field)
     }
@@ -41,7 +41,7 @@ export class FieldIndex<Item extends Indexed> {
     for (const field of this.#unique) {
       const holders = this.#fields.get(field)?.get(this.#textOf(fields, field))
       if (holders === undefined || holders.range(0, 1).some((holder) => holder.id === id)) continue
-      throw new StorageError('field_taken', 'another user has the value of a unique field', undefined, field)
+      throw new StorageError('field_taken', 'another user has the value of a unique field', { field })
     }
   }
 

@@ -78,7 +78,7 @@ export function serveStorages (module: string): void {
 function errorOf ({ code, text, field }: NonNullable<Answer['error']>): Error {
   if (code === null) return new Error(text)
   const known: { code: StorageErrorCode } = Object({ code })
-  return new StorageError(known.code, text, undefined, field)
+  return new StorageError(known.code, text, { field })
 }
 
 const PROGRAM = 'const [, kit, module] = process.argv; import(kit).then(({ serveStorages }) => serveStorages(module))'

@@ -50,7 +50,7 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
     const holder = [...found.getRange()].filter(({ value: { isUnique } }) => isUnique)
       .find(({ key: field }) => isTaken(entry, field))
     if (holder !== undefined) {
-      throw new StorageError('field_taken', 'another user has the value of a unique field', undefined, holder.key)
+      throw new StorageError('field_taken', 'another user has the value of a unique field', { field: holder.key })
     }
     if (before !== undefined) drop(before)
     users.putSync(id, entry)
@@ -163,7 +163,7 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
         for (const name of unique) {
           for (const { value } of found.get(name)?.isUnique === true ? [] : users.getRange()) {
             if (!isTaken(value, name)) continue
-            throw new StorageError('field_taken', 'users have the same value of a field', undefined, name)
+            throw new StorageError('field_taken', 'users have the same value of a field', { field: name })
           }
           found.putSync(name, { isUnique: true })
         }

@@ -15,17 +15,25 @@ export type StorageErrorCode = 'email_taken' | 'field_taken' | 'version_mismatch
   'idempotency_in_progress' | 'api_key_inactive' | 'last_admin_key' | 'unavailable' |
   'schema_behind' | 'schema_newer' | 'fault'
 
+export interface StorageErrorOptions {
+  /** The driver's own code, such as an SQLSTATE or `ECONNREFUSED`; no value of a record. */
+  driverCode?: string | undefined
+  /** Of `field_taken`: the name of the field. */
+  field?: string | undefined
+  /** What the error came from. It can reach a log too, so its message must hold neither values nor SQL. */
+  cause?: unknown
+}
+
 /** Thrown by adapters. The message must hold neither values nor SQL, because it can reach a log. */
 export class StorageError extends Error {
   readonly code: StorageErrorCode
-  /** The driver's own code, such as an SQLSTATE or `ECONNREFUSED`, if there is one; no value of a record. */
+  /** The driver's own code, if there is one. */
   readonly driverCode: string | undefined
-
   /** Of `field_taken`: the name of the field. */
   readonly field: string | undefined
 
-  constructor (code: StorageErrorCode, message: string, driverCode?: string, field?: string) {
-    super(message)
+  constructor (code: StorageErrorCode, message: string, { driverCode, field, ...options }: StorageErrorOptions = {}) {
+    super(message, options)
     this.name = 'StorageError'
     this.code = code
     this.driverCode = driverCode

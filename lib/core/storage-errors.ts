@@ -31,7 +31,7 @@ export function toUsersError (error: unknown): UsersError {
 function withoutMessage (error: unknown): StorageError {
   const { name, code, stack } = Object(error)
   const message = `the storage threw an unexpected ${typeof name === 'string' ? name : typeof error}`
-  const bare = new StorageError('fault', message, typeof code === 'string' ? code : undefined)
+  const bare = new StorageError('fault', message, { driverCode: typeof code === 'string' ? code : undefined })
   const frames = String(stack).split('\n').filter((line) => /^ {4}at /.test(line))
   bare.stack = [`${bare.name}: ${bare.message}`, ...frames].join('\n')
   return bare

@@ -31,7 +31,7 @@ export type Verdict =
 function taken ({ name }: UniqueKey): UsersError {
   return toUsersError(name === 'email'
     ? new StorageError('email_taken', 'another user has the e-mail key')
-    : new StorageError('field_taken', 'another user has the value', undefined, name))
+    : new StorageError('field_taken', 'another user has the value', { field: name }))
 }
 
 function refused (error: UsersError, isBlocked = false): Verdict {

@@ -145,7 +145,7 @@ export function createBatches (parts: BatchParts): WriteBatch {
         ? new UsersError('precondition_required', { detail: 'This operation needs ifMatch.' })
         : new UsersError('precondition_failed')
       case 'email_taken': return toUsersError(new StorageError('email_taken', 'taken'))
-      case 'field_taken': return toUsersError(new StorageError('field_taken', 'taken', undefined, outcome.field))
+      case 'field_taken': return toUsersError(new StorageError('field_taken', 'taken', { field: outcome.field }))
     }
   }
 

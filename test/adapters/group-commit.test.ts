@@ -70,7 +70,7 @@ test('the writes of a group that the database refuses are tried one by one', asy
   for (const driverCode of ['23514', '55P03', '40001', '40P01', '57014', 'P0001', 'SQLITE_CONSTRAINT', 'SQLITE_BUSY']) {
     const answers = ['a', 'b'].map(ask)
     await endOfTurn()
-    groups.at(-1)?.end(new StorageError('fault', 'no', driverCode))
+    groups.at(-1)?.end(new StorageError('fault', 'no', { driverCode }))
     t.strictSame(await Promise.all(answers), [{ id: 'a', alone: true }, { id: 'b', alone: true }], driverCode)
   }
 })
@@ -82,7 +82,7 @@ test('any other failure of a group is that of all its writes', async (t) => {
   for (const driverCode of codes) {
     const answers = ['a', 'b'].map(ask)
     await endOfTurn()
-    const error = new StorageError('unavailable', 'away', driverCode)
+    const error = new StorageError('unavailable', 'away', { driverCode })
     groups.at(-1)?.end(error)
     const reasons = (await Promise.allSettled(answers)).map((each) => each.status === 'rejected' && each.reason)
     t.strictSame(reasons, [error, error], String(driverCode))

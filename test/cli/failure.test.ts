@@ -12,9 +12,9 @@ const internal = (cause: unknown) => new UsersError('internal', { cause })
 
 test('says what a storage says, with the code of its driver once', (t) => {
   for (const [error, message, exitCode] of [
-    [new StorageError('unavailable', 'the database does not exist (3D000)', '3D000'),
+    [new StorageError('unavailable', 'the database does not exist (3D000)', { driverCode: '3D000' }),
       'the database does not exist (3D000)', 3],
-    [new StorageError('fault', 'the storage threw an unexpected Error', 'E1'),
+    [new StorageError('fault', 'the storage threw an unexpected Error', { driverCode: 'E1' }),
       'the storage threw an unexpected Error (E1)', 1],
     [new StorageError('fault', 'the batch is undone'), 'the batch is undone', 1],
     [new StorageError('schema_behind', 'x'), 'the tables are behind this code: run fastify-users migrate', 1]

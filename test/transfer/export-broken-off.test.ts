@@ -39,7 +39,8 @@ function failsAfter (storage: Storage, count: number): Storage {
     let parts = 0
     return readUsers.call(storage, filter, order, async (users) => {
       await onPart(users)
-      if (++parts === count) throw new StorageError('unavailable', 'the connection was lost', 'ECONNRESET')
+      if (++parts < count) return
+      throw new StorageError('unavailable', 'the connection was lost', { driverCode: 'ECONNRESET' })
     })
   }
   return storage

@@ -70,7 +70,7 @@ test('an error in the middle breaks the connection off', async (t) => {
   let parts = 0
   storage.readUsers = (filter, order, onPart) => readUsers.call(storage, filter, order, async (users) => {
     await onPart(users)
-    if (++parts === 2) throw new StorageError('unavailable', 'the connection was lost', 'ECONNRESET')
+    if (++parts === 2) throw new StorageError('unavailable', 'the connection was lost', { driverCode: 'ECONNRESET' })
   })
   const exported = await openExport(await testApp(t, { storage }))
   exported.read()

@@ -9,7 +9,7 @@ import { type Exchange, TRANSPORTS } from '../helpers/transports.ts'
 import { until } from '../helpers/until.ts'
 
 const line = (n: number) => `${JSON.stringify({ name: `User ${n}`, email: `user${n}@example.org` })}\n`
-const lost = () => new StorageError('unavailable', 'the connection was lost', 'ECONNRESET')
+const lost = () => new StorageError('unavailable', 'the connection was lost', { driverCode: 'ECONNRESET' })
 
 const NDJSON = { 'content-type': 'application/x-ndjson' }
 const CSV = { 'content-type': 'text/csv' }

@@ -66,7 +66,7 @@ test('a storage that fails in the middle breaks the connection off', async (t) =
   const storage = memory()
   const { createUser } = storage
   storage.createUser = (user, ...rest) => user.name === 'User 2'
-    ? Promise.reject(new StorageError('unavailable', 'the connection was lost', 'ECONNRESET'))
+    ? Promise.reject(new StorageError('unavailable', 'the connection was lost', { driverCode: 'ECONNRESET' }))
     : createUser.call(storage, user, ...rest)
   const host = await testApp(t, { storage })
   const { sent, lines, isBroken, response } = await openImport(host)

@@ -27,7 +27,7 @@ export function withDeadline<Value> (
     const timer = setTimeout(() => {
       abandon(connection, driver)
       // Nobody awaits the result any more.
-      reject(new StorageError('unavailable', 'the database does not answer', 'ETIMEDOUT'))
+      reject(new StorageError('unavailable', 'the database does not answer', { driverCode: 'ETIMEDOUT' }))
     }, Math.max(0, deadline - performance.now()))
     result.then(resolve, reject).finally(() => clearTimeout(timer))
   })

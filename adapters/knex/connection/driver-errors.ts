@@ -134,7 +134,7 @@ export function ofDriver (error: unknown): StorageError {
   const passes = isPassingCode || property(error, 'name') === 'KnexTimeoutError' || PASSING_MESSAGE.test(message)
   const usual = passes ? 'the database cannot be reached or is busy' : 'the database refused a statement'
   const text = `${MESSAGES.get(code ?? '') ?? usual} (${code ?? 'no code'})`
-  return new StorageError(passes ? 'unavailable' : 'fault', text, code)
+  return new StorageError(passes ? 'unavailable' : 'fault', text, { driverCode: code })
 }
 
 /**
@@ -147,7 +147,7 @@ export function toStorageError (error: unknown, names: Names): StorageError {
   const index = violatedIndex(error, names)
   if (index !== undefined) {
     // Whoever knows the fields replaces the index by the name of the field.
-    return new StorageError('field_taken', 'another user has the value of a unique field', undefined, index)
+    return new StorageError('field_taken', 'another user has the value of a unique field', { field: index })
   }
   return ofDriver(error)
 }

@@ -50,7 +50,7 @@ export async function namingTakenField<Value> (
     if (!isStorageError(error) || error.code !== 'field_taken') throw error
     const field = Object.keys(fields).find((name) =>
       isFilterable(name) && indexName(names, UNIQUE_INDEX, name) === error.field)
-    throw new StorageError('field_taken', error.message, undefined, field)
+    throw new StorageError('field_taken', error.message, { field })
   }
 }
 

@@ -80,7 +80,7 @@ export function createMigrator (executor: Executor, names: Names): Migrator {
       if (error.code !== 'field_taken') throw error
       const message = `users have the same value of the field ${index.field}, so it can not be unique: give each of ` +
         'them another one'
-      throw new StorageError('field_taken', message, undefined, index.field)
+      throw new StorageError('field_taken', message, { field: index.field })
     })
   }
 

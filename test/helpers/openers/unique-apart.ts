@@ -16,7 +16,7 @@ export default (filename: string): Storage => {
     async createUser (user, ...rest) {
       const page = { order: 'asc', limit: 1, from: { offset: 0 } } as const
       const { total } = await store.listUsers(withValue(user.fields['legacyId']), page)
-      if (total > 0) throw new StorageError('field_taken', 'taken', undefined, 'legacyId')
+      if (total > 0) throw new StorageError('field_taken', 'taken', { field: 'legacyId' })
       await setTimeout(20)
       return store.createUser(user, ...rest)
     }

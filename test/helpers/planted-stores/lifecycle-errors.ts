@@ -62,7 +62,7 @@ export const lifecycleErrors: Mistake[] = [
     return new StorageError('email_taken', 'insert into users (id, email) values (?, ?) - UNIQUE constraint failed')
   }),
   emailTaken('email_taken has the e-mail key in its driverCode', (key) => {
-    return new StorageError('email_taken', 'the address is taken', `23505 (${key})`)
+    return new StorageError('email_taken', 'the address is taken', { driverCode: `23505 (${key})` })
   }),
   emailTaken('email_taken has the code of the driver', () => {
     return untyped(Object.assign(new StorageError('email_taken', 'taken'), { code: 'ER_DUP_ENTRY' }))

@@ -38,6 +38,6 @@ export class PlainUnique extends PlainBase {
   }
 
   fieldTaken (field: string): Error {
-    return new StorageError('field_taken', 'another user has the value of a unique field', undefined, field)
+    return new StorageError('field_taken', 'another user has the value of a unique field', { field })
   }
 }

@@ -39,7 +39,7 @@ export const writesUnique: Mistake[] = [
   refusals('a taken field is refused as email_taken', () => new StorageError('email_taken', 'taken')),
   refusals('a taken field is a fault', () => new StorageError('fault', 'taken')),
   refusals('field_taken does not name the field', () => new StorageError('field_taken', 'taken')),
-  refusals('field_taken names the index', (field) => new StorageError('field_taken', 'taken', undefined, `u_${field}`)),
+  refusals('field_taken names the index', (field) => new StorageError('field_taken', 'taken', { field: `u_${field}` })),
   plant('all unique fields share their values', class extends PlainStore {
     override requireFreeField (state: State, name: string, fields: JsonObject, id: string) {
       const value = this.uniqueValue(fields, name)
