@@ -119,6 +119,6 @@ export function sqlite (given: SqliteOptions): KnexStorage {
   const settings = { prepare: true, batching: { connections: 1, groups: 1, wait: GROUP_WAIT_MS }, limits }
   const storage = storageOnOwnKnex(ownKnex, tablePrefix === undefined ? {} : { tablePrefix }, settings)
   const migrate = migratingOnDisk(ownKnex, storage.migrate)
-  const named = { ...storage, name: `sqlite (${name} ${version})`, migrate }
-  return file === null ? named : onWatchedFile(named, file)
+  const onDriver = { ...storage, driver: `${name} ${version}`, migrate }
+  return file === null ? onDriver : onWatchedFile(onDriver, file)
 }

@@ -53,9 +53,10 @@ export async function openStorage (
     membership.leave()
     throw error
   }
+  const driver = storage.driver === undefined ? '' : ` (${storage.driver})`
   const created = storage.migrated?.created === true ? ', a new store without users and keys' : ''
   // Only warnings: if the storage fails here, requests will report it.
   const warnings = await storage.warnings?.().catch(() => []) ?? []
   for (const warning of warnings) host.log.warn(`fastify-users: ${storage.name}: ${warning}`)
-  host.log.info(`fastify-users: app.${decoratorName} keeps its users in ${storage.name}${created}`)
+  host.log.info(`fastify-users: app.${decoratorName} keeps its users in ${storage.name}${driver}${created}`)
 }

@@ -3,10 +3,12 @@ import { tracingChannel } from 'node:diagnostics_channel'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Test, test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
+import { sqlite } from '../adapters/sqlite.ts'
 import { StorageError } from '../lib/core/storage-error.ts'
 import { tracedStorage } from '../lib/core/tracing.ts'
 import { generateKey } from '../lib/api-keys/key-text.ts'
 import { ALL_SCOPES, testApp } from './helpers/app.ts'
+import { sqliteDriver } from './helpers/sqlite.ts'
 
 /** Everything that a channel tells until the end of the test, in the form that it has at its end. */
 function listen (t: Test, name: string): Array<Record<string, unknown>> {
@@ -74,6 +76,17 @@ test('tells of calls of the storage, by method, and of what they throw', async (
     ['memory', 'findUser', undefined],
     ['memory', 'listUsers', 'unavailable']
   ])
+})
+
+test('tells of compaction and of calls under one name of the storage, without the version of its driver', async (t) => {
+  const [calls, rounds] = [listen(t, 'storage'), listen(t, 'compaction')]
+  const storage = sqlite({ filename: ':memory:', driver: sqliteDriver })
+  const { app } = await testApp(t, { storage, migrate: true })
+  await storage.rebuildCounts()
+  await app.users.list()
+  t.ok(calls.length > 0)
+  t.strictSame(new Set(calls.map((trace) => trace['storage'])), new Set(['sqlite']))
+  t.strictSame(rounds, [{ storage: 'sqlite', result: undefined }])
 })
 
 test('tells in the context of the request: what a listener keeps there is kept inside', async (t) => {

@@ -4,6 +4,9 @@ import type { WebhookStore } from './webhook-store.ts'
 
 /** What a store may have beside the required members. */
 export interface OptionalMembers {
+  /** The driver of the database and its version, such as `better-sqlite3 12.11.1`, for the log. */
+  readonly driver?: string
+
   /**
    * Calls the listener whenever API keys may have changed in another process, and whenever such a change may
    * have been missed. Returns a function that removes the listener. It only makes revocations visible sooner: without

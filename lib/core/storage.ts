@@ -66,7 +66,7 @@ export interface StorageInTransaction extends Storage {
 
 /** The interface that an adapter implements. Every member is required, but for those of {@link OptionalMembers}. */
 export interface Storage extends OptionalMembers {
-  /** A short name for messages, such as `sqlite`. */
+  /** A short name for messages, traces and labels of metrics, such as `sqlite`: the same whatever version runs. */
   readonly name: string
 
   readonly supports: Supports

@@ -137,8 +137,9 @@ test('the log says which driver is used', async (t) => {
   t.teardown(() => app.close())
   const storage = sqlite({ filename: ':memory:' })
   await app.register(users, { storage, migrate: true, decoratorName: 'members' })
-  t.equal(storage.name, `sqlite (${loadSqliteDriver().name} ${loadSqliteDriver().version})`)
-  t.match(log.text(), `fastify-users: app.members keeps its users in ${storage.name}`)
+  const { name, version } = loadSqliteDriver()
+  t.equal(storage.driver, `${name} ${version}`)
+  t.match(log.text(), `fastify-users: app.members keeps its users in sqlite (${name} ${version}), a new store`)
 })
 
 for (const { driver, skip } of sqliteDrivers) {
