@@ -8,21 +8,22 @@ export const WEBHOOK_COLUMNS: readonly Column[] = [{ name: 'record', column: 're
 /** What is read of a delivery. */
 export const DELIVERY_COLUMNS: readonly Column[] = [
   ...WEBHOOK_COLUMNS,
-  { name: 'dueAt', column: 'due_at', kind: 'plain' },
+  { name: 'dueAt', column: 'due_at', kind: 'moment' },
   { name: 'claims', column: 'claims', kind: 'plain' }
 ]
 
 /** What is written of a delivery. An empty `due_at` stands for none. */
 const DELIVERY_VALUES: readonly TypedColumn[] = [
-  ['id', 'text'], ['webhook_id', 'text'], ['created_at', 'text'], ['due_at', 'text'], ['claims', 'integer'],
-  ['record', 'json']
+  ['id', 'text'], ['webhook_id', 'text'], ['created_at', 'timestamptz'], ['due_at', 'text'],
+  ['claims', 'integer'], ['record', 'json']
 ]
 
 /** The statements of webhooks. */
 export function webhookSql (dialect: Dialect, { webhooks, webhookDeliveries: deliveries, events }: Names) {
-  const { p, limit, select, packed, batch, forUpdate, skipLocked } = dialect
+  const { p, limit, select, packed, batch, schema, forUpdate, skipLocked } = dialect
   const columns = select(DELIVERY_COLUMNS)
-  const values = DELIVERY_VALUES.map(([name]) => name === 'due_at' ? "nullif(q_due_at, '')" : `q_${name}`).join(', ')
+  const dueAt = `CAST(nullif(q_due_at, '') AS ${schema.moment})`
+  const values = DELIVERY_VALUES.map(([name]) => name === 'due_at' ? dueAt : `q_${name}`).join(', ')
   const written = ['due_at', 'claims', 'record'].map((name) => `${name} = excluded.${name}`).join(', ')
   const ofWebhook = `SELECT * FROM ${deliveries} WHERE webhook_id = ${p(1)} ORDER BY id DESC ` +
     `LIMIT ${limit(2)} OFFSET ${limit(3)}`

@@ -7,13 +7,13 @@ import type { Numbering } from './events/numbering.ts'
 import { pageStatement, toPage } from './pages.ts'
 import { EVENT_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
-import { type Row, toEvent, toJson, unpacked } from './tables/rows.ts'
+import { isoOrNull, type Row, toEvent, toJson, unpacked } from './tables/rows.ts'
 import { DELIVERY_COLUMNS, WEBHOOK_COLUMNS, webhookSql } from './webhook-sql.ts'
 
 const toWebhook = ({ record }: Row): WebhookRecord => Object(toJson(record))
 
 function toDelivery ({ record, dueAt, claims }: Row): DeliveryRecord {
-  return { ...Object(toJson(record)), dueAt: dueAt === null ? null : String(dueAt), claims: Number(claims) }
+  return { ...Object(toJson(record)), dueAt: isoOrNull(dueAt), claims: Number(claims) }
 }
 
 function deliveryValues ({ dueAt, claims, ...record }: DeliveryRecord): Param[] {

@@ -76,7 +76,7 @@ function eventsTable ({ schema: { bytewise, json, moment }, events: sql }: Diale
 }
 
 /** What statements compare has columns of its own; the rest is JSON. */
-function webhookTables ({ schema: { bytewise, json, isId } }: Dialect, names: Names): string[] {
+function webhookTables ({ schema: { bytewise, json, moment, isId } }: Dialect, names: Names): string[] {
   const { webhooks, webhookDeliveries, quoted } = names
   return [
     `CREATE TABLE ${webhooks} (
@@ -88,8 +88,8 @@ function webhookTables ({ schema: { bytewise, json, isId } }: Dialect, names: Na
         id ${bytewise} NOT NULL CONSTRAINT ${quoted('webhook_deliveries_pkey')} PRIMARY KEY
           CONSTRAINT ${quoted('webhook_deliveries_id_form')} CHECK (${isId('id', 'dlv')}),
         webhook_id ${bytewise} NOT NULL,
-        created_at ${bytewise} NOT NULL,
-        due_at ${bytewise},
+        created_at ${moment} NOT NULL,
+        due_at ${moment},
         claims integer NOT NULL,
         record ${json} NOT NULL
       )`,

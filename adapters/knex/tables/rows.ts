@@ -16,7 +16,8 @@ function iso (text: unknown): string {
   return bare.length === 23 ? `${bare}Z` : `${bare.slice(0, 19)}.${bare.slice(20).padEnd(3, '0')}Z`
 }
 
-function isoOrNull (text: unknown): string | null {
+/** The same, of a column that may be null. */
+export function isoOrNull (text: unknown): string | null {
   return text === null ? null : iso(text)
 }
 
