@@ -8,7 +8,8 @@ export interface Mapped extends Column {
   from: string
 }
 
-const MOMENTS = ['createdAt', 'updatedAt']
+/** The members that are moments. */
+export const MOMENTS: readonly string[] = ['createdAt', 'updatedAt']
 
 /** Reads `name=full_name,email=email,fields.plan=plan`. `table`: the members that users have. @throws UsageError */
 export function readMapping (text: string, table: readonly Column[]): Mapped[] {

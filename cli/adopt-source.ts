@@ -3,8 +3,9 @@ import type { Knex } from 'knex'
 import { ofDriver } from '../adapters/knex/connection/driver-errors.ts'
 import { StorageError } from '../lib/core/storage-error.ts'
 import type { SourceRow } from '../lib/transfer/source-row.ts'
-import { type Mapped, userOfColumns } from './adopt-mapping.ts'
-import { Refusal, UsageError } from './failure.ts'
+import { type Mapped, MOMENTS, userOfColumns } from './adopt-mapping.ts'
+import { ALWAYS, readSince } from './adopt-since.ts'
+import { Refusal } from './failure.ts'
 import { literally, type SourceDatabase } from './source-database.ts'
 
 /** Which rows of which table are read, and in which order. */
@@ -17,13 +18,14 @@ export interface SourceTable {
   where?: string
   /** Only rows with a greater key. */
   after?: string
-  /** Only rows that were changed since, by the column of `updatedAt`, or by that of `createdAt` where it is NULL. */
+  /** Only rows that were changed since this moment. */
   since?: string
 }
 
 /** The rows of a table, and the keys of those that are being imported. */
 export interface SourceReader {
-  count: number
+  /** How much of the table was read, from 0 to 1; null: there is nothing to read. */
+  part: () => number | null
   rows: AsyncIterable<SourceRow[]>
   /** The key of a row, by its line. */
   keyOf: (line: number) => string
@@ -35,32 +37,11 @@ export interface SourceReader {
 // collections: 179 instead of 147 MB at the peak.
 const STEP = 250
 
-// SQLite has moments as text or as numbers of seconds or milliseconds. Their sum is off by up to 0.1 ms: rows that
-// were changed up to a millisecond before are read too.
-const SQLITE_MOMENT = `CASE typeof(??) WHEN 'text' THEN julianday(??)
-  ELSE (CASE WHEN abs(??) < 1e11 THEN ?? ELSE ?? / 1000.0 END) / 86400.0 + 2440587.5 END`
-const SQLITE_SINCE = `(${SQLITE_MOMENT}) >= julianday(?) - 1.0 / 86400000`
-
 // SQLite's drivers round integers that do not fit a double, or throw: those are read as text.
 const SQLITE_EXACT = `CASE WHEN typeof(??) = 'integer' AND ?? NOT BETWEEN ${Number.MIN_SAFE_INTEGER}
   AND ${Number.MAX_SAFE_INTEGER} THEN CAST(?? AS TEXT) ELSE ?? END`
 // Without the plus sign, text in a column without a type would be compared as a number.
 const SQLITE_AFTER_INTEGER = '?? > +CAST(? AS INTEGER)'
-
-/** True if `since` misses rows that were only changed: there is no column that says when. */
-export function missesChanges ({ mapping, since }: SourceTable): boolean {
-  return since !== undefined && !mapping.some(({ name }) => name === 'updatedAt')
-}
-
-/** The column that says when a row was changed, and the one that does where that is NULL. @throws UsageError */
-function sinceColumns (mapping: readonly Mapped[]): { changed: string, created?: string } {
-  const columnOf = (member: string) => mapping.find(({ name }) => name === member)?.from
-  const [changed, created] = [columnOf('updatedAt'), columnOf('createdAt')]
-  if (changed !== undefined && created !== undefined) return { changed, created }
-  const only = changed ?? created
-  if (only === undefined) throw new UsageError('--since needs a column of updatedAt or createdAt in --map')
-  return { changed: only }
-}
 
 /** The keys of the rows of a step, whose lines begin after `before`. */
 interface Step {
@@ -95,24 +76,32 @@ function notGrowing (key: unknown): Refusal {
   return new Refusal(`${problem}: name one of integers or text`)
 }
 
+// Their text does not say whether it is that of a day.
+const NUMBERS = /^(?:bigint|numeric)$/
+
+/** The types of the columns of moments, which an empty table has too. */
+async function columnTypes (knex: Knex, { table, mapping }: SourceTable): Promise<Map<string, string>> {
+  const columns = mapping.filter(({ name }) => MOMENTS.includes(name)).map(({ from }) => from)
+  if (columns.length === 0) return new Map()
+  const typeOf = (column: string): Knex.Raw => knex.raw('pg_typeof((SELECT ?? FROM ?? LIMIT 1))::text', [column, table])
+  const [types] = await knex.select(Object.fromEntries(columns.map((column, i) => [`t${i}`, typeOf(column)])))
+    .catch((error) => { throw explained(error) })
+  return new Map(columns.map((column, i) => [column, String(Object(types)[`t${i}`])]))
+}
+
 /** Opens a table. @throws UsageError, Refusal if it can't be read, or its key does not tell rows apart */
 export async function readTable ({ knex, kind }: SourceDatabase, options: SourceTable): Promise<SourceReader> {
   const { table, key, mapping, where, after, since } = options
 
+  let types = new Map<string, string>()
+  const typeOf = (column: string): string => types.get(column) ?? ''
+  const { narrow, holds } = since === undefined ? ALWAYS : readSince(since, mapping, typeOf)
+  if (kind === 'postgres') types = await columnTypes(knex, options)
+
   function chosen (): Knex.QueryBuilder {
     const query = knex(table)
     if (where !== undefined) query.whereRaw(`(${literally(where)})`)
-    if (since !== undefined) {
-      const isSince = (column: string): Knex.Raw => kind === 'postgres'
-        ? knex.raw('?? >= ?', [column, since])
-        : knex.raw(SQLITE_SINCE, [column, column, column, column, column, since])
-      const { changed, created } = sinceColumns(mapping)
-      // Not by coalesce(): the columns may be of different types.
-      query.where((either) => {
-        either.where(isSince(changed))
-        if (created !== undefined) either.orWhere((never) => never.whereNull(changed).where(isSince(created)))
-      })
-    }
+    narrow(query)
     return query
   }
 
@@ -122,7 +111,11 @@ export async function readTable ({ knex, kind }: SourceDatabase, options: Source
   const exactly = (column: string): Knex.Raw => kind === 'postgres'
     ? knex.raw('??', [column])
     : knex.raw(SQLITE_EXACT, [column, column, column, column])
-  const columns = Object.fromEntries(mapping.map((column, i) => [`c${i}`, exactly(column.from)]))
+  const valueOf = ({ name, from: column }: Mapped): Knex.Raw => MOMENTS.includes(name) && NUMBERS.test(typeOf(column))
+    ? knex.raw('??::double precision', [column])
+    : exactly(column)
+  const columns = Object.fromEntries(mapping.map((column, i) => [`c${i}`, valueOf(column)]))
+  const valuesOf = (row: object): unknown[] => mapping.map((_, i) => Reflect.get(row, `c${i}`))
   const isInteger = kind === 'postgres' ? knex.raw('false') : knex.raw("typeof(??) = 'integer'", [key])
   const selected = { ...columns, k: exactly(key), isInteger }
   // A misspelt column is told before anything is done.
@@ -135,9 +128,11 @@ export async function readTable ({ knex, kind }: SourceDatabase, options: Source
     .catch((error) => { throw explained(error) })
   if (twice !== undefined) throw new Refusal('the column of --key has a value twice: name one that tells rows apart')
 
+  const count = Number(all)
   const steps: Step[] = []
+  let read = 0
   return {
-    count: Number(all),
+    part: () => count === 0 ? null : Math.min(1, read / count),
     rows: (async function * () {
       let last: Last | undefined = first
       let line = 0
@@ -148,10 +143,12 @@ export async function readTable ({ knex, kind }: SourceDatabase, options: Source
         const { k: value, isInteger } = Object(found.at(-1))
         if (isDeepStrictEqual(value, last?.value)) throw notGrowing(value)
         last = { value, isInteger: Boolean(isInteger) }
-        steps.push({ before: line, keys: found.map((row) => String(Reflect.get(row, 'k'))) })
-        yield found.map((row) => (
-          { line: ++line, value: userOfColumns(mapping.map((_, i) => Reflect.get(row, `c${i}`)), mapping) }
-        ))
+        read += found.length
+        const chosen = found.map((row) => ({ key: String(Reflect.get(row, 'k')), values: valuesOf(row) }))
+          .filter(({ values }) => holds(values))
+        if (chosen.length === 0) continue
+        steps.push({ before: line, keys: chosen.map(({ key }) => key) })
+        yield chosen.map(({ values }) => ({ line: ++line, value: userOfColumns(values, mapping) }))
       }
     })(),
     keyOf (line) {

@@ -1,10 +1,9 @@
 import type { Storage } from '../lib/core/storage.ts'
-import { readMoment } from '../lib/core/moments.ts'
 import { NO_FIELDS } from '../lib/fields/fields-schema.ts'
 import { tableColumns } from '../lib/transfer/columns.ts'
 import { readMapping } from './adopt-mapping.ts'
-import { missesChanges, readTable } from './adopt-source.ts'
-import { UsageError } from './failure.ts'
+import { missesChanges } from './adopt-since.ts'
+import { readTable } from './adopt-source.ts'
 import { fieldsOfOptions, type ImportingOptions, importUsers } from './importing.ts'
 import type { Output } from './output.ts'
 import { createRefusals } from './refusals.ts'
@@ -29,9 +28,6 @@ export async function adoptTable (
   url: string,
   { from = url, table, map, key, where, after, since, ...options }: AdoptOptions
 ): Promise<void> {
-  if (since !== undefined && readMoment(since) === null) {
-    throw new UsageError('--since must be an RFC 3339 date and time')
-  }
   const fields = await fieldsOfOptions(storage, options)
   const mapping = readMapping(map, tableColumns(fields?.schema ?? NO_FIELDS))
   const source = openSource(from)
@@ -44,12 +40,11 @@ export async function adoptTable (
       ...(after !== undefined && { after }),
       ...(since !== undefined && { since })
     }
-    const { rows, count, keyOf, done } = await readTable(source, chosen)
-    if (missesChanges(chosen)) {
+    const { rows, part, keyOf, done } = await readTable(source, chosen)
+    if (since !== undefined && missesChanges(mapping)) {
       output.note('--map has no column of updatedAt: --since finds new rows, and none that were only changed')
     }
     const refusals = createRefusals()
-    let settled = 0
     let last = ''
     try {
       await importUsers(storage, output, { report: 'groups', ...options }, {
@@ -57,12 +52,11 @@ export async function adoptTable (
         rows,
         called: (line) => `${key} ${keyOf(line)}`,
         more: (line) => ({ key: keyOf(line) }),
-        part: () => count === 0 ? null : settled / count,
+        part,
         onResults (results) {
           for (const result of results) refusals.add(result, keyOf(result.line))
           const line = results.at(-1)?.line ?? 0
           last = keyOf(line)
-          settled += results.length
           done(line)
         }
       })

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Knex } from 'knex'
+import type { Client } from 'pg'
 import { silentLogger } from '../adapters/knex/connection/silent-logger.ts'
 import { loadSqliteDriver } from '../adapters/knex/drivers/sqlite-drivers.ts'
 import { requireOptional } from '../lib/core/optional-packages.ts'
@@ -17,6 +18,12 @@ const MOMENTS = [1082, 1114, 1184]
 // Knex takes a `?` for a binding. Escaped, it keeps its backslash on SQLite, and loses those before it on PostgreSQL.
 // No argument of a process has a NUL.
 const QUESTION_MARK = '\0'
+
+// Moments come in one form whatever the database, the role or the URL sets: an offset of that time zone may have
+// seconds, and a day may stand before its month. PgBouncer keeps both settings apart from those of its other clients.
+const SESSION = "SET timezone = 'UTC'; SET datestyle = 'ISO'"
+
+type Done = (error: unknown, connection: unknown) => void
 
 /** SQL for `whereRaw` on a source, which is sent as the operator wrote it. */
 export function literally (statement: string): string {
@@ -40,7 +47,11 @@ export function openSource (url: string): SourceDatabase {
     const getTypeParser = (oid: number): ((value: string) => unknown) =>
       MOMENTS.includes(oid) ? (value) => value : types.getTypeParser(oid)
     const connection = { connectionString: url, types: { getTypeParser } }
-    return { kind: 'postgres', knex: restoreQuestionMarks(knex({ client: 'pg', connection, ...common })) }
+    const afterCreate = (client: Client, done: Done): void => {
+      client.query(SESSION).then(() => done(null, client), (error) => done(error, client))
+    }
+    const instance = knex({ client: 'pg', connection, ...common, pool: { ...common.pool, afterCreate } })
+    return { kind: 'postgres', knex: restoreQuestionMarks(instance) }
   }
   if (!/^sqlite:./.test(url)) {
     throw new UsageError('--from must be postgres://<user>:<password>@<host>/<database> or sqlite:<path>')

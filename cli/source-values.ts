@@ -2,8 +2,8 @@ import type { FilterKind } from '../lib/core/parameters.ts'
 
 // A text that a database has for a moment: a day, perhaps a time, perhaps a time zone.
 const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?(?:\s*(Z|[+-]\d{2}(?::?\d{2})?))?$/i
-// Whole numbers of 64 bits come as text.
-const NUMERIC = /^-?\d{9,}$/
+// Of fewer digits it may be a day.
+const NUMERIC = /^-?\d{9,}(?:\.\d+)?$/
 // In milliseconds that is 1973, in seconds 5138.
 const SECONDS_MAX = 1e11
 

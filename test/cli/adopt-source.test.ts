@@ -1,12 +1,13 @@
 // The reader of fastify-users adopt, on tables of others: exact keys and values, conditions, moments.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Test, test } from 'tap'
+import { test } from 'tap'
 import { readMapping } from '../../cli/adopt-mapping.ts'
 import { readTable, type SourceTable } from '../../cli/adopt-source.ts'
 import { failureOf, Refusal } from '../../cli/failure.ts'
 import { openSource, type SourceDatabase } from '../../cli/source-database.ts'
 import { tableColumns } from '../../lib/transfer/columns.ts'
+import { sourceOf, usersOf } from '../helpers/sources.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import '../helpers/watch-all.ts'
@@ -14,28 +15,6 @@ import '../helpers/watch-all.ts'
 const columns = tableColumns({ properties: { legacyId: { type: 'string' } } })
 const mapping = readMapping('name=full_name,email=email,legacyId=id', columns)
 const accounts: SourceTable = { table: 'accounts', key: 'id', mapping }
-
-/** A new SQLite file with the results of these statements, as a source. */
-async function sourceOf (t: Test, ...statements: string[]): Promise<{ filename: string, source: SourceDatabase }> {
-  const filename = join(await temporaryDirectory(t), 'source.db')
-  const owner = sqliteHost(filename)
-  for (const statement of statements) await owner.raw(statement)
-  await owner.destroy()
-  const source = openSource(`sqlite:${filename}`)
-  t.teardown(() => source.knex.destroy())
-  return { filename, source }
-}
-
-/** The users of a table, with the keys by which their rows are named. Stops a reader that does not end. */
-async function usersOf (source: SourceDatabase, table: SourceTable): Promise<Array<[key: string, user: object]>> {
-  const { rows, keyOf } = await readTable(source, table)
-  const users: Array<[string, object]> = []
-  for await (const step of rows) {
-    users.push(...step.map((row): [string, object] => [keyOf(row.line), 'value' in row ? Object(row.value) : row]))
-    if (users.length > 2000) throw new Error('the reader does not end')
-  }
-  return users
-}
 
 const BASE = 1234567890123456700n
 const INT64_MAX = 2n ** 63n - 1n
@@ -102,28 +81,6 @@ test('takes question marks and backslashes in a condition as they are', async (t
   t.strictSame(await keysWhere(postgres, `${schema}.accounts`, String.raw`full_name ~ '^b\\\?$'`), ['2'])
   t.strictSame(await keysWhere(postgres, `${schema}.accounts`, "jsonb_build_object(full_name, 1) ? 'd'"), ['4'])
   await t.rejects(keysWhere(source, 'accounts', 'id = ?'), { message: /^the table can not be read: / })
-})
-
-test('finds rows that were changed exactly at --since, as numbers and as text', async (t) => {
-  const times = Array.from({ length: 300 }, (_, i) => 1793491200000 + i * 7919)
-  const values = times.map((time, i) => {
-    const text = new Date(time).toISOString().replace('T', ' ').replace('Z', '')
-    return `(${i}, ${time}, ${time - time % 1000} / 1000, '${text}')`
-  })
-  const { source } = await sourceOf(t, 'CREATE TABLE accounts (id INTEGER PRIMARY KEY, ms, s, at)',
-    `INSERT INTO accounts VALUES ${values.join()}`)
-  for (const [column, unit] of [['ms', 1], ['s', 1000], ['at', 1]] as const) {
-    const changed = readMapping(`name=id,email=id,updatedAt=${column}`, columns)
-    const missed: string[] = []
-    for (const [i, time] of times.entries()) {
-      const since = new Date(time - time % unit).toISOString()
-      const { count } = await readTable(source, { ...accounts, mapping: changed, since, where: `id = ${i}` })
-      if (count === 0) missed.push(since)
-    }
-    t.strictSame(missed, [], column)
-    const later = new Date(Number(times.at(-1)) + 2).toISOString()
-    t.equal((await readTable(source, { ...accounts, mapping: changed, since: later })).count, 0)
-  }
 })
 
 test('says why a key can not be compared', async (t) => {
