@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Knex } from 'knex'
 import { ofDriver } from '../adapters/knex/connection/driver-errors.ts'
 import { StorageError } from '../lib/core/storage-error.ts'
+import { toUsersError } from '../lib/core/storage-errors.ts'
 import type { SourceRow } from '../lib/transfer/source-row.ts'
 import { type Mapped, MOMENTS, userOfColumns } from './adopt-mapping.ts'
 import { ALWAYS, readSince } from './adopt-since.ts'
@@ -89,6 +90,14 @@ async function columnTypes (knex: Knex, { table, mapping }: SourceTable): Promis
   return new Map(columns.map((column, i) => [column, String(Object(types)[`t${i}`])]))
 }
 
+function rowOf (line: number, values: readonly unknown[], mapping: readonly Mapped[]): SourceRow {
+  try {
+    return { line, value: userOfColumns(values, mapping) }
+  } catch (error) {
+    return { line, error: toUsersError(error) }
+  }
+}
+
 /** Opens a table. @throws UsageError, Refusal if it can't be read, or its key does not tell rows apart */
 export async function readTable ({ knex, kind }: SourceDatabase, options: SourceTable): Promise<SourceReader> {
   const { table, key, mapping, where, after, since } = options
@@ -148,7 +157,7 @@ export async function readTable ({ knex, kind }: SourceDatabase, options: Source
           .filter(({ values }) => holds(values))
         if (chosen.length === 0) continue
         steps.push({ before: line, keys: chosen.map(({ key }) => key) })
-        yield chosen.map(({ values }) => ({ line: ++line, value: userOfColumns(values, mapping) }))
+        yield chosen.map(({ values }) => rowOf(++line, values, mapping))
       }
     })(),
     keyOf (line) {

@@ -1,6 +1,5 @@
 import type { Storage } from '../lib/core/storage.ts'
 import { NO_FIELDS } from '../lib/fields/fields-schema.ts'
-import { tableColumns } from '../lib/transfer/columns.ts'
 import { readMapping } from './adopt-mapping.ts'
 import { missesChanges } from './adopt-since.ts'
 import { readTable } from './adopt-source.ts'
@@ -29,7 +28,7 @@ export async function adoptTable (
   { from = url, table, map, key, where, after, since, ...options }: AdoptOptions
 ): Promise<void> {
   const fields = await fieldsOfOptions(storage, options)
-  const mapping = readMapping(map, tableColumns(fields?.schema ?? NO_FIELDS))
+  const mapping = readMapping(map, fields?.schema ?? NO_FIELDS)
   const source = openSource(from)
   try {
     const chosen = {

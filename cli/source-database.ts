@@ -5,6 +5,7 @@ import { silentLogger } from '../adapters/knex/connection/silent-logger.ts'
 import { loadSqliteDriver } from '../adapters/knex/drivers/sqlite-drivers.ts'
 import { requireOptional } from '../lib/core/optional-packages.ts'
 import { UsageError } from './failure.ts'
+import { JsonText } from './source-values.ts'
 
 /** A database with a table of somebody else's. */
 export interface SourceDatabase {
@@ -14,6 +15,8 @@ export interface SourceDatabase {
 
 // Moments come as text: the driver would read those without a time zone in that of this process.
 const MOMENTS = [1082, 1114, 1184]
+// The driver would take JSON that an import refuses.
+const JSON_TYPES = [114, 3802]
 
 // Knex takes a `?` for a binding. Escaped, it keeps its backslash on SQLite, and loses those before it on PostgreSQL.
 // No argument of a process has a NUL.
@@ -44,8 +47,10 @@ export function openSource (url: string): SourceDatabase {
   const common = { log: silentLogger, compileSqlOnError: false, pool: { min: 0, max: 1 } }
   if (/^postgres(?:ql)?:\/\//.test(url)) {
     const { types }: typeof import('pg') = requireOptional('adopt', ['pg'])('pg')
-    const getTypeParser = (oid: number): ((value: string) => unknown) =>
-      MOMENTS.includes(oid) ? (value) => value : types.getTypeParser(oid)
+    const getTypeParser = (oid: number): ((value: string) => unknown) => {
+      if (JSON_TYPES.includes(oid)) return (value) => new JsonText(value)
+      return MOMENTS.includes(oid) ? (value) => value : types.getTypeParser(oid)
+    }
     const connection = { connectionString: url, types: { getTypeParser } }
     const afterCreate = (client: Client, done: Done): void => {
       client.query(SESSION).then(() => done(null, client), (error) => done(error, client))

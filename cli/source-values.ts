@@ -1,4 +1,15 @@
-import type { FilterKind } from '../lib/core/parameters.ts'
+import { UsersError } from '../lib/core/errors.ts'
+import { parseJsonText } from '../lib/core/strict-json.ts'
+import type { Types } from './field-types.ts'
+
+/** The text of a value that a database keeps as JSON. */
+export class JsonText {
+  readonly text: string
+
+  constructor (text: string) {
+    this.text = text
+  }
+}
 
 // A text that a database has for a moment: a day, perhaps a time, perhaps a time zone.
 const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?(?:\s*(Z|[+-]\d{2}(?::?\d{2})?))?$/i
@@ -35,28 +46,43 @@ function numberOf (value: string | bigint): number | string {
   return WHOLE.test(text) && !Number.isSafeInteger(number) ? text : number
 }
 
-function jsonOf (value: unknown): unknown {
-  if (typeof value === 'bigint') return numberOf(value)
-  if (typeof value !== 'string' || typeof numberOf(value) === 'string') return value
+/** The value of a JSON text; what is none stays text. @throws UsersError `validation_failed` as in a body */
+function jsonOf (text: string, pointer: string): unknown {
   try {
-    return JSON.parse(value)
-  } catch {
-    return value
+    return parseJsonText(text, pointer)
+  } catch (error) {
+    if (error instanceof UsersError && error.code === 'malformed_json') return text
+    throw error
   }
 }
 
+function fromText (text: string, types: Types, pointer: string): unknown {
+  if (types.has('string')) return text
+  const number = types.has('number') ? numberOf(text) : NaN
+  if (!Number.isNaN(number)) return number
+  if (types.has('boolean') && TRUE.includes(text)) return true
+  if (types.has('boolean') && FALSE.includes(text)) return false
+  return types.has('object') || types.has('array') ? jsonOf(text, pointer) : text
+}
+
+function fromNumber (value: number | bigint, types: Types): unknown {
+  if (types.has('number')) return typeof value === 'bigint' ? numberOf(value) : value
+  if (types.has('boolean') && TRUE.includes(value)) return true
+  if (types.has('boolean') && FALSE.includes(value)) return false
+  return types.has('string') ? String(value) : value
+}
+
 /**
- * The value of a column as one of a field: drivers give numbers as text, booleans as numbers, and JSON as text. An
- * integer that a double can not hold stays text, so that a field of numbers refuses it.
+ * The value of a column as one of a field that may have these types: drivers give numbers as text, booleans as numbers,
+ * and JSON as text. Where the field may be a string, text is what it says. An integer that a double can not hold stays
+ * text, so that a field of numbers refuses it.
+ * @throws UsersError `validation_failed` for JSON that no body may have
  */
-export function fieldValueOf (value: unknown, kind: FilterKind | null): unknown {
-  switch (kind) {
-    case 'boolean': return TRUE.includes(value) ? true : FALSE.includes(value) ? false : value
-    case 'number': {
-      const number = typeof value === 'string' || typeof value === 'bigint' ? numberOf(value) : value
-      return Number.isNaN(number) ? value : number
-    }
-    case 'string': return typeof value === 'number' || typeof value === 'bigint' ? String(value) : value
-    default: return jsonOf(value)
+export function fieldValueOf (value: unknown, types: Types, pointer: string): unknown {
+  if (value instanceof JsonText) {
+    const parsed = jsonOf(value.text, pointer)
+    return typeof parsed === 'number' ? fromNumber(parsed, types) : parsed
   }
+  if (typeof value === 'string') return fromText(value, types, pointer)
+  return typeof value === 'number' || typeof value === 'bigint' ? fromNumber(value, types) : value
 }

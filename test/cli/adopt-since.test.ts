@@ -4,13 +4,12 @@ import { readMapping } from '../../cli/adopt-mapping.ts'
 import { readTable, type SourceTable } from '../../cli/adopt-source.ts'
 import { UsageError } from '../../cli/failure.ts'
 import type { SourceDatabase } from '../../cli/source-database.ts'
-import { tableColumns } from '../../lib/transfer/columns.ts'
 import { pgUrlWith } from '../helpers/postgres.ts'
 import { pgSourceOf, sourceOf, usersOf } from '../helpers/sources.ts'
 import { pgUrl } from '../helpers/stores.ts'
 import '../helpers/watch-all.ts'
 
-const columns = tableColumns({ properties: {} })
+const columns = { properties: {} }
 const SINCE = '2026-03-01T08:00:00Z'
 
 /** The keys of the rows of a table that were changed since. */

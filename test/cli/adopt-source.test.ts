@@ -6,14 +6,13 @@ import { readMapping } from '../../cli/adopt-mapping.ts'
 import { readTable, type SourceTable } from '../../cli/adopt-source.ts'
 import { failureOf, Refusal } from '../../cli/failure.ts'
 import { openSource, type SourceDatabase } from '../../cli/source-database.ts'
-import { tableColumns } from '../../lib/transfer/columns.ts'
-import { sourceOf, usersOf } from '../helpers/sources.ts'
+import { pgSourceOf, sourceOf, usersOf } from '../helpers/sources.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import '../helpers/watch-all.ts'
 
-const columns = tableColumns({ properties: { legacyId: { type: 'string' } } })
-const mapping = readMapping('name=full_name,email=email,legacyId=id', columns)
+const fields = { properties: { legacyId: { type: 'string' } } }
+const mapping = readMapping('name=full_name,email=email,legacyId=id', fields)
 const accounts: SourceTable = { table: 'accounts', key: 'id', mapping }
 
 const BASE = 1234567890123456700n
@@ -137,4 +136,22 @@ test('says what is wrong with a source that goes away while it is read', async (
   const error = await (async () => { for await (const step of reader.rows) t.fail(String(step.length)) })()
     .catch((thrown: unknown) => thrown)
   t.match(failureOf(error), { exitCode: 3, message: /^the table can not be read: the database [^:]*\(\w+\)$/ })
+})
+
+test('refuses a row whose JSON no body may have, and keeps text as it is where a field may be text', async (t) => {
+  const own = { note: { type: ['string', 'null'] }, data: { type: 'object' } }
+  const given = readMapping('name=full_name,email=email,note=note,data=data', { properties: own })
+  const table = (type: string) => `(id INTEGER PRIMARY KEY, full_name TEXT, email TEXT, note TEXT, data ${type})`
+  const rows = `VALUES (1, 'A', 'a', 'null', '{"a":1}'), (2, 'B', 'b', '"b"', '{"a":1,"a":2}'), (3, 'C', 'c', '1', NULL),
+    (4, 'D', 'd', NULL, '{"constructor":{"prototype":1}}')`
+  const { source: sqlite } = await sourceOf(t, `CREATE TABLE accounts ${table('TEXT')}`, `INSERT INTO accounts ${rows}`)
+  const { source: postgres, schema } = await pgSourceOf(t, pgUrl(),
+    `CREATE TABLE @accounts ${table('json')}`, `INSERT INTO @accounts ${rows}`)
+  for (const [source, from] of [[sqlite, 'accounts'], [postgres, `${schema}.accounts`]] as const) {
+    const [first, second, third, last] = await usersOf(source, { ...accounts, table: from, mapping: given })
+    t.strictSame(first, ['1', { name: 'A', email: 'a', note: 'null', data: { a: 1 } }])
+    t.match(second, ['2', { line: 2, error: { errors: [{ pointer: '/data', code: 'duplicate' }] } }])
+    t.strictSame(third, ['3', { name: 'C', email: 'c', note: '1' }])
+    t.match(last, ['4', { line: 4, error: { errors: [{ pointer: '/data', code: 'forbidden' }] } }])
+  }
 })

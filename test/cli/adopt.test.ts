@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { readMapping, userOfColumns } from '../../cli/adopt-mapping.ts'
-import { fieldValueOf, momentOf } from '../../cli/source-values.ts'
-import { tableColumns } from '../../lib/transfer/columns.ts'
+import { typesOf } from '../../cli/field-types.ts'
+import { fieldValueOf, JsonText, momentOf } from '../../cli/source-values.ts'
 import { databases, run } from '../helpers/cli.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 import '../helpers/watch-all.ts'
@@ -156,17 +156,44 @@ test('values of a database as members of users', (t) => {
     [new Date(0), '1970-01-01T00:00:00.000Z'], ['1556712000', '2019-05-01T12:00:00.000Z'],
     ['soon', 'soon'], [1e30, 1e30], [new Date(NaN), 'Invalid Date'], [true, true]
   ] as const) t.equal(momentOf(value), moment, String(value))
-  for (const [value, kind, expected] of [
-    ['12', 'number', 12], ['12.50', 'number', 12.5], [7n, 'number', 7], ['', 'number', ''], ['x', 'number', 'x'],
-    ['9007199254740991', 'number', 9007199254740991], ['9007199254740993', 'number', '9007199254740993'],
-    [-9007199254740993n, 'number', '-9007199254740993'], ['1e3', 'number', 1000], [1e30, 'number', 1e30],
-    [1, 'boolean', true], ['f', 'boolean', false], [0n, 'boolean', false], [2, 'boolean', 2], [true, 'boolean', true],
-    [7, 'string', '7'], [7n, 'string', '7'], ['x', 'string', 'x'],
-    ['{"a":1}', null, { a: 1 }], ['word', null, 'word'], [{ a: 1 }, null, { a: 1 }], [7n, null, 7],
-    ['9007199254740993', null, '9007199254740993'], [9007199254740993n, null, '9007199254740993'], ['12', null, 12]
-  ] as const) t.strictSame(fieldValueOf(value, kind), expected, `${String(value)} ${kind}`)
-  const table = tableColumns({ properties: {} })
-  const mapping = readMapping('name = n , email=e', table)
-  t.strictSame(userOfColumns(['Ann', null], mapping), { name: 'Ann' })
+  t.end()
+})
+
+const TEXT_OR_NULL = [
+  { type: ['string', 'null'] }, { type: 'string', nullable: true }, { anyOf: [{ type: 'string' }, { type: 'null' }] },
+  { oneOf: [{ type: 'null' }, { const: 'x' }] }, { type: 'string', nullable: true, enum: ['x', null] },
+  { enum: ['x', null] }, { type: ['string', 'integer', 'null'] }, { allOf: [{ type: ['string', 'null'] }] }, {}
+]
+
+test('values of a database as those of fields, by the types that the fields may have', (t) => {
+  const valueOf = (value: unknown, schema: object) => fieldValueOf(value, typesOf({ ...schema }), '/f')
+  for (const schema of TEXT_OR_NULL) {
+    for (const text of ['null', '"Bob"', '123', 'true', '1e5', '{"a":1}', '', 't']) {
+      t.equal(valueOf(text, schema), text, `${text} ${JSON.stringify(schema)}`)
+    }
+  }
+  const [number, flag, string, object] = ['number', 'boolean', 'string', 'object'].map((type) => ({ type }))
+  const orNull = (type: string) => ({ type: [type, 'null'] })
+  for (const [value, schema, expected] of [
+    ['12', number, 12], ['12.50', number, 12.5], [7n, number, 7], ['', number, ''], ['x', number, 'x'],
+    ['9007199254740991', number, 9007199254740991], ['9007199254740993', number, '9007199254740993'],
+    [-9007199254740993n, number, '-9007199254740993'], ['1e3', number, 1000], [1e30, number, 1e30],
+    ['12', orNull('integer'), 12], [7n, orNull('integer'), 7], ['null', orNull('integer'), 'null'],
+    ['9007199254740993', orNull('integer'), '9007199254740993'],
+    [1, flag, true], ['f', flag, false], [0n, flag, false], [2, flag, 2], [true, flag, true], ['1', flag, true],
+    [1, orNull('boolean'), true], [0, { type: 'boolean', nullable: true }, false], ['false', orNull('boolean'), false],
+    [7, string, '7'], [7n, string, '7'], ['x', string, 'x'], [7, orNull('string'), '7'], [1, {}, 1],
+    ['{"a":1}', object, { a: 1 }], ['{"a":1}', orNull('object'), { a: 1 }], ['null', orNull('object'), null],
+    ['[1]', { type: 'array' }, [1]], ['word', object, 'word'], [[1], { type: 'array' }, [1]],
+    [new JsonText('{"a":1}'), {}, { a: 1 }], [new JsonText('"null"'), orNull('string'), 'null'],
+    [new JsonText('null'), orNull('string'), null], [new JsonText('7'), string, '7'], [new JsonText('7'), number, 7]
+  ] as const) t.strictSame(valueOf(value, schema ?? {}), expected, `${String(value)} ${JSON.stringify(schema)}`)
+  for (const text of ['{"a":1,"a":2}', '{"constructor":{"prototype":{}}}', '{"__proto__":{}}']) {
+    t.throws(() => valueOf(text, object ?? {}), { code: 'validation_failed', errors: [{ pointer: '/f' }] }, text)
+    t.throws(() => valueOf(new JsonText(text), object ?? {}), { code: 'validation_failed' }, text)
+  }
+  const nested = { type: 'object', properties: { b: string }, required: ['b'], additionalProperties: false }
+  const mapping = readMapping('name = n , email=e,a.b=x', { properties: { a: nested } })
+  t.strictSame(userOfColumns(['1', null, 7], mapping), { name: '1', a: { b: '7' } })
   t.end()
 })

@@ -1,0 +1,39 @@
+import { type JsonSchema, withNullType } from '../lib/fields/json-schema.ts'
+
+const TYPES = ['string', 'number', 'boolean', 'object', 'array', 'null'] as const
+
+/** A type of JSON. Integers are numbers. */
+export type JsonType = (typeof TYPES)[number]
+
+/** What a member may be. */
+export type Types = ReadonlySet<JsonType>
+
+export const TEXT: Types = new Set<JsonType>(['string'])
+
+function typeOf (value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+/** The types that a schema may allow, from what it says of types: more than it does where other keywords forbid one. */
+export function typesOf (given: JsonSchema): Types {
+  const schema = withNullType(given)
+  const { type, enum: choices, const: only } = schema
+  let types = TYPES.filter((each) => type === undefined ||
+    [type].flat().some((name) => name === each || (name === 'integer' && each === 'number')))
+  if (Array.isArray(choices)) types = types.filter((each) => choices.some((choice) => typeOf(choice) === each))
+  if (only !== undefined) types = types.filter((each) => typeOf(only) === each)
+  const within = (keyword: string): Types[] => [schema[keyword] ?? []].flat().map((inner) => typesOf(Object(inner)))
+  for (const alternatives of [within('anyOf'), within('oneOf')]) {
+    if (alternatives.length > 0) types = types.filter((each) => alternatives.some((allowed) => allowed.has(each)))
+  }
+  return new Set(types.filter((each) => within('allOf').every((allowed) => allowed.has(each))))
+}
+
+/** The types of the member at a path of the host's fields; text for those of every user. */
+export function typesAt (properties: Readonly<Record<string, JsonSchema>>, path: readonly string[]): Types {
+  const [name = '', ...rest] = path
+  if (!Object.hasOwn(properties, name)) return TEXT
+  const schema: JsonSchema = Object(properties[name])
+  return rest.length === 0 ? typesOf(schema) : typesAt(Object(schema['properties']), rest)
+}
