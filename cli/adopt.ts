@@ -5,6 +5,7 @@ import { missesChanges } from './adopt-since.ts'
 import { readTable } from './adopt-source.ts'
 import { fieldsOfOptions, type ImportingOptions, importUsers } from './importing.ts'
 import type { Output } from './output.ts'
+import { printable } from './printable.ts'
 import { createRefusals } from './refusals.ts'
 import { openSource } from './source-database.ts'
 
@@ -61,7 +62,7 @@ export async function adoptTable (
       })
     } finally {
       for (const line of refusals.lines()) output.note(line)
-      if (last !== '') output.note(`the last ${key}: ${last}`)
+      if (last !== '') output.note(printable(`the last ${key}: ${last}`))
     }
   } finally {
     await source.knex.destroy()

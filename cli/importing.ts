@@ -11,6 +11,7 @@ import { lineOf, Refusal, UsageError } from './failure.ts'
 import { fieldsIn } from './fields.ts'
 import { isLogged } from './keys.ts'
 import type { Output } from './output.ts'
+import { printable } from './printable.ts'
 import { createProgress } from './progress.ts'
 import { requirementsOf } from './schema.ts'
 
@@ -60,7 +61,7 @@ export async function fieldsOfOptions (
 
 function resultText (called: string, { status, id, problem }: ImportResult): string {
   const why = problem?.errors?.map(lineOf).join(', ') ?? problem?.detail ?? id
-  return `${called}: ${status}${why === undefined ? '' : `: ${why}`}\n`
+  return `${printable(`${called}: ${status}${why === undefined ? '' : `: ${why}`}`)}\n`
 }
 
 function summaryText ({ created, updated, skipped, refused, dryRun }: ImportSummary): string {

@@ -1,4 +1,5 @@
 import { Refusal } from './failure.ts'
+import { UNPRINTABLE } from './printable.ts'
 
 /**
  * Where a command's answer goes, for people or for programs. What is written after its reader has enough, such as
@@ -46,9 +47,6 @@ export async function writeOnce (output: Output, text: string, ifLost: string): 
   await output.line(text).catch(({ message }) => output.note(message))
   if (!output.isWhole()) throw new Refusal(ifLost)
 }
-
-// Control and separator characters: a terminal obeys some of them.
-const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu
 
 /** Rows as a table with aligned columns. Unprintable characters become question marks. */
 export function tableOf (heads: readonly string[], rows: ReadonlyArray<readonly string[]>): string {

@@ -1,5 +1,6 @@
 import type { ImportResult } from '../lib/transfer/import.ts'
 import { lineOf } from './failure.ts'
+import { printable } from './printable.ts'
 
 /** Counts why rows were refused. */
 export interface Refusals {
@@ -24,6 +25,6 @@ export function createRefusals (): Refusals {
       }
     },
     lines: () => [...reasons].sort(([, a], [, b]) => b.count - a.count).map(([reason, { count, examples }]) =>
-      `${count} × ${reason}: ${examples.join(', ')}${count > examples.length ? ', …' : ''}`)
+      printable(`${count} × ${reason}: ${examples.join(', ')}${count > examples.length ? ', …' : ''}`))
   }
 }

@@ -23,8 +23,10 @@ const JSON_TYPES = [114, 3802]
 const QUESTION_MARK = '\0'
 
 // Moments come in one form whatever the database, the role or the URL sets: an offset of that time zone may have
-// seconds, and a day may stand before its month. PgBouncer keeps both settings apart from those of its other clients.
-const SESSION = "SET timezone = 'UTC'; SET datestyle = 'ISO'"
+// seconds, and a day may stand before its month. A database without an encoding (SQL_ASCII) would refuse all rows for
+// one that is not UTF-8: it sends bytes as they are. PgBouncer keeps these settings apart for each of its clients.
+const SESSION = `SET timezone = 'UTC'; SET datestyle = 'ISO';
+  SELECT set_config('client_encoding', 'SQL_ASCII', false) WHERE getdatabaseencoding() = 'SQL_ASCII'`
 
 type Done = (error: unknown, connection: unknown) => void
 

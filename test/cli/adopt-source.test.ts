@@ -99,11 +99,22 @@ test('shows no value of a row or an option if the values of a condition do not f
   await sql(`INSERT INTO "${schema}".accounts VALUES (1, 'secret', 'secret@example.org')`)
   const source = openSource(pgUrl())
   t.teardown(() => source.knex.destroy())
-  const refusal = new Refusal(
-    'the table can not be read: a value of --where, --after or --since does not fit its type (22P02)')
   const table = `${schema}.accounts`
-  await t.rejects(readTable(source, { ...accounts, table, where: 'email::integer = 1' }), refusal)
-  await t.rejects(readTable(source, { ...accounts, table, after: 'secret' }), refusal)
+  const unfit = (options: string) =>
+    new Refusal(`the table can not be read: a value of ${options} does not fit its type (22P02)`)
+  await t.rejects(usersOf(source, { ...accounts, table, where: 'email::integer = 1' }), unfit('--where'))
+  await t.rejects(usersOf(source, { ...accounts, table, after: 'secret' }), unfit('--after'))
+  await t.rejects(usersOf(source, { ...accounts, table, where: 'true', after: 'x' }), unfit('--where or --after'))
+  await sql(`CREATE VIEW ${table}_view AS SELECT id, full_name, CASE id WHEN 1 THEN email::integer END AS email
+    FROM ${table}`)
+  const fails = 'the table can not be read: the database can not give a value'
+  await t.rejects(usersOf(source, { ...accounts, table: `${table}_view` }), new Refusal(`${fails} (22P02)`))
+  await sql(`TRUNCATE ${table}; INSERT INTO ${table} SELECT i, 'N', i FROM generate_series(1, 250) i;
+    INSERT INTO ${table} VALUES (999, 'secret', 'secret'); CREATE OR REPLACE VIEW ${table}_view AS
+    SELECT id, full_name, email::integer AS email FROM ${table}`)
+  const { rows } = await readTable(source, { ...accounts, table: `${table}_view` })
+  await t.rejects(async () => { for await (const step of rows) t.equal(step.length, 250) },
+    new Refusal(`${fails}, in a row behind 250 (22P02)`))
 })
 
 test('says what is wrong with a source that goes away while it is read', async (t) => {
@@ -142,8 +153,8 @@ test('refuses a row whose JSON no body may have, and keeps text as it is where a
   const own = { note: { type: ['string', 'null'] }, data: { type: 'object' } }
   const given = readMapping('name=full_name,email=email,note=note,data=data', { properties: own })
   const table = (type: string) => `(id INTEGER PRIMARY KEY, full_name TEXT, email TEXT, note TEXT, data ${type})`
-  const rows = `VALUES (1, 'A', 'a', 'null', '{"a":1}'), (2, 'B', 'b', '"b"', '{"a":1,"a":2}'), (3, 'C', 'c', '1', NULL),
-    (4, 'D', 'd', NULL, '{"constructor":{"prototype":1}}')`
+  const rows = `VALUES (1, 'A', 'a', 'null', '{"a":1}'), (2, 'B', 'b', '"b"', '{"a":1,"a":2}'),
+    (3, 'C', 'c', '1', NULL), (4, 'D', 'd', NULL, '{"constructor":{"prototype":1}}')`
   const { source: sqlite } = await sourceOf(t, `CREATE TABLE accounts ${table('TEXT')}`, `INSERT INTO accounts ${rows}`)
   const { source: postgres, schema } = await pgSourceOf(t, pgUrl(),
     `CREATE TABLE @accounts ${table('json')}`, `INSERT INTO @accounts ${rows}`)
@@ -154,4 +165,80 @@ test('refuses a row whose JSON no body may have, and keeps text as it is where a
     t.strictSame(third, ['3', { name: 'C', email: 'c', note: '1' }])
     t.match(last, ['4', { line: 4, error: { errors: [{ pointer: '/data', code: 'forbidden' }] } }])
   }
+})
+
+for (const { driver, skip } of sqliteDrivers) {
+  test(`refuses a row with bytes that are no UTF-8 in place of changing them, on ${driver}`, { skip }, async (t) => {
+    const { filename } = await sourceOf(t, 'CREATE TABLE accounts (id, full_name TEXT, email TEXT)',
+      `INSERT INTO accounts VALUES (1, cast(x'4dfc6c6c6572' as TEXT), cast(x'ff' as TEXT)), (2, 'M\ufffdller', 'b'),
+        ('x', 'X\ufffd', cast(x'80' as TEXT))`)
+    const knex = sqliteHost(filename, { driver })
+    t.teardown(() => knex.destroy())
+    const users = await usersOf({ kind: 'sqlite', knex }, accounts)
+    const refused = (line: number, ...pointers: string[]) => ({
+      line, error: { errors: pointers.map((pointer) => ({ pointer, code: 'format', detail: 'must be text in UTF-8' })) }
+    })
+    t.match(users, [
+      ['1', refused(1, '/name', '/email')], ['2', { name: 'M\ufffdller', email: 'b' }], ['x', refused(3, '/email')]
+    ])
+    await knex.raw("INSERT INTO accounts VALUES (cast(x'81' as TEXT), 'Z', 'z')")
+    await t.rejects(usersOf({ kind: 'sqlite', knex }, accounts),
+      new Refusal('the column of --key has text that is not UTF-8, or U+FFFD'))
+  })
+}
+
+test('takes a replacement character in a file of SQLite in UTF-16 for one', async (t) => {
+  const { source } = await sourceOf(t, "PRAGMA encoding = 'UTF-16'",
+    'CREATE TABLE accounts (id INTEGER PRIMARY KEY, full_name TEXT, email TEXT)',
+    "INSERT INTO accounts VALUES (1, 'M\ufffdller', 'a')")
+  t.match(await usersOf(source, accounts), [['1', { name: 'M\ufffdller' }]])
+})
+
+test('names the row that is not UTF-8 in a database of PostgreSQL without an encoding', async (t) => {
+  const name = `ascii_${temporarySchema(t)}`
+  await sql(`CREATE DATABASE ${name} ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0`)
+  t.teardown(() => sql(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
+  const url = new URL(pgUrl())
+  url.pathname = `/${name}`
+  const source = openSource(url.href)
+  t.teardown(() => source.knex.destroy())
+  await source.knex.raw('CREATE TABLE accounts (id text PRIMARY KEY, full_name text, email text, tags text[])')
+  await source.knex.raw(String.raw`INSERT INTO accounts VALUES
+    ('a', 'Müller', 'a', '{ü}'), ('b', E'M\374ller', 'b', NULL), ('c', 'C', 'c', ARRAY[E'\374']),
+    ('d', E'\357\277\275', 'd', NULL)`)
+  const given = readMapping('name=full_name,email=email,tags=tags', { properties: { tags: { type: 'array' } } })
+  t.match(await usersOf(source, { ...accounts, mapping: given }), [
+    ['a', { name: 'Müller', tags: ['ü'] }], ['b', { line: 2, error: { errors: [{ pointer: '/name' }] } }],
+    ['c', { line: 3, error: { errors: [{ pointer: '/tags' }] } }], ['d', { name: '\ufffd' }]
+  ])
+})
+
+test('--after takes every key that is named: numbers of expressions, decimals, text and bytes', async (t) => {
+  const { source: sqlite } = await sourceOf(t,
+    'CREATE TABLE people (id INTEGER PRIMARY KEY)',
+    'INSERT INTO people VALUES (1), (2), (10), (9007199254740993)',
+    "CREATE VIEW summed AS SELECT id + 0 AS id, 'N' AS full_name, 'e' AS email FROM people",
+    "CREATE VIEW both AS SELECT id, 'N' AS full_name, 'e' AS email FROM people WHERE id < 3 UNION ALL " +
+    "SELECT id, 'N', 'e' FROM people WHERE id > 2",
+    "CREATE VIEW halves AS SELECT id / 4.0 AS id, 'N' AS full_name, 'e' AS email FROM people WHERE id < 11",
+    "CREATE VIEW texts AS SELECT id || '' AS id, 'N' AS full_name, 'e' AS email FROM people WHERE id < 11",
+    "CREATE VIEW mixed AS SELECT id + 0 AS id, 'N' AS full_name, 'e' AS email FROM people WHERE id < 11 " +
+    "UNION ALL SELECT 'x' || id, 'N', 'e' FROM people WHERE id < 11",
+    'CREATE TABLE bytes (id BLOB PRIMARY KEY, full_name TEXT, email TEXT)',
+    "INSERT INTO bytes VALUES (x'', 'N', 'e'), (x'00ff', 'N', 'e'), (x'fe', 'N', 'e')")
+  const { source: postgres, schema } = await pgSourceOf(t, pgUrl(),
+    'CREATE TABLE @bytes (id bytea PRIMARY KEY, full_name text, email text)',
+    String.raw`INSERT INTO @bytes VALUES ('\x', 'N', 'e'), ('\x00ff', 'N', 'e'), ('\xfe', 'N', 'e')`)
+  for (const [source, table, keys] of [
+    [sqlite, 'summed', ['1', '2', '10', '9007199254740993']], [sqlite, 'both', ['1', '2', '10', '9007199254740993']],
+    [sqlite, 'halves', ['0.25', '0.5', '2.5']], [sqlite, 'texts', ['1', '10', '2']],
+    [sqlite, 'mixed', ['1', '2', '10', 'x1', 'x10', 'x2']], [sqlite, 'bytes', ['\\x', '\\x00ff', '\\xfe']],
+    [postgres, `${schema}.bytes`, ['\\x', '\\x00ff', '\\xfe']]
+  ] as const) {
+    for (const [i, after] of [undefined, ...keys].entries()) {
+      const given = { ...accounts, table, ...(after !== undefined && { after }) }
+      t.strictSame((await usersOf(source, given)).map(([key]) => key), keys.slice(i), `${table} after ${after}`)
+    }
+  }
+  t.equal((await usersOf(sqlite, { ...accounts, table: 'bytes', after: '\\x0' })).length, 3, 'text is before bytes')
 })

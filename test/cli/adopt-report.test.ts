@@ -1,0 +1,49 @@
+// fastify-users adopt and import: what a report shows of keys and text of others.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test, type Test } from 'tap'
+import { databases, run } from '../helpers/cli.ts'
+import { temporaryDirectory } from '../helpers/stores.ts'
+import '../helpers/watch-all.ts'
+
+/** A new SQLite file with the tables of the package. */
+async function database (t: Test) {
+  const [sqlite] = databases
+  if (sqlite === undefined) throw new Error('there is no database')
+  const made = await sqlite.create(t)
+  const env = { DATABASE_URL: made.url }
+  await run(['migrate'], env)
+  return { ...made, cli: (...args: string[]) => run(args, env) }
+}
+
+test('names rows by keys of bytes in a form that --after takes', async (t) => {
+  const { execute, cli } = await database(t)
+  await execute('CREATE TABLE people (id BLOB PRIMARY KEY, mail TEXT)')
+  await execute("INSERT INTO people VALUES (x'00', 'a@example.org'), (x'00ff', 'b'), (x'fe01', 'c@example.org')")
+  const adopt = (...args: string[]) => cli('adopt', '--table', 'people', '--map', 'name=mail,email=mail', ...args)
+  t.strictSame(await adopt('--dry-run'), {
+    code: 1,
+    out: 'dry run: created 2, updated 0, skipped 0, refused 1\n',
+    err: '1 × email must be an e-mail address: \\x00ff\nthe last id: \\xfe01\n1 user was refused\n'
+  })
+  t.match(await adopt('--after', '\\x00ff'), { code: 0, out: /^created 1, / })
+})
+
+test('a terminal gets no control characters of keys or names of members', async (t) => {
+  const { execute, cli } = await database(t)
+  await execute('CREATE TABLE people (code TEXT PRIMARY KEY, mail TEXT)')
+  await execute("INSERT INTO people VALUES ('\u001b]0;x\u0007\n9\u2028é\u{e0001}', 'none')")
+  const adopt = ['adopt', '--table', 'people', '--key', 'code', '--map', 'name=mail,email=mail']
+  const key = '\\u001b]0;x\\u0007\\u000a9\\u2028é\\U000e0001'
+  const err = '1 user was refused\n'
+  t.strictSame(await cli(...adopt), {
+    code: 1,
+    out: 'created 0, updated 0, skipped 0, refused 1\n',
+    err: `1 × email must be an e-mail address: ${key}\nthe last code: ${key}\n${err}`
+  })
+  const named = await cli(...adopt, '--report', 'faults')
+  t.match(named.out, `code ${key}: refused: email must be an e-mail address\n`)
+  const file = join(await temporaryDirectory(t), 'users.ndjson')
+  await writeFile(file, `${JSON.stringify({ name: 'A', email: 'a@example.org', '\u001b[2J': 1 })}\n`)
+  t.match((await cli('import', file)).out, /^line 1: refused: \\u001b\[2J is /)
+})
