@@ -1,4 +1,4 @@
-import { type FindEnd, findLineEnd } from './record-search.ts'
+import type { FindEnd } from './record-search.ts'
 
 const QUOTE = 34
 const LINE_FEED = 10
@@ -15,8 +15,9 @@ export function separatorOf (header: string): string {
  * a mark that closes, the cell must end: if it does not, the mark that seemed to open it is one too many. None opens in
  * the rest of its line then; and if that is a line before, the record has no end.
  */
-function findEndOfCells (separator: number): FindEnd {
-  const after = [separator, LINE_FEED, CARRIAGE_RETURN]
+function findEndOfCells (separators: readonly number[]): FindEnd {
+  const after = [...separators, LINE_FEED, CARRIAGE_RETURN]
+  const isSeparator = (byte: number | undefined) => separators.some((each) => each === byte)
   return (bytes, search, limit) => {
     let { at, quoted, hasLines, isWrong } = search
     let found = false
@@ -34,7 +35,7 @@ function findEndOfCells (separator: number): FindEnd {
         at += quoted ? 2 : 1
       } else if (each === LINE_FEED) found = true
       else {
-        quoted = each === QUOTE && !isWrong && (at === search.start || bytes[at - 1] === separator)
+        quoted = each === QUOTE && !isWrong && (at === search.start || isSeparator(bytes[at - 1]))
         at++
       }
     }
@@ -43,15 +44,17 @@ function findEndOfCells (separator: number): FindEnd {
   }
 }
 
-/** Makes the function that finds the ends of a table's records: those of lines until there was a header. */
+const findEndOfHeader = findEndOfCells(SEPARATORS.map((each) => each.charCodeAt(0)))
+
+/** Makes the function that finds the ends of a table's records. Its header says which separator the others have. */
 export function tableEnds (): FindEnd {
   let findRow: FindEnd | null = null
   return (bytes, search, limit) => {
     if (findRow !== null) return findRow(bytes, search, limit)
-    const found = findLineEnd(bytes, search, limit)
+    const found = findEndOfHeader(bytes, search, limit)
     if (found) {
       const header = bytes.toString('latin1', search.start, search.at).trim()
-      if (header !== '') findRow = findEndOfCells(separatorOf(header).charCodeAt(0))
+      if (header !== '') findRow = findEndOfCells([separatorOf(header).charCodeAt(0)])
     }
     return found
   }

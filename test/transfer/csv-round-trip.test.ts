@@ -48,6 +48,23 @@ for (const [what, withNull] of [
   })
 }
 
+test('names of fields with line breaks come back from a table as they were', async (t) => {
+  const names = ['two\nlines', 'three\r\n"lines", \n', '\n']
+  const fields = withoutType({
+    type: 'object', properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+  })
+  const [from, to] = [await testApp(t, { fields }), await testApp(t, { fields })]
+  const own = Object.fromEntries(names.map((name, n) => [name, `value\n${n}`]))
+  await from.app.users.create(withoutType({ name: 'N', email: 'n@example.org', ...own }))
+  const headers = { 'content-type': 'text/csv' }
+  const { body } = await from.call('GET', '/users/export?format=csv')
+  const answer = await to.call('POST', '/users/import?report=all', { headers, payload: body })
+  t.match(linesOf(answer.body), [{ line: 6, status: 'created' }, { summary: { created: 1, refused: 0 } }])
+  t.match(linesOf((await to.call('GET', '/users/export')).body), [own])
+  const again = await to.call('POST', '/users/import', { headers, payload: `\n"${body.slice(body.indexOf(','))}` })
+  t.match(again.json(), { code: 'validation_failed' }, 'a mark that is not closed')
+})
+
 test('names of fields that a spreadsheet would change come back from a table as they were', async (t) => {
   const names = [' spaces ', '=SUM(A1)', "'=1", '-1', 'with "quotes", and more']
   const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
