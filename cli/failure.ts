@@ -34,6 +34,12 @@ function ofSystem (error: unknown): Failure | null {
   return code === undefined ? null : { message: `${syscall} failed: ${text} (${code})`, exitCode: EXIT.failed }
 }
 
+/** What this package says to operators, such as of a wrong option or a missing package; null: it is another error. */
+function ofPackage (error: unknown): Failure | null {
+  if (!(error instanceof Error) || !error.message.startsWith('fastify-users: ')) return null
+  return { message: error.message, exitCode: error instanceof TypeError ? EXIT.usage : EXIT.failed }
+}
+
 /**
  * The message on standard error, and the exit code. Of a driver's error only the code is shown: its message can hold
  * addresses and SQL.
@@ -46,11 +52,7 @@ export function failureOf (error: unknown): Failure {
     const { cause, errors = [], message } = error
     if (cause instanceof StorageError) return ofStorage(cause)
     if (errors.length > 0) return { message: errors.map(lineOf).join('\n'), exitCode: EXIT.usage }
-    return ofSystem(cause) ?? { message, exitCode: EXIT.failed }
+    return ofPackage(cause) ?? ofSystem(cause) ?? { message, exitCode: EXIT.failed }
   }
-  // A wrong option, or a missing package: these messages are our own.
-  if (error instanceof Error && error.message.startsWith('fastify-users: ')) {
-    return { message: error.message, exitCode: error instanceof TypeError ? EXIT.usage : EXIT.failed }
-  }
-  return ofSystem(error) ?? { message: 'an unexpected error occurred', exitCode: EXIT.failed }
+  return ofPackage(error) ?? ofSystem(error) ?? { message: 'an unexpected error occurred', exitCode: EXIT.failed }
 }

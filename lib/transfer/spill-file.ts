@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { UsersError } from '../core/errors.ts'
 
 /** Where a text stands in the file. */
 export interface Stretch { position: number, length: number }
@@ -17,10 +18,21 @@ export interface SpillFile {
 // So many bytes are written together.
 const PENDING_MAX = 64 * 1024
 
-/** Makes a file that only this process can read, and that is gone with it. */
+/** What the file system refuses, as an error that says what to do. */
+async function used<Value> (work: Promise<Value>): Promise<Value> {
+  try {
+    return await work
+  } catch (error) {
+    const problem = `fastify-users: the temporary file of a dry run can not be used (${Object(error).code})`
+    const cause = new Error(`${problem}: set TMPDIR to a directory that can be written, and has room`, { cause: error })
+    throw new UsersError('internal', { cause })
+  }
+}
+
+/** Makes a file that only this process can read, and that is gone with it. It throws UsersError. */
 export async function openSpillFile (): Promise<SpillFile> {
   const path = join(tmpdir(), `fastify-users-${randomUUID()}`)
-  const file = await open(path, 'wx+', 0o600)
+  const file = await used(open(path, 'wx+', 0o600))
   // Where an open file can be removed, it has no name any more. Elsewhere it is removed at the end.
   const isNameless = await rm(path).then(() => true, () => false)
   let pending: Buffer[] = []
@@ -34,7 +46,7 @@ export async function openSpillFile (): Promise<SpillFile> {
     const bytes = Buffer.concat(pending)
     pending = []
     begin = end
-    writing = writing.then(() => file.appendFile(bytes))
+    writing = writing.then(() => used(file.appendFile(bytes)))
     // Whoever awaits it gets its error.
     writing.catch(() => {})
     return writing
@@ -53,7 +65,7 @@ export async function openSpillFile (): Promise<SpillFile> {
     async read ({ position, length }) {
       // Bytes that are not pending any more may still be on their way into the file.
       await (position + length > begin ? flush() : writing)
-      const { buffer } = await file.read(Buffer.alloc(length), 0, length, position)
+      const { buffer } = await used(file.read(Buffer.alloc(length), 0, length, position))
       return buffer.toString('utf8')
     },
 

@@ -1,5 +1,9 @@
+import { join } from 'node:path'
 import { test } from 'tap'
+import { UsersError } from '../../lib/core/errors.ts'
 import { openSpillFile } from '../../lib/transfer/spill-file.ts'
+import { testApp } from '../helpers/app.ts'
+import { temporaryDirectory } from '../helpers/stores.ts'
 
 test('what is added and read concurrently comes back as it was', async (t) => {
   const file = await openSpillFile()
@@ -20,4 +24,18 @@ test('texts are read while others are added', async (t) => {
   }))
   t.strictSame(back, Array.from({ length: 500 }, (_, n) => `${n} `.repeat(200)))
   await file.close()
+})
+
+test('says what to do where no temporary file can be made', async (t) => {
+  const { TMPDIR } = process.env
+  t.teardown(() => {
+    if (TMPDIR === undefined) delete process.env['TMPDIR']
+    else process.env['TMPDIR'] = TMPDIR
+  })
+  process.env['TMPDIR'] = join(await temporaryDirectory(t), 'none')
+  const message = 'fastify-users: the temporary file of a dry run can not be used (ENOENT): ' +
+    'set TMPDIR to a directory that can be written, and has room'
+  const { app } = await testApp(t)
+  await t.rejects(app.users.import([{ name: 'A', email: 'a@example.org' }], { dryRun: true }),
+    { constructor: UsersError, code: 'internal', cause: { message, cause: { code: 'ENOENT' } } })
 })
