@@ -9,7 +9,7 @@ import { NO_FIELDS } from '../lib/fields/fields-schema.ts'
 import { createExports, type Export } from '../lib/transfer/export.ts'
 import { createPresenter } from '../lib/users/presenter.ts'
 import { createUsersService } from '../lib/users/service.ts'
-import { UsageError } from './failure.ts'
+import { Refusal, UsageError } from './failure.ts'
 import { fieldsIn } from './fields.ts'
 import type { Output } from './output.ts'
 
@@ -59,7 +59,10 @@ async function writeFile (path: string, texts: AsyncIterable<string>): Promise<v
   } catch (error) {
     await rm(partial, { force: true })
     const { code, syscall } = Object(error)
-    if (syscall !== undefined) throw new UsageError(`the file of --output can not be written (${code})`)
+    const problem = `the file of --output can not be written (${code})`
+    // No file can be made at that path. Any other problem is not one of the command line, such as a full disk.
+    if (syscall === 'open') throw new UsageError(problem)
+    if (syscall !== undefined) throw new Refusal(problem)
     throw error
   }
 }

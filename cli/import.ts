@@ -6,7 +6,7 @@ import type { Storage } from '../lib/core/storage.ts'
 import { NO_FIELDS } from '../lib/fields/fields-schema.ts'
 import { tableColumns } from '../lib/transfer/columns.ts'
 import { fileRows, type ImportFormat } from '../lib/transfer/import-source.ts'
-import { UsageError } from './failure.ts'
+import { Refusal, UsageError } from './failure.ts'
 import { fieldsOfOptions, type ImportingOptions, importUsers } from './importing.ts'
 import type { Output } from './output.ts'
 
@@ -26,7 +26,9 @@ async function * bytesOf (
       yield chunk
     }
   } catch (error) {
-    throw new UsageError(`the file can not be read (${Object(error).code})`)
+    const { code, syscall } = Object(error)
+    const problem = `the file can not be read (${code})`
+    throw syscall === 'open' ? new UsageError(problem) : new Refusal(problem)
   }
 }
 

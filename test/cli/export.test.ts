@@ -141,3 +141,22 @@ test('replaces nothing but files', async (t) => {
   t.ok((await lstat(at('linked pipe'))).isSymbolicLink())
   t.equal(await readFile(at('linked file'), 'utf8'), 'mine')
 })
+
+test('a file that can not be written to its end is no wrong usage, and leaves nothing', async (t) => {
+  const database = databases.find(({ name }) => name === 'postgres')
+  if (database === undefined) throw new Error('there is no PostgreSQL')
+  const { url, args, open } = await database.create(t)
+  await run(['migrate', ...args], { DATABASE_URL: url })
+  const storage = open()
+  for (let n = 1; n <= 20; n++) await storage.createUser(userOf(n), keysOf(userOf(n)), null)
+  await storage.close()
+  const directory = await temporaryDirectory(t)
+  const [node, given] = plainNode(PROGRAM, 'export', ...args, '-o', join(directory, 'users.ndjson'))
+  // Files of this process have at most 512 bytes, as on a full disk.
+  const limited = ['-c', 'ulimit -f 1; exec "$@"', 'sh', node, ...given]
+  const child = spawn('sh', limited, { env: { PATH: String(process.env['PATH']), DATABASE_URL: url } })
+  let err = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => { err += text })
+  t.strictSame([...await once(child, 'close'), err], [1, null, 'the file of --output can not be written (EFBIG)\n'])
+  t.strictSame(await readdir(directory), [])
+})

@@ -1,6 +1,7 @@
 // fastify-users import: the built program.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
@@ -116,6 +117,18 @@ test('an import that ends early does not wait for the rest of its input', async 
   child.stdin.on('error', () => {})
   child.stdin.write('{}\n')
   t.strictSame(await once(child, 'exit'), [1, null])
+})
+
+const UNREADABLE = '/proc/self/mem'
+const skip = !existsSync(UNREADABLE) && 'this machine has no file that can be opened and not be read'
+
+test('a file that can be opened and not be read is no wrong usage', { skip }, async (t) => {
+  const [database] = databases
+  if (database === undefined) throw new Error('there is no database')
+  const { url } = await database.create(t)
+  await run(['migrate'], { DATABASE_URL: url })
+  t.strictSame(await run(['import', UNREADABLE], { DATABASE_URL: url }),
+    { code: 1, out: '', err: 'the file can not be read (EIO)\n' })
 })
 
 test('a reader that has enough, such as head, does not end the import', async (t) => {
