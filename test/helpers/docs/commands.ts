@@ -41,8 +41,8 @@ export function isRun ({ bare, text }: Command): boolean {
 /** Commands of readers that are neither run nor judged. A name that is not here is taken for a mistake. */
 const NOT_RUN = new Set([
   'apt', 'apt-get', 'brew', 'cat', 'cd', 'comm', 'cp', 'docker', 'echo', 'git', 'install', 'journalctl', 'kill',
-  'mkdir', 'mv', 'openssl', 'pg_dump', 'pg_restore', 'printf', 'psql', 'rm', 'sort', 'sqlite3', 'systemctl', 'tail',
-  'tr'
+  'mkdir', 'mv', 'openssl', 'pg_dump', 'pg_restore', 'printf', 'psql', 'rm', 'sed', 'sort', 'sqlite3', 'systemctl',
+  'tail', 'tr'
 ])
 
 interface Manifest {
