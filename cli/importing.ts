@@ -1,4 +1,6 @@
 import { IN_PROCESS } from '../lib/core/context.ts'
+import { UsersError } from '../lib/core/errors.ts'
+import type { Fault } from '../lib/core/fault.ts'
 import { newEvent } from '../lib/core/new-event.ts'
 import { isStorageError } from '../lib/core/storage-error.ts'
 import type { Storage } from '../lib/core/storage.ts'
@@ -9,6 +11,7 @@ import { createImports, type ImportResult, type ImportSettings, type ImportSumma
 import type { SourceRows } from '../lib/transfer/source-row.ts'
 import { lineOf, Refusal, UsageError } from './failure.ts'
 import { fieldsIn } from './fields.ts'
+import { untilInterrupted } from './interruption.ts'
 import { isLogged } from './keys.ts'
 import type { Output } from './output.ts'
 import { printable } from './printable.ts'
@@ -79,25 +82,31 @@ function settingsOf ({ onConflict, by, dryRun, failFast }: ImportingOptions): Im
   }
 }
 
-const hasUnknown = ({ problem }: ImportResult): boolean =>
-  problem?.errors?.some(({ code }) => code === 'unknown') === true
+const LACKS_SCHEMA = 'members of your own need --fields <file>'
 
-/** Takes users in, and says what has become of them. @throws Refusal if any was refused, UsersError */
+const hasUnknown = ({ errors }: { errors?: readonly Fault[] | undefined }): boolean =>
+  errors?.some(({ code }) => code === 'unknown') === true
+
+/**
+ * Takes users in, and says what has become of them. If the process is asked to end, it ends behind what was read.
+ * @throws Refusal if any was refused or left out, UsersError
+ */
 export async function importUsers (
   storage: Storage,
   output: Output,
   options: ImportingOptions,
-  { fields, called, rows, part, more = () => ({}), onResults = () => {} }: Importing
+  { fields, called, rows: source, part, more = () => ({}), onResults = () => {} }: Importing
 ): Promise<void> {
   const makeEvent = await isLogged(storage) ? newEvent : () => null
   const { report = 'faults' } = options
   const { summary, results } = createImports({ storage, fields, publish () {}, makeEvent })(settingsOf(options))
   const progress = createProgress(process.stderr)
+  const { rows, isCut, close } = untilInterrupted(source)
   let done = 0
   let lacksSchema = false
   try {
     for await (const some of results(rows, IN_PROCESS)) {
-      lacksSchema ||= fields === null && some.some(hasUnknown)
+      lacksSchema ||= fields === null && some.some(({ problem }) => problem !== undefined && hasUnknown(problem))
       const text = namedResults(some, report).map((result) => output.json
         ? `${JSON.stringify({ ...result, ...more(result.line) })}\n`
         : resultText(called(result.line), result)).join('')
@@ -109,11 +118,16 @@ export async function importUsers (
       done += some.length
       progress.show(done, part())
     }
+  } catch (error) {
+    if (fields === null && error instanceof UsersError && hasUnknown(error)) output.note(LACKS_SCHEMA)
+    throw error
   } finally {
+    close()
     progress.clear()
   }
   await output.text(output.json ? summaryLine(summary) : summaryText(summary))
-  if (lacksSchema) output.note('members of your own need --fields <file>')
+  if (lacksSchema) output.note(LACKS_SCHEMA)
+  if (isCut()) throw new Refusal('interrupted: the rest was not imported')
   const { refused } = summary
   if (refused > 0) throw new Refusal(refused === 1 ? '1 user was refused' : `${refused} users were refused`)
 }

@@ -1,8 +1,11 @@
 // fastify-users adopt and import: what a report shows of keys and text of others.
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
-import { databases, run } from '../helpers/cli.ts'
+import { databases, PROGRAM, run } from '../helpers/cli.ts'
+import { plainNode } from '../helpers/plain-node.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 import '../helpers/watch-all.ts'
 
@@ -46,4 +49,55 @@ test('a terminal gets no control characters of keys or names of members', async 
   const file = join(await temporaryDirectory(t), 'users.ndjson')
   await writeFile(file, `${JSON.stringify({ name: 'A', email: 'a@example.org', '\u001b[2J': 1 })}\n`)
   t.match((await cli('import', file)).out, /^line 1: refused: \\u001b\[2J is /)
+})
+
+/** Runs the program until it writes; `interrupt` is called then. Its output is read only afterwards. */
+async function interrupted (
+  url: string,
+  args: string[],
+  interrupt: (child: ChildProcessWithoutNullStreams) => void,
+  input = ''
+) {
+  const [node, given] = plainNode(PROGRAM, ...args)
+  const child = spawn(node, given, { env: { PATH: String(process.env['PATH']), DATABASE_URL: url } })
+  let [out, err] = ['', '']
+  child.stderr.setEncoding('utf8').on('data', (text) => { err += text })
+  // It stays open.
+  child.stdin.write(input)
+  await once(child.stdout, 'readable')
+  interrupt(child)
+  child.stdout.setEncoding('utf8').on('data', (text) => { out += text })
+  const [code, signal] = await once(child, 'close')
+  return { code, signal, out, err }
+}
+
+test('Ctrl+C ends an adoption behind the rows that were read, with its numbers and the last key', async (t) => {
+  const { url, execute, cli } = await database(t)
+  const count = 10_000
+  await execute('CREATE TABLE people (id INTEGER PRIMARY KEY, mail TEXT)')
+  await execute(`INSERT INTO people WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+    SELECT i, i || 'p@example.org' FROM n`)
+  const adopt = ['adopt', '--table', 'people', '--map', 'name=mail,email=mail']
+  // It waits for its reader after some thousand lines.
+  const ended = await interrupted(url, [...adopt, '--report', 'all'], (child) => child.kill('SIGINT'))
+  const last = Number(/\ncreated (\d+), updated 0, skipped 0, refused 0\n$/.exec(ended.out)?.[1])
+  t.ok(last > 0 && last < count, `ended behind ${last}`)
+  t.strictSame({ ...ended, out: '' },
+    { code: 1, signal: null, out: '', err: `the last id: ${last}\ninterrupted: the rest was not imported\n` })
+  t.match(await cli(...adopt, '--after', String(last)),
+    { code: 0, out: `created ${count - last}, updated 0, skipped 0, refused 0\n` })
+})
+
+test('Ctrl+C and SIGTERM end an import that waits for more input', async (t) => {
+  const { url, cli } = await database(t)
+  for (const [n, signal] of (['SIGINT', 'SIGTERM'] as const).entries()) {
+    const input = `${JSON.stringify({ name: 'A', email: `a${n}@example.org` })}\n`
+    const child = interrupted(url, ['import', '-', '--report', 'all'], (child) => child.kill(signal), input)
+    t.match(await child, {
+      code: 1,
+      out: /^line 1: created: usr_\w+\ncreated 1, updated 0, skipped 0, refused 0\n$/,
+      err: 'interrupted: the rest was not imported\n'
+    }, `${signal} ${n}`)
+  }
+  t.equal((await cli('export')).out.split('\n').length, 3)
 })

@@ -65,7 +65,9 @@ for (const { name, create } of databases) {
     const failed = await cli('import', path('users.ndjson'), ...own, '--fail-fast', '--json')
     t.match(failed.out, /^{"line":1,"status":"refused","problem":{.*}}\n{"summary":{"created":0,.*"refused":1,.*}}\n$/)
     t.equal(failed.code, 1)
-    t.match(await cli('import', path('users.ndjson')), { code: 1, err: /^members of your own need --fields <file>\n/ })
+    const hint = /^members of your own need --fields <file>\n/
+    t.match(await cli('import', path('users.ndjson')), { code: 1, err: hint })
+    t.match(await cli('import', path('users.csv')), { code: 2, err: hint })
 
     for (const [given, err] of [
       [[path('none')], /^there is no file at this path; - is standard input\n$/],
