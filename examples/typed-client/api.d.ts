@@ -236,7 +236,7 @@ export interface paths {
         put?: never;
         /**
          * Import users
-         * @description A line of JSON for each user, or a table with a header (RFC 4180), of any length; a line has at most 16 KiB. Members are those of a creation, and `id`, `createdAt` and `updatedAt`. Lines are answered while others are being sent: the answer has to be read meanwhile. What was done stays done if the connection breaks.
+         * @description A line of JSON for each user, or a table with a header (RFC 4180), of any length; a line has at most 64 KiB. Members are those of a creation, and `id`, `createdAt` and `updatedAt`. Lines are answered while others are being sent: the answer has to be read meanwhile. What was done stays done if the connection breaks.
          */
         post: operations["importUsers"];
         delete?: never;

@@ -35,6 +35,11 @@ export const BATCH_MAX = 1000
 export const BATCH_BODY_MAX = 1024 * 1024
 /** Bytes of all own fields of a user, as JSON. */
 export const FIELDS_MAX = 16 * 1024
+/**
+ * Bytes in a line of an import. Every user must come back from an export: in CSV quotation marks are doubled, which
+ * makes {@link FIELDS_MAX} of empty strings 27 KiB, and each column that a user lacks has its separator.
+ */
+export const IMPORT_LINE_MAX = 64 * 1024
 /** Characters in the JSON text of a unique field's value. */
 export const UNIQUE_MAX = 255
 /** Levels of nesting in own fields; the user itself is the first. */

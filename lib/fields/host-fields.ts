@@ -30,13 +30,18 @@ export interface HostFields {
   matches (fields: JsonObject): boolean
 }
 
+const isTooLarge = (text: string): boolean => Buffer.byteLength(text) > FIELDS_MAX
+
+function tooLarge (): CheckedFields {
+  const detail = `must have fields of at most ${FIELDS_MAX / 1024} KiB in all`
+  return { faults: [{ pointer: '', code: 'too_large', detail }] }
+}
+
 /** The fields in the order of their names: stores compare texts, and another order is no change. */
 function outcome (fields: JsonObject, faults: Fault[]): CheckedFields {
   if (faults.length > 0) return { faults: boundedFaults(faults) }
   const text = canonicalJson(fields)
-  if (Buffer.byteLength(text) <= FIELDS_MAX) return { fields: JSON.parse(text) }
-  const detail = `must have fields of at most ${FIELDS_MAX / 1024} KiB in all`
-  return { faults: [{ pointer: '', code: 'too_large', detail }] }
+  return isTooLarge(text) ? tooLarge() : { fields: JSON.parse(text) }
 }
 
 function copyGiven (members: Members, faults: Fault[]): JsonObject {
@@ -76,6 +81,8 @@ export async function createHostFields (
     whole (members: Members) {
       const faults: Fault[] = []
       const fields = copyGiven(members, faults)
+      // Before the host's schema: some of its keywords take quadratic time.
+      if (faults.length === 0 && isTooLarge(JSON.stringify(fields))) return tooLarge()
       if (faults.length === 0) faults.push(...check.whole(fields))
       // Once more with the host's defaults.
       if (faults.length === 0) copyGiven(fields, faults)

@@ -1,3 +1,4 @@
+import { IMPORT_LINE_MAX } from '../core/limits.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { importRouteParameters } from '../transfer/import-answer.ts'
 import type { Operation } from './operation.ts'
@@ -11,8 +12,9 @@ export function importOperation (fields: FieldsSchema): Operation {
     operationId: 'importUsers',
     summary: 'Import users',
     description: 'A line of JSON for each user, or a table with a header (RFC 4180), of any length; a line has at ' +
-      'most 16 KiB. Members are those of a creation, and `id`, `createdAt` and `updatedAt`. Lines are answered while ' +
-      'others are being sent: the answer has to be read meanwhile. What was done stays done if the connection breaks.',
+      `most ${IMPORT_LINE_MAX / 1024} KiB. Members are those of a creation, and \`id\`, \`createdAt\` and ` +
+      '`updatedAt`. Lines are answered while others are being sent: the answer has to be read meanwhile. What was ' +
+      'done stays done if the connection breaks.',
     query: importRouteParameters(fields),
     body: { types: ['application/x-ndjson', 'text/csv'], schema: TEXT },
     success: {

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
+import { IMPORT_LINE_MAX } from '../core/limits.ts'
 import { requireOptional } from '../core/optional-packages.ts'
 import { parseParameter } from '../core/parameters.ts'
 import { toUsersError } from '../core/storage-errors.ts'
@@ -10,7 +11,7 @@ import { type ByteRecord, byteRecords, type Chunks } from './byte-records.ts'
 import type { Column } from './columns.ts'
 import { asWritten } from './formula.ts'
 import { setAt } from './set-at.ts'
-import { LINE_MAX, lineTooLong, type SourceRow } from './source-row.ts'
+import { lineTooLong, type SourceRow } from './source-row.ts'
 import { separatorOf, tableEnds } from './table-ends.ts'
 
 /** One cell: undefined if there is nothing between its separators, not even quotation marks. */
@@ -118,7 +119,7 @@ export async function * csvRows (
   let cellsOf = cellReader(parse, ',')
 
   function readHeader ({ bytes }: ByteRecord): Column[] {
-    if (bytes === null) throw malformed(`must begin with a header of at most ${LINE_MAX / 1024} KiB`)
+    if (bytes === null) throw malformed(`must begin with a header of at most ${IMPORT_LINE_MAX / 1024} KiB`)
     if (!isUtf8(bytes)) throw malformed(`${NOT_UTF8}, the header too`)
     const text = bytes.toString('utf8')
     cellsOf = cellReader(parse, separatorOf(text))
@@ -147,7 +148,7 @@ export async function * csvRows (
     }
   }
 
-  for await (const records of byteRecords(chunks, tableEnds(), LINE_MAX)) {
+  for await (const records of byteRecords(chunks, tableEnds(), IMPORT_LINE_MAX)) {
     const rows: SourceRow[] = []
     for (const record of records) {
       if (columns === null) columns = readHeader(record)

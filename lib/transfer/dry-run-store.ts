@@ -8,7 +8,7 @@ import { openSpillFile } from './spill-file.ts'
 
 /** Of a key that somebody had before. */
 const FREE = -1
-// A stretch as one number: the length is below 2 ** 20, since a row has at most 16 KiB, and its user with it 32.
+// A stretch as one number: the length is below 2 ** 20, since own fields have at most 16 KiB.
 const LENGTHS = 2 ** 20
 
 /**

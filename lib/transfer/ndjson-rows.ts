@@ -1,9 +1,10 @@
 import { UsersError } from '../core/errors.ts'
+import { IMPORT_LINE_MAX } from '../core/limits.ts'
 import { parseJsonBytes } from '../core/strict-json.ts'
 import { toUsersError } from '../core/storage-errors.ts'
 import { type ByteRecord, byteRecords, type Chunks } from './byte-records.ts'
 import { findLineEnd } from './record-search.ts'
-import { LINE_MAX, lineTooLong, type SourceRow } from './source-row.ts'
+import { lineTooLong, type SourceRow } from './source-row.ts'
 
 /** True for a line without anything but white space. */
 const isBlank = (bytes: Buffer): boolean => bytes.every((byte) => byte === 32 || byte === 9)
@@ -21,7 +22,7 @@ function rowOf ({ line, bytes }: ByteRecord): SourceRow {
 
 /** The values of lines of JSON (NDJSON). Lines without any are left out. */
 export async function * ndjsonRows (chunks: Chunks): AsyncGenerator<SourceRow[], void, undefined> {
-  for await (const records of byteRecords(chunks, findLineEnd, LINE_MAX)) {
+  for await (const records of byteRecords(chunks, findLineEnd, IMPORT_LINE_MAX)) {
     yield records.filter(({ bytes }) => bytes === null || !isBlank(bytes)).map(rowOf)
   }
 }

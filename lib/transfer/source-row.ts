@@ -1,5 +1,5 @@
 import { UsersError } from '../core/errors.ts'
-import { BODY_MAX } from '../core/limits.ts'
+import { IMPORT_LINE_MAX } from '../core/limits.ts'
 
 /** A user to import, unchecked, or why its line could not be read. */
 export type SourceRow = { line: number, value: unknown } | { line: number, error: UsersError }
@@ -7,12 +7,9 @@ export type SourceRow = { line: number, value: unknown } | { line: number, error
 /** Rows in the order of their lines, in parts. */
 export type SourceRows = AsyncIterable<SourceRow[]>
 
-/** Bytes of a line. */
-export const LINE_MAX = BODY_MAX
-
 /** The error of a line that is too long. */
 export function lineTooLong (): UsersError {
-  return new UsersError('body_too_large', { detail: `The line is longer than ${LINE_MAX / 1024} KiB.` })
+  return new UsersError('body_too_large', { detail: `The line is longer than ${IMPORT_LINE_MAX / 1024} KiB.` })
 }
 
 /** Values as rows: the first one is on line 1. */

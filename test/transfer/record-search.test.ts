@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { byteRecords } from '../../lib/transfer/byte-records.ts'
 import { type FindEnd, findLineEnd } from '../../lib/transfer/record-search.ts'
-import { LINE_MAX } from '../../lib/transfer/source-row.ts'
+import { IMPORT_LINE_MAX } from '../../lib/core/limits.ts'
 import { tableEnds } from '../../lib/transfer/table-ends.ts'
 
 const HEADER = 'a,b\n'
@@ -31,7 +31,7 @@ async function workFor (text: string, size: number, findEnd: FindEnd): Promise<{
     const found = findEnd(bytes, search, limit)
     looked += search.at - at
     return found
-  }, LINE_MAX)
+  }, IMPORT_LINE_MAX)
   spaces.delete(whole.buffer)
   const copied = [...spaces.values()].reduce((sum, length) => sum + length, 0)
   return { looks: looked / whole.length, copies: copied / whole.length }

@@ -1,0 +1,70 @@
+// The longest users that can exist: what an export writes of them, an import reads.
+import { createReadStream } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { databases, run } from '../helpers/cli.ts'
+import { testApp } from '../helpers/app.ts'
+import { withoutType } from '../helpers/fields.ts'
+import { linesOf } from '../helpers/import-rows.ts'
+import { temporaryDirectory } from '../helpers/stores.ts'
+
+const FIELDS_BYTES = 16 * 1024
+const NAME = '🦊'.repeat(200)
+const addressOf = (n: number): string =>
+  `${n}${'a'.repeat(63)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(57)}.org`
+
+const fields = withoutType({
+  type: 'object',
+  properties: {
+    bio: { type: 'string' },
+    // In a table nearly two of three characters of its cell are quotation marks, which are doubled.
+    tags: { type: 'array', items: { type: 'string' } }
+  }
+})
+
+/** Own fields of exactly as many bytes as a user may have. */
+function filledUp (own: { bio: string, tags?: string[] }): object {
+  const bytes = Buffer.byteLength(JSON.stringify(own))
+  return { ...own, bio: own.bio + 'x'.repeat(FIELDS_BYTES - bytes) }
+}
+const longest = [
+  filledUp({ bio: '"\n'.repeat(4000) }),
+  filledUp({ bio: '', tags: Array.from({ length: 5450 }, () => '') })
+].map((own, n) => ({ name: NAME, email: addressOf(n), ...own }))
+
+for (const [format, type] of [['ndjson', 'application/x-ndjson'], ['csv', 'text/csv']] as const) {
+  test(`the longest users come back from an export in ${format}`, async (t) => {
+    const { app, call } = await testApp(t, { fields })
+    for (const user of longest) await app.users.create(withoutType(user))
+    await t.rejects(app.users.create(withoutType({ ...longest[0], email: 'more@example.org', tags: [] })), {
+      errors: [{ code: 'too_large' }]
+    })
+    const { rawPayload: file } = await call('GET', `/users/export?format=${format}`)
+    const users = linesOf((await call('GET', '/users/export')).body)
+    t.match(users, longest)
+    const created = { created: 2, updated: 0, skipped: 0, refused: 0, dryRun: false }
+
+    const overHttp = await testApp(t, { fields })
+    const answer = await overHttp.call('POST', '/users/import', { headers: { 'content-type': type }, payload: file })
+    t.strictSame(linesOf(answer.body), [{ summary: created }])
+    t.strictSame(linesOf((await overHttp.call('GET', '/users/export')).body), users)
+
+    const path = join(await temporaryDirectory(t), `users.${format}`)
+    await writeFile(path, file)
+    const inProcess = await testApp(t, { fields })
+    t.strictSame(await inProcess.app.users.import(createReadStream(path), { format, dryRun: true }),
+      { ...created, dryRun: true })
+    t.strictSame(await inProcess.app.users.import(createReadStream(path), { format }), created)
+    t.strictSame(linesOf((await inProcess.call('GET', '/users/export')).body), users)
+
+    const database = await databases[0]?.create(t)
+    const schema = `${path}.json`
+    await writeFile(schema, JSON.stringify(fields))
+    const cli = (...args: string[]) => run(args, { DATABASE_URL: String(database?.url) })
+    await cli('migrate')
+    t.strictSame(await cli('import', path, '--fields', schema),
+      { code: 0, out: 'created 2, updated 0, skipped 0, refused 0\n', err: '' })
+    t.strictSame(linesOf((await cli('export')).out), users)
+  })
+}
