@@ -20,21 +20,29 @@ export function guardConditions (
   ]
 }
 
+/** The value that an update stores in a column for the one that is given. */
+function storedValue ({ schema: { json } }: Dialect, column: string, given: string): string {
+  if (column === 'fields') return `CAST(${given} AS ${json})`
+  // The clock of the writer may be behind that of the creation.
+  if (column === 'updated_at') return `(CASE WHEN created_at > ${given} THEN created_at ELSE ${given} END)`
+  return given
+}
+
 /**
  * The assignments of an update, and the condition that it changes something. It names only the columns that it sets:
  * SQLite writes the indexes of every column that an update names (a PATCH of the name: 40 became 30 µs).
  */
 function assignments (
-  { schema: { json }, jsonText }: Dialect,
+  dialect: Dialect,
   valueOf: ReadonlyMap<string, string>
 ): { set: string, differs: string } {
+  const { jsonText } = dialect
   const set = ['version = version + 1']
   const differs: string[] = []
   for (const [column, value] of valueOf) {
-    const isJson = column === 'fields'
-    const given = isJson ? `CAST(${value} AS ${json})` : value
+    const given = storedValue(dialect, column, value)
     set.push(`${column} = ${given}`)
-    const text = isJson ? jsonText : (sql: string) => sql
+    const text = column === 'fields' ? jsonText : (sql: string) => sql
     if (COMPARED.includes(column)) differs.push(`${text(column)} <> ${text(given)}`)
   }
   return { set: set.join(', '), differs: `(${differs.join(' OR ')})` }
@@ -91,8 +99,8 @@ export function groupUpdate (dialect: Dialect, names: Names, returned: string, k
 
 /** What an event shows of the user: the record after the update, and the members before it that are others then. */
 function recordedColumns (dialect: Dialect, { columns }: UpdateKind): { data: string, before: string } {
-  const { schema: { json }, jsonText } = dialect
-  const given = (column: string) => column === 'fields' ? `CAST(q_fields AS ${json})` : `q_${column}`
+  const { jsonText } = dialect
+  const given = (column: string) => storedValue(dialect, column, `q_${column}`)
   const after = USER_COLUMNS.map((each) => {
     if (each.column === 'version') return { ...each, column: '(version + 1)' }
     return columns.includes(each.column) ? { ...each, column: given(each.column) } : each

@@ -126,7 +126,15 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     idOfEmail.delete(entry.emailKey)
     idOfEmail.set(email.key, id)
     const { version, createdAt } = record
-    const changed = { id, name: name.value, email: email.value, fields, version: version + 1, createdAt, updatedAt }
+    const changed = {
+      id,
+      name: name.value,
+      email: email.value,
+      fields,
+      version: version + 1,
+      createdAt,
+      updatedAt: updatedAt < createdAt ? createdAt : updatedAt
+    }
     replace(entry, changed, { nameKey: name.key, emailKey: email.key })
     if (event !== null) events.add(updateEvent(event, record, changed))
     return { user: userOf(changed), changed: true }

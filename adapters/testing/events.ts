@@ -48,7 +48,7 @@ export const eventCases: Cases = {
     )
     const address = { ...rename('New'), email: { value: 'New@example.org', key: 'new@example.org' } }
     const second = await storage.updateUser(
-      before.id, address, timeOf(55), { ifVersion: [2, 9], unlessVersion: [1] }, updated(6)
+      before.id, address, timeOf(0), { ifVersion: [2, 9], unlessVersion: [1] }, updated(6)
     )
     assert.ok(first !== null && second !== null)
     assert.deepEqual(await readWholeLog(storage), [

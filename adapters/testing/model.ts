@@ -103,7 +103,8 @@ export function createModel (given: State = { users: [], apiKeys: [], creations:
       const changed = !isSame({ ...user, ...changes }, user)
       if (changed) {
         if (email !== undefined) requireFreeAddress(email.key, id)
-        entry.user = { ...user, ...structuredClone(changes), version: user.version + 1, updatedAt }
+        const time = updatedAt < user.createdAt ? user.createdAt : updatedAt
+        entry.user = { ...user, ...structuredClone(changes), version: user.version + 1, updatedAt: time }
         entry.keys = { emailKey: email?.key ?? keys.emailKey, nameKey: name?.key ?? keys.nameKey }
       }
       return structuredClone({ user: entry.user, changed })

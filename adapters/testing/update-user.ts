@@ -35,9 +35,10 @@ export const userUpdateCases: Cases = {
     await addUsers(storage, 1)
     for (const [i, name] of TEXTS.entries()) {
       const email = `New${i}@Example.org`
-      const expected = { ...userOf(1), name, email, version: i + 2, updatedAt: timeOf(i) }
+      const expected = { ...userOf(1), name, email, version: i + 2, updatedAt: timeOf(50 + i) }
+      const changes = { ...rename(name), ...readdress(email) }
       assert.deepEqual(
-        await storage.updateUser(idOf('usr', 1), { ...rename(name), ...readdress(email) }, timeOf(i), anyVersion),
+        await storage.updateUser(idOf('usr', 1), changes, timeOf(50 + i), anyVersion),
         { user: expected, changed: true }
       )
       assert.deepEqual(await storage.findUser(idOf('usr', 1)), expected)
@@ -52,6 +53,23 @@ export const userUpdateCases: Cases = {
           'lists return the current user'
         )
       }
+    }
+  },
+
+  'updateUser: updatedAt is the given time, and createdAt where that is later': async (storage) => {
+    const [user] = await addUsers(storage, 9)
+    const id = idOf('usr', 9)
+    const changes = [
+      [rename('A'), timeOf(60), timeOf(60)],
+      [rename('B'), timeOf(50), timeOf(50)],
+      [rename('C'), timeOf(8), timeOf(9)],
+      [readdress('d@example.org'), timeOf(50), timeOf(50)],
+      [{ ...rename('E'), ...readdress('e@example.org') }, timeOf(8), timeOf(9)]
+    ] as const
+    for (const [change, given, updatedAt] of changes) {
+      const update = await storage.updateUser(id, change, given, anyVersion)
+      assert.deepEqual([update?.user.createdAt, update?.user.updatedAt], [user?.createdAt, updatedAt])
+      assert.deepEqual(await storage.findUser(id), update?.user)
     }
   },
 

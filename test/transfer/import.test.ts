@@ -13,6 +13,22 @@ const fields = Type.Object({ ...common.properties, legacyId: Type.Optional(Type.
 const ID = 'usr_01jzzzzzzzezzr0000000000zz'
 
 for (const { name, create } of stores) {
+  test(`${name}: a user who was changed where the clock is behind comes back from an export`, async (t) => {
+    const { app, call } = await testApp(t, { storage: await create(t), eventLog: true })
+    // As if the clock of the server that created the user were ahead.
+    const createdAt = new Date(Date.now() + 50_000).toISOString()
+    await app.users.import([{ name: 'Ann', email: 'ann@example.org', createdAt }])
+    const [{ id }] = (await call('GET', '/users')).json().data
+    for (const change of [{ name: 'Anna' }, { email: 'anna@example.org' }]) {
+      const changed = (await call('PATCH', `/users/${id}`, { payload: change })).json()
+      t.match(changed, { ...change, createdAt, updatedAt: createdAt })
+      t.match((await call('GET', '/events')).json().data.at(-1).data, changed)
+    }
+    const { rawPayload: file } = await call('GET', '/users/export')
+    const { call: other } = await testApp(t, { storage: memory() })
+    t.strictSame((await importWords(other, '', file)).words, ['1 created'])
+  })
+
   test(`${name}: each line is judged, and those that are right are users`, async (t) => {
     const { app, call } = await testApp(t, {
       storage: await create(t), fields, unique: ['legacyId'], eventLog: true

@@ -212,7 +212,7 @@ export class PlainUsers extends PlainUnique {
         email: email?.value ?? user.email,
         fields: fields ?? user.fields,
         version: user.version + 1,
-        updatedAt
+        updatedAt: updatedAt < user.createdAt ? user.createdAt : updatedAt
       }),
       keys: this.keepKeys({ emailKey: email?.key ?? keys.emailKey, nameKey: name?.key ?? keys.nameKey })
     }

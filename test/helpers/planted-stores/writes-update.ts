@@ -136,6 +136,13 @@ export const writesUpdate: Mistake[] = [
     version: before.version + Object.keys(given).length
   })),
   changedUser('updateUser sets updatedAt by its own clock', () => ({ updatedAt: new Date().toISOString() })),
+  plant('updateUser sets an updatedAt before createdAt', class extends PlainStore {
+    override changedRow (...given: Parameters<PlainStore['changedRow']>) {
+      const [, , updatedAt] = given
+      const { user, keys } = super.changedRow(...given)
+      return { user: { ...user, updatedAt }, keys }
+    }
+  }),
   changedUser('updateUser keeps a later updatedAt', (user, before) => {
     return before.updatedAt > user.updatedAt ? { updatedAt: before.updatedAt } : {}
   }),
