@@ -5,6 +5,7 @@ import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastif
 import users, { type Scope, type UsersOptions } from 'fastify-users'
 import admin from 'fastify-users/admin'
 import webhooks from 'fastify-users/webhooks'
+import { clientErrors } from './client-errors.ts'
 import { type Config, ConfigError, listOf } from './config.ts'
 import { description } from './description.ts'
 import { docs } from './docs.ts'
@@ -72,6 +73,7 @@ function usersOptions (config: Config): Omit<UsersOptions, 'storage'> {
 export async function buildApp (config: Config, logger: FastifyServerOptions['logger']): Promise<FastifyInstance> {
   const proxies = listOf(config.TRUST_PROXY)
   const seconds = config.REQUEST_TIMEOUT
+  const wrongRequests = clientErrors(seconds)
   const app: FastifyInstance = Fastify({
     ...tlsOf(config),
     ...(logger !== undefined && { logger }),
@@ -82,10 +84,12 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
       headersTimeout: seconds > 0 ? Math.min(seconds * 1000, HEADERS_MS) : HEADERS_MS,
       connectionsCheckingInterval: 2000
     },
+    clientErrorHandler: wrongRequests.handler,
     // While closing, requests on open connections are still answered, with `Connection: close`.
     return503OnClosing: false,
     ...(proxies.length > 0 && { trustProxy: proxies })
   })
+  wrongRequests.watch(app)
   const storage = await storageFor(config)
   const origins = listOf(config.CORS_ORIGINS)
   if (origins.length > 0) {

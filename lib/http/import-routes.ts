@@ -72,7 +72,10 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
       }
       yield * pace(summaryLine(summary))
     })
-    stream.once('close', () => { results.return().catch(() => {}) })
+    stream.once('close', () => {
+      if (!stream.readableEnded) request.log.warn({ summary }, 'an import was broken off: what it has done stays done')
+      results.return().catch(() => {})
+    })
     return stream
   }
 
