@@ -125,6 +125,7 @@ export async function openPostgres () {
     password: 'password',
     persistent: true,
     createPostgresUser: isRoot,
+    initdbFlags: ['--encoding=UTF8'],
     onLog: () => {},
     onError: () => {}
   })

@@ -82,7 +82,7 @@ export interface Storage extends OptionalMembers {
   /**
    * Resolves if the store answers, its schema fits this code, and it has what is required. Called at start and by
    * readiness checks, so it must be cheap.
-   * @throws StorageError `schema_behind`, `schema_newer`, `unavailable`
+   * @throws StorageError `schema_behind`, `schema_newer`, `unavailable`; `fault` if it can't keep every text
    */
   check (requirements?: SchemaRequirements): Promise<void>
 
@@ -90,6 +90,7 @@ export interface Storage extends OptionalMembers {
    * Brings the schema up to date and makes what is required, for existing users too. What an earlier call required
    * stays. Many processes may call it concurrently. On a current schema it does nothing.
    * @throws StorageError `field_taken` if users have the same value of a field that is to be unique
+   * @throws StorageError `fault` if it can't keep every text
    */
   migrate (requirements?: SchemaRequirements): Promise<void>
 

@@ -30,7 +30,8 @@ async function startServer (t: Test, programs: string): Promise<string> {
   if (uid !== undefined && gid !== undefined) await chown(directory, uid, gid)
   const data = join(directory, 'data')
   const as = { ...account(), cwd: directory }
-  await run(join(programs, 'initdb'), ['-D', data, '-U', 'postgres', '--auth=trust', '--no-sync'], as)
+  const how = ['-U', 'postgres', '--auth=trust', '--no-sync', '--encoding=UTF8']
+  await run(join(programs, 'initdb'), ['-D', data, ...how], as)
   const port = String(20_000 + randomBytes(2).readUInt16BE() % 12_000)
   const server = spawn(join(programs, 'postgres'), ['-D', data, '-p', port, '-h', '127.0.0.1', '-k', directory],
     { ...as, stdio: 'ignore' })

@@ -19,6 +19,8 @@ export async function startPostgres ({ durable = false } = {}) {
     user: 'postgres',
     password: 'password',
     persistent: false,
+    // Whatever the locale of the machine is.
+    initdbFlags: ['--encoding=UTF8'],
     // The server refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
     postgresFlags: [

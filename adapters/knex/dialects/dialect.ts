@@ -88,6 +88,8 @@ export interface SchemaSql {
   create (names: Names): string[]
   /** Drops what `create` made and the tables did not take with them. */
   drop (names: Names): string[]
+  /** A statement that returns the `encoding` of a database that can't keep every text; null: each can. */
+  wrongEncoding: string | null
   /** A statement that returns a row if our table of migrations exists. */
   migrationsExist (names: Names): Statement
   /** A statement that returns the names of the indexes, constraints and triggers that are in force. */

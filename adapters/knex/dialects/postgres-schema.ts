@@ -64,6 +64,8 @@ export const postgresSchema: SchemaSql = {
     `DROP SEQUENCE ${names.watermark}`
   ],
   // Reading pg_class, which locks it, makes PostgreSQL see what others just committed: to_regclass alone uses a cache.
+  wrongEncoding: "SELECT current_setting('server_encoding') AS encoding " +
+    "WHERE current_setting('server_encoding') <> 'UTF8'",
   migrationsExist: ({ migrations }) => ({
     sql: 'SELECT 1 AS found FROM pg_catalog.pg_class WHERE oid = to_regclass($1)',
     params: [migrations]

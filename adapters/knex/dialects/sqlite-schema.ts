@@ -75,6 +75,7 @@ export const sqliteSchema: SchemaSql = {
   },
   // The tables take their indexes and triggers with them.
   drop: () => [],
+  wrongEncoding: null,
   migrationsExist: ({ bareMigrations }) => ({
     sql: "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = ?1",
     params: [bareMigrations]

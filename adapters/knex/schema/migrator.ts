@@ -39,6 +39,21 @@ function schemaBehind (problem: string, call: string): StorageError {
 export function createMigrator (executor: Executor, names: Names): Migrator {
   const { dialect, query: onPool, transaction } = executor
 
+  let isEncodingRight = dialect.schema.wrongEncoding === null
+
+  /** Refuses a database that can't keep every name. Asked once: no database changes its encoding. */
+  async function requireEncoding (): Promise<void> {
+    if (isEncodingRight) return
+    const [wrong] = await onPool(String(dialect.schema.wrongEncoding))
+    if (wrong === undefined) {
+      isEncodingRight = true
+      return
+    }
+    const message = `the database has the encoding ${String(wrong['encoding'])}, which can not keep every name: use ` +
+      "one with UTF8, as CREATE DATABASE users ENCODING 'UTF8' TEMPLATE template0 makes it"
+    throw new StorageError('fault', message)
+  }
+
   async function exists (query: Query): Promise<boolean> {
     const { sql, params } = dialect.schema.migrationsExist(names)
     return (await query(sql, params)).length > 0
@@ -91,6 +106,7 @@ export function createMigrator (executor: Executor, names: Names): Migrator {
     inspect: createInspection(executor, names, () => recorded(onPool)),
 
     async check (requirements = {}) {
+      await requireEncoding()
       const { version, compatibleFrom } = await recorded(onPool)
       if (compatibleFrom > LATEST) throw schemaNewer(version)
       if (version < LATEST) {
@@ -108,6 +124,7 @@ export function createMigrator (executor: Executor, names: Names): Migrator {
     },
 
     async migrate (requirements = {}) {
+      await requireEncoding()
       // On a current schema nothing is asked for that needs the right to change one.
       if ((await recorded(onPool)).version === LATEST && (await missing(onPool, requirements)).length === 0) return
       const before = await transaction(async (query) => {
