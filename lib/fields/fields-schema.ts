@@ -69,6 +69,25 @@ export function kindOf ({ type, enum: choices, const: only }: JsonSchema): Filte
   return first === 'string' || first === 'number' || first === 'boolean' ? first : null
 }
 
+const isNull = ({ type, const: only }: JsonSchema): boolean => type === 'null' || only === null
+
+/** The one type of a field's values that are not null, whichever form of the schema says that they may be. */
+function kindWithoutNull (schema: JsonSchema): FilterKind | null {
+  const { type, enum: choices, const: only, anyOf, oneOf } = schema
+  const alternatives = anyOf ?? oneOf
+  if (type === undefined && choices === undefined && only === undefined && Array.isArray(alternatives)) {
+    const kinds = new Set(alternatives.map(Object).filter((each) => !isNull(each)).map(kindWithoutNull))
+    const [kind = null] = kinds
+    return kinds.size === 1 ? kind : null
+  }
+  const types = Array.isArray(type) ? type.filter((each) => each !== 'null') : [type]
+  return kindOf({
+    ...schema,
+    ...(types.length === 1 && { type: types[0] }),
+    ...(Array.isArray(choices) && { enum: choices.filter((each) => each !== null) })
+  })
+}
+
 /** What is wrong with a field that lists are filtered by, or its kind. `option`: the one that names it. */
 function readFilter (
   option: string,
@@ -79,7 +98,7 @@ function readFilter (
   if (schema === undefined) return `${option} names ${name}, which is no field`
   if (reserved.includes(name)) return `${name} can not be ${option}: lists have a parameter of this name`
   if (!isFilterable(name)) return `${name} can not be ${option}: its name must be 1 to 63 letters, digits and _`
-  const kind = kindOf(schema)
+  const kind = kindWithoutNull(schema)
   return kind === null
     ? `${name} can not be ${option}: its values must all be strings, or all numbers, or all booleans`
     : [kind]

@@ -29,6 +29,6 @@ export type UserPatch<Fields = UserFields> = { id?: string, name?: string, email
 
 /** The fields that lists can be filtered by, if the option `filterable` names them. */
 export type FieldFilter<Fields = UserFields> = {
-  [Name in keyof Fields as Exclude<Fields[Name], undefined> extends string | number | boolean ? Name : never]?:
-  Fields[Name]
+  [Name in keyof Fields as Exclude<Fields[Name], undefined | null> extends string | number | boolean ? Name : never]?:
+  Exclude<Fields[Name], null>
 }

@@ -27,7 +27,6 @@ const rows: Row[] = [
   [{ fields, filterable: ['plan', 'plan'] }, /filterable must be a list of names of fields, each once/],
   [{ fields, filterable: ['city'] }, /filterable names city, which is no field/],
   [{ fields, filterable: ['address'] }, new RegExp(`address ${KIND.source}`)],
-  [{ fields, filterable: ['note'] }, new RegExp(`note ${KIND.source}`)],
   [{ fields: Type.Object({ mixed }), filterable: ['mixed'] }, new RegExp(`mixed ${KIND.source}`)],
   [
     { fields: Type.Object({ page: Type.Integer() }), filterable: ['page'] },

@@ -8,12 +8,13 @@ import { postgres } from '../../adapters/postgres.ts'
 import users from '../../lib/index.ts'
 import { testApp } from '../helpers/app.ts'
 import { codesOf, withoutType } from '../helpers/fields.ts'
+import { importWords } from '../helpers/import-rows.ts'
 import { knexHosts } from '../helpers/knex-hosts.ts'
 import { pgUrl, stores, temporarySchema } from '../helpers/stores.ts'
 import '../helpers/watch-all.ts'
 
 const fields = Type.Object({
-  legacyId: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+  legacyId: Type.Optional(Type.Union([Type.Integer(), Type.String()])),
   badge: Type.Optional(Type.String()),
   plan: Type.Optional(Type.String())
 })
@@ -78,6 +79,46 @@ for (const { name, create } of stores) {
     t.strictSame(statuses.toSorted(), [201, ...Array.from({ length: 19 }, () => 409)])
     t.equal((await app.users.list()).meta.total, 1)
     t.equal((await app.users.events.list()).data.filter(({ type }) => type === 'user.created').length, 1)
+  })
+}
+
+for (const { name, create } of stores) {
+  test(`any number of users have null in a unique field, in whichever form its schema allows it, on ${name}`, async (
+    t
+  ) => {
+    const text = { type: 'string' }
+    const forms = {
+      nullable: { type: 'integer', nullable: true },
+      types: { type: ['integer', 'null'] },
+      union: Type.Union([Type.Integer(), Type.Null()]),
+      any: { anyOf: [text, { type: 'null' }] },
+      one: { oneOf: [{ const: null }, { anyOf: [text, { ...text, minLength: 9 }] }] },
+      choice: { enum: ['a', 'b', null] },
+      constants: Type.Union([Type.Literal('a'), Type.Literal('b'), Type.Null()])
+    }
+    const names = Object.keys(forms)
+    const { call } = await testApp(t, {
+      storage: await create(t), fields: withoutType({ type: 'object', properties: forms }), unique: names
+    })
+    const post = async (n: number, own: object) => {
+      const response = await call('POST', '/users', { payload: { name: 'N', email: `u${n}@example.org`, ...own } })
+      return [response.statusCode, ...codesOf(response.json().errors ?? [])]
+    }
+    const nothing = Object.fromEntries(names.map((each) => [each, null]))
+    const values = { nullable: 1, types: 2, union: 3, any: 'x', one: 'y', choice: 'a', constants: 'b' }
+    t.strictSame(await post(1, nothing), [201])
+    t.strictSame(await post(2, nothing), [201])
+    t.strictSame(await post(3, {}), [201])
+    t.strictSame(await post(4, values), [201])
+    for (const [field, value] of Object.entries(values)) {
+      t.strictSame(await post(5, { ...nothing, [field]: value }), [409, `/${field} taken`])
+      const found = (await call('GET', `/users?${field}=${value}`)).json()
+      t.match(found, { meta: { total: 1 }, data: [{ [field]: value }] })
+    }
+    t.match((await call('GET', '/users?any=null')).json(), { meta: { total: 0 } }, 'the text')
+    const [line = ''] = (await call('GET', '/users/export')).body.split('\n')
+    t.strictSame((await importWords(call, 'by=any&onConflict=skip', line)).words, ['1 refused /email taken'],
+      'nobody is found by null')
   })
 }
 
