@@ -57,7 +57,14 @@ for (const { name, create } of stores) {
         [{ anything: 2 ** 53 }, '/anything range'],
         [{ anything: nested(8) }, `/anything${'/0'.repeat(7)} too_deep`],
         [{ anything: members(65, 'm') }, '/anything too_many'],
-        [{ name: 5, seats: 0 }, '/name type', '/seats range']
+        [{ name: 5, seats: 0 }, '/name type', '/seats range'],
+        [
+          { name: '', seats: 2 ** 53, anything: 'a\0b', active: 'true', address: { zip: 'a\0', tags: 5 } },
+          '/name too_short', '/seats range', '/anything characters', '/address/zip characters', '/active type',
+          '/address/city required', '/address/tags type'
+        ],
+        [{ note: 'a\0', address: { city: 5, tags: ['a', 'b', 'c', '\0'] } },
+          '/note characters', '/address/tags/3 characters', '/address/city type']
       ]
       const valid = { name: 'N', email: 'n@example.org' }
       for (const [body, ...faults] of rows) {

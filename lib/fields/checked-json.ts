@@ -15,6 +15,12 @@ export function boundedFaults (faults: readonly Fault[]): Fault[] {
   })
 }
 
+/** The faults, and those of other places. A place inside another is the same: its fault may be a consequence. */
+export function withOtherPlaces (faults: readonly Fault[], others: readonly Fault[]): Fault[] {
+  const isSame = (a = '', b = '') => a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`)
+  return [...faults, ...others.filter(({ pointer }) => !faults.some((fault) => isSame(fault.pointer, pointer)))]
+}
+
 /** A name as a part of a JSON Pointer (RFC 6901). */
 export function pointerToken (name: string | number): string {
   return `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`
@@ -27,28 +33,32 @@ function isPlain (value: object): boolean {
 
 /**
  * Copies a value that is JSON and that every store returns unchanged. Otherwise it adds to `faults`, and the result is
- * of no use. A member that is `undefined` counts as absent, as in `JSON.stringify`. `level`: nesting of the value.
+ * of use only to look for other faults. A member that is `undefined` counts as absent, as in `JSON.stringify`. `level`:
+ * nesting of the value.
  */
 export function copyJson (value: unknown, pointer: string, level: number, faults: Fault[]): Json {
   if (faults.length >= FAULTS_MAX) return null
-  const fault = (code: string, detail: string): null => {
+  /** `copy`: of the same type, so that it has no other fault. */
+  const fault = <Copy extends Json>(code: string, detail: string, copy: Copy): Copy => {
     faults.push({ pointer, code, detail })
-    return null
+    return copy
   }
   if (value === null || typeof value === 'boolean') return value
   if (typeof value === 'string') {
-    return isStorable(value) ? value : fault('characters', 'must be well-formed Unicode without NUL')
+    return isStorable(value) ? value : fault('characters', 'must be well-formed Unicode without NUL', value)
   }
   if (typeof value === 'number') {
-    if (!Number.isFinite(value)) return fault('range', 'must be a finite number')
+    if (!Number.isFinite(value)) return fault('range', 'must be a finite number', value)
     // Larger whole numbers were rounded by the parser (RFC 7493 section 2.2).
     const isExact = !Number.isInteger(value) || Number.isSafeInteger(value)
-    return isExact ? value + 0 : fault('range', 'must be a number that JavaScript keeps exactly')
+    if (!isExact) return fault('range', 'must be a number that JavaScript keeps exactly', value)
+    return value + 0
   }
   if (typeof value !== 'object' || !(Array.isArray(value) || isPlain(value))) {
-    return fault('type', 'must be a value of JSON')
+    return fault('type', 'must be a value of JSON', null)
   }
-  if (level > FIELDS_DEPTH_MAX) return fault('too_deep', `must not nest deeper than ${FIELDS_DEPTH_MAX} levels`)
+  const empty = Array.isArray(value) ? [] : {}
+  if (level > FIELDS_DEPTH_MAX) return fault('too_deep', `must not nest deeper than ${FIELDS_DEPTH_MAX} levels`, empty)
   if (Array.isArray(value)) {
     const copy: Json[] = []
     for (let i = 0; i < value.length && faults.length < FAULTS_MAX; i++) {
@@ -57,7 +67,8 @@ export function copyJson (value: unknown, pointer: string, level: number, faults
     return copy
   }
   const members = Object.entries(value).filter(([, member]) => member !== undefined)
-  if (members.length > FIELDS_MEMBERS_MAX) return fault('too_many', `must have at most ${FIELDS_MEMBERS_MAX} members`)
+  const detail = `must have at most ${FIELDS_MEMBERS_MAX} members`
+  if (members.length > FIELDS_MEMBERS_MAX) return fault('too_many', detail, empty)
   return copyMembers(members, pointer, level, faults)
 }
 

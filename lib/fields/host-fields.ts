@@ -2,7 +2,7 @@ import type { Fault } from '../core/fault.ts'
 import { canonicalJson } from '../core/json.ts'
 import { FIELDS_MAX, UNIQUE_MAX } from '../core/limits.ts'
 import type { JsonObject } from '../core/storage.ts'
-import { boundedFaults, copyMembers } from './checked-json.ts'
+import { boundedFaults, copyMembers, withOtherPlaces } from './checked-json.ts'
 import { type FieldsSchema, type FoundBy, readFields, type ReservedNames } from './fields-schema.ts'
 import { compileFields } from './fields-validator.ts'
 import { mergePatch } from './merge-patch.ts'
@@ -32,16 +32,17 @@ export interface HostFields {
 
 const isTooLarge = (text: string): boolean => Buffer.byteLength(text) > FIELDS_MAX
 
-function tooLarge (): CheckedFields {
-  const detail = `must have fields of at most ${FIELDS_MAX / 1024} KiB in all`
-  return { faults: [{ pointer: '', code: 'too_large', detail }] }
+const TOO_LARGE: Fault = {
+  pointer: '',
+  code: 'too_large',
+  detail: `must have fields of at most ${FIELDS_MAX / 1024} KiB in all`
 }
 
 /** The fields in the order of their names: stores compare texts, and another order is no change. */
 function outcome (fields: JsonObject, faults: Fault[]): CheckedFields {
   if (faults.length > 0) return { faults: boundedFaults(faults) }
   const text = canonicalJson(fields)
-  return isTooLarge(text) ? tooLarge() : { fields: JSON.parse(text) }
+  return isTooLarge(text) ? { faults: [TOO_LARGE] } : { fields: JSON.parse(text) }
 }
 
 function copyGiven (members: Members, faults: Fault[]): JsonObject {
@@ -74,6 +75,11 @@ export async function createHostFields (
     return [...schema.unique].filter(isLong).map((name) => ({ pointer: `/${name}`, code: 'too_long', detail }))
   }
 
+  /** One fault for each place, of the limits that all JSON has, of the schema, and of the indexes. */
+  function allFaults (fields: JsonObject, ofLimits: readonly Fault[], ofSchema: readonly Fault[]): Fault[] {
+    return withOtherPlaces(withOtherPlaces(ofLimits, ofSchema), uniqueFaults(fields))
+  }
+
   return Object.freeze({
     schema,
     has: (name: string) => Object.hasOwn(schema.properties, name),
@@ -82,17 +88,17 @@ export async function createHostFields (
       const faults: Fault[] = []
       const fields = copyGiven(members, faults)
       // Before the host's schema: some of its keywords take quadratic time.
-      if (faults.length === 0 && isTooLarge(JSON.stringify(fields))) return tooLarge()
-      if (faults.length === 0) faults.push(...check.whole(fields))
+      if (isTooLarge(JSON.stringify(fields))) return outcome(fields, [...faults, TOO_LARGE])
+      const all = allFaults(fields, faults, check.whole(fields))
       // Once more with the host's defaults.
-      if (faults.length === 0) copyGiven(fields, faults)
-      return outcome(fields, faults.concat(uniqueFaults(fields)))
+      if (all.length === 0) copyGiven(fields, all)
+      return outcome(fields, all)
     },
 
     patch (members: Members) {
       const faults: Fault[] = []
       const patch = copyGiven(members, faults)
-      return outcome(patch, faults.length === 0 ? check.patch(patch) : faults)
+      return outcome(patch, allFaults(patch, faults, check.patch(patch)))
     },
 
     patched (before: JsonObject, patch: JsonObject) {
@@ -102,7 +108,7 @@ export async function createHostFields (
       // The result may exceed limits that both parts keep.
       const changed = names.filter((name) => Object.hasOwn(fields, name)).map((name) => [name, fields[name]] as const)
       copyMembers(changed, '', 1, faults)
-      return outcome(fields, (faults.length === 0 ? check.some(fields, names) : faults).concat(uniqueFaults(fields)))
+      return outcome(fields, allFaults(fields, faults, check.some(fields, names)))
     },
 
     replaced (before: JsonObject, given: JsonObject) {

@@ -28,8 +28,8 @@ const numbered = Type.Object({
 for (const { name, create } of stores) {
   test(`keeps unique fields unique on ${name}`, async (t) => {
     const { app, call } = await testApp(t, { storage: await create(t), fields: numbered, filterable: ['plan'], unique })
-    const send = async (method: string, path: string, payload?: object) => {
-      const response = await call(method, path, payload === undefined ? {} : { payload })
+    const send = async (method: string, path: string, payload?: object, headers = {}) => {
+      const response = await call(method, path, { headers, ...payload !== undefined && { payload } })
       const { statusCode, body } = response
       const json = body === '' ? null : response.json()
       return statusCode < 400 ? { status: statusCode, json } : [statusCode, json.code, ...codesOf(json.errors ?? [])]
@@ -54,6 +54,16 @@ for (const { name, create } of stores) {
     t.strictSame(
       await send('PATCH', `/users/${other.id}`, { badge: 'x'.repeat(254) }),
       [400, 'validation_failed', '/badge too_long']
+    )
+    const long = { badge: 'x'.repeat(254) }
+    const tooLong = [400, 'validation_failed', '/badge too_long']
+    t.strictSame(await send('PATCH', '/users/usr_01h455vb4pex5vsknk084sn02q', long), tooLong, 'before existence')
+    t.strictSame(
+      await send('PATCH', `/users/${other.id}`, long, { 'if-match': '"7"' }), tooLong, 'before the precondition'
+    )
+    t.strictSame(
+      await send('PATCH', `/users/${other.id}`, { name: '', number: 'x', ...long }),
+      [400, 'validation_failed', '/name too_short', '/number type', '/badge too_long']
     )
     t.equal((await app.users.get(other.id)).version, 1, 'a refused change changes nothing')
     t.match(await send('PATCH', `/users/${id}`, { number: 7, plan: 'pro' }), { status: 200 })
