@@ -51,14 +51,15 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
 
   const writes = eventWrites(pool.dialect, names)
 
-  const usersOn = (executor: Executor) => knexUsers(executor, names, compaction, writes)
+  const uniqueFields = new Set<string>()
+  const usersOn = (executor: Executor) => knexUsers(executor, names, uniqueFields, compaction, writes)
 
   function storageOn (
     executor: Executor,
     snapshots: SnapshotReads | null,
     close: () => Promise<void>
   ): Omit<KnexStorage, 'eventLog' | 'webhooks'> {
-    const migrator = createMigrator(executor, names)
+    const migrator = createMigrator(executor, names, uniqueFields)
     return {
       name: executor.dialect.name,
       supports: { transactions: true, eventLog: true, batches: true },

@@ -22,10 +22,23 @@ export type Update = (
 ) => Promise<Row | undefined>
 
 /**
- * Makes the update of an executor. With batching, concurrent updates that no constraint can refuse, and that ask for
- * at most one version, are combined.
+ * True if an update sets a value that another user may have. It would have its whole group refused; and if another of
+ * the group gives that value up, the group's events may be recorded in another order than its changes are made.
  */
-export function userUpdate (executor: Executor, names: Names, returned: string): Update {
+function setsUniqueValue ({ email, fields = {} }: UserChanges, uniqueFields: ReadonlySet<string>): boolean {
+  return email !== undefined || [...uniqueFields].some((name) => Object.hasOwn(fields, name))
+}
+
+/**
+ * Makes the update of an executor. With batching, concurrent updates that set no unique value, and that ask for at most
+ * one version, are combined.
+ */
+export function userUpdate (
+  executor: Executor,
+  names: Names,
+  returned: string,
+  uniqueFields: ReadonlySet<string>
+): Update {
   const { dialect, query, transaction, batching } = executor
   const { batch } = dialect
   const groups = new Map<string, GroupedWrite>()
@@ -64,12 +77,11 @@ export function userUpdate (executor: Executor, names: Names, returned: string):
     const values = valuesOf(changes, updatedAt)
     const changesNothing = values.size === 1
     if (changesNothing) return undefined
-    const setsAddress = changes.email !== undefined
     const columns = [...values.keys()]
     const recorded = event === null ? [] : eventValues(event)
 
     async function alone (since: number): Promise<Row | undefined> {
-      const options = { savepoint: setsAddress || changes.fields !== undefined, waitsFor: id, since }
+      const options = { savepoint: changes.email !== undefined || changes.fields !== undefined, waitsFor: id, since }
       if (event === null) {
         const { sql, params } = singleUpdate(dialect, names, returned, { id, values, guard })
         return (await query(sql, params, options))[0]
@@ -82,8 +94,7 @@ export function userUpdate (executor: Executor, names: Names, returned: string):
 
     const { ifVersion, unlessVersion } = guard
     const isPlain = unlessVersion.length === 0 && (ifVersion === null || ifVersion.length === 1)
-    // An address that is taken would have the whole group refused.
-    if (batching === null || setsAddress || !isPlain) return alone(performance.now())
+    if (batching === null || !isPlain || setsUniqueValue(changes, uniqueFields)) return alone(performance.now())
     const group = groupFor({ columns, guarded: ifVersion !== null }, event !== null, batching)
     return group(id, [id, ...values.values(), ...(ifVersion ?? []), ...recorded], alone)
   }

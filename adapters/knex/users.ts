@@ -132,6 +132,7 @@ function userLists (
 export function knexUsers (
   executor: Executor,
   names: Names,
+  uniqueFields: ReadonlySet<string>,
   compaction: Compaction,
   events: EventWrites
 ): UserStore {
@@ -139,7 +140,7 @@ export function knexUsers (
   const columns = dialect.select(USER_COLUMNS)
   const findById = userLookup(executor, names, 'id')
   const findByEmailKey = userLookup(executor, names, 'email_key')
-  const update = userUpdate(executor, names, columns)
+  const update = userUpdate(executor, names, columns, uniqueFields)
 
   async function findUser (id: string): Promise<UserRecord | null> {
     const row = await findById(id)

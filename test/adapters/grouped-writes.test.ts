@@ -1,5 +1,6 @@
 // Concurrent writes to the SQL stores are combined, and each gets its own answer.
 import { test } from 'tap'
+import { eventOf, readWholeLog } from '../../adapters/testing/event-values.ts'
 import { anyVersion, everyone, idOf, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
 import type { Storage, UserChanges, UserRecord, VersionGuard } from '../../lib/core/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
@@ -10,6 +11,19 @@ const TEXT = 'O\'"\\{}[],\n\u{1f600}é'
 const numbers = (length: number) => Array.from({ length }, (_, n) => n)
 const codeOf = (answer: PromiseSettledResult<unknown>): unknown =>
   answer.status === 'fulfilled' ? 'ok' : answer.reason.code
+/** The number of changes in the log that take a value before the change that gives it up. */
+async function takenTooEarly (storage: Storage): Promise<number> {
+  const ownerOf = new Map<unknown, string>()
+  let count = 0
+  for (const { subject, data } of await readWholeLog(storage)) {
+    for (const [value, owner] of ownerOf) if (owner === subject) ownerOf.delete(value)
+    const { legacyId } = Object(data).fields
+    if (ownerOf.has(legacyId)) count++
+    ownerOf.set(legacyId, subject)
+  }
+  return count
+}
+
 const onlyVersion = (version: number): VersionGuard => ({ ifVersion: [version], unlessVersion: [] })
 
 /** A user with texts that are difficult to quote. */
@@ -75,6 +89,30 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
       updated(76, { email: 'New@example.com' }),
       'version_mismatch'
     ])
+  })
+
+  test(`${name}: records that a unique value is given up before it is taken`, async (t) => {
+    const storage = await migrated(t, await make(t), { unique: ['legacyId'] })
+    let n = 0
+    const create = (id: number, legacyId: string) => {
+      const user = userOf(id, { fields: { legacyId } })
+      return storage.createUser(user, keysOf(user), null, eventOf(n++, 'user.created'))
+    }
+    const change = (id: number, legacyId: string) =>
+      storage.updateUser(idOf('usr', id), { fields: { legacyId } }, LATER, anyVersion, eventOf(n++, 'user.updated'))
+    for (let id = 0; id < 60; id += 3) {
+      await Promise.all([0, 1, 2].map((i) => create(id + i, `${id + i}`)))
+      const answers = await Promise.allSettled([
+        // Those that follow it wait for it.
+        change(id, `other ${id}`),
+        change(id + 2, `${id + 1}`),
+        change(id + 1, `free ${id}`)
+      ])
+      const [first, taken, last] = answers.map(codeOf)
+      t.strictSame([first, last], ['ok', 'ok'])
+      t.match(taken, /^(?:ok|field_taken)$/)
+    }
+    t.equal(await takenTooEarly(storage), 0)
   })
 
   test(`${name}: a text that can not be stored fails alone among concurrent updates`, async (t) => {

@@ -1,12 +1,13 @@
 import type { Test } from 'tap'
-import type { Storage } from '../../lib/core/storage.ts'
+import type { SchemaRequirements, Storage } from '../../lib/core/storage.ts'
 
-/** Creates the tables of a storage, which is closed with the test. */
+/** Creates the tables of a storage, with the indexes that are required. It is closed with the test. */
 export async function migrated<Store extends Pick<Storage, 'migrate' | 'close'>> (
   t: Test,
-  storage: Store
+  storage: Store,
+  requirements: SchemaRequirements = {}
 ): Promise<Store> {
   t.teardown(() => storage.close())
-  await storage.migrate()
+  await storage.migrate(requirements)
   return storage
 }

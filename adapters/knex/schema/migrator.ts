@@ -34,9 +34,10 @@ function schemaBehind (problem: string, call: string): StorageError {
 
 /**
  * Makes a migrator. It is not Knex's, which merges a host's migration settings into ours, leaves its lock behind when a
- * process dies, and fails if several processes start on an empty database.
+ * process dies, and fails if several processes start on an empty database. It adds the fields that it is asked to keep
+ * unique to `uniqueFields`.
  */
-export function createMigrator (executor: Executor, names: Names): Migrator {
+export function createMigrator (executor: Executor, names: Names, uniqueFields: Set<string>): Migrator {
   const { dialect, query: onPool, transaction } = executor
 
   let isEncodingRight = dialect.schema.wrongEncoding === null
@@ -101,11 +102,16 @@ export function createMigrator (executor: Executor, names: Names): Migrator {
 
   const migrated = { created: false }
 
+  function remember ({ unique = [] }: SchemaRequirements): void {
+    for (const field of unique) uniqueFields.add(field)
+  }
+
   return {
     migrated,
     inspect: createInspection(executor, names, () => recorded(onPool)),
 
     async check (requirements = {}) {
+      remember(requirements)
       await requireEncoding()
       const { version, compatibleFrom } = await recorded(onPool)
       if (compatibleFrom > LATEST) throw schemaNewer(version)
@@ -124,6 +130,7 @@ export function createMigrator (executor: Executor, names: Names): Migrator {
     },
 
     async migrate (requirements = {}) {
+      remember(requirements)
       await requireEncoding()
       // On a current schema nothing is asked for that needs the right to change one.
       if ((await recorded(onPool)).version === LATEST && (await missing(onPool, requirements)).length === 0) return
