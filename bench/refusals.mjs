@@ -31,6 +31,7 @@ async function storedKey (members) {
     revokedAt: null,
     lastUsedAt: null,
     rotatedFrom: null,
+    rotatedAt: null,
     lifetime: null,
     ...members
   }

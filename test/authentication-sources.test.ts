@@ -94,6 +94,7 @@ test('refuses a key whose stored digest is malformed', async (t) => {
       revokedAt: null,
       lastUsedAt: null,
       rotatedFrom: null,
+      rotatedAt: null,
       lifetime: null
     },
     { onlyFirst: false }

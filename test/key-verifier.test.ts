@@ -22,6 +22,7 @@ function setUp () {
     revokedAt: null,
     lastUsedAt: null,
     rotatedFrom: null,
+    rotatedAt: null,
     lifetime: null
   }
   const held: Array<() => void> = []

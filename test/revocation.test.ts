@@ -115,6 +115,7 @@ test('watchApiKeys reports changes of keys but not their uses, and nothing to a 
     revokedAt: null,
     lastUsedAt: null,
     rotatedFrom: null,
+    rotatedAt: null,
     lifetime: null
   }
   let calls = 0

@@ -15,7 +15,7 @@ type ApiKeyStore = Pick<Storage,
 
 const INSERTED = [
   'id', 'name', 'scopes', 'start', 'digest', 'created_at', 'expires_at', 'revoked_at', 'last_used_at', 'rotated_from',
-  'lifetime'
+  'rotated_at', 'lifetime'
 ]
 
 /** The statements of API keys. */
@@ -28,8 +28,10 @@ function apiKeySql ({ p, select, least, contains }: Dialect, { apiKeys }: Names)
     findById: `SELECT ${columns} FROM ${apiKeys} WHERE id = ${p(1)}`,
     findByStart: `SELECT ${columns} FROM ${apiKeys} WHERE start = ${p(1)}`,
     /** 1: id, 2: expiry, 3: now. */
-    expire: `UPDATE ${apiKeys} SET expires_at = ${least(`coalesce(expires_at, ${p(2)})`, p(2))} ` +
-      `WHERE id = ${p(1)} AND ${isActiveAt(3)} RETURNING ${columns}`,
+    expire: `UPDATE ${apiKeys} SET rotated_at = ${p(3)}, ` +
+      `expires_at = ${least(`coalesce(expires_at, ${p(2)})`, p(2))} ` +
+      `WHERE id = ${p(1)} AND ${isActiveAt(3)} AND (rotated_at IS NULL OR expires_at > rotated_at) ` +
+      `RETURNING ${columns}`,
     /** 1: id, 2: now. */
     revoke: `UPDATE ${apiKeys} SET revoked_at = ${p(2)} WHERE id = ${p(1)} AND revoked_at IS NULL RETURNING ${columns}`,
     /** Another active key with so many scopes. 1: id, 2: now, from 3 on: each scope between spaces. */
@@ -55,9 +57,10 @@ export function knexApiKeys (executor: Executor, names: Names, { recordApiKey }:
   const sql = apiKeySql(dialect, names)
 
   async function insert (on: Query, key: ApiKeyRecord): Promise<void> {
-    const { id, name, scopes, start, digest, createdAt, expiresAt, revokedAt, lastUsedAt, rotatedFrom, lifetime } = key
+    const { id, name, scopes, start, digest, createdAt, expiresAt, revokedAt, lastUsedAt } = key
     const times = [createdAt, expiresAt, revokedAt, lastUsedAt]
-    const values = [id, name, scopes.join(' '), start, digest, ...times, rotatedFrom, lifetime]
+    const rotation = [key.rotatedFrom, key.rotatedAt]
+    const values = [id, name, scopes.join(' '), start, digest, ...times, ...rotation, key.lifetime]
     await on(sql.insert, values, { savepoint: true })
   }
 

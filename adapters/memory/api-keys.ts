@@ -58,6 +58,7 @@ export function memoryApiKeys (events: MemoryEvents): ApiKeyStore {
       requireActive(key, now)
       add(successor)
       if (key.expiresAt === null || key.expiresAt > expiresAt) key.expiresAt = expiresAt
+      key.rotatedAt = now
       record(event, successor)
       return copy(key)
     },

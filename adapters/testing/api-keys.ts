@@ -14,6 +14,7 @@ export const apiKeyCases: Cases = {
       revokedAt: timeOf(400),
       lastUsedAt: timeOf(300),
       rotatedFrom: idOf('key', 1),
+      rotatedAt: timeOf(200),
       lifetime: 31_536_000_000
     })
     for (const key of [apiKeyOf(1), full]) {

@@ -20,7 +20,7 @@ function racersOf (n: number): Racers {
     ],
     writers: [
       ['rotateApiKey', one.id, next, { now: timeOf(100), expiresAt: timeOf(500) }],
-      ['rotateApiKey', one.id, successorOf(3), { now: timeOf(100), expiresAt: timeOf(400) }],
+      ['rotateApiKey', one.id, successorOf(3), { now: timeOf(90), expiresAt: timeOf(400) }],
       ['rotateApiKey', one.id, successorOf(4), { now: timeOf(100), expiresAt: timeOf(100) }],
       ['revokeApiKey', one.id, timeOf(110), KEEP_NONE],
       ['revokeApiKey', one.id, timeOf(120), keepOne],

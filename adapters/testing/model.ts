@@ -144,6 +144,7 @@ export function createModel (given: State = { users: [], apiKeys: [], creations:
       requireActive(key, now)
       requireFreeKey(successor)
       if (key.expiresAt === null || key.expiresAt > expiresAt) key.expiresAt = expiresAt
+      key.rotatedAt = now
       state.apiKeys.push(structuredClone(successor))
       return structuredClone(key)
     },

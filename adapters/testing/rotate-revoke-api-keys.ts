@@ -9,14 +9,15 @@ export const apiKeyEndCases: Cases = {
     await addKey(storage, 1)
     await addKey(storage, 2, { expiresAt: timeOf(100) })
     const times = { now: timeOf(50), expiresAt: timeOf(200) }
+    const rotated = apiKeyOf(1, { expiresAt: timeOf(200), rotatedAt: timeOf(50) })
     assert.deepEqual(
       await storage.rotateApiKey(idOf('key', 1), apiKeyOf(3, { rotatedFrom: idOf('key', 1) }), times),
-      apiKeyOf(1, { expiresAt: timeOf(200) })
+      rotated
     )
     for (const found of await readBothWays(storage, 1)) {
       assert.deepEqual(
         found,
-        apiKeyOf(1, { expiresAt: timeOf(200) }),
+        rotated,
         'found by id and by start'
       )
     }
@@ -55,10 +56,22 @@ export const apiKeyEndCases: Cases = {
     assert.deepEqual(await storage.findApiKey(idOf('key', 1)), apiKeyOf(1))
   },
 
+  'rotateApiKey: after a rotation without overlap, one with an earlier moment is refused': async (storage) => {
+    await addKey(storage, 1)
+    await addKey(storage, 2)
+    const at = (now: number, end: number) => ({ now: timeOf(now), expiresAt: timeOf(end) })
+    await storage.rotateApiKey(idOf('key', 1), apiKeyOf(3), at(200, 200))
+    await assert.rejects(storage.rotateApiKey(idOf('key', 1), apiKeyOf(4), at(199, 500)), { code: 'api_key_inactive' })
+    assert.equal(await storage.findApiKey(idOf('key', 4)), null)
+    await storage.rotateApiKey(idOf('key', 2), apiKeyOf(5), at(200, 201))
+    const again = await storage.rotateApiKey(idOf('key', 2), apiKeyOf(6), at(199, 500))
+    assert.equal(again?.expiresAt, timeOf(201), 'within the overlap it is made')
+  },
+
   'rotateApiKey: of many concurrent rotations without overlap, exactly one succeeds': async (storage) => {
     await addKey(storage, 100)
     const { values, codes } = await concurrently((i) =>
-      storage.rotateApiKey(idOf('key', 100), apiKeyOf(i), { now: timeOf(200), expiresAt: timeOf(200) })
+      storage.rotateApiKey(idOf('key', 100), apiKeyOf(i), { now: timeOf(200 - i), expiresAt: timeOf(200 - i) })
     )
     assert.equal(values.length, 1)
     assert.deepEqual(

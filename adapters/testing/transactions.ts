@@ -215,7 +215,8 @@ export const transactionCases: TransactionCases = {
       assert.deepEqual(await inside.createUser(again, keysOf(again), idempotency), { user, replayed: true })
       await (isCommitted ? commit() : rollback())
       const { items } = await storage.listApiKeys({ order: 'asc', limit: 9, from: { offset: 0 } })
-      const old = apiKeyOf(1, { lastUsedAt: timeOf(100), expiresAt: timeOf(200), revokedAt: timeOf(150) })
+      const ended = { rotatedAt: timeOf(100), expiresAt: timeOf(200), revokedAt: timeOf(150) }
+      const old = apiKeyOf(1, { lastUsedAt: timeOf(100), ...ended })
       assert.deepEqual(items, isCommitted ? [old, apiKeyOf(2), apiKeyOf(3)] : [apiKeyOf(1)])
       assert.deepEqual(await storage.findApiKeyByStart(apiKeyOf(1).start), items[0])
       assert.deepEqual(await ids(storage), isCommitted ? [user.id] : [])

@@ -57,6 +57,7 @@ export function apiKeyOf (n: number, members: Partial<ApiKeyRecord> = {}): ApiKe
     revokedAt: null,
     lastUsedAt: null,
     rotatedFrom: null,
+    rotatedAt: null,
     lifetime: null,
     ...members
   }

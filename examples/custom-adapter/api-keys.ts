@@ -58,7 +58,8 @@ export function lmdbApiKeys (
         add(successor)
         const old = {
           ...key,
-          expiresAt: key.expiresAt === null || key.expiresAt > expiresAt ? expiresAt : key.expiresAt
+          expiresAt: key.expiresAt === null || key.expiresAt > expiresAt ? expiresAt : key.expiresAt,
+          rotatedAt: now
         }
         apiKeys.putSync(id, old)
         record(event, successor)

@@ -79,7 +79,8 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     const { start, secret, text } = generateKey(keyPrefix)
     const digest = digestSecret(secret, pepper)
     const createdAt = new Date(now).toISOString()
-    const record = { id: newId('key'), ...values, start, digest, createdAt, revokedAt: null, lastUsedAt: null }
+    const unused = { revokedAt: null, lastUsedAt: null, rotatedAt: null }
+    const record = { id: newId('key'), ...values, start, digest, createdAt, ...unused }
     return { record, text }
   }
 

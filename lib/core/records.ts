@@ -102,6 +102,8 @@ export interface ApiKeyRecord {
   lastUsedAt: string | null
   /** The id of the key that this one replaces. */
   rotatedFrom: string | null
+  /** The moment of its latest rotation. */
+  rotatedAt: string | null
   /** Lifetime in seconds that the key was created with; null: unlimited. Its successor gets the same. */
   lifetime: number | null
 }

@@ -103,9 +103,13 @@ function isActiveAt (key: ApiKeyRecord, now: string): boolean {
   return Date.parse(now) < endOf(key)
 }
 
-/** @throws StorageError `api_key_inactive` if the key is revoked, or expired at `now` */
+/**
+ * Guards a rotation. The clock of the one before may be ahead of `now`, so that its moment counts too.
+ * @throws StorageError `api_key_inactive` if the key is revoked, or expired at `now` or at its latest rotation
+ */
 export function requireActive (key: ApiKeyRecord, now: string): void {
-  if (!isActiveAt(key, now)) throw new StorageError('api_key_inactive', 'the key is not active')
+  if (isActiveAt(key, now) && isActiveAt(key, key.rotatedAt ?? now)) return
+  throw new StorageError('api_key_inactive', 'the key is not active')
 }
 
 function isActiveWith (key: ApiKeyRecord, scopes: readonly string[], now: string): boolean {

@@ -180,9 +180,10 @@ export interface Storage extends OptionalMembers {
   listApiKeys (page: PageRequest): Promise<Page<ApiKeyRecord>>
 
   /**
-   * Adds the successor, and lets the old key expire at `expiresAt` or at its own earlier expiry, in one step. Returns
-   * the old key after it. `null`: no such key.
-   * @throws StorageError `api_key_inactive` if the old key is revoked, or expired at `now`
+   * Adds the successor, lets the old key expire at `expiresAt` or at its own earlier expiry, and sets its `rotatedAt`
+   * to `now`, in one step. Returns the old key after it. `null`: no such key. Rotations of one key count in the order
+   * in which they are made, whatever their `now`: a key that expired at its `rotatedAt` is expired for every later one.
+   * @throws StorageError `api_key_inactive` if the old key is revoked, or expired at `now` or at its `rotatedAt`
    * @throws StorageError `fault` if another key has the successor's id or start; then the old key is unchanged
    */
   rotateApiKey (

@@ -191,6 +191,7 @@ for (const { name, create } of stores) {
         revokedAt: null,
         lastUsedAt: null,
         rotatedFrom: null,
+        rotatedAt: null,
         lifetime: null
       }, { onlyFirst: false }, event)
     }

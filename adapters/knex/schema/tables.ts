@@ -37,6 +37,7 @@ function apiKeysTable ({ schema: { bytewise, moment, isId } }: Dialect, { apiKey
         revoked_at ${moment},
         last_used_at ${moment},
         rotated_from ${bytewise},
+        rotated_at ${moment},
         lifetime bigint
       )`
   ]

@@ -33,5 +33,6 @@ export const API_KEY_COLUMNS: readonly Column[] = [
   moment('createdAt', 'created_at'),
   moment('expiresAt', 'expires_at'),
   moment('revokedAt', 'revoked_at'),
-  moment('lastUsedAt', 'last_used_at')
+  moment('lastUsedAt', 'last_used_at'),
+  moment('rotatedAt', 'rotated_at')
 ]

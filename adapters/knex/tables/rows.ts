@@ -105,6 +105,7 @@ export function toApiKeyRecord (row: Row): ApiKeyRecord {
     revokedAt: isoOrNull(row['revokedAt']),
     lastUsedAt: isoOrNull(row['lastUsedAt']),
     rotatedFrom: row['rotatedFrom'] === null ? null : String(row['rotatedFrom']),
+    rotatedAt: isoOrNull(row['rotatedAt']),
     lifetime: row['lifetime'] === null ? null : Number(row['lifetime'])
   }
 }

@@ -88,6 +88,11 @@ export const apiKeysRotate: Mistake[] = [
   rotates('rotateApiKey judges by the real clock', ({ revokedAt, expiresAt }) => {
     return revokedAt === null && isBefore(new Date().toISOString(), expiresAt)
   }),
+  plant('rotateApiKey rotates a key again whose rotation is later than now', class extends PlainStore {
+    override isRotatable (...given: Parameters<PlainStore['isActive']>) {
+      return this.isActive(...given)
+    }
+  }),
   leaves('rotateApiKey revokes the old key', ({ expiresAt }) => ({ revokedAt: expiresAt })),
   leaves('rotateApiKey forgets when the old key was used', () => ({ lastUsedAt: null })),
   leaves('rotateApiKey takes the scopes of the old key away', () => ({ scopes: [] })),

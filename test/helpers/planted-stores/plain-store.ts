@@ -97,16 +97,22 @@ export class PlainStore extends PlainUsers implements Storage {
     return await this.write(
       'rotateApiKey',
       (state) => this.checkRotation(state, id, kept, times.now),
-      (state, old) => old === null ? null : this.applyRotation(state, old, kept, times.expiresAt)
+      (state, old) => old === null
+        ? null
+        : this.applyRotation(state, { ...old, rotatedAt: times.now }, kept, times.expiresAt)
     )
   }
 
   checkRotation (state: State, id: string, successor: ApiKeyRecord, now: string): ApiKeyRecord | null {
     const old = this.find(state.apiKeys, id)
     if (old === null) return null
-    if (!this.isActive(old, now)) throw new StorageError('api_key_inactive', 'the key is not active')
+    if (!this.isRotatable(old, now)) throw new StorageError('api_key_inactive', 'the key is not active')
     this.requireFreeKey(state, successor)
     return old
+  }
+
+  isRotatable (key: ApiKeyRecord, now: string): boolean {
+    return this.isActive(key, now) && this.isActive(key, key.rotatedAt ?? now)
   }
 
   isActive (key: ApiKeyRecord, now: string): boolean {
