@@ -23,8 +23,8 @@ export function guardConditions (
 /** The value that an update stores in a column for the one that is given. */
 function storedValue ({ schema: { json } }: Dialect, column: string, given: string): string {
   if (column === 'fields') return `CAST(${given} AS ${json})`
-  // The clock of the writer may be behind that of the creation.
-  if (column === 'updated_at') return `(CASE WHEN created_at > ${given} THEN created_at ELSE ${given} END)`
+  // The clock of the writer may be behind that of the one before.
+  if (column === 'updated_at') return `(CASE WHEN updated_at > ${given} THEN updated_at ELSE ${given} END)`
   return given
 }
 

@@ -133,7 +133,7 @@ export function memoryUsers (events: MemoryEvents): UserStore {
       fields,
       version: version + 1,
       createdAt,
-      updatedAt: updatedAt < createdAt ? createdAt : updatedAt
+      updatedAt: updatedAt < record.updatedAt ? record.updatedAt : updatedAt
     }
     replace(entry, changed, { nameKey: name.key, emailKey: email.key })
     if (event !== null) events.add(updateEvent(event, record, changed))

@@ -103,7 +103,7 @@ export function createModel (given: State = { users: [], apiKeys: [], creations:
       const changed = !isSame({ ...user, ...changes }, user)
       if (changed) {
         if (email !== undefined) requireFreeAddress(email.key, id)
-        const time = updatedAt < user.createdAt ? user.createdAt : updatedAt
+        const time = updatedAt < user.updatedAt ? user.updatedAt : updatedAt
         entry.user = { ...user, ...structuredClone(changes), version: user.version + 1, updatedAt: time }
         entry.keys = { emailKey: email?.key ?? keys.emailKey, nameKey: name?.key ?? keys.nameKey }
       }

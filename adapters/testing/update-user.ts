@@ -56,19 +56,21 @@ export const userUpdateCases: Cases = {
     }
   },
 
-  'updateUser: updatedAt is the given time, and createdAt where that is later': async (storage) => {
+  'updateUser: updatedAt is the given time, and never goes back': async (storage) => {
     const [user] = await addUsers(storage, 9)
     const id = idOf('usr', 9)
     const changes = [
       [rename('A'), timeOf(60), timeOf(60)],
-      [rename('B'), timeOf(50), timeOf(50)],
-      [rename('C'), timeOf(8), timeOf(9)],
-      [readdress('d@example.org'), timeOf(50), timeOf(50)],
-      [{ ...rename('E'), ...readdress('e@example.org') }, timeOf(8), timeOf(9)]
+      [rename('B'), timeOf(50), timeOf(60)],
+      [readdress('c@example.org'), timeOf(59), timeOf(60)],
+      [rename('D'), timeOf(61), timeOf(61)],
+      [{ ...rename('E'), ...readdress('e@example.org') }, timeOf(8), timeOf(61)]
     ] as const
+    const early = await storage.updateUser(id, rename('Early'), timeOf(8), anyVersion)
+    assert.equal(early?.user.updatedAt, user?.updatedAt, 'not before the creation')
     for (const [change, given, updatedAt] of changes) {
       const update = await storage.updateUser(id, change, given, anyVersion)
-      assert.deepEqual([update?.user.createdAt, update?.user.updatedAt], [user?.createdAt, updatedAt])
+      assert.equal(update?.user.updatedAt, updatedAt)
       assert.deepEqual(await storage.findUser(id), update?.user)
     }
   },

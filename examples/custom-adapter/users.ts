@@ -115,7 +115,7 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
       email: email?.value ?? user.email,
       fields: fields ?? user.fields,
       version: user.version + 1,
-      updatedAt: updatedAt < user.createdAt ? user.createdAt : updatedAt
+      updatedAt: updatedAt < user.updatedAt ? user.updatedAt : updatedAt
     }
     put(
       {

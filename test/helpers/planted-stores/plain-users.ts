@@ -212,7 +212,7 @@ export class PlainUsers extends PlainUnique {
         email: email?.value ?? user.email,
         fields: fields ?? user.fields,
         version: user.version + 1,
-        updatedAt: updatedAt < user.createdAt ? user.createdAt : updatedAt
+        updatedAt: updatedAt < user.updatedAt ? user.updatedAt : updatedAt
       }),
       keys: this.keepKeys({ emailKey: email?.key ?? keys.emailKey, nameKey: name?.key ?? keys.nameKey })
     }

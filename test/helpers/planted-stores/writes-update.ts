@@ -143,8 +143,12 @@ export const writesUpdate: Mistake[] = [
       return { user: { ...user, updatedAt }, keys }
     }
   }),
-  changedUser('updateUser keeps a later updatedAt', (user, before) => {
-    return before.updatedAt > user.updatedAt ? { updatedAt: before.updatedAt } : {}
+  plant('updateUser lets updatedAt go back as far as createdAt', class extends PlainStore {
+    override changedRow (...given: Parameters<PlainStore['changedRow']>) {
+      const [, , updatedAt] = given
+      const { user, keys } = super.changedRow(...given)
+      return { user: { ...user, updatedAt: updatedAt < user.createdAt ? user.createdAt : updatedAt }, keys }
+    }
   }),
   changedUser('updateUser keeps updatedAt when only fields change', (_user, { updatedAt }, { name, email }) => {
     return name === undefined && email === undefined ? { updatedAt } : {}
