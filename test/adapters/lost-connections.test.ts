@@ -51,8 +51,8 @@ test('a transaction that gets no lock leaves its connection usable', async (t) =
   const host = pgHost(t, { connection: pgUrlWith({ options: '-c lock_timeout=100' }), pool: { min: 0, max: 1 } })
   const storage = await migrated(t, knexStorage(host, { schema }))
   await pgHost(t).transaction(async (trx) => {
-    await trx.raw('select pg_advisory_xact_lock(hashtextextended(' +
-      "'fastify-users.' || coalesce(current_schema(), '') || '.' || ?, 0))", [`${schema}.fastify_users_`])
+    const lock = `fastify-users.${schema}.fastify_users_`
+    await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [lock])
     const first = storage.createApiKey(apiKeyOf(1), { onlyFirst: true })
     await t.rejects(first, { code: 'unavailable', driverCode: '55P03' })
     t.equal(await storage.createApiKey(apiKeyOf(1), { onlyFirst: false }), true, 'other work needs no lock')

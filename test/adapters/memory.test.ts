@@ -175,8 +175,8 @@ test('the pages of a store of several thousand users, after changes and deletion
   for (const user of users) await store.createUser(user, { emailKey: user.email, nameKey: user.name }, null)
   for (const user of users) {
     if (Number(user.name.slice(2)) % 11 !== 0) continue
-    Object.assign(user, { name: `${user.name} new`, version: 2, updatedAt: 'later' })
-    await store.updateUser(user.id, { name: { value: user.name, key: user.name } }, 'later', anyVersion)
+    Object.assign(user, { name: `${user.name} new`, version: 2, updatedAt: 'v' })
+    await store.updateUser(user.id, { name: { value: user.name, key: user.name } }, 'v', anyVersion)
   }
   const left = users.filter((_, n) => n % 7 !== 0)
   for (const [n, { id }] of users.entries()) if (n % 7 === 0) await store.deleteUser(id, anyVersion)
