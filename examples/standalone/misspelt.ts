@@ -15,7 +15,7 @@ export interface Misspelt {
 /** Other forms of the names of what the service must not silently do without. */
 const VITAL: ReadonlyArray<readonly [form: RegExp, ours: string]> = [
   [/^DATABASE(?:_|$)/, 'DATABASE_URL'],
-  [/(?:^|_)PEPPERS?(?:_|$)/, 'FASTIFY_USERS_PEPPER'],
+  [/^(?:FASTIFY_|USERS_)*PEPPERS?(?:_|$)/, 'FASTIFY_USERS_PEPPER'],
   [/^API_KEYS_/, 'API_KEYS'],
   [/^TLS_CERT$/, 'TLS_CERT_FILE'],
   [/^TLS_KEY$/, 'TLS_KEY_FILE'],

@@ -47,7 +47,8 @@ test('takes variables of other programs for what they are', async (t) => {
   ])
   const others = [
     'HOSTNAME', 'PORTS', 'HOSTS', 'PATH', 'HOME', 'NODE_ENV', 'USERS_PORT', 'SUFFIX', 'POST', 'host', 'API',
-    'FASTIFY_USERS_PORT', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'PREFIX', 'UNIQUE', 'METRICS', 'WEBHOOKS'
+    'FASTIFY_USERS_PORT', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'PREFIX', 'UNIQUE', 'METRICS', 'WEBHOOKS',
+    'SHOP_PEPPER'
   ].map((name) => [name, '/usr/local'])
   for (const [name = '', value = ''] of [...kubernetes, ...others]) {
     t.strictSame([problemsOf({ [name]: value }), ignoredVariables({ [name]: value })], [[], []], name)
