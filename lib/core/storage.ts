@@ -140,9 +140,9 @@ export interface Storage extends OptionalMembers {
   /**
    * Changes a user in one step, guard included: sets the given values, adds 1 to `version` and sets `updatedAt`, which
    * stays if the given time is earlier: the clock of another process may be ahead. If every given value is stored
-   * already (fields: the same JSON text, so another order of members is another value; keys are not compared),
-   * or none is given, nothing is written and `changed` is false. The guard is checked before the values are compared.
-   * `null`: no such user.
+   * already (fields: the same JSON text, so another order of members is another value; keys are not compared), or none
+   * is given, nothing is written and `changed` is false. The guard is checked before the values are compared. `null`:
+   * no such user.
    * @throws StorageError `version_mismatch` if the guard does not hold. Of many updates with one `ifVersion` one
    * succeeds.
    * @throws StorageError `email_taken` if another user has the new e-mail key
