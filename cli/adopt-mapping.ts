@@ -1,9 +1,9 @@
 import { pointerToken } from '../lib/fields/checked-json.ts'
 import type { FieldsSchema } from '../lib/fields/fields-schema.ts'
+import { type Types, typesAt } from '../lib/fields/schema-types.ts'
 import { type Column, tableColumns } from '../lib/transfer/columns.ts'
 import { setAt } from '../lib/transfer/set-at.ts'
 import { UsageError } from './failure.ts'
-import { type Types, typesAt } from './field-types.ts'
 import { fieldValueOf, momentOf } from './source-values.ts'
 
 /** Which column of a table a member comes from. */

@@ -1,6 +1,6 @@
 import { UsersError } from '../lib/core/errors.ts'
 import { parseJsonText } from '../lib/core/strict-json.ts'
-import type { Types } from './field-types.ts'
+import type { Types } from '../lib/fields/schema-types.ts'
 
 /** The text of a value that a database keeps as JSON. */
 export class JsonText {

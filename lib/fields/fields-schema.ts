@@ -3,6 +3,7 @@ import type { FilterKind } from '../core/parameters.ts'
 import { isFilterable } from '../core/storage-rules.ts'
 import { isStorable } from '../core/text.ts'
 import { type JsonSchema, someSchema } from './json-schema.ts'
+import { typesOf } from './schema-types.ts'
 import { strictSchema } from './strict-schema.ts'
 
 /**
@@ -69,23 +70,10 @@ export function kindOf ({ type, enum: choices, const: only }: JsonSchema): Filte
   return first === 'string' || first === 'number' || first === 'boolean' ? first : null
 }
 
-const isNull = ({ type, const: only }: JsonSchema): boolean => type === 'null' || only === null
-
 /** The one type of a field's values that are not null, whichever form of the schema says that they may be. */
 function kindWithoutNull (schema: JsonSchema): FilterKind | null {
-  const { type, enum: choices, const: only, anyOf, oneOf } = schema
-  const alternatives = anyOf ?? oneOf
-  if (type === undefined && choices === undefined && only === undefined && Array.isArray(alternatives)) {
-    const kinds = new Set(alternatives.map(Object).filter((each) => !isNull(each)).map(kindWithoutNull))
-    const [kind = null] = kinds
-    return kinds.size === 1 ? kind : null
-  }
-  const types = Array.isArray(type) ? type.filter((each) => each !== 'null') : [type]
-  return kindOf({
-    ...schema,
-    ...(types.length === 1 && { type: types[0] }),
-    ...(Array.isArray(choices) && { enum: choices.filter((each) => each !== null) })
-  })
+  const [type, ...others] = [...typesOf(schema)].filter((each) => each !== 'null')
+  return others.length === 0 && (type === 'string' || type === 'number' || type === 'boolean') ? type : null
 }
 
 /** What is wrong with a field that lists are filtered by, or its kind. `option`: the one that names it. */

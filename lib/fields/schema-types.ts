@@ -1,4 +1,4 @@
-import { type JsonSchema, withNullType } from '../lib/fields/json-schema.ts'
+import { type JsonSchema, withNullType } from './json-schema.ts'
 
 const TYPES = ['string', 'number', 'boolean', 'object', 'array', 'null'] as const
 
