@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { allLocales, Faker, en } from '@faker-js/faker'
+import { sharedServerUrl } from '../servers/shared.mjs'
 
 const USERS = Number(process.env.USERS ?? 10_000)
 const CONCURRENT = 32
@@ -214,5 +215,5 @@ async function mainJob (title, env) {
 for (const driver of (process.env.DRIVERS ?? 'auto').split(',')) {
   await mainJob(`SQLite (${driver})`, { SQLITE_DRIVER: driver })
 }
-await mainJob('PostgreSQL', { DATABASE_URL: process.env.PG_URL })
+await mainJob('PostgreSQL', { DATABASE_URL: sharedServerUrl('postgres') })
 console.log('The main job passed on both databases.')

@@ -8,8 +8,10 @@ import {
 } from '../helpers/blank-project.ts'
 import { KIT_TESTS } from '../helpers/kit.ts'
 import { sqliteDrivers } from '../helpers/sqlite.ts'
-import { sql, temporaryDirectory } from '../helpers/stores.ts'
+import { pgUrl, sql, temporaryDirectory } from '../helpers/stores.ts'
 
+// The fixtures connect to what this sets in the environment.
+pgUrl()
 const REPORT = ['--test', '--test-reporter=tap'] as const
 
 /** How modules are resolved. */

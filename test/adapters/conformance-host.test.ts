@@ -55,7 +55,7 @@ const hosts: Host[] = [
   {
     name: 'pg through PgBouncer',
     make: async (t) => ({
-      host: knex({ client: 'pg', connection: String(pgBouncerUrl()), pool: { min: 0, max: 8 } }),
+      host: knex({ client: 'pg', connection: pgBouncerUrl(), pool: { min: 0, max: 8 } }),
       options: { schema: temporarySchema(t) }
     }),
     skip: pooled.skip,

@@ -4,7 +4,7 @@ import { createPoolExecutor, type PoolSettings } from '../../adapters/knex/conne
 import { joinTransaction } from '../../adapters/knex/connection/transaction-executor.ts'
 import { namesOf } from '../../adapters/knex/tables/names.ts'
 import { pgHost, pgUrlWith, terminate, waitingForLock } from '../helpers/postgres.ts'
-import { pgBouncerUrl, pooled, sql, temporarySchema } from '../helpers/stores.ts'
+import { pgBouncerUrl, sql, temporarySchema, withoutPgBouncer } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 
 interface Options {
@@ -100,11 +100,10 @@ test('a statement with values stays prepared, unless its plan is not worth keepi
   t.equal(await prepared(), 2)
 })
 
-const urls = [{ name: 'PostgreSQL', skip: false, connection: undefined }, {
-  name: 'PgBouncer', skip: pooled.skip, connection: pgBouncerUrl()
-}]
-for (const { name, skip, connection } of urls) {
+const servers = [{ name: 'PostgreSQL', skip: false }, { name: 'PgBouncer', skip: withoutPgBouncer }]
+for (const { name, skip } of servers) {
   test(`${name}: a bounded query has a local limit in a transaction of its own`, { skip }, async (t) => {
+    const connection = name === 'PgBouncer' ? pgBouncerUrl() : undefined
     const settings = { localTimeout: 100 }
     const { executor } = executorOn(t, { settings, max: 1, ...(connection !== undefined && { connection }) })
     t.strictSame(await executor.query(TIMEOUT, [], { bounded: true }), [{ timeout: '100ms' }])

@@ -12,7 +12,9 @@ import { inFile, shapeOfFile, shapeOfSchema } from '../helpers/database-shape.ts
 import { migrated } from '../helpers/migrated.ts'
 import { plainNode } from '../helpers/plain-node.ts'
 import { sqliteDrivers } from '../helpers/sqlite.ts'
-import { pgBouncerUrl, pgUrl, sql, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import {
+  pgBouncerUrl, pgUrl, sql, stores, temporaryDirectory, temporarySchema, withoutPgBouncer
+} from '../helpers/stores.ts'
 
 const run = promisify(execFile)
 const START = join(import.meta.dirname, '..', 'helpers', 'start-once.mjs')
@@ -26,9 +28,8 @@ for (const { driver, skip } of sqliteDrivers) {
   test(`eight processes start concurrently on an empty database, SQLite with ${driver}`, { skip }, async (t) => {
     const filename = join(await temporaryDirectory(t), 'new', 'users.db')
     const [schema, pooledSchema] = [temporarySchema(t), temporarySchema(t)]
-    const pooler = pgBouncerUrl()
     const databases = [['sqlite', filename, driver], ['postgres', pgUrl(), schema]]
-    if (pooler !== undefined) databases.push(['postgres', pooler, pooledSchema, 'pooler'])
+    if (withoutPgBouncer === false) databases.push(['postgres', pgBouncerUrl(), pooledSchema, 'pooler'])
     for (const args of databases) {
       const started = await Promise.all(Array.from({ length: 8 }, () => run(...plainNode(START, ...args))))
       const expected = [...Array.from({ length: 7 }, () => 'started'), 'started first']

@@ -6,7 +6,7 @@ import { keysOf, timeOf, userOf } from '../../adapters/testing/values.ts'
 import type { BatchOptions, Storage } from '../../lib/core/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { pgHost, pgUrlWith } from '../helpers/postgres.ts'
-import { pgBouncerUrl, pgUrl, pooled, sql, temporarySchema } from '../helpers/stores.ts'
+import { pgBouncerUrl, pgUrl, pooled, sql, temporarySchema, withoutPgBouncer } from '../helpers/stores.ts'
 
 const idempotency = { key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: '2027-01-01T00:00:00.000Z' }
 
@@ -40,7 +40,7 @@ test('every table is in public unless a schema is named', async (t) => {
 })
 
 test('without the option, the error of PgBouncer names it', { skip: pooled.skip }, async (t) => {
-  const storage = postgres({ connection: String(pgBouncerUrl()) })
+  const storage = postgres({ connection: pgBouncerUrl() })
   t.teardown(() => storage.close())
   await t.rejects(storage.check(), {
     code: 'unavailable',
@@ -51,7 +51,7 @@ test('without the option, the error of PgBouncer names it', { skip: pooled.skip 
 
 test('a statement that is not answered is given up on this side', async (t) => {
   const schema = temporarySchema(t)
-  const connection = pgBouncerUrl() ?? pgUrl()
+  const connection = withoutPgBouncer === false ? pgBouncerUrl() : pgUrl()
   const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeout: 200 }))
   await pgHost(t).transaction(async (trx) => {
     await trx.raw(`lock table "${schema}".fastify_users_users`)
@@ -63,7 +63,7 @@ test('a statement that is not answered is given up on this side', async (t) => {
 
 test('a creation that waits for one with the same key fails as in progress', async (t) => {
   const schema = temporarySchema(t)
-  const connection = pgBouncerUrl() ?? pgUrl()
+  const connection = withoutPgBouncer === false ? pgBouncerUrl() : pgUrl()
   const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeout: 100 }))
   const host = pgHost(t)
   await host.transaction(async (trx) => {
@@ -75,7 +75,7 @@ test('a creation that waits for one with the same key fails as in progress', asy
 
 test('a batch that waits for one with the same key fails as in progress', async (t) => {
   const schema = temporarySchema(t)
-  const connection = pgBouncerUrl() ?? pgUrl()
+  const connection = withoutPgBouncer === false ? pgBouncerUrl() : pgUrl()
   const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeout: 100 }))
   const host = pgHost(t)
   const options: BatchOptions = { atomic: false, idempotency: { ...idempotency, note: null } }

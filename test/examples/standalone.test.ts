@@ -150,7 +150,7 @@ test('on PostgreSQL behind PgBouncer: answers a request', { skip: pooled.skip },
   const database = `pooled_${process.pid}`
   await sql(`create database ${database}`)
   t.teardown(() => sql(`drop database if exists ${database} with (force)`))
-  const connection = new URL(String(pgBouncerUrl()))
+  const connection = new URL(pgBouncerUrl())
   connection.pathname = `/${database}`
   const service = startService(t, await temporaryDirectory(t), {
     DATABASE_URL: connection.href,

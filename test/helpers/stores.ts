@@ -8,23 +8,20 @@ import { memory } from '../../adapters/memory/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import type { Storage } from '../../lib/core/storage.ts'
+import { programPath } from '../servers/program.mjs'
+import { sharedServerUrl } from '../servers/shared.mjs'
 import { sqliteDriver } from './sqlite.ts'
 
-/** The URL of the suite's PostgreSQL, which `node test/run.mjs` starts. */
-export function pgUrl (): string {
-  const url = process.env['PG_URL']
-  if (url === undefined) throw new Error('PG_URL is not set: run the tests with npm test -- <file>')
-  return url
-}
+/** The URL of the suite's PostgreSQL, which starts with the first call in a run. */
+export const pgUrl = (): string => sharedServerUrl('postgres')
 
-/** The URL of the suite's PgBouncer; undefined on a machine without one. */
-export function pgBouncerUrl (): string | undefined {
-  const url = process.env['PGBOUNCER_URL']
-  if (url === undefined && process.env['REQUIRE_PGBOUNCER'] !== undefined) {
-    throw new Error('PgBouncer is required, but this machine has none')
-  }
-  return url
-}
+/** The URL of the suite's PgBouncer, which starts with the first call in a run. */
+export const pgBouncerUrl = (): string => sharedServerUrl('pgbouncer')
+
+/** Why tests of a pooler are skipped; false on a machine that has PgBouncer, or must have it. */
+export const withoutPgBouncer: string | false =
+  programPath('pgbouncer') === undefined && process.env['REQUIRE_PGBOUNCER'] === undefined &&
+  'this machine has no PgBouncer: apt-get install pgbouncer'
 
 /** A new directory, removed with the test. */
 export async function temporaryDirectory (t: Test): Promise<string> {
@@ -60,9 +57,9 @@ export interface StoreKind {
 /** PostgreSQL behind PgBouncer; `skip` on a machine without PgBouncer. */
 export const pooled: StoreKind & { skip: string | false } = {
   name: 'postgres through PgBouncer',
-  skip: pgBouncerUrl() === undefined && 'this machine has no PgBouncer: apt-get install pgbouncer',
+  skip: withoutPgBouncer,
   create: async (t) =>
-    postgres({ connection: String(pgBouncerUrl()), schema: temporarySchema(t), pool: { max: 8 }, pooler: true })
+    postgres({ connection: pgBouncerUrl(), schema: temporarySchema(t), pool: { max: 8 }, pooler: true })
 }
 
 /** Every storage of the package, on a real database. */
