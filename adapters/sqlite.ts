@@ -33,9 +33,9 @@ const optionTable = {
     message: 'must be the path of a file, no URI, or :memory:'
   }),
   /**
-   * Driver of SQLite. Default: the first that loads of `better-sqlite3`, `node:sqlite` (Node.js 22.13 or later) and
-   * `sqlite3`. The first two wait for the disk on the thread of the event loop, so `sqlite3` suits a host with other
-   * routes and a slow disk.
+   * Driver of SQLite. Default: the first that loads of `better-sqlite3`, `node:sqlite` (Node.js 22.13 or later),
+   * `@photostructure/sqlite` and `sqlite3`. All but `sqlite3` wait for the disk on the thread of the event loop, so that one suits a
+   * host with other routes and a slow disk.
    */
   driver: optional<SqliteDriver>({
     schema: Type.Union(SQLITE_DRIVERS.map((name) => Type.Literal(name))),
@@ -94,7 +94,7 @@ function migratingOnDisk (knex: Knex, migrate: KnexStorage['migrate']): KnexStor
 
 /**
  * A storage in an SQLite file, on a connection of its own. Needs the package `knex`, and a driver: `node:sqlite`,
- * `better-sqlite3` or `sqlite3`.
+ * `better-sqlite3`, `@photostructure/sqlite` or `sqlite3`.
  * @throws Error if one of them is missing or does not load, or the file can't be created, or must not be; TypeError for
  * a wrong option
  */

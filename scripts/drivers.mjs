@@ -1,26 +1,18 @@
-// Installs drivers of SQLite and links them into node_modules. `npm ci` leaves them out, since most are compiled.
-//
-// - `node scripts/drivers.mjs needed`: the driver that sqlite() needs on a Node.js without node:sqlite
-// - `node scripts/drivers.mjs prebuilt`: also those that need no compiler
-// - `node scripts/drivers.mjs all`: all that this Node.js supports
+// Installs the drivers of SQLite that may have to be compiled, and links them into node_modules: npm run drivers
+// `npm ci` leaves them out, because it compiles nothing.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
-import { isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path'
 import { loads } from './loads.mjs'
 
 const ROOT = join(import.meta.dirname, '..')
 const hasNode22 = Number.parseInt(process.versions.node, 10) >= 22
 
-/** The arguments of this script. Each includes those before it. */
-const SETS = ['needed', 'prebuilt', 'all']
-/** The drivers for this Node.js. `set` is the smallest set that a driver belongs to. */
+/** The drivers for this Node.js. */
 const DRIVERS = [
-  hasNode22
-    ? { name: 'better-sqlite3', folder: 'better-sqlite3-13', set: isBuiltin('node:sqlite') ? 'prebuilt' : 'needed' }
-    : { name: 'better-sqlite3', folder: 'better-sqlite3-12', set: 'needed' },
-  { name: 'sqlite3', folder: 'sqlite3', set: 'all' }
+  { name: 'better-sqlite3', folder: hasNode22 ? 'better-sqlite3-13' : 'better-sqlite3-12' },
+  { name: 'sqlite3', folder: 'sqlite3' }
 ]
 
 // npm sets variables for the package whose script runs this. They must not reach the installation of another package.
@@ -52,9 +44,8 @@ async function install ({ name, folder }) {
   return code === 0 && loads(name)
 }
 
-const wanted = SETS.indexOf(process.argv[2] ?? 'all')
 // Concurrently, since the compiler of each uses one core.
-await Promise.all(DRIVERS.filter(({ set }) => SETS.indexOf(set) <= wanted).map(async (driver) => {
+await Promise.all(DRIVERS.map(async (driver) => {
   if (await install(driver)) return
   rmSync(join(ROOT, 'node_modules', driver.name), { recursive: true, force: true })
   process.stderr.write(`Could not install the SQLite driver ${driver.name}. Tests that need it are skipped.\n`)

@@ -71,7 +71,7 @@ const ROOMS = [
   }
 ]
 
-const DATABASE_PACKAGES = ['knex', 'pg', 'sqlite3', 'better-sqlite3', 'node:sqlite']
+const DATABASE_PACKAGES = ['knex', 'pg', 'sqlite3', 'better-sqlite3', '@photostructure/sqlite', 'node:sqlite']
 
 /** The relative path from one room to another, as import specifiers have it. */
 function pathBetween (from, to) {

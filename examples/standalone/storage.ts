@@ -4,7 +4,7 @@ import { postgres } from 'fastify-users/adapters/postgres'
 import { sqlite } from 'fastify-users/adapters/sqlite'
 import type { Config } from './config.ts'
 
-const DRIVERS = ['better-sqlite3', 'node:sqlite', 'sqlite3'] as const
+const DRIVERS = ['better-sqlite3', 'node:sqlite', '@photostructure/sqlite', 'sqlite3'] as const
 
 const isDriver = (name: string): name is typeof DRIVERS[number] => DRIVERS.some((each) => each === name)
 

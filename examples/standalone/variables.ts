@@ -36,7 +36,7 @@ export const variables = {
   ),
   DATABASE_POOLER: flag(false),
   DATABASE_POOL_SIZE: count(0, 'a number of connections, 0 for the usual one'),
-  SQLITE_DRIVER: choice('auto', ['auto', 'better-sqlite3', 'node:sqlite', 'sqlite3']),
+  SQLITE_DRIVER: choice('auto', ['auto', 'better-sqlite3', 'node:sqlite', '@photostructure/sqlite', 'sqlite3']),
   SQLITE_CREATE: flag(true),
 
   API_KEYS: matching(SECRETS, 'keys of at least 32 visible ASCII characters each, separated by commas'),

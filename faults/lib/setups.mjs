@@ -8,7 +8,8 @@ const require = createRequire(import.meta.url)
 /** Why a driver can't be used here; null: it can. One may be there that was built for another version of Node.js. */
 function installed (name) {
   try {
-    const { Database = require(name) } = require(name)
+    const exports = require(name)
+    const Database = exports.DatabaseSync ?? exports.Database ?? exports
     new Database(':memory:').close()
     return null
   } catch (error) {
@@ -27,6 +28,7 @@ export const SETUPS = [
   { name: 'sqlite', ...driver('better-sqlite3'), skip: installed('better-sqlite3') },
   { name: 'sqlite ×3', ...driver('better-sqlite3', { services: 3 }), skip: installed('better-sqlite3') },
   { name: 'sqlite (node:sqlite)', ...driver('node:sqlite'), skip: nodeSqlite },
+  { name: 'sqlite (@photostructure)', ...driver('@photostructure/sqlite'), skip: installed('@photostructure/sqlite') },
   { name: 'sqlite (sqlite3)', ...driver('sqlite3'), skip: installed('sqlite3') },
   { name: 'postgres', store: 'postgres', services: 1, skip: null },
   { name: 'postgres ×2', store: 'postgres', services: 2, skip: null },

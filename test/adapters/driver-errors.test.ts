@@ -93,7 +93,7 @@ test('a lost connection and a conflict are recognised', async (t) => {
 
 test('a driver refuses a connection of another driver', async (t) => {
   for (const connection of [null, 'x', {}]) {
-    for (const name of ['pg', 'sqlite3', 'better-sqlite3', 'node:sqlite']) {
+    for (const name of ['pg', 'sqlite3', 'better-sqlite3', '@photostructure/sqlite', 'node:sqlite']) {
       const dialect = dialectOf(name)
       await t.rejects(dialect.run(connection, 'select 1', []), TypeError)
       t.equal(dialect.watchCommit(connection), null)

@@ -11,7 +11,7 @@ import { runScript, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-const clients = ['sqlite3', 'better-sqlite3', 'node:sqlite'] as const
+const clients = ['sqlite3', 'better-sqlite3', '@photostructure/sqlite', 'node:sqlite'] as const
 
 test('on SQLite the SQL makes what migrate() makes with any driver, and reverts it', async (t) => {
   const directory = await temporaryDirectory(t)

@@ -75,7 +75,7 @@ test('knexStorage() refuses wrong options and other databases', async (t) => {
   t.throws(() => dialectOf('mysql2'), {
     name: 'TypeError',
     message: 'fastify-users: knexStorage() works with the Knex clients pg, sqlite3, better-sqlite3, node:sqlite, ' +
-      'not with mysql2'
+      '@photostructure/sqlite, not with mysql2'
   })
 })
 

@@ -71,7 +71,8 @@ test('says of every driver why it does not load, and what mends it', async (t) =
   t.throws(() => loadSqliteDriver(undefined, none), {
     message: `fastify-users: sqlite() needs one of these drivers:
 - better-sqlite3 is not installed: npm install better-sqlite3@12
-- node:sqlite needs Node.js 22.13 or later, and this is v20.19.0: npm install better-sqlite3@12
+- node:sqlite needs Node.js 22.13 or later, and this is v20.19.0: npm install @photostructure/sqlite@1
+- @photostructure/sqlite is not installed: npm install @photostructure/sqlite@1
 - sqlite3 is not installed: npm install sqlite3`
   })
   t.throws(() => loadSqliteDriver('better-sqlite3', { ...none, nodeVersion: 'v24.0.0' }), {
@@ -114,7 +115,7 @@ test('node:sqlite is there from Node.js 22.13 on', async (t) => {
   if (nodeSqlite() !== undefined) t.equal(nodeSqliteClient().prototype.driverName, 'node:sqlite')
   t.throws(() => clientOn(undefined), {
     message: `fastify-users: node:sqlite needs Node.js 22.13 or later, and this is ${process.version}: npm ` +
-      'install better-sqlite3@12'
+      'install @photostructure/sqlite@1'
   })
 })
 

@@ -1,13 +1,18 @@
-// What is used of the drivers of SQLite beyond their documented interfaces: only how numbered values are bound. Where
-// one of these fails, the driver's file in adapters/knex/drivers is to be read again with the new version.
+// What is used of the drivers of SQLite beyond their documented interfaces: how numbered values are bound, and which code
+// an error has. Where one of these fails, the driver's file in adapters/knex/drivers is to be read again with the new
+// version.
+import { join } from 'node:path'
 import { test } from 'tap'
 import { dialectOf } from '../../adapters/knex/dialects/index.ts'
 import { poolOf } from '../../adapters/knex/drivers/knex-internals.ts'
+import { photostructureDriver } from '../../adapters/knex/drivers/photostructure.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
+import { temporaryDirectory } from '../helpers/stores.ts'
 
 const bound = {
   'better-sqlite3': 'else it no longer takes an object with the numbers as keys, as issue 576 of better-sqlite3 has it',
   'node:sqlite': 'else it no longer takes an object whose keys are the numbers with a question mark before them',
+  '@photostructure/sqlite': 'else it no longer takes what node:sqlite takes',
   sqlite3: 'else it no longer takes a list'
 }
 
@@ -28,3 +33,50 @@ for (const { driver, skip } of sqliteDrivers) {
     await pool.releaseConnection(connection)
   })
 }
+
+const PHOTOSTRUCTURE = '@photostructure/sqlite'
+const { skip } = sqliteDrivers.find(({ driver }) => driver === PHOTOSTRUCTURE) ?? {}
+
+test(`${PHOTOSTRUCTURE}: rows and statements without rows fail with the codes of SQLite`, { skip }, async (t) => {
+  const { run } = photostructureDriver
+  const filename = join(await temporaryDirectory(t), 'a.db')
+  const open = async () => {
+    const { client } = sqliteHost(filename, { driver: PHOTOSTRUCTURE })
+    const connection: unknown = await client.acquireRawConnection()
+    t.teardown(() => client.destroyRawConnection(connection))
+    return connection
+  }
+  const [one, other] = [await open(), await open()]
+  const script = 'PRAGMA journal_mode = WAL; PRAGMA busy_timeout = 0; CREATE TABLE IF NOT EXISTS t (a UNIQUE)'
+  for (const connection of [one, other]) await photostructureDriver.execute(connection, script)
+  const insert = (value: string, returning: string) => run(one, `INSERT INTO t VALUES (?1) ${returning}`, [value])
+  await insert('a', '')
+  for (const returning of ['', 'RETURNING a']) {
+    await t.rejects(insert('a', returning), { code: 'ERR_SQLITE_ERROR', errcode: 19 })
+    await t.rejects(run(one, `SELECT ${returning}`, []), { code: 'ERR_SQLITE_ERROR' })
+    await run(other, 'BEGIN IMMEDIATE', [])
+    await t.rejects(insert('b', returning), { errcode: 5 }, 'locked')
+    await run(one, 'BEGIN', [])
+    await t.rejects(insert('b', returning), { errcode: 5 }, 'locked in a transaction, which may try again')
+    await run(other, 'ROLLBACK', [])
+    await insert(`later${returning}`, returning)
+    await run(one, 'COMMIT', [])
+    await run(one, 'BEGIN', [])
+    await run(one, 'SELECT * FROM t', [])
+    await run(other, `INSERT INTO t VALUES ('other${returning}')`, [])
+    await t.rejects(insert('c', returning), { errcode: 517 }, 'locked out by a newer snapshot')
+    await run(one, 'ROLLBACK', [])
+  }
+  t.match(await run(one, 'SELECT count(*) AS n FROM t', []), [{ n: 5 }])
+})
+
+test(`${PHOTOSTRUCTURE}: runs a statement again whose lock became free meanwhile`, { skip }, async (t) => {
+  let calls = 0
+  const row = { a: 1 }
+  const all = () => {
+    if (calls++ === 0) throw Object.assign(new Error('database is locked'), { code: 'ERR_SQLITE_ERROR' })
+    return [row]
+  }
+  const connection = { isTransaction: true, prepare: () => ({ all }), exec () {} }
+  t.strictSame(await photostructureDriver.run(connection, 'x', []), [row])
+})

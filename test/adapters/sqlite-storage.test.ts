@@ -5,6 +5,7 @@ import { test } from 'tap'
 import { dialectOf } from '../../adapters/knex/dialects/index.ts'
 import { betterSqlite3Driver } from '../../adapters/knex/drivers/better-sqlite3.ts'
 import { nodeSqliteDriver } from '../../adapters/knex/drivers/node-sqlite.ts'
+import { photostructureDriver } from '../../adapters/knex/drivers/photostructure.ts'
 import { sqlite3Driver } from '../../adapters/knex/drivers/sqlite3.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import {
@@ -20,6 +21,7 @@ const firstOne = { order: 'asc', limit: 1, from: { offset: 0 } } as const
 const drivers = {
   'better-sqlite3': betterSqlite3Driver,
   'node:sqlite': nodeSqliteDriver,
+  '@photostructure/sqlite': photostructureDriver,
   sqlite3: sqlite3Driver
 }
 

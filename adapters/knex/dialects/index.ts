@@ -1,5 +1,6 @@
 import { betterSqlite3Driver } from '../drivers/better-sqlite3.ts'
 import { nodeSqliteDriver } from '../drivers/node-sqlite.ts'
+import { photostructureDriver } from '../drivers/photostructure.ts'
 import type { Dialect } from './dialect.ts'
 import { postgresDialect } from './postgres.ts'
 import { sqliteDialect } from './sqlite.ts'
@@ -9,7 +10,8 @@ const dialects = new Map<string, Dialect>([
   ['pg', postgresDialect],
   ['sqlite3', sqliteDialect],
   ['better-sqlite3', { ...sqliteDialect, ...betterSqlite3Driver }],
-  ['node:sqlite', { ...sqliteDialect, ...nodeSqliteDriver }]
+  ['node:sqlite', { ...sqliteDialect, ...nodeSqliteDriver }],
+  ['@photostructure/sqlite', { ...sqliteDialect, ...photostructureDriver }]
 ])
 
 /**

@@ -62,17 +62,17 @@ function toBinding (value: unknown): unknown {
 }
 
 /** A Knex client on this SQLite. @throws Error if there is none, or `knex` is missing */
-export function clientOn (sqlite: NodeSqlite | undefined): typeof Knex.Client {
+export function clientOn (sqlite: NodeSqlite | undefined, driverName = 'node:sqlite'): typeof Knex.Client {
   if (sqlite === undefined) {
     throw new Error(`fastify-users: node:sqlite needs Node.js 22.13 or later, and this is ${process.version}: ` +
-      'npm install better-sqlite3@12')
+      'npm install @photostructure/sqlite@1')
   }
   const { DatabaseSync } = sqlite
   const Sqlite3Client = sqlite3ClientOf(requireOptional('nodeSqliteClient()', ['knex']))
 
   return class NodeSqliteClient extends Sqlite3Client {
     static {
-      this.prototype.driverName = 'node:sqlite'
+      this.prototype.driverName = driverName
     }
 
     _driver () {

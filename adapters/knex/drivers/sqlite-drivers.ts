@@ -4,10 +4,11 @@ import { betterSqlite3Driver } from './better-sqlite3.ts'
 import type { SqliteDriverMethods } from './driver.ts'
 import { clientOn, type NodeSqlite, nodeSqlite } from './node-sqlite-client.ts'
 import { nodeSqliteDriver } from './node-sqlite.ts'
+import { photostructureDriver } from './photostructure.ts'
 import { sqlite3Driver } from './sqlite3.ts'
 
 /** The SQLite drivers that `sqlite()` supports. */
-export type SqliteDriver = 'better-sqlite3' | 'node:sqlite' | 'sqlite3'
+export type SqliteDriver = 'better-sqlite3' | 'node:sqlite' | '@photostructure/sqlite' | 'sqlite3'
 
 /** A driver that loads, and what `sqlite()` does differently on it. */
 export interface LoadedDriver {
@@ -27,7 +28,13 @@ export interface DriverSource {
   nodeSqlite (): NodeSqlite | undefined
 }
 
-type Database = new (filename: string) => { close (): void }
+interface Database {
+  new (filename: string): { close (): void }
+  DatabaseSync: new (filename: string) => { close (): void }
+}
+
+// The versions for Node.js 20, where the newest need a later one.
+const OLD_NODE_VERSIONS = { 'better-sqlite3': '@12', '@photostructure/sqlite': '@1', sqlite3: '' }
 
 const thisProcess = (): DriverSource =>
   ({ require: createRequire(import.meta.url), nodeVersion: process.version, nodeSqlite })
@@ -35,12 +42,12 @@ const majorOf = (version: string): number => Number.parseInt(version.replace('v'
 
 /** Loads a package; `open` loads its binary. Returns its version. @throws Error with the command that helps */
 function loadPackage (
-  name: 'better-sqlite3' | 'sqlite3',
+  name: Exclude<SqliteDriver, 'node:sqlite'>,
   { require, nodeVersion }: DriverSource,
   open: (exports: Database) => void
 ): string {
   const isOld = majorOf(nodeVersion) < 22
-  const install = `npm install ${name}${name === 'better-sqlite3' && isOld ? '@12' : ''}`
+  const install = `npm install ${name}${isOld ? OLD_NODE_VERSIONS[name] : ''}`
   try {
     require.resolve(name)
   } catch {
@@ -71,7 +78,7 @@ const loaders: Record<SqliteDriver, (source: DriverSource) => LoadedDriver> = {
     const sqlite = nodeSqlite()
     if (sqlite === undefined) {
       const problem = `node:sqlite needs Node.js 22.13 or later, and this is ${nodeVersion}`
-      throw new Error(`${problem}: npm install better-sqlite3@12`)
+      throw new Error(`${problem}: npm install @photostructure/sqlite@1`)
     }
     return {
       name: 'node:sqlite',
@@ -80,6 +87,12 @@ const loaders: Record<SqliteDriver, (source: DriverSource) => LoadedDriver> = {
       execute: nodeSqliteDriver.execute
     }
   },
+  '@photostructure/sqlite': (source) => ({
+    name: '@photostructure/sqlite',
+    version: loadPackage('@photostructure/sqlite', source, (sqlite) => new sqlite.DatabaseSync(':memory:').close()),
+    client: clientOn(source.require('@photostructure/sqlite'), '@photostructure/sqlite'),
+    execute: photostructureDriver.execute
+  }),
   sqlite3: (source) => ({
     name: 'sqlite3',
     // The package loads its binary itself.
@@ -90,7 +103,7 @@ const loaders: Record<SqliteDriver, (source: DriverSource) => LoadedDriver> = {
 }
 
 /** The drivers in the order in which they are tried: the fastest under load first (`node bench/ways.mjs`). */
-export const SQLITE_DRIVERS: readonly SqliteDriver[] = ['better-sqlite3', 'node:sqlite', 'sqlite3']
+export const SQLITE_DRIVERS: readonly SqliteDriver[] = ['better-sqlite3', 'node:sqlite', '@photostructure/sqlite', 'sqlite3']
 
 /**
  * Loads a driver; without a name the first of `SQLITE_DRIVERS` that loads.

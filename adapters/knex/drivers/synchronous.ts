@@ -4,7 +4,7 @@ type Row = Record<string, unknown>
 type Values = ReadonlyArray<string | number | null>
 
 /** The part of a connection that better-sqlite3 and node:sqlite have in common. */
-interface Connection<Statement> {
+export interface Connection<Statement> {
   prepare (sql: string): Statement
   exec (script: string): void
 }
@@ -19,7 +19,7 @@ function isConnection<Statement> (connection: unknown): connection is Connection
  */
 export function synchronousDriver<Statement> (
   name: string,
-  all: (statement: Statement, values: Values) => Row[]
+  all: (statement: Statement, values: Values, connection: Connection<Statement>) => Row[]
 ): SqliteDriverMethods {
   const statementsOf = new WeakMap<object, Map<string, Statement>>()
 
@@ -36,7 +36,8 @@ export function synchronousDriver<Statement> (
   return {
     async run (connection: unknown, sql: string, params: readonly Param[], prepare = false) {
       if (!isConnection<Statement>(connection)) throw new TypeError(`not a connection of ${name}`)
-      return all(prepare ? prepared(connection, sql) : connection.prepare(sql), params.map(toSqliteValue))
+      const statement = prepare ? prepared(connection, sql) : connection.prepare(sql)
+      return all(statement, params.map(toSqliteValue), connection)
     },
     async execute (connection: unknown, script: string) {
       if (!isConnection<Statement>(connection)) throw new TypeError(`not a connection of ${name}`)

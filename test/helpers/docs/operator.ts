@@ -49,11 +49,11 @@ stop () {
 }
 case "$1" in start) start ;; stop) stop ;; restart) stop && start ;; *) exit 2 ;; esac
 `
-// Node.js 20 has no SQLite: the driver of this repository stands beside a new installation.
+// Node.js 20 has no SQLite: the driver of this repository is linked into a new installation.
 const NODE = `#!/bin/bash
 "$NODE" "$@" || exit
 if [ "$1" = scripts/production.mjs ] && [ -n "$DRIVERS" ]; then
-  for name in better-sqlite3 bindings file-uri-to-path; do
+  for name in @photostructure node-gyp-build; do
     [ -e "$2/node_modules/$name" ] || ln -s "$DRIVERS/$name" "$2/node_modules/$name"
   done
 fi
