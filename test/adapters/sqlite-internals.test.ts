@@ -1,6 +1,5 @@
-// What is used of the drivers of SQLite beyond their documented interfaces: how numbered values are bound, and which code
-// an error has. Where one of these fails, the driver's file in adapters/knex/drivers is to be read again with the new
-// version.
+// What is used of the drivers of SQLite beyond their documented interfaces: how numbered values are bound, and which
+// code an error has. If one of these fails, read the driver's file in adapters/knex/drivers again with the new version.
 import { join } from 'node:path'
 import { test } from 'tap'
 import { dialectOf } from '../../adapters/knex/dialects/index.ts'

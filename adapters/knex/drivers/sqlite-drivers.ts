@@ -103,7 +103,9 @@ const loaders: Record<SqliteDriver, (source: DriverSource) => LoadedDriver> = {
 }
 
 /** The drivers in the order in which they are tried: the fastest under load first (`node bench/ways.mjs`). */
-export const SQLITE_DRIVERS: readonly SqliteDriver[] = ['better-sqlite3', 'node:sqlite', '@photostructure/sqlite', 'sqlite3']
+export const SQLITE_DRIVERS: readonly SqliteDriver[] = [
+  'better-sqlite3', 'node:sqlite', '@photostructure/sqlite', 'sqlite3'
+]
 
 /**
  * Loads a driver; without a name the first of `SQLITE_DRIVERS` that loads.
