@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { useMemoryDirectory } from '../test/servers/memory-directory.mjs'
+import { useTemporaryDirectory } from '../test/servers/temporary-directory.mjs'
 import { startPostgres } from '../test/servers/postgres.mjs'
 import { installNode, VERSIONS } from './nodes.mjs'
 
@@ -166,7 +166,7 @@ async function testVersions (project, node, fastify, url, isFirst) {
   await runMainJob(project, bin, versions, drivers, url)
 }
 
-const removeFiles = useMemoryDirectory()
+const temporary = useTemporaryDirectory()
 const directory = mkdtempSync(join(tmpdir(), 'fastify-users-matrix-'))
 const postgres = await startPostgres()
 try {
@@ -182,7 +182,7 @@ try {
 } finally {
   await postgres.stop()
   rmSync(directory, { recursive: true })
-  removeFiles()
+  temporary.remove()
 }
 const { passed, failed, skipped } = total
 process.stdout.write('| Node.js | Fastify | what | passed | failed | skipped |\n|---|---|---|--:|--:|---|\n')

@@ -1,20 +1,30 @@
-// npm test: lint, build, types, package checks, examples, and every test with its coverage.
-// npm test -- test/list.test.ts: that file alone, in seconds; what it needs is built if it is older than the sources.
+// npm test: lint, types, build, package checks, and the tests that need nothing but Node.js.
+// npm run test:ci, npm run test:nightly: the later levels of test/levels.mjs; the first judges the coverage too.
+// npm test -- test/list.test.ts: that file alone, whole; what it needs is built if it is older than the sources.
 // Options go to tap: npm test -- --reporter=base
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { filesOf, testPath } from '../test/levels.mjs'
 import { loads } from './loads.mjs'
 
 process.chdir(join(import.meta.dirname, '..'))
 
+const given = process.argv.slice(2)
+const LEVEL = '--level='
+const level = given.find((arg) => arg.startsWith(LEVEL))?.slice(LEVEL.length) ?? 'test'
+const named = given.filter((arg) => !arg.startsWith('-'))
+const options = given.filter((arg) => arg.startsWith('-') && !arg.startsWith(LEVEL))
+const isWhole = named.length === 0
+const isCovered = isWhole && level === 'ci'
+
 /** What the coverage is not taken of, with the reason where it is this machine's. */
 function uncovered () {
-  const built = ['dist/**', '.build/examples/**', '.build/package/**', 'examples/**', 'test/**', 'scripts/**']
+  const built = ['dist/**', '.build/**', 'examples/**', 'test/**', 'scripts/**']
   const list = built.map((path) => ({ path }))
   if (!isBuiltin('node:sqlite')) {
     for (const name of ['node-sqlite-client', 'node-sqlite']) {
@@ -28,24 +38,25 @@ function uncovered () {
   return list
 }
 
-async function run (command, args, env) {
-  const child = spawn(command, args, {
-    stdio: 'inherit',
-    env: { ...process.env, ...env },
-    shell: process.platform === 'win32'
-  })
-  const [code] = await once(child, 'exit')
-  return code ?? 1
+const running = new Set()
+
+/** Starts a process that ends with this one. */
+function start (command, args, settings) {
+  const child = spawn(command, args, { shell: process.platform === 'win32', ...settings })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+  return child
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.once(signal, () => { for (const child of running) child.kill(signal) })
 }
 
 /** Runs scripts of package.json one after the other; what they print is shown where one fails. */
 async function scripts (...names) {
   for (const name of names) {
     const begun = performance.now()
-    const child = spawn('npm', ['run', '--silent', name], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      shell: process.platform === 'win32'
-    })
+    const child = start('npm', ['run', '--silent', name], { stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk) => {
@@ -65,10 +76,24 @@ async function scripts (...names) {
 const filesIn = (path) =>
   statSync(path).isDirectory() ? readdirSync(path, { recursive: true }).map((name) => join(path, name)) : [path]
 
-/** Whether a file is not there, or older than one of its sources. */
+/** Whether a file is missing, or older than one of its sources. */
 function isStale (file, sources) {
   const made = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
   return sources.flatMap(filesIn).some((source) => statSync(source).mtimeMs > made)
+}
+
+/** The files to run: those of a group are imported by one file. */
+function filesToRun (groups) {
+  const directory = join('.build', 'test-groups')
+  rmSync(directory, { recursive: true, force: true })
+  mkdirSync(directory, { recursive: true })
+  return groups.map((group, i) => {
+    if (group.length === 1) return testPath(group[0])
+    const file = join(directory, `group-${i}.test.ts`)
+    const imports = group.map((each) => `await import(${JSON.stringify(relative(directory, testPath(each)))})\n`)
+    writeFileSync(file, imports.join('').replaceAll('\\\\', '/'))
+    return file
+  })
 }
 
 /** Prints every assertion that failed, with what tap says of it, and the sum. */
@@ -81,8 +106,8 @@ function tellResult (text) {
   }
 }
 
-/** Says what was not tested on this machine, why, and what brings it. */
-function tellSkipped (text, left) {
+/** Says what was not tested, why, and what brings it. */
+function tellSkipped (text, left, later) {
   const counts = new Map()
   for (const [, reason] of text.matchAll(/^\s*ok .* # SKIP (.+)$/gm)) {
     counts.set(reason, (counts.get(reason) ?? 0) + 1)
@@ -90,22 +115,15 @@ function tellSkipped (text, left) {
   for (const { path, reason } of left) {
     if (reason !== undefined) counts.set(`no coverage of ${path}, since ${reason}`, 0)
   }
-  if (counts.size === 0) return
-  process.stdout.write('\nNot tested here:\n')
-  for (const [reason, count] of counts) {
-    process.stdout.write(`  ${count === 0 ? '' : `${count} ${count === 1 ? 'test' : 'tests'}: `}${reason}\n`)
-  }
+  const lines = [
+    ...later.map(({ level, count }) => `${count} files of tests: npm run test:${level}`),
+    ...[...counts].map(([reason, n]) => `${n === 0 ? '' : `${n} ${n === 1 ? 'test' : 'tests'}: `}${reason}`)
+  ]
+  if (lines.length > 0) process.stdout.write(`\nNot tested here:\n${lines.map((line) => `  ${line}\n`).join('')}`)
 }
 
-const given = process.argv.slice(2)
-const files = given.filter((arg) => !arg.startsWith('-'))
-const options = given.filter((arg) => arg.startsWith('-'))
-const all = files.length === 0
-
-if (all) {
-  await scripts('drivers:prebuilt')
-  await Promise.all([scripts('lint'), scripts('build', 'build:examples')])
-  await Promise.all([scripts('typecheck'), scripts('check:package')])
+if (isWhole) {
+  await Promise.all([scripts('lint'), scripts('build', 'build:examples', 'typecheck', 'check:package')])
 } else {
   const sources = ['lib', 'adapters', 'cli', 'admin', 'scripts/bundle.mjs', 'package.json', 'tsconfig.build.json']
   if (isStale(join('dist', 'lib', 'index.js'), sources)) await scripts('build')
@@ -114,11 +132,12 @@ if (all) {
   }
 }
 
+const { groups, later } = filesOf(level)
 const directory = mkdtempSync(join(tmpdir(), 'fastify-users-test-'))
 const asked = options.find((option) => option.startsWith('--output-file='))
 const report = asked?.slice('--output-file='.length) ?? join(directory, 'report.tap')
-const left = all ? uncovered() : []
-const coverage = all ? left.map(({ path }) => `--coverage-exclude=${path}`) : ['--disable-coverage']
+const left = isCovered ? uncovered() : []
+const coverage = isCovered ? left.map(({ path }) => `--coverage-exclude=${path}`) : ['--disable-coverage']
 // tap's own reports move the cursor about: what is read later is the failures and the sum.
 const isPlain = !process.stdout.isTTY && !options.some((option) => option.startsWith('--reporter'))
 const reporter = isPlain ? ['--reporter=silent'] : []
@@ -128,19 +147,17 @@ const tap = [
   ...coverage,
   ...reporter,
   ...options,
-  ...files
+  ...isWhole ? filesToRun(groups) : named
 ]
 // Node.js 22 and later strip types themselves.
-const loader =
-  Number.parseInt(process.versions.node, 10) < 22
-    ? {
-        NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${pathToFileURL(join('scripts', 'strip-types.mjs'))}`
-      }
-    : {}
-const code = await run(process.execPath, [join('test', 'run.mjs'), ...tap], loader)
+const isOld = Number.parseInt(process.versions.node, 10) < 22
+const loader = `${process.env.NODE_OPTIONS ?? ''} --import=${pathToFileURL(join('scripts', 'strip-types.mjs'))}`
+const env = { ...process.env, ...isWhole && { TEST_LEVEL: level }, ...isOld && { NODE_OPTIONS: loader } }
+const child = start(process.execPath, [join('test', 'run.mjs'), ...tap], { stdio: 'inherit', env, shell: false })
+const [code] = await once(child, 'exit')
 // Where tap itself could not begin there is none.
 const text = existsSync(report) ? readFileSync(report, 'utf8') : ''
 if (isPlain) tellResult(text)
-tellSkipped(text, left)
+tellSkipped(text, left, isWhole ? later : [])
 rmSync(directory, { recursive: true })
-process.exit(code)
+process.exit(code ?? 1)

@@ -4,6 +4,7 @@
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { startPgBouncer } from './pgbouncer.mjs'
 import { startPostgres } from './postgres.mjs'
 
@@ -45,6 +46,17 @@ export function serveOnDemand () {
   })
   return {
     env: { TEST_SERVERS: directory },
+    /** The names of the schemas that were made in the PostgreSQL and are still there. */
+    async schemas () {
+      const server = await started.get('postgres')?.catch(() => {})
+      if (server === undefined || process.env.PG_URL !== undefined) return []
+      const client = new pg.Client({ connectionString: server.url })
+      await client.connect()
+      const text = "SELECT nspname FROM pg_namespace WHERE nspname !~ '^(?:pg_|information_schema$|public$)'"
+      const { rows } = await client.query(text)
+      await client.end()
+      return rows.map(({ nspname }) => nspname)
+    },
     async stop () {
       watcher.close()
       for (const name of ['pgbouncer', 'postgres']) await (await started.get(name)?.catch(() => {}))?.stop()

@@ -1,0 +1,57 @@
+// Which test files run when, and which of them share a process.
+import { readdirSync } from 'node:fs'
+import { join, sep } from 'node:path'
+
+/**
+ * The levels of the suite; each includes those before it. `test` is for everybody, with Node.js alone. `ci`
+ * also needs a browser, poolers and compiled drivers, and judges the coverage. `nightly` looks for what is rare.
+ */
+export const LEVELS = ['test', 'ci', 'nightly']
+
+/** The files that a later level adds, by the beginning of their paths. For parts of a file: `helpers/level.ts`. */
+const LATER = {
+  ci: [
+    'acceptance/', 'adapters/conformance-host', 'adapters/kit-mistakes', 'adapters/kit-processes', 'adapters/kit.test',
+    'admin/', 'cli/adopt', 'examples/docs', 'examples/standalone', 'operator'
+  ],
+  nightly: ['adapters/kit-runners', 'faults']
+}
+
+/**
+ * Files with a process of their own, by the beginning of their paths: they take long, or what they do to the process
+ * would reach others. Starting a process and loading the package takes longer than most of the others.
+ */
+const ALONE = [
+  'acceptance/', 'adapters/', 'admin/', 'cli/', 'docs.test', 'examples/', 'faults', 'hosts', 'limits', 'operator',
+  'races', 'transactions', 'unavailable-database'
+]
+const GROUP_SIZE = 12
+
+const beginsWith = (file, beginnings) => beginnings.some((each) => file.startsWith(each))
+
+/** The level that a test file belongs to; its path is relative to this directory. */
+const levelOf = (file) => LEVELS.findLast((level) => beginsWith(file, LATER[level] ?? [])) ?? LEVELS[0]
+
+/** True if a level runs what belongs to another one. */
+export const includes = (level, other) => LEVELS.indexOf(other) <= LEVELS.indexOf(level)
+
+/**
+ * The test files of a level, relative to this directory, as lists of those that share a process; and for each later
+ * level the number of files that only it runs.
+ */
+export function filesOf (level) {
+  const all = readdirSync(import.meta.dirname, { recursive: true })
+    .map((name) => name.split(sep).join('/'))
+    .filter((name) => name.endsWith('.test.ts'))
+    .sort()
+  const files = all.filter((file) => includes(level, levelOf(file)))
+  const shared = files.filter((file) => !beginsWith(file, ALONE))
+  const groups = Array.from({ length: Math.ceil(shared.length / GROUP_SIZE) }, (_, i) =>
+    shared.slice(i * GROUP_SIZE, (i + 1) * GROUP_SIZE))
+  const later = LEVELS.filter((each) => !includes(level, each))
+    .map((each) => ({ level: each, count: all.filter((file) => levelOf(file) === each).length }))
+  // What takes longest begins first.
+  return { groups: [...files.filter((file) => beginsWith(file, ALONE)).map((file) => [file]), ...groups], later }
+}
+
+export const testPath = (file) => join('test', ...file.split('/'))
