@@ -6,6 +6,8 @@ import { maskedPath, withoutMasked } from '../lib/http/masked-path.ts'
 import { webhooks } from '../lib/webhooks.ts'
 import { testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
+import { listen } from './helpers/raw.ts'
+import { until } from './helpers/until.ts'
 import './helpers/watch-all.ts'
 
 test('logs no credentials, whatever the serialiser of the host shows', async (t) => {
@@ -125,6 +127,43 @@ test('of the path of a request, logs the words that are ours and ids', async (t)
       t.match(lines.find(({ req }) => req !== undefined)?.['req'], { url: shown }, `${method} ${path}`)
       t.notMatch(JSON.stringify(lines), /ann|uk_0/, `${method} ${path}`)
     }
+  }
+})
+
+test('a request that has lost its connection is logged all the same', async (t) => {
+  const unreadable = { res: ({ request }: FastifyReply) => Object({ address: request.ip }) }
+  const plain = (log: (...args: unknown[]) => void): object => ({
+    fatal: log, error: log, warn: log, info: log, debug: log, trace: log, child: () => plain(log)
+  })
+  for (const [name, shown, logger] of [
+    ['with the serialisers of Fastify', { statusCode: 500 }, (stream: object) => ({ logger: { stream } })],
+    ['with one that can read nothing', '[unreadable]', (stream: object) => (
+      { logger: { stream, serializers: unreadable } })],
+    ['without serialisers', { statusCode: 500, request: { method: 'POST', url: '/v1/users/import' } },
+      (stream: NodeJS.WritableStream) => ({
+        loggerInstance: plain((line, msg) => {
+          if (Object(line).res !== undefined) stream.write(`${JSON.stringify({ ...Object(line), msg })}\n`)
+        })
+      })]
+  ] as const) {
+    const log = captureLog()
+    const { app, key } = await testApp(t, {
+      server: Object({ trustProxy: true, ...logger(log.stream) }),
+      // To leave such a loop destroys the request, and takes its socket from it.
+      before: (app) => {
+        app.addHook('preHandler', async ({ raw }) => {
+          const parts = raw[Symbol.asyncIterator]()
+          await parts.next()
+          await parts.return?.()
+        })
+      }
+    })
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'text/csv' }
+    const url = `http://127.0.0.1:${await listen(app)}/v1/users/import`
+    const response = await fetch(url, { method: 'POST', headers, body: 'name,email\n' })
+    t.equal(response.status, 500, name)
+    await until('its end is logged', () => log.text().includes('request completed'))
+    t.match(log.entries().find(({ msg }) => msg === 'request completed')?.['res'], shown, name)
   }
 })
 

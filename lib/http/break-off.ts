@@ -23,12 +23,6 @@ export function requireWhole ({ raw }: FastifyRequest): void {
   if (http2Stream(raw)?.aborted === true) throw bodyBrokenOff()
 }
 
-/** Drops the rest of a body that was read in part, so that the request can end. In HTTP/1 Node.js does it. */
-export function leaveBody ({ raw }: FastifyRequest): void {
-  // The listener that passes chunks on to `raw` stops at the first one that is not taken.
-  http2Stream(raw)?.removeAllListeners('data').resume()
-}
-
 /** Resets a connection of TCP. TLS has an end of its own, which is missing then, and a Unix socket has none. */
 function reset ({ socket }: ServerResponse): void {
   try {

@@ -2,13 +2,14 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isSilent, SERIALIZERS } from './fastify-internals.ts'
 import { isObjectOrList, redacted, type Serializers } from './log-serializers.ts'
 import { maskedPath } from './masked-path.ts'
+import { memberOf } from './member-of.ts'
 
 /** What a logger may see of a request, in its shape: no credentials, cookies or query, and of its path only ids. */
 function requestStandIn (request: FastifyRequest): object {
-  const { id, method, url, host, ip, headers: { cookie, ...headers } = {}, socket } = request
-  const { remotePort } = Object(socket)
+  const { id, method, url, headers: { cookie, ...headers } = {} } = request
+  const [host, ip, socket] = ['host', 'ip', 'socket'].map((name) => memberOf(request, name))
   const shown = Object(redacted(
-    { id, method, url, host, ip, headers, socket: { remoteAddress: ip, remotePort } },
+    { id, method, url, host, ip, headers, socket: { remoteAddress: ip, remotePort: memberOf(socket, 'remotePort') } },
     maskedPath(request)
   ))
   return { ...shown, params: {}, query: {}, raw: { method, url: shown.url, headers: shown.headers } }

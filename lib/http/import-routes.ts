@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import contentType from 'fast-content-type-parse'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parameterFaults } from '../core/parameters.ts'
@@ -9,11 +9,14 @@ import { importRouteParameters, resultLines, summaryLine } from '../transfer/imp
 import { fileRows } from '../transfer/import-source.ts'
 import type { Import, ImportResult, OpenImport } from '../transfer/import.ts'
 import type { RouteAccess } from './admission.ts'
-import { bodyBrokenOff, breakables, leaveBody } from './break-off.ts'
+import { bodyBrokenOff, breakables } from './break-off.ts'
 import { callerOf, contextOf } from './caller.ts'
 import { header } from './header-fields.ts'
 import { pacedStream, RECHECK_MS } from './paced-stream.ts'
-import { handlersUnder, parsedQuery, refuseOtherMethods, type RouteSettings, typedParameters } from './routing.ts'
+import {
+  type Handler, handlersUnder, parsedQuery, refuseOtherMethods, type RouteSettings, typedParameters
+} from './routing.ts'
+import { type BodyOf, streamBodies } from './streamed-bodies.ts'
 
 const NDJSON = 'application/x-ndjson'
 const CSV = 'text/csv'
@@ -26,20 +29,6 @@ export interface ImportRoutesOptions extends RouteSettings {
 }
 
 type Results = AsyncGenerator<ImportResult[], void, undefined>
-
-/** Bodies of this scope are not read before their handler does it. */
-function passBodies (scope: FastifyInstance): void {
-  scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
-}
-
-// Node.js says so of a body that ends before its end: `destroy()` was called, or the client has gone.
-const BROKEN_OFF = ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET']
-
-/** An error while the first lines were awaited. A body that was broken off is no failure of the server. */
-function bodyError (error: unknown): unknown {
-  return BROKEN_OFF.includes(Object(error).code) ? bodyBrokenOff(error) : error
-}
 
 /**
  * Adds the import of users. A request waits for a place under the limit at its start, and does not keep it: what it
@@ -62,8 +51,7 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
     // A header that does not fit is an ordinary error.
     const first = await results.next().catch((error: unknown) => {
       clearInterval(checking)
-      leaveBody(request)
-      throw bodyError(error)
+      throw error
     })
     const stream = pacedStream(gone, async function * (_signal, pace) {
       for (let next = first; next.done !== true; next = await results.next()) {
@@ -79,15 +67,14 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
     return stream
   }
 
-  const handler = handlersUnder((work) => work())(async (request, reply) => {
+  const importHandler = (bodyOf: BodyOf): Handler => handlersUnder((work) => work())(async (request, reply) => {
     const query = parsedQuery(request, settings)
     const { report, ...given } = typedParameters(query, parameters)
     const reportFaults = parameterFaults(parameters, report === undefined ? {} : { report })
     const { summary, results } = open(given, [...query.faults, ...reportFaults])
     await limited(async () => {})
     const { type } = contentType.safeParse(header(request, 'content-type') ?? '')
-    const body = request.body instanceof Readable ? request.body : []
-    const rows = fileRows(body, type === CSV ? 'csv' : 'ndjson', table)
+    const rows = fileRows(bodyOf(request), type === CSV ? 'csv' : 'ndjson', table)
     // A server that closes breaks it off even while its first lines are awaited.
     const gone = begin(reply)
     const mayGoOn = async (): Promise<void> => {
@@ -105,7 +92,7 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
   })
 
   scope.register(async function fastifyUsersImport (inner) {
-    passBodies(inner)
+    const handler = importHandler(streamBodies(inner))
     const fastifyUsers: RouteAccess = { scope: 'users:write', accepts: [NDJSON, CSV] }
     const config = { fastifyUsers, ...describe(importOperation(fields)) }
     inner.route({ method: 'POST', url: '/users/import', config, handler })

@@ -10,6 +10,8 @@ export const isObjectOrList = (value: unknown): value is Record<string, unknown>
 
 const CREDENTIALS = /^(?:proxy-)?authorization$/i
 const REDACTED = '[redacted]'
+// In place of what a serialiser of the host's could not read.
+const UNREADABLE = '[unreadable]'
 // Deeper values are not shown.
 const DEPTH_MAX = 6
 
@@ -55,7 +57,14 @@ export function redactingSerializers (log: FastifyBaseLogger, given: Serializers
     // Fastify's type wants text; pino takes any value, and hosts return objects.
     if (typeof serialize !== 'function') continue
     const requestOf = (value: unknown): unknown => name === 'req' ? value : Object(value).request
-    all[name] = (value: unknown) => Object(redacted(serialize(value), maskedPath(requestOf(value)))).valueOf()
+    all[name] = (value: unknown) => {
+      try {
+        return Object(redacted(serialize(value), maskedPath(requestOf(value)))).valueOf()
+      } catch {
+        // Fastify logs when a response has ended, where an error would end the process.
+        return UNREADABLE
+      }
+    }
   }
   return all
 }

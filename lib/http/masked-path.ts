@@ -1,4 +1,5 @@
 import { DELIVERY_ID, isApiKeyId, isUserId, WEBHOOK_ID } from '../core/ids.ts'
+import { memberOf } from './member-of.ts'
 
 /** What the log must not show of a path. */
 export interface MaskedPath {
@@ -63,9 +64,10 @@ function unknownPath (path: string, depth: number, known: readonly unknown[]): M
  * Under an unknown path this is all that follows the prefix. Well-formed ids are shown.
  */
 export function maskedPath (request: unknown): MaskedPath {
-  const { params, is404, url, server, id: requestId, method, ip, host, hostname, socket } = Object(request)
+  const { params, is404, url, server } = Object(request)
   // Logged beside the path. Whoever writes its own address into a path must not hide that from the log.
-  const known = [requestId, method, ip, host, hostname, Object(socket).remoteAddress]
+  const shown = ['id', 'method', 'ip', 'host', 'hostname'].map((name) => memberOf(request, name))
+  const known = [...shown, memberOf(memberOf(request, 'socket'), 'remoteAddress')]
   const path = String(url).replace(/\?.*/s, '')
   if (is404 === true) return unknownPath(path, String(Object(server).prefix ?? '').split('/').length, known)
   const all = PARAMETERS.flatMap((name) => {

@@ -5,6 +5,7 @@ import { requireOptional } from '../core/optional-packages.ts'
 import { callerOf } from './caller.ts'
 import { createFamiliarKeys, type FamiliarKeys } from './familiar-keys.ts'
 import type { RateLimitPackage } from './fastify-internals.ts'
+import { memberOf } from './member-of.ts'
 import { type Count, createCounters } from './rate-counters.ts'
 import type { Quota, RateLimitOptions } from './rate-limit-options.ts'
 
@@ -42,7 +43,8 @@ function callerKey (request: FastifyRequest): string {
 /**
  * A request through a Unix socket has no address. One counter for all of them would let a stranger lock everybody out.
  */
-function hasAddress ({ ip }: FastifyRequest): boolean {
+function hasAddress (request: FastifyRequest): boolean {
+  const ip = memberOf(request, 'ip')
   return typeof ip === 'string' && isIP(ip) !== 0
 }
 

@@ -15,7 +15,8 @@ export async function served (t: Test, { server, open }: Transport, options: Tes
   let running = 0
   const bodies: Readable[] = []
   const host = await testApp(t, {
-    server,
+    // Some members of a request can't be read behind a proxy once its connection has gone.
+    server: { trustProxy: true, ...server },
     keyCache: 0,
     // Over HTTP/2 hooks see an answer even if none was sent.
     openapi: false,
@@ -42,7 +43,7 @@ export async function served (t: Test, { server, open }: Transport, options: Tes
     send,
     /** How many requests have no whole answer yet, and still a client. */
     running: () => running,
-    awaitsBody: () => bodies.some((body) => body.listenerCount('readable') > 0),
+    awaitsBody: () => bodies.some((body) => body.readableFlowing === true),
     revoke: () => host.app.users.apiKeys.revoke(id)
   }
 }

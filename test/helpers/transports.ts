@@ -136,11 +136,12 @@ function openHttp2 ({ port, method, path, headers }: Asked): Exchange {
   }
 }
 
+export const http1: Transport = { name: 'HTTP/1.1', server: {}, open: openHttp1 }
 export const http2: Transport = { name: 'HTTP/2', server: Object({ http2: true }), open: openHttp2 }
 
 /** The versions of HTTP that hosts speak. */
 export const TRANSPORTS: readonly Transport[] = [
-  { name: 'HTTP/1.1', server: {}, open: openHttp1 },
+  http1,
   { name: 'HTTP/1.0', server: {}, open: openHttp10 },
   http2
 ]

@@ -1,11 +1,13 @@
 // How imports end before their end, on each version of HTTP: visibly, and without a line that did not come whole.
+import { inspect } from 'node:util'
+import type { FastifyServerOptions } from 'fastify'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { StorageError } from '../../lib/core/storage-error.ts'
 import { endingOf, type Send, served, type Ways } from '../helpers/exchanges.ts'
 import { linesOf } from '../helpers/import-rows.ts'
 import { captureLog } from '../helpers/log.ts'
-import { type Exchange, TRANSPORTS } from '../helpers/transports.ts'
+import { type Exchange, http1, TRANSPORTS } from '../helpers/transports.ts'
 import { until } from '../helpers/until.ts'
 
 const line = (n: number) => `${JSON.stringify({ name: `User ${n}`, email: `user${n}@example.org` })}\n`
@@ -63,6 +65,18 @@ const imports: Ways = [
   }]
 ]
 
+const plainLogger = (): object => {
+  const level = (...args: unknown[]) => inspect(args, { depth: 9 })
+  const logger = { fatal: level, error: level, warn: level, info: level, debug: level, trace: level }
+  return Object.assign(logger, { level: 'info', child: plainLogger })
+}
+
+/** Hosts that log in other ways than those of most tests. */
+const LOGGING: Array<[name: string, server: () => FastifyServerOptions]> = [
+  ['without lines for requests', () => ({ disableRequestLogging: true })],
+  ['with a logger that has no serialisers', () => ({ loggerInstance: Object(plainLogger()) })]
+]
+
 for (const transport of TRANSPORTS) {
   const { name } = transport
 
@@ -117,16 +131,27 @@ for (const transport of TRANSPORTS) {
     await app.close()
     t.equal((await app.users.list()).meta.total, 0)
   })
+}
 
-  test(`${name}: an import refused while its body comes gets its answer, and leaves nothing open`, async (t) => {
-    const { send, running } = await served(t, transport)
-    const imported = send('POST', '/users/import', CSV)
-    imported.read()
-    imported.send(`wrong\n${'x\n'.repeat(200_000)}`)
-    t.equal(await endingOf(imported), 'whole')
-    t.equal(imported.status(), 400)
-    t.match(JSON.parse(imported.text()), { code: 'validation_failed' })
-    imported.end()
-    await until('nothing is open', () => running() === 0)
+for (const [name, server] of LOGGING) {
+  test(`imports end in every way on a host ${name}`, async (t) => {
+    for (const transport of TRANSPORTS) {
+      const logging = { ...transport, server: { ...transport.server, ...server() } }
+      for (const [way, run] of imports.filter(([each]) => !each.includes('before'))) {
+        t.equal(await endingOf(await run(t, logging)), 'broken', `${transport.name}: ${way}`)
+      }
+      const { send } = await served(t, logging)
+      const refused = send('POST', '/users/import', CSV)
+      refused.read()
+      refused.send('wrong\n')
+      t.equal(await endingOf(refused), 'whole', transport.name)
+      const cancelled = await beginImport(send)
+      cancelled.cancel()
+    }
   })
 }
+
+test('an import whose connection is idle for too long is broken off', async (t) => {
+  const { send } = await served(t, { ...http1, server: { connectionTimeout: 200 } })
+  t.equal(await endingOf(await beginImport(send)), 'broken')
+})

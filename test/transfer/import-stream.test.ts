@@ -1,34 +1,13 @@
 // An import over sockets: lines are answered while others are sent, and how it ends before its end.
 import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { StorageError } from '../../lib/core/storage-error.ts'
-import { testApp, type TestApp } from '../helpers/app.ts'
-import { linesOf } from '../helpers/import-rows.ts'
+import { testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
+import { line, openImport } from '../helpers/open-import.ts'
 import { until } from '../helpers/until.ts'
-
-const line = (n: number) => `${JSON.stringify({ name: `User ${n}`, email: `user${n}@example.org` })}\n`
-
-/** An import into a server that listens, as its client sends it. */
-async function openImport ({ app, key }: TestApp, query = '?report=all', type = 'application/x-ndjson') {
-  if (app.server.address() === null) await app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = Object(app.server.address())
-  const headers = { authorization: `Bearer ${key}`, 'content-type': type }
-  const sent = request({ host: '127.0.0.1', port, method: 'POST', path: `/v1/users/import${query}`, headers })
-  let isBroken = false
-  sent.on('error', () => { isBroken = true })
-  let text = ''
-  const response = once(sent, 'response').then(([answer]: IncomingMessage[]) => {
-    if (answer === undefined) throw new Error('there was no response')
-    answer.on('error', () => { isBroken = true })
-    answer.setEncoding('utf8').on('data', (chunk) => { text += chunk })
-    return answer
-  })
-  response.catch(() => {})
-  return { sent, response, text: () => text, lines: () => linesOf(text), isBroken: () => isBroken }
-}
 
 test('lines are answered while others are still to come', async (t) => {
   const host = await testApp(t)
@@ -99,7 +78,7 @@ test('a server that closes does not wait for an import that has sent nothing yet
   })
   const { sent, isBroken } = await openImport(host)
   sent.flushHeaders()
-  await until('its body is awaited', () => bodies.some((body) => body.listenerCount('readable') > 0))
+  await until('its body is awaited', () => bodies.some((body) => body.readableFlowing === true))
   await host.app.close()
   await until('the client has noticed', isBroken)
   t.equal(log.text(), '', 'it is no failure')
@@ -123,7 +102,7 @@ test('no line is imported after the key was revoked, and an idle import ends soo
   fresh.sent.flushHeaders()
   idle.sent.flushHeaders()
   await until('their bodies are awaited', () =>
-    bodies.filter((body) => body.listenerCount('readable') > 0).length === 4)
+    bodies.filter((body) => body.readableFlowing === true).length === 4)
   await host.app.users.apiKeys.revoke(id)
   busy.sent.write(line(2))
   fresh.sent.end(line(3))
