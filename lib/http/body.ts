@@ -31,14 +31,23 @@ function mayHaveBody (request: FastifyRequest): boolean {
     hasOpenStream(request)
 }
 
+/** True for the codings of a body that is as it was made. `identity` should not be sent, and means nothing. */
+function isIdentity (codings: string): boolean {
+  return codings.split(',').every((coding) => ['', 'identity'].includes(coding.trim().toLowerCase()))
+}
+
 /**
- * Checks the media type, charset and content coding of a request that may have a body, by its headers alone.
+ * Checks the media type, charset and content coding of a request that may have a body, by its headers alone. Without
+ * content the type means nothing, and Fastify must not judge it either.
  * @throws UsersError `unsupported_media_type`, with what is accepted (RFC 9110 section 15.5.16, RFC 5789 section 2.2)
  */
 export function checkMediaType (request: FastifyRequest, accepted: readonly string[]): void {
   const lines = headerLines(request, 'content-type')
-  if (!mayHaveBody(request) && lines.length === 0) return
-  if (header(request, 'content-encoding') !== undefined) throw unsupported({ 'accept-encoding': 'identity' })
+  if (!mayHaveBody(request)) {
+    if (lines.length > 0) request.headers = { 'content-type': undefined }
+    return
+  }
+  if (!isIdentity(header(request, 'content-encoding') ?? '')) throw unsupported({ 'accept-encoding': 'identity' })
   const { type, parameters } = contentType.safeParse(lines.length === 1 ? lines.join('') : '')
   const charset = parameters['charset']?.toLowerCase()
   if (accepted.includes(type) && (charset === undefined || UTF8.includes(charset))) return
