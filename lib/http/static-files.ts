@@ -55,7 +55,8 @@ export function serveFile (
     reply.headers(headers)
     const asked = request.url.replace(/[?#].*/, '')
     if (path.endsWith('/') && !asked.endsWith('/')) {
-      return reply.redirect(`${asked.slice(asked.lastIndexOf('/') + 1)}/`, 308)
+      // A segment may look like an absolute reference, such as `https:example.org` (RFC 3986 section 4.2).
+      return reply.redirect(`./${asked.slice(asked.lastIndexOf('/') + 1)}/`, 308)
     }
     return sendFile(request, reply, file)
   }

@@ -83,7 +83,11 @@ test('sends gzip to whoever takes it, and 304 to whoever has it', async (t) => {
 test('the path without a slash leads to the page, relative to wherever a proxy has it', async (t) => {
   const { app } = await testApp(t)
   await app.register(admin, { prefix: '/staff/admin' })
-  for (const [url, location] of [['/staff/admin', 'admin/'], ['/staff/admin?x=1/2', 'admin/']] as const) {
+  await app.register(async (scope) => { await scope.register(admin, { prefix: '' }) }, { prefix: '/:tenant' })
+  for (const [url, location] of [
+    ['/staff/admin', './admin/'], ['/staff/admin?x=1/2', './admin/'],
+    ['/https:evil.example', './https:evil.example/']
+  ] as const) {
     const { statusCode, headers } = await app.inject(url)
     t.equal(statusCode, 308)
     t.equal(headers.location, location)
@@ -99,7 +103,7 @@ test('a prefix is the same with a slash at its end', async (t) => {
     t.equal((await app.inject(`${path}/`)).statusCode, 200)
     t.equal((await app.inject(`${path}/admin.js`)).statusCode, 200)
     t.equal((await app.inject(`${path}/settings.json`)).json().api, relativePath(path, '/v1'))
-    if (path !== '') t.equal((await app.inject(path)).headers.location, 'admin/')
+    if (path !== '') t.equal((await app.inject(path)).headers.location, './admin/')
   }
 })
 
@@ -162,7 +166,7 @@ test('a router that ignores trailing slashes has the page too', async (t) => {
   await app.register(users, { prefix: '/v1', storage: memory() })
   await app.register(admin)
   t.equal((await app.inject('/admin/')).statusCode, 200)
-  t.equal((await app.inject('/admin')).headers.location, 'admin/')
+  t.equal((await app.inject('/admin')).headers.location, './admin/')
   t.equal((await app.inject('/admin/admin.js')).statusCode, 200)
 })
 
