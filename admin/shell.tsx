@@ -7,7 +7,7 @@ import { Notices } from './parts/notices.tsx'
 import { hrefOf, type Route, useRoute } from './state/route.ts'
 import { useSession } from './state/session.ts'
 import { type TextName, useSpeech } from './state/texts.ts'
-import { CreateUser } from './users/create.tsx'
+import { CreateUser, NewUserLink } from './users/create.tsx'
 import { UserDetail } from './users/detail.tsx'
 import { UserList } from './users/list.tsx'
 import { WebhookDetail } from './webhooks/detail.tsx'
@@ -63,6 +63,7 @@ function Caller ({ hasSession }: { hasSession: boolean }) {
 /** The frame of every view: sections, who is signed in, what was done. */
 export function Shell ({ hasSession }: { hasSession: boolean }) {
   const { say } = useSpeech()
+  const { can } = useSession()
   const route = useRoute(() => window.confirm(say('page.unsaved')))
   const sections = useSections()
   const heading = useRef<HTMLHeadingElement>(null)
@@ -104,7 +105,15 @@ export function Shell ({ hasSession }: { hasSession: boolean }) {
         <h1 ref={heading} tabIndex={-1}>{title}</h1>
         {section === undefined
           ? <p>{say('page.notFound')}</p>
-          : <Needs scope={section.scope} hasForm><View section={section.key} route={route} /></Needs>}
+          : (
+            <Needs
+              scope={isNew ? 'users:write' : section.scope}
+              hasForm
+              otherwise={section.key === 'users' && can('users:write') && <NewUserLink />}
+            >
+              <View section={section.key} route={route} />
+            </Needs>
+            )}
       </main>
     </Notices>
   )

@@ -14,6 +14,9 @@ export interface User extends JsonObject {
   updatedAt: string
 }
 
+/** What a write answers to a key that may not read users. */
+export type MinimalUser = Pick<User, 'id' | 'createdAt' | 'updatedAt'>
+
 export interface ApiKey {
   id: string
   name: string

@@ -1,8 +1,8 @@
 import { useRef, useState } from 'preact/hooks'
-import type { Fault, User } from '../api/types.ts'
+import { type Fault, isObject, type MinimalUser } from '../api/types.ts'
 import { createdValue, type Draft, isSameDraft, newDraft } from '../form/draft.ts'
 import { FieldsForm, formFaults } from '../form/fields-form.tsx'
-import { Alert, Needs, useAction } from '../parts/feedback.tsx'
+import { Alert, useAction } from '../parts/feedback.tsx'
 import { RequiredNote } from '../parts/field.tsx'
 import { useNotify } from '../state/notices.ts'
 import { hrefOf, useGuard, useNavigate } from '../state/route.ts'
@@ -16,11 +16,17 @@ function randomKey (): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
+/** The way to the form for a new user. */
+export function NewUserLink () {
+  const { say } = useSpeech()
+  return <a class='button primary' href={hrefOf(['users', 'new'])}>{say('users.new')}</a>
+}
+
 /** The form for a new user. */
 export function CreateUser () {
   const speech = useSpeech()
   const { say } = speech
-  const { client, capabilities } = useSession()
+  const { client, capabilities, can } = useSession()
   const notify = useNotify()
   const navigate = useNavigate()
   const schema = userSchema(capabilities, speech)
@@ -44,10 +50,10 @@ export function CreateUser () {
       if (idempotency.current.body !== text) idempotency.current = { body: text, key: randomKey() }
       try {
         const headers = { 'idempotency-key': idempotency.current.key }
-        const { body: user } = await client.send<User>('POST', '/users', { body, headers })
+        const { body: { id } } = await client.send<MinimalUser>('POST', '/users', { body, headers })
         isSaved.current = true
-        notify(say('user.created', { name: user.name }))
-        navigate(hrefOf(['users', user.id]))
+        notify(say('user.created', { name: isObject(body) ? String(body['name']) : id }))
+        navigate(hrefOf(can('users:read') ? ['users', id] : ['users']))
       } catch (error) {
         setFaults(faultsOf(error))
         throw error
@@ -56,16 +62,14 @@ export function CreateUser () {
   }
 
   return (
-    <Needs scope='users:write' hasForm>
-      <form noValidate class='card' onSubmit={submit}>
-        <RequiredNote />
-        <Alert error={error} />
-        <FieldsForm draft={draft} faults={faults} onDraft={setDraft} />
-        <div class='bar'>
-          <button type='submit' class='primary' disabled={isBusy}>{say('user.create')}</button>
-          <a class='button' href={hrefOf(['users'])}>{say('page.cancel')}</a>
-        </div>
-      </form>
-    </Needs>
+    <form noValidate class='card' onSubmit={submit}>
+      <RequiredNote />
+      <Alert error={error} />
+      <FieldsForm draft={draft} faults={faults} onDraft={setDraft} />
+      <div class='bar'>
+        <button type='submit' class='primary' disabled={isBusy}>{say('user.create')}</button>
+        <a class='button' href={hrefOf(['users'])}>{say('page.cancel')}</a>
+      </div>
+    </form>
   )
 }

@@ -33,7 +33,7 @@ function withMember (value: JsonObject, name: string, source: JsonObject): JsonO
 export function EditUser ({ stored, onStored }: EditUserProps) {
   const speech = useSpeech()
   const { say } = speech
-  const { client, capabilities } = useSession()
+  const { client, capabilities, can } = useSession()
   const notify = useNotify()
   const schema = userSchema(capabilities, speech)
   // What the person began with: another version that is loaded meanwhile does not take its place.
@@ -73,9 +73,11 @@ export function EditUser ({ stored, onStored }: EditUserProps) {
     try {
       const answer = await change(from, wanted)
       if (answer === null) return
+      // Whoever has signed in again with a key that may not read users gets no more than the version.
+      const after = can('users:read') ? answer : { ...answer, body: { ...wanted, ...answer.body } }
       setTheirs(null)
-      show(answer)
-      onStored(answer)
+      show(after)
+      onStored(after)
       notify(say('user.saved'))
     } catch (error) {
       setFaults(faultsOf(error))

@@ -11,6 +11,7 @@ import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { BulkDelete } from './bulk-delete.tsx'
 import { allColumns, ColumnChooser, useColumnChoice } from './columns.tsx'
+import { NewUserLink } from './create.tsx'
 import { ExportDialog } from './export-dialog.tsx'
 import { Filters } from './filters.tsx'
 import { filterQuery, isFiltered, type ListState, pageSizes, readState, writeState } from './query.ts'
@@ -143,7 +144,7 @@ export function UserList ({ query }: { query: URLSearchParams }) {
     <>
       <div class='bar'>
         <Needs scope='users:write'>
-          <a class='button primary' href={hrefOf(['users', 'new'])}>{say('users.new')}</a>
+          <NewUserLink />
         </Needs>
         <button
           type='button'

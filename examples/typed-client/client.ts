@@ -3,6 +3,8 @@ import createClient from 'openapi-fetch'
 import type { components, paths } from './api.d.ts'
 
 export type User = components['schemas']['users.User']
+/** What a write answers: without the scope `users:read` only the id and the times. */
+export type WrittenUser = components['schemas']['users.WrittenUser']
 type UserInput = components['schemas']['users.UserInput']
 type Problem = components['schemas']['users.Problem']
 
@@ -33,7 +35,7 @@ export function usersClient (baseUrl: string, key: string) {
   }
 
   /** Makes a user once, however often it is called with the same key; null where the address is another user's. */
-  async function create (body: UserInput, idempotencyKey: string): Promise<User | null> {
+  async function create (body: UserInput, idempotencyKey: string): Promise<WrittenUser | null> {
     const { data, error, response } = await http.POST('/v1/users', {
       params: { header: { 'Idempotency-Key': idempotencyKey } },
       body
@@ -54,7 +56,7 @@ export function usersClient (baseUrl: string, key: string) {
   /**
    * Changes a user from what it is, and not from what it was when somebody else changed it; null where there is none.
    */
-  async function change (id: string, next: (user: User) => Partial<UserInput>): Promise<User | null> {
+  async function change (id: string, next: (user: User) => Partial<UserInput>): Promise<WrittenUser | null> {
     const path = { id }
     const read = await http.GET('/v1/users/{id}', { params: { path } })
     if (read.error !== undefined) {

@@ -13,7 +13,7 @@ import type { BatchOperation } from '../users/batch-shape.ts'
 import type { Presenter } from '../users/presenter.ts'
 import { requireScope } from './authentication.ts'
 import { JSON_TYPE } from './body.ts'
-import { callerOf, contextOf } from './caller.ts'
+import { callerOf, contextOf, hasScope } from './caller.ts'
 import { entityTag, parseVersions } from './conditional.ts'
 import { header } from './header-fields.ts'
 import type { RateLimits } from './rate-limits.ts'
@@ -88,13 +88,13 @@ function admission (
 export function batchRoutes (
   scope: FastifyInstance,
   writeBatch: WriteBatch,
-  { userJson }: Presenter,
+  { userJson, minimalJson }: Presenter,
   { ownerOf, rateLimits, securityLog, ...settings }: BatchRoutesOptions
 ): void {
-  function textOf ({ status, user, error }: OperationResult): string {
+  const textWith = (jsonOf: Presenter['userJson']) => ({ status, user, error }: OperationResult): string => {
     if (error !== null) return JSON.stringify({ status, body: partProblem(error) })
     if (user === null) return JSON.stringify({ status, body: null })
-    return `{"status":${status},"etag":${JSON.stringify(entityTag(user.version))},"body":${userJson(user)}}`
+    return `{"status":${status},"etag":${JSON.stringify(entityTag(user.version))},"body":${jsonOf(user)}}`
   }
 
   const handler = handlersUnder(settings.limited)(async (request, reply) => {
@@ -115,6 +115,8 @@ export function batchRoutes (
       const seconds = error?.headers?.['retry-after']
       if (seconds !== undefined) reply.header('retry-after', seconds)
     }
+    // A scope includes no other: a write must not be a way to read.
+    const textOf = textWith(hasScope(request, 'users:read') ? userJson : minimalJson)
     return reply.type(JSON_TYPE).send(`{"data":[${results.map(textOf).join(',')}]}`)
   })
 

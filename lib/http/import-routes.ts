@@ -10,7 +10,7 @@ import { fileRows } from '../transfer/import-source.ts'
 import type { Import, ImportResult, OpenImport } from '../transfer/import.ts'
 import type { RouteAccess } from './admission.ts'
 import { bodyBrokenOff, breakables } from './break-off.ts'
-import { callerOf, contextOf } from './caller.ts'
+import { callerOf, contextOf, hasScope } from './caller.ts'
 import { header } from './header-fields.ts'
 import { pacedStream, RECHECK_MS } from './paced-stream.ts'
 import {
@@ -55,7 +55,7 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
     })
     const stream = pacedStream(gone, async function * (_signal, pace) {
       for (let next = first; next.done !== true; next = await results.next()) {
-        const lines = resultLines(next.value, report)
+        const lines = resultLines(next.value, report, hasScope(request, 'users:read'))
         if (lines !== '') yield * pace(lines)
       }
       yield * pace(summaryLine(summary))

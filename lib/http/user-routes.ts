@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../api-keys/authenticator.ts'
 import type { KeyOwner } from '../api-keys/key-owner.ts'
 import { validationFailed } from '../core/errors.ts'
@@ -11,7 +11,7 @@ import { eraseParameter } from '../users/parameters.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { UsersService } from '../users/service.ts'
 import { emptyShape, JSON_TYPE, MERGE_PATCH_TYPE } from './body.ts'
-import { callerOf, contextOf } from './caller.ts'
+import { callerOf, contextOf, hasScope } from './caller.ts'
 import { entityTag, isNotModified, preconditions } from './conditional.ts'
 import { header } from './header-fields.ts'
 import { linksOf } from './links.ts'
@@ -33,7 +33,7 @@ export interface UserRoutesOptions extends RouteSettings {
 function userHandlers (
   scope: FastifyInstance,
   users: UsersService,
-  { userJson, listJson }: Presenter,
+  { userJson, minimalJson, listJson }: Presenter,
   { fields: { filters }, ownerOf, erases, ...settings }: UserRoutesOptions
 ) {
   const handler = handlersUnder(settings.limited)
@@ -41,8 +41,11 @@ function userHandlers (
   const parameters = userListParameters(settings.pageSize, filters)
   const deletionParameters: Parameters = erases ? { erase: eraseParameter } : {}
 
-  const sendUser = (reply: FastifyReply, user: UserRecord): FastifyReply =>
-    reply.header('etag', entityTag(user.version)).type(JSON_TYPE).send(userJson(user))
+  const sendUser = (reply: FastifyReply, user: UserRecord, jsonOf = userJson): FastifyReply =>
+    reply.header('etag', entityTag(user.version)).type(JSON_TYPE).send(jsonOf(user))
+  // A scope includes no other: a write must not be a way to read.
+  const sendWritten = (request: FastifyRequest, reply: FastifyReply, user: UserRecord): FastifyReply =>
+    sendUser(reply, user, hasScope(request, 'users:read') ? userJson : minimalJson)
 
   const change = (whole: boolean) => handler(async (request, reply) => {
     const priorFaults = strayParameters(parsedQuery(request, settings))
@@ -53,7 +56,8 @@ function userHandlers (
       priorFaults.push({ header: 'content-range', code: 'forbidden', detail })
     }
     const call = { context: contextOf(request), priorFaults }
-    return sendUser(reply, await users.change(request.params.id, request.body, conditions, whole, call))
+    const user = await users.change(request.params.id, request.body, conditions, whole, call)
+    return sendWritten(request, reply, user)
   })
 
   return {
@@ -75,7 +79,7 @@ function userHandlers (
       const { user, replayed } = await users.create(request.body, options, call)
       if (replayed) reply.header('idempotency-replayed', 'true')
       reply.code(201).header('location', `${collectionPath(request)}/${user.id}`)
-      return sendUser(reply, user)
+      return sendWritten(request, reply, user)
     }),
 
     get: handler(async (request, reply) => {

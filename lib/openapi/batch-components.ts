@@ -36,9 +36,9 @@ export const batchComponents = (input: unknown): Readonly<Record<string, Schema>
     status: { type: 'integer', description: 'As of a response to the operation alone.' },
     etag: { type: 'string', description: 'The entity tag of the user.' },
     body: {
-      anyOf: [{ $ref: 'User' }, { $ref: 'PartProblem' }, { type: 'null' }],
-      description: 'The user after it, problem details (RFC 9457), or null: of a deletion, and in a repetition of a ' +
-        'user that is deleted since.'
+      anyOf: [{ $ref: 'User' }, { $ref: 'MinimalUser' }, { $ref: 'PartProblem' }, { type: 'null' }],
+      description: 'The user after it (without the scope `users:read` its id and times alone), problem details (RFC ' +
+        '9457), or null: of a deletion, and in a repetition of a user that is deleted since.'
     }
   }, { optional: ['etag'] })
 })

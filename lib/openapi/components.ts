@@ -113,6 +113,12 @@ function userComponents (pageSize: PageSize, fields: DescribedFields): Readonly<
       { id: userId, name, email, ...user, ...times },
       { optional, example: example && { ...USER, ...example } }
     ),
+    /** What a write tells a caller without `users:read`. */
+    MinimalUser: answer({ id: userId, ...times }),
+    WrittenUser: {
+      anyOf: [{ $ref: 'User' }, { $ref: 'MinimalUser' }],
+      description: 'The user after the write; without the scope `users:read` its id and times alone.'
+    },
     UserList: list('User', pageSize),
     /** Body of POST. */
     UserInput: body({ name, email, ...user }, { optional: omissible, example: input }),

@@ -20,8 +20,9 @@ export function importOperation (fields: FieldsSchema): Operation {
     success: {
       status: 200,
       description: 'A line of JSON for each line that was refused, or for each: `line`, `status` (`created`, ' +
-        '`updated`, `skipped`, `refused`), `id`, and `problem`, which are problem details. The last one has ' +
-        '`summary`, with the numbers of each status and `dryRun`.',
+        '`updated`, `skipped`, `refused`), `id`, and `problem`, which are problem details. Without the scope ' +
+        '`users:read` only those that were created have an `id`. The last line has `summary`, with the numbers of ' +
+        'each status and `dryRun`.',
       media: { 'application/x-ndjson': TEXT }
     },
     codes: ['validation_failed', 'unsupported_media_type']

@@ -48,7 +48,7 @@ export function userOperations (
       success: {
         status: 201,
         description: 'The new user.',
-        is: 'User',
+        is: 'WrittenUser',
         headers: ['ETag', 'Location', 'Idempotency-Replayed']
       },
       codes: created
@@ -68,7 +68,7 @@ export function userOperations (
       summary: 'Update a user',
       description: 'JSON Merge Patch (RFC 7396): given members change, the others stay.',
       body: { types: ['application/merge-patch+json', 'application/json'], is: 'UserPatch' },
-      success: { status: 200, description: 'The user after the change.', is: 'User', headers: ['ETag'] },
+      success: { status: 200, description: 'The user after the change.', is: 'WrittenUser', headers: ['ETag'] },
       codes: changed
     },
     put: {
@@ -77,7 +77,7 @@ export function userOperations (
       summary: 'Replace a user',
       description: 'Replaces name, e-mail address and all own fields; it never creates.',
       body: { types: ['application/json'], is: 'UserReplacement' },
-      success: { status: 200, description: 'The user after the change.', is: 'User', headers: ['ETag'] },
+      success: { status: 200, description: 'The user after the change.', is: 'WrittenUser', headers: ['ETag'] },
       codes: changed
     },
     remove: {

@@ -18,9 +18,18 @@ export function namedResults (results: readonly ImportResult[], report: string):
   return results.filter(({ status }) => report === 'all' || (report === 'faults' && status === 'refused'))
 }
 
-/** Lines of JSON with the results that a report names. */
-export function resultLines (results: readonly ImportResult[], report: string): string {
-  return namedResults(results, report).map((result) => `${JSON.stringify(result)}\n`).join('')
+function withoutId ({ id, ...result }: ImportResult): ImportResult {
+  return result
+}
+
+/**
+ * Lines of JSON with the results that a report names. `mayRead`: the caller may learn ids of users that the import has
+ * not made.
+ */
+export function resultLines (results: readonly ImportResult[], report: string, mayRead: boolean): string {
+  return namedResults(results, report)
+    .map((result) => mayRead || result.status === 'created' ? result : withoutId(result))
+    .map((result) => `${JSON.stringify(result)}\n`).join('')
 }
 
 /** The last line of an answer. */

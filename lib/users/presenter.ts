@@ -7,6 +7,8 @@ import type { User } from './types.ts'
 export interface Presenter {
   user (record: UserRecord): User
   userJson (record: UserRecord): string
+  /** What a write tells a caller who may not read users. */
+  minimalJson (record: UserRecord): string
   /** The declared ones of own fields that were stored at some time, perhaps under another schema. */
   pastFields (fields: JsonObject): JsonObject
   /** A list with its `data` and `meta`. */
@@ -36,6 +38,7 @@ function presenterOf (
     user,
     pastFields,
     userJson: (record) => JSON.stringify(view(record)),
+    minimalJson: ({ id, createdAt, updatedAt }) => JSON.stringify({ id, createdAt, updatedAt }),
     listJson: (page) => JSON.stringify({ data: page.items.map(view), meta: listMeta(page) })
   }
 }
