@@ -49,6 +49,59 @@ test('accepts static keys, and tokens that the option authenticate accepts', asy
   t.match(log.text(), 'the directory is down')
 })
 
+test('refuses a token whose expiresAt is past like an expired key, and says so in the log', async (t) => {
+  const log = captureLog()
+  let expiresAt = new Date(Date.now() + 60_000).toISOString()
+  const { app } = await testApp(t, {
+    server: { logger: { stream: log.stream } },
+    authenticate: () => ({ id: 'alice', scopes: ['users:read'], expiresAt })
+  })
+  const get = () => inject(app, 'GET', '/v1/users', { headers: { authorization: 'Bearer alice' } })
+  t.equal((await get()).statusCode, 200)
+  expiresAt = new Date().toISOString()
+  const refused = await get()
+  t.match(refused, { statusCode: 401, headers: { 'www-authenticate': INVALID } })
+  t.equal(refused.json().code, 'invalid_api_key')
+  t.match(log.entries().find(({ event }) => event === 'api_key.refused'), { reason: 'expired' })
+})
+
+test('an error of authenticate reaches the log without the token', async (t) => {
+  const log = captureLog()
+  const token = 'eyJhbGciOiJIUzI1NiJ9.c2VjcmV0-token~of/a+person='
+  const named = (members: object) => Object.assign(new Error('it failed'), members)
+  const basic = Buffer.from(`me:${token}`).toString('base64')
+  const errors = [
+    new Error(`no session for ${token}`),
+    new Error(`GET /introspect?token=${encodeURIComponent(token)}`),
+    new Error(`sent Basic ${basic}\n    at ${token} (x.ts:1:1)`),
+    new Error(`unknown: ${token.slice(3, 20).toUpperCase()}…`),
+    new Error('fetch failed', { cause: new Error(token, { cause: new Error('connection refused') }) }),
+    named({ code: 'E_HELD' }),
+    named({ name: token }),
+    named({ code: token, options: { headers: { authorization: `Bearer ${token}` } } }),
+    named({ stack: `Error: other\n    at check (${token})` }),
+    new AggregateError([new Error(token)], 'all failed'),
+    token,
+    { token }
+  ]
+  const { app } = await testApp(t, {
+    server: { logger: { stream: log.stream } },
+    authenticate: async () => { throw errors.shift() }
+  })
+  while (errors.length > 0) {
+    const response = await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${token}` } })
+    t.equal(response.statusCode, 503)
+  }
+  const text = log.text()
+  for (const form of [token, encodeURIComponent(token), basic, token.slice(3, 20)]) {
+    t.notOk(text.toLowerCase().includes(form.toLowerCase()), form)
+  }
+  const place = 'authentication-sources.test.ts'
+  for (const kept of ['it failed', 'fetch failed', 'connection refused', 'E_HELD', 'all failed', place]) {
+    t.match(text, kept)
+  }
+})
+
 test('refuses every request while there is no key, and logs how to create one', async (t) => {
   const log = captureLog()
   const { app } = await testApp(t, {

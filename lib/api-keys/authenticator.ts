@@ -2,11 +2,13 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { Principal } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
 import { fromStorage, toUsersError } from '../core/storage-errors.ts'
+import { endOf } from '../core/storage-rules.ts'
 import type { ApiKeyRecord } from '../core/storage.ts'
 import { channels, traced } from '../core/tracing.ts'
 import { keyReader } from './key-text.ts'
 import { DEFAULT_SCOPES, type Scope } from './scopes.ts'
 import type { RefusalReason, Verifier } from './verifier.ts'
+import { withoutToken } from './without-token.ts'
 
 /**
  * A key from the host's own configuration, at least 32 visible ASCII characters. A plain string has the three scopes of
@@ -20,7 +22,7 @@ export interface HostPrincipal {
   scopes: readonly string[]
   /**
    * When the token expires, as text that Date parses. With `apiKeyRoutes` the token can create no key that lives
-   * longer. Without it the token counts as one that never expires.
+   * longer. A moment that is past refuses the token. Without it the token counts as one that never expires.
    */
   expiresAt?: string
 }
@@ -99,7 +101,8 @@ async function askHost<Request> (ask: Authenticate<Request>, token: string, requ
   let answer: unknown
   try {
     answer = await ask(token, request)
-  } catch (cause) {
+  } catch (error) {
+    const cause = withoutToken(error, token)
     const detail = 'The API key cannot be checked at the moment. Try again later.'
     throw new UsersError('storage_unavailable', { cause, detail, headers: { 'retry-after': '5' } })
   }
@@ -145,8 +148,10 @@ export function createAuthenticator<Request> (options: AuthenticatorOptions<Requ
       return { principal: { type: 'api_key', id, scopes }, record, expiresAt }
     }
     const caller = authenticate === undefined ? null : await askHost(authenticate, token, request)
-    if (caller === null) onRefused(request, { reason: 'unrecognized', keyId: null, start: null })
-    return caller
+    const isExpired = Date.now() >= endOf(caller ?? {})
+    if (caller !== null && !isExpired) return caller
+    onRefused(request, { reason: isExpired ? 'expired' : 'unrecognized', keyId: null, start: null })
+    return null
   }
 
   return (token, request) => traced(channels.keyCheck, () => ({}), async (trace) => {
