@@ -89,7 +89,7 @@ export async function createKey (keys: ApiKeysService, output: Output, options: 
   }
   await show(output, await keys.create({
     name,
-    ...(known !== undefined && { scopes: known }),
+    scopes: known ?? ['users:read'],
     ...(expiresIn !== undefined && { expiresIn: secondsOf(expiresIn) }),
     ...(expiresAt !== undefined && { expiresAt }),
     ...(!expires && { expiresAt: null })
@@ -129,8 +129,14 @@ export async function rotateKey (
 }
 
 /** Revokes a key. @throws UsersError */
-export async function revokeKey (keys: ApiKeysService, output: Output, id: string): Promise<void> {
-  const key = await keys.revoke(id)
+export async function revokeKey (
+  keys: ApiKeysService,
+  output: Output,
+  id: string,
+  { successors }: { successors: boolean }
+): Promise<void> {
+  const key = await keys.revoke(id, { successors })
   if (output.json) return output.value(key)
+  for (const successor of key.successors ?? []) await output.line(`${successor.id} is revoked, which came from it.`)
   await output.line(`${key.id} is revoked. Servers that cached it refuse it within keyCache, 5 seconds by default.`)
 }

@@ -21,7 +21,7 @@ Answers go to standard output, everything else to standard error.`
 const CREATE_EXAMPLES = `
 Examples:
   fastify-users keys create -d sqlite:data/users.db --name "billing job" --scopes users:read --expires-in 90d
-  KEY=$(fastify-users keys create --name deploy)`
+  KEY=$(fastify-users keys create --name reports)`
 
 /** A message of commander without the values that it repeats, which may be secrets. */
 function withoutValues (message: string): string {
@@ -49,7 +49,7 @@ function addKeyCommands (program: Command): void {
 
   keyCommand('create', 'create a key; its text is the answer, and is not stored')
     .requiredOption('-n, --name <name>', 'what it is for')
-    .option('-s, --scopes <list>', `separated by commas: ${SCOPES.join(', ')} (default: the three of users)`)
+    .option('-s, --scopes <list>', `separated by commas: ${SCOPES.join(', ')} (default: users:read)`)
     .option('--expires-in <time>', 'seconds, or 15m, 24h, 30d (default: 365d)')
     .option('--expires-at <moment>', 'an RFC 3339 date and time')
     .option('--no-expires', 'it never expires')
@@ -70,7 +70,9 @@ function addKeyCommands (program: Command): void {
 
   keyCommand('revoke', 'revoke a key for good')
     .argument('<id>', 'key_…')
-    .action((id: string, options: Common) => withKeys(options, (keys, output) => revokeKey(keys, output, id)))
+    .option('--successors', 'revoke every key that came from it by rotation too', false)
+    .action((id: string, options: Common & { successors: boolean }) =>
+      withKeys(options, (keys, output) => revokeKey(keys, output, id, options)))
 }
 
 function addEventCommands (program: Command): void {

@@ -11,17 +11,17 @@ export { isApiKey } from './api-keys/key-text.ts'
 export type { ApiKey } from './api-keys/record.ts'
 export type { ApiKeyInput, RotateOptions } from './api-keys/rules.ts'
 export type { Scope } from './api-keys/scopes.ts'
-export type { NewApiKey } from './api-keys/service.ts'
+export type { NewApiKey, RevokedApiKey } from './api-keys/service.ts'
 export { type ErrorCode, errorTable } from './core/error-table.ts'
 export { UsersError } from './core/errors.ts'
 export type { Fault } from './core/fault.ts'
 export type { ListMeta, PagingQuery } from './core/paging.ts'
-export { apiKeyEvent, erased, updateEvent, userEvent } from './core/recorded-events.ts'
+export { apiKeyEvent, erased, eventOfSuccessor, updateEvent, userEvent } from './core/recorded-events.ts'
 export { StorageError } from './core/storage-error.ts'
 export type { StorageErrorCode, StorageErrorOptions } from './core/storage-error.ts'
 export { makeWrite, type SynchronousWrites } from './core/batch-writes.ts'
 export {
-  refusalOf, requireActive, requireAnotherKey, requireSameRequest, requireVersion, withoutUsers
+  refusalOf, requireActive, requireAnotherKey, requireSameRequest, requireVersion, withoutUsers, withSuccessors
 } from './core/storage-rules.ts'
 export type * from './core/storage.ts'
 export type {

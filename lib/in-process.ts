@@ -1,6 +1,6 @@
 import type { ApiKey } from './api-keys/record.ts'
-import type { ApiKeyInput, RotateOptions } from './api-keys/rules.ts'
-import type { ApiKeysService, NewApiKey } from './api-keys/service.ts'
+import type { ApiKeyInput, RevokeOptions, RotateOptions } from './api-keys/rules.ts'
+import type { ApiKeysService, NewApiKey, RevokedApiKey } from './api-keys/service.ts'
 import type { UsersError } from './core/errors.ts'
 import { type ListMeta, listMeta, type PagingQuery } from './core/paging.ts'
 import type { Events } from './events/in-process.ts'
@@ -122,10 +122,11 @@ export interface ApiKeyMethods {
   rotate (id: string, options?: RotateOptions): Promise<NewApiKey>
   /**
    * Revokes a key for good: immediately in this process, within `keyCache` seconds in others. A revoked key stays as it
-   * is.
-   * @throws `api_key_not_found`, `storage_unavailable`
+   * is. With `successors` every key that came from it by rotation is revoked in the same step, also one that is being
+   * added at that moment.
+   * @throws `validation_failed`, `api_key_not_found`, `storage_unavailable`
    */
-  revoke (id: string): Promise<ApiKey>
+  revoke (id: string, options?: RevokeOptions): Promise<RevokedApiKey>
 }
 
 /**
@@ -200,7 +201,7 @@ function keyMethods (apiKeys: ApiKeysService): ApiKeyMethods {
       return { data: page.items, meta: listMeta(page) }
     },
     rotate: (id: string, options: RotateOptions = {}) => apiKeys.rotate(id, options),
-    revoke: (id: string) => apiKeys.revoke(id)
+    revoke: (id: string, options: RevokeOptions = {}) => apiKeys.revoke(id, options)
   }
 }
 

@@ -4,6 +4,7 @@ import type { HostPrincipal } from '../lib/index.ts'
 import { ALL_SCOPES } from './helpers/app.ts'
 import { keyApp } from './helpers/key-app.ts'
 import { stores } from './helpers/stores.ts'
+import { until } from './helpers/until.ts'
 
 const guest: HostPrincipal = { id: 'guest', scopes: ['keys:write'] }
 
@@ -98,4 +99,47 @@ test('a holder of a key can revoke it, whatever its scopes', async (t) => {
       [404, 'api_key_not_found', 'The key of this request is not kept here.']
     )
   }
+})
+
+for (const store of stores) {
+  test(`${store.name}: with successors, keys that were rotated from a leaked one are refused with it`, async (t) => {
+    const { app, as, call } = await keyApp(t, { storage: await store.create(t), keyCache: 60, eventLog: true })
+    const { apiKeys, events } = app.users
+    const published: string[] = []
+    events.on('api_key.revoked', ({ id, data }) => { published.push(`${id} ${data.id}`) })
+    const leaked = await apiKeys.create({ name: 'leaked', scopes: ALL_SCOPES })
+    const next = await apiKeys.rotate(leaked.id)
+    const last = await apiKeys.rotate(next.id)
+    const side = await apiKeys.rotate(leaked.id)
+    for (const { key } of [leaked, next, last, side]) t.equal((await as(key)('GET', '/users')).statusCode, 200)
+    t.equal((await call('DELETE', `/api-keys/${next.id}?successors=true`)).statusCode, 204)
+    t.equal((await as(leaked.key)('GET', '/users')).statusCode, 200, 'what it came from stays')
+    for (const { key } of [next, last]) t.equal((await as(key)('GET', '/users')).statusCode, 401)
+    t.equal((await as(leaked.key)('DELETE', '/api-keys/current?successors=true')).statusCode, 204)
+    for (const { key } of [leaked, side]) t.equal((await as(key)('GET', '/users')).statusCode, 401)
+
+    await until('every revocation is published', () => published.length === 4)
+    const { data: recorded } = await events.list({ type: 'api_key.revoked' })
+    t.strictSame(published.toSorted(), recorded.map(({ id, data }) => `${id} ${String(data['id'])}`).toSorted())
+    t.strictSame(recorded.map(({ data }) => data['id']), [next.id, last.id, leaked.id, side.id])
+    t.match(recorded.at(-1), { actor: { type: 'api_key', id: leaked.id } }, 'the caller')
+  })
+}
+
+test('with successors, the last key that can manage keys is none of theirs', async (t) => {
+  const { app, call } = await keyApp(t)
+  const [admin] = (await app.users.apiKeys.list()).data
+  await app.users.apiKeys.rotate(String(admin?.id))
+  for (const path of [`/api-keys/${admin?.id}`, '/api-keys/current']) {
+    const response = await call('DELETE', `${path}?successors=true`)
+    t.strictSame([response.statusCode, response.json().code], [409, 'last_admin_key'], path)
+  }
+  const wrong = await call('DELETE', '/api-keys/current?successors=yes')
+  t.match(wrong.json(), { status: 400, errors: [{ parameter: 'successors', code: 'choice' }] })
+  await t.rejects(app.users.apiKeys.revoke(String(admin?.id), Object({ successors: 'yes', force: true })), {
+    code: 'validation_failed',
+    errors: [{ pointer: '/force', code: 'unknown' }, { pointer: '/successors', code: 'type' }]
+  })
+  const revoked = await app.users.apiKeys.revoke(String(admin?.id), { successors: true })
+  t.match(revoked.successors, [{ rotatedFrom: admin?.id, revokedAt: revoked.revokedAt }])
 })

@@ -1,6 +1,7 @@
+import { eventOfSuccessor } from '../../lib/core/recorded-events.ts'
 import { StorageError } from '../../lib/core/storage-error.ts'
 import { requireAnotherKey } from '../../lib/core/storage-rules.ts'
-import type { ApiKeyRecord, NewEvent, PageRequest, Storage } from '../../lib/core/storage.ts'
+import type { ApiKeyRecord, NewEvent, PageRequest, Revocation, RevokeOptions, Storage } from '../../lib/core/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import type { Dialect } from './dialects/dialect.ts'
@@ -34,6 +35,11 @@ function apiKeySql ({ p, select, least, contains }: Dialect, { apiKeys }: Names)
       `RETURNING ${columns}`,
     /** 1: id, 2: now. */
     revoke: `UPDATE ${apiKeys} SET revoked_at = ${p(2)} WHERE id = ${p(1)} AND revoked_at IS NULL RETURNING ${columns}`,
+    /** The key and its successors that are not revoked. 1: id, 2: now. */
+    revokeSuccessors: `UPDATE ${apiKeys} SET revoked_at = ${p(2)} WHERE revoked_at IS NULL AND id IN (` +
+      `WITH RECURSIVE chain AS (SELECT id FROM ${apiKeys} WHERE id = ${p(1)} UNION ` +
+      `SELECT k.id FROM ${apiKeys} AS k JOIN chain ON k.rotated_from = chain.id) SELECT id FROM chain) ` +
+      `RETURNING ${columns}`,
     /** Another active key with so many scopes. 1: id, 2: now, from 3 on: each scope between spaces. */
     another: (count: number) => `SELECT ${columns} FROM ${apiKeys} WHERE id <> ${p(1)} AND ${isActiveAt(2)}` +
       Array.from({ length: count }, (_, i) => ` AND ${contains("' ' || scopes || ' '", p(3 + i))}`).join('') +
@@ -69,7 +75,7 @@ export function knexApiKeys (executor: Executor, names: Names, { recordApiKey }:
     id: string,
     revokedAt: string,
     event: NewEvent | null
-  ): ReturnType<Storage['revokeApiKey']> {
+  ): Promise<Revocation | null> {
     const [row] = await on(sql.revoke, [id, revokedAt], { waitsFor: id })
     if (row !== undefined) {
       const key = toApiKeyRecord(row)
@@ -78,6 +84,47 @@ export function knexApiKeys (executor: Executor, names: Names, { recordApiKey }:
     }
     const key = await find(on, sql.findById, id)
     return key === null ? null : { key, changed: false }
+  }
+
+  async function revokeSuccessors (on: Query, id: string, revokedAt: string): Promise<ApiKeyRecord[]> {
+    const revoked: ApiKeyRecord[] = []
+    // A rotation that it has waited for may have added a key. What is revoked here stays locked, and is not rotated.
+    while (true) {
+      const rows = await on(sql.revokeSuccessors, [id, revokedAt])
+      if (rows.length === 0) return revoked.toSorted((a, b) => a.id < b.id ? -1 : 1)
+      revoked.push(...rows.map(toApiKeyRecord))
+    }
+  }
+
+  /** @throws StorageError `last_admin_key` */
+  async function requireAnother (
+    on: Query,
+    going: readonly ApiKeyRecord[],
+    { keepOneWith }: RevokeOptions,
+    [id, revokedAt]: [id: string, revokedAt: string]
+  ): Promise<void> {
+    if (keepOneWith.length === 0) return
+    const scopes = keepOneWith.map((scope) => ` ${scope} `)
+    const others = await on(sql.another(scopes.length), [id, revokedAt, ...scopes])
+    requireAnotherKey(going, others.map(toApiKeyRecord), keepOneWith, revokedAt)
+  }
+
+  async function revokeAll (
+    on: Query,
+    id: string,
+    revokedAt: string,
+    options: RevokeOptions,
+    event: NewEvent | null
+  ): Promise<Revocation | null> {
+    const before = await find(on, sql.findById, id)
+    if (before === null) return null
+    const revoked = await revokeSuccessors(on, id, revokedAt)
+    await requireAnother(on, revoked.map((key) => ({ ...key, revokedAt: null })), options, [id, revokedAt])
+    const all = revoked.map((key) => ({ key, event: key.id === id ? event : eventOfSuccessor(event) }))
+    for (const each of all) await recordApiKey(on, each.event, each.key)
+    const own = revoked.find((key) => key.id === id)
+    const successors = all.filter(({ key }) => key.id !== id)
+    return { key: own ?? before, changed: own !== undefined, successors }
   }
 
   return {
@@ -114,9 +161,13 @@ export function knexApiKeys (executor: Executor, names: Names, { recordApiKey }:
       return toApiKeyRecord(row)
     }, { waitsFor: id }),
 
-    async revokeApiKey (id, revokedAt, { keepOneWith }, event = null) {
+    async revokeApiKey (id, revokedAt, options, event = null) {
       if (!isStorable(id)) return null
-      if (keepOneWith.length === 0) {
+      // Exclusive: of two that meet in one chain, each could wait for the other.
+      if (options.successors === true) {
+        return transaction((on) => revokeAll(on, id, revokedAt, options, event), { exclusive: true })
+      }
+      if (options.keepOneWith.length === 0) {
         if (event === null) return revoke(query, id, revokedAt, null)
         return transaction((on) => revoke(on, id, revokedAt, event), { waitsFor: id })
       }
@@ -124,9 +175,7 @@ export function knexApiKeys (executor: Executor, names: Names, { recordApiKey }:
       return transaction(async (on) => {
         const key = await find(on, sql.findById, id)
         if (key === null) return null
-        const scopes = keepOneWith.map((scope) => ` ${scope} `)
-        const others = await on(sql.another(scopes.length), [id, revokedAt, ...scopes])
-        requireAnotherKey(key, others.map(toApiKeyRecord), keepOneWith, revokedAt)
+        await requireAnother(on, [key], options, [id, revokedAt])
         return revoke(on, id, revokedAt, event)
       }, { exclusive: true })
     },

@@ -1,7 +1,7 @@
-import { apiKeyEvent } from '../../lib/core/recorded-events.ts'
+import { apiKeyEvent, eventOfSuccessor } from '../../lib/core/recorded-events.ts'
 import { StorageError } from '../../lib/core/storage-error.ts'
 import type { ApiKeyRecord, NewEvent, Storage } from '../../lib/core/storage.ts'
-import { requireActive, requireAnotherKey } from '../../lib/core/storage-rules.ts'
+import { requireActive, requireAnotherKey, withSuccessors } from '../../lib/core/storage-rules.ts'
 import type { MemoryEvents } from './event-log.ts'
 import { pageOf } from './positions.ts'
 import { SortedMap } from './sorted-map.ts'
@@ -63,14 +63,19 @@ export function memoryApiKeys (events: MemoryEvents): ApiKeyStore {
       return copy(key)
     },
 
-    async revokeApiKey (id, revokedAt, { keepOneWith }, event = null) {
+    async revokeApiKey (id, revokedAt, { keepOneWith, successors = false }, event = null) {
       const key = keys.get(id)
       if (key === undefined) return null
-      requireAnotherKey(key, keys.values(), keepOneWith, revokedAt)
-      const changed = key.revokedAt === null
-      key.revokedAt ??= revokedAt
-      if (changed) record(event, key)
-      return { key: copy(key), changed }
+      const going = successors ? withSuccessors(key, keys.values()) : [key]
+      requireAnotherKey(going, keys.values(), keepOneWith, revokedAt)
+      const revoked = going.filter((each) => each.revokedAt === null).map((each) => {
+        const own = each === key ? event : eventOfSuccessor(event)
+        each.revokedAt = revokedAt
+        record(own, each)
+        return { key: copy(each), event: own }
+      })
+      const others = revoked.filter((each) => each.key.id !== id)
+      return { key: copy(key), changed: others.length < revoked.length, ...(successors && { successors: others }) }
     },
 
     async touchApiKey (id, usedAt, ifBefore) {

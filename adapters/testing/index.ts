@@ -32,6 +32,7 @@ import { DELAYS, FEW_DELAYS } from './races.ts'
 import { readingBesideCases, readingCases } from './read-users.ts'
 import { recordedCases } from './recorded-cases.ts'
 import { type Counts, type Lacking, lackingOf, reportOf } from './report.ts'
+import { successorCases } from './revoke-successors.ts'
 import { apiKeyEndCases } from './rotate-revoke-api-keys.ts'
 import { keyChangeCases, userChangeCases } from './seen-everywhere.ts'
 import { transactionEndCases } from './transaction-ends.ts'
@@ -68,6 +69,8 @@ export interface TestStorageOptions {
   records?: number
 }
 
+const keyEndCases = { ...apiKeyEndCases, ...successorCases }
+
 /** The duties in the order in which an author writes the methods, by subject. */
 const subjects: Record<string, Cases> = {
   'creating and finding users': userCreationCases,
@@ -83,7 +86,7 @@ const subjects: Record<string, Cases> = {
   'unique fields': uniqueFieldCases,
   idempotency: idempotencyCases,
   'API keys': apiKeyCases,
-  'ends of API keys': apiKeyEndCases,
+  'ends of API keys': keyEndCases,
   'changes of API keys that are seen everywhere': keyChangeCases,
   'values of API keys': hostileKeyCases,
   'long lists': largeListCases,
@@ -99,7 +102,7 @@ const writing: Record<string, Cases> = {
   'unique fields': uniqueFieldCases,
   idempotency: idempotencyCases,
   'API keys': apiKeyCases,
-  'ends of API keys': apiKeyEndCases,
+  'ends of API keys': keyEndCases,
   histories: historyCases,
   // Their interleavings are run without events.
   'races of users': userRaceCases(FEW_DELAYS),

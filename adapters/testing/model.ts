@@ -152,7 +152,7 @@ export function createModel (given: State = { users: [], apiKeys: [], creations:
     async revokeApiKey (id, revokedAt, { keepOneWith }) {
       const key = keyOf(id)
       if (key === undefined) return null
-      requireAnotherKey(key, state.apiKeys, keepOneWith, revokedAt)
+      requireAnotherKey([key], state.apiKeys, keepOneWith, revokedAt)
       const changed = key.revokedAt === null
       if (changed) key.revokedAt = revokedAt
       return structuredClone({ key, changed })

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { apiKeyEvent, userEvent } from '../../lib/core/recorded-events.ts'
-import type { ApiKeyRecord, EventRecord, JsonObject, NewEvent, Storage, UserRecord } from '../../lib/core/storage.ts'
+import type {
+  ApiKeyRecord, EventRecord, JsonObject, NewEvent, Revocation, Storage, UserRecord
+} from '../../lib/core/storage.ts'
 import { eventOf, readWholeLog } from './event-values.ts'
 
 const WRITES = ['createUser', 'updateUser', 'deleteUser', 'createApiKey', 'rotateApiKey', 'revokeApiKey'] as const
@@ -28,6 +30,15 @@ export interface Recording {
 
 function isWrite (name: string | symbol): name is typeof WRITES[number] {
   return WRITES.some((write) => write === name)
+}
+
+/** The events that successors must have which were revoked with their key. */
+function expectedOfSuccessors (result: unknown, event: NewEvent): EventRecord[] {
+  const { successors = [] }: Partial<Revocation> = Object(result)
+  return successors.map(({ key, event: own }) => {
+    assert.deepEqual({ ...own, id: event.id }, event, `the successor ${key.id} has an event like that of the key`)
+    return apiKeyEvent({ ...event, id: String(own?.id) }, key)
+  })
 }
 
 /** The event that a write must have recorded, by its result; null: none. `before` is judged by the whole log. */
@@ -86,6 +97,7 @@ export function recordingStorage (storage: Storage): Recording {
     const result: unknown = await Reflect.apply(storage[method], storage, all)
     const record = expectedOf(method, structuredClone(args), result, event)
     if (record !== null) expected.set(event.id, record)
+    for (const each of expectedOfSuccessors(result, event)) expected.set(each.id, each)
     return result
   }
 

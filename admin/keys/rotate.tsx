@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { ApiKey, NewApiKey } from '../api/types.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Alert, Secret, useAction } from '../parts/feedback.tsx'
-import { SelectField } from '../parts/field.tsx'
+import { Checkbox, SelectField } from '../parts/field.tsx'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 
@@ -69,10 +69,12 @@ export function RotateKey ({ apiKey, onClose }: DialogProps) {
 export function RevokeKey ({ apiKey, onClose }: DialogProps) {
   const { say } = useSpeech()
   const { client, capabilities: { caller } } = useSession()
+  const [successors, setSuccessors] = useState(false)
   const { error, isBusy, run } = useAction()
   return (
     <Dialog title={say('keys.revokeOf', { name: apiKey.name })} onClose={() => onClose(false)}>
       <p>{say('keys.revokeHelp')}</p>
+      <Checkbox label={say('keys.revokeSuccessors')} checked={successors} onChecked={setSuccessors} />
       {apiKey.id === caller.id && <p class='alert'>{say('keys.revokeOwn')}</p>}
       <Alert error={error} />
       <div class='bar'>
@@ -81,7 +83,7 @@ export function RevokeKey ({ apiKey, onClose }: DialogProps) {
           class='danger'
           disabled={isBusy}
           onClick={() => run(async () => {
-            await client.send('DELETE', `/api-keys/${apiKey.id}`)
+            await client.send('DELETE', `/api-keys/${apiKey.id}${successors ? '?successors=true' : ''}`)
             onClose(true)
           })}
         >

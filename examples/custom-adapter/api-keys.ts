@@ -1,5 +1,6 @@
 import {
-  apiKeyEvent, type ApiKeyRecord, type NewEvent, requireActive, requireAnotherKey, type Storage, StorageError
+  apiKeyEvent, type ApiKeyRecord, eventOfSuccessor, type NewEvent, requireActive, requireAnotherKey, type Storage,
+  StorageError, withSuccessors
 } from 'fastify-users'
 import { type LmdbDatabase, pageOf } from './database.ts'
 import type { LmdbEvents } from './events.ts'
@@ -66,21 +67,29 @@ export function lmdbApiKeys (
         return old
       }),
 
-    revokeApiKey: (id, revokedAt, { keepOneWith }, event = null) =>
+    revokeApiKey: (id, revokedAt, { keepOneWith, successors = false }, event = null) =>
       write(() => {
         const key = find(id)
         if (key === null) return null
-        requireAnotherKey(
-          key,
-          apiKeys.getRange().map(({ value }) => value),
-          keepOneWith,
-          revokedAt
-        )
-        if (key.revokedAt !== null) return { key, changed: false }
-        const revoked = { ...key, revokedAt }
-        apiKeys.putSync(id, revoked)
-        record(event, revoked)
-        return { key: revoked, changed: true }
+        const all = [...apiKeys.getRange().map(({ value }) => value)]
+        const going = successors ? withSuccessors(key, all) : [key]
+        requireAnotherKey(going, all, keepOneWith, revokedAt)
+        const revoked = going
+          .filter((each) => each.revokedAt === null)
+          .map((each) => ({
+            key: { ...each, revokedAt },
+            event: each === key ? event : eventOfSuccessor(event)
+          }))
+        for (const each of revoked) {
+          apiKeys.putSync(each.key.id, each.key)
+          record(each.event, each.key)
+        }
+        const own = revoked.find((each) => each.key.id === id)
+        return {
+          key: own?.key ?? key,
+          changed: own !== undefined,
+          ...(successors && { successors: revoked.filter((each) => each !== own) })
+        }
       }),
 
     touchApiKey: (id, usedAt, ifBefore) =>

@@ -168,6 +168,7 @@ export const english = {
   'keys.revoke': 'Revoke',
   'keys.revokeOf': 'Revoke {name}?',
   'keys.revokeHelp': 'What uses this key is refused from now on. This cannot be undone.',
+  'keys.revokeSuccessors': 'Also revoke every key that it was replaced by.',
   'keys.revokeOwn': 'You are signed in with this key: this page can do nothing more with it then.',
   'keys.revokeDone': '{name} was revoked.',
   'keys.own': 'the key you are signed in with',

@@ -1,4 +1,7 @@
-import { flagParameter } from '../core/parameters.ts'
+import { flagParameter, type Parameters } from '../core/parameters.ts'
 
-/** The query parameter of revocations. */
-export const forceParameter = flagParameter('Revoke even the last key that can manage keys.')
+/** The query parameters of revocations. */
+export const revokeParameters: Parameters = {
+  force: flagParameter('Revoke even the last key that can manage keys.'),
+  successors: flagParameter('Revoke every key that came from it by rotation too.')
+}

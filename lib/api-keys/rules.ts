@@ -31,6 +31,12 @@ const readRotation = compileReader(rotateBody)
 /** `overlap`: seconds that the old key keeps working; a day by default, at most a week. */
 export type RotateOptions = Static<typeof rotateBody>
 
+const revokeBody = Type.Object({ successors: Type.Optional(Type.Boolean()) }, { additionalProperties: false })
+const readRevocation = compileReader(revokeBody)
+
+/** `successors`: every key that came from it by rotation, directly or not, is revoked too. */
+export type RevokeOptions = Static<typeof revokeBody>
+
 /** What a new key is made of. */
 export interface ApiKeyInput {
   /** 1 to 200 characters. */
@@ -153,4 +159,14 @@ export function checkRotateOptions (options: unknown, priorFaults: readonly Faul
   }
   if (faults.length > 0) throw validationFailed(faults)
   return overlap
+}
+
+/**
+ * Checks the options of a revocation, and returns whether successors are revoked too.
+ * @throws UsersError `validation_failed`
+ */
+export function checkRevokeOptions (options: unknown): boolean {
+  const read = readRevocation(options)
+  if ('faults' in read) throw validationFailed(read.faults)
+  return read.value.successors === true
 }

@@ -9,12 +9,17 @@ import type { ApiKeyRecord, NewEvent, Storage } from '../core/storage.ts'
 import { type Delegation, earlier, requireNoStronger, requireOwnExpiry, requireOwnScopes } from './delegation.ts'
 import { digestSecret, generateKey } from './key-text.ts'
 import { type ApiKey, type KeyEventType, toApiKey } from './record.ts'
-import { checkApiKeyInput, checkRotateOptions, expiryAfter, keyListQueryCheck } from './rules.ts'
+import {
+  checkApiKeyInput, checkRevokeOptions, checkRotateOptions, expiryAfter, keyListQueryCheck
+} from './rules.ts'
 import { ADMIN_SCOPE } from './scopes.ts'
 import type { Verifier } from './verifier.ts'
 
 /** A new key: its record, and its text, which is not stored. */
 export type NewApiKey = ApiKey & { key: string }
+
+/** A key that is revoked. `successors`: those that were revoked with it, if they were asked for. */
+export type RevokedApiKey = ApiKey & { successors?: ApiKey[] }
 
 /** A call, and what its caller can give; null: anything, as in process. */
 export interface KeyCall extends Call {
@@ -145,16 +150,20 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     return { ...toApiKey(record), key: text }
   }
 
-  async function revoke (id: string, call = UNGUARDED): Promise<ApiKey> {
+  async function revoke (id: string, options: unknown = {}, call = UNGUARDED): Promise<RevokedApiKey> {
+    const successors = checkRevokeOptions(options)
     const { context, delegation, keepOne } = call
     const { scopes } = await find(id)
     if (delegation !== null) requireNoStronger(delegation, scopes)
     const keepOneWith = keepOne === null ? [] : scopesToKeep(scopes, keepOne.staticScopes)
     const event = makeEvent('api_key.revoked', context)
-    const result = await changing(() => storage.revokeApiKey(id, new Date().toISOString(), { keepOneWith }, event))
+    const asked = { keepOneWith, ...(successors && { successors }) }
+    const result = await changing(() => storage.revokeApiKey(id, new Date().toISOString(), asked, event))
     if (result === null) throw notFound()
-    if (result.changed) publish('api_key.revoked', toApiKey(result.key), context, event)
-    return toApiKey(result.key)
+    const others = result.successors ?? []
+    const revoked = [...result.changed ? [{ key: result.key, event }] : [], ...others]
+    for (const each of revoked) publish('api_key.revoked', toApiKey(each.key), context, each.event)
+    return { ...toApiKey(result.key), ...(successors && { successors: others.map(({ key }) => toApiKey(key)) }) }
   }
 
   return { create, createFirst, get, list, rotate, revoke }

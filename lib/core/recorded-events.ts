@@ -1,3 +1,4 @@
+import { newId } from './ids.ts'
 import { cloneFields, isJsonObject } from './json.ts'
 import type { ApiKeyRecord, EventRecord, JsonObject, NewEvent, UserRecord } from './storage.ts'
 
@@ -23,6 +24,11 @@ export function updateEvent (event: NewEvent, before: UserRecord, after: UserRec
 export function apiKeyEvent (event: NewEvent, key: ApiKeyRecord): EventRecord {
   const { digest, scopes, ...members } = key
   return recorded(event, key.id, { ...members, scopes: [...scopes] }, null)
+}
+
+/** The event of a key that is revoked with the one before it: the same change, with an id of its own. */
+export function eventOfSuccessor (event: NewEvent | null): NewEvent | null {
+  return event === null ? null : { ...event, id: newId('evt') }
 }
 
 function recorded (event: NewEvent, subject: string, data: JsonObject, before: JsonObject | null): EventRecord {

@@ -108,6 +108,23 @@ export interface ApiKeyRecord {
   lifetime: number | null
 }
 
+/** What a revocation is asked for. */
+export interface RevokeOptions {
+  /** Scopes of which another active key must have all, if the key has them and is active; empty: none. */
+  keepOneWith: readonly string[]
+  /** Also revoke every key that came from this one by rotation, directly or not. Default false. */
+  successors?: boolean
+}
+
+/** The outcome of a revocation. */
+export interface Revocation {
+  key: ApiKeyRecord
+  /** False if it was revoked before. */
+  changed: boolean
+  /** Only if they were asked for: the successors that this call has revoked, each with what was recorded of it. */
+  successors?: Array<{ key: ApiKeyRecord, event: NewEvent | null }>
+}
+
 /** Identifies repetitions of one creation. */
 export interface Idempotency {
   /** Digest of the caller and its key: 43 characters of base64url. */

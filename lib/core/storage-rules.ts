@@ -116,19 +116,33 @@ function isActiveWith (key: ApiKeyRecord, scopes: readonly string[], now: string
   return isActiveAt(key, now) && scopes.every((scope) => key.scopes.includes(scope))
 }
 
+/** A key, and of `keys` all that came from it by rotation, directly or not. */
+export function withSuccessors (key: ApiKeyRecord, keys: Iterable<ApiKeyRecord>): ApiKeyRecord[] {
+  const all = [...keys]
+  // By id: plain SQL can write a circle, which must not be followed for ever.
+  const found = new Map([[key.id, key]])
+  for (const id of found.keys()) {
+    for (const each of all) {
+      if (each.rotatedFrom === id && !found.has(each.id)) found.set(each.id, each)
+    }
+  }
+  return [...found.values()]
+}
+
 /**
  * Guards a revocation: of the active keys with all of `scopes` one must stay. Without scopes any key may go.
- * @throws StorageError `last_admin_key` if the key is the last active one of `keys` with all of the scopes
+ * @throws StorageError `last_admin_key` if the last active keys with all of the scopes are among those that go
  */
 export function requireAnotherKey (
-  key: ApiKeyRecord,
+  going: readonly ApiKeyRecord[],
   keys: Iterable<ApiKeyRecord>,
   scopes: readonly string[],
   now: string
 ): void {
-  if (scopes.length === 0 || !isActiveWith(key, scopes, now)) return
+  if (scopes.length === 0 || !going.some((key) => isActiveWith(key, scopes, now))) return
+  const ids = new Set(going.map(({ id }) => id))
   for (const other of keys) {
-    if (other.id !== key.id && isActiveWith(other, scopes, now)) return
+    if (!ids.has(other.id) && isActiveWith(other, scopes, now)) return
   }
   throw new StorageError('last_admin_key', 'no other active key has the scopes')
 }

@@ -32,7 +32,7 @@
 import type { DeletionEvent } from './event-log.ts'
 import type { OptionalMembers } from './optional-members.ts'
 import type {
-  ApiKeyRecord, Creation, Idempotency, NewEvent, OnUsers, Page, PageRequest,
+  ApiKeyRecord, Creation, Idempotency, NewEvent, OnUsers, Page, PageRequest, Revocation, RevokeOptions,
   SchemaRequirements, UserChanges, UserFilter, UserKeys, UserRecord, UserUpdate, VersionGuard
 } from './records.ts'
 
@@ -197,15 +197,17 @@ export interface Storage extends OptionalMembers {
    * Marks a key as revoked at `revokedAt`, which is the present, and returns its record. A key that was revoked
    * before keeps its first `revokedAt`, and `changed` is false. `null`: no such key. With scopes in `keepOneWith`, an
    * active key that has all of them is revoked only if another active key has all of them: of many keys that are
-   * revoked concurrently, one stays. An empty list keeps none.
+   * revoked concurrently, one stays. An empty list keeps none. With `successors` the keys that came from it by
+   * rotation go in the same step, whether or not it was revoked before: one that a concurrent rotation adds goes too,
+   * or the rotation is refused. None of them counts as another key. `eventOfSuccessor` makes the event of each.
    * @throws StorageError `last_admin_key` if there is no other such key; then nothing changes
    */
   revokeApiKey (
     id: string,
     revokedAt: string,
-    options: { keepOneWith: readonly string[] },
+    options: RevokeOptions,
     event?: NewEvent | null
-  ): Promise<{ key: ApiKeyRecord, changed: boolean } | null>
+  ): Promise<Revocation | null>
 
   /** Sets `lastUsedAt`, unless the key is unknown or has a `lastUsedAt` later than `ifBefore`. */
   touchApiKey (id: string, usedAt: string, ifBefore: string): Promise<void>

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { delegationOf } from '../api-keys/delegation.ts'
-import { forceParameter } from '../api-keys/parameters.ts'
+import { revokeParameters } from '../api-keys/parameters.ts'
 import type { ApiKeysService, KeptKeys, KeyCall, NewApiKey } from '../api-keys/service.ts'
 import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
@@ -35,7 +35,6 @@ function apiKeyHandlers (scope: FastifyInstance, apiKeys: ApiKeysService, option
   const handler = handlersUnder(settings.limited)
   const collectionPath = collectionPaths(scope, 'api-keys', settings)
   const parameters = pagingParameters(settings.pageSize, API_KEY_ID)
-  const revokeParameters = { force: forceParameter }
 
   const callOf = (request: FastifyRequest, priorFaults: readonly Fault[]): KeyCall =>
     ({ context: contextOf(request), priorFaults, delegation: delegationOf(callerOf(request)) })
@@ -51,7 +50,7 @@ function apiKeyHandlers (scope: FastifyInstance, apiKeys: ApiKeysService, option
     const faults = [...parsed.faults, ...parameterFaults(revokeParameters, query)]
     if (request.body !== undefined) faults.push(...emptyShape(request.body))
     if (faults.length > 0) throw validationFailed(faults)
-    await apiKeys.revoke(id ?? ownIdOf(request), {
+    await apiKeys.revoke(id ?? ownIdOf(request), { successors: query['successors'] === true }, {
       context: contextOf(request),
       delegation: id === null ? null : delegationOf(callerOf(request)),
       keepOne: query['force'] === true ? null : { staticScopes }

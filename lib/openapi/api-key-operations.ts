@@ -1,4 +1,4 @@
-import { forceParameter } from '../api-keys/parameters.ts'
+import { revokeParameters } from '../api-keys/parameters.ts'
 import { API_KEY_ID } from '../core/ids.ts'
 import { type PageSize, pagingParameters } from '../core/paging.ts'
 import { keyId } from './component-parts.ts'
@@ -10,8 +10,8 @@ const bodyCodes = ['validation_failed', 'malformed_json', 'body_too_large', 'uns
 /** What both revocations have in common. */
 const revocation = {
   tag,
-  query: { force: forceParameter },
-  success: { status: 204, description: 'The key is revoked.' },
+  query: revokeParameters,
+  success: { status: 204, description: 'The key is revoked, and with `successors` those that came from it.' },
   codes: [...bodyCodes, 'api_key_not_found', 'last_admin_key']
 } as const
 

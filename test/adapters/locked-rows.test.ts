@@ -1,6 +1,7 @@
 // A transaction of the host's that holds rows for long holds up those who write these rows, and nobody else.
 import pg from 'pg'
 import { test, type Test } from 'tap'
+import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import {
   anyVersion, apiKeyOf, idempotencyOf, idOf, keysOf, rename, timeOf, userOf
@@ -8,7 +9,9 @@ import {
 import type { Storage } from '../../lib/core/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { USER_COLUMN_LIST } from '../helpers/plain-users.ts'
+import { pgHost, pgUrlWith, waitingForLock } from '../helpers/postgres.ts'
 import { pgUrl, temporarySchema } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
 
 const POOL_MAX = 10
 
@@ -119,4 +122,22 @@ test('reads of one connection while their table is locked all fail as unavailabl
   await host.query('rollback')
   t.equal((await second.findUser(idOf('usr', 1)))?.id, idOf('usr', 1))
   await storage.check()
+})
+
+test('a revocation with successors waits for an open rotation, and revokes what that has added', async (t) => {
+  const schema = temporarySchema(t)
+  const application = { application_name: schema }
+  const storage = await migrated(t, postgres({ connection: pgUrlWith(application), schema }))
+  const host = pgHost(t)
+  const hosts = knexStorage(host, { schema })
+  await storage.createApiKey(apiKeyOf(1), { onlyFirst: false })
+  const transaction = await host.transaction()
+  const successor = apiKeyOf(2, { rotatedFrom: idOf('key', 1) })
+  await hosts.joinTransaction(transaction)
+    .rotateApiKey(idOf('key', 1), successor, { now: timeOf(1), expiresAt: timeOf(9) })
+  const revoking = storage.revokeApiKey(idOf('key', 1), timeOf(2), { keepOneWith: [], successors: true })
+  await until('the revocation waits', async () => (await waitingForLock(schema)).length === 1)
+  await transaction.commit()
+  t.match(await revoking, { changed: true, successors: [{ key: { id: successor.id, revokedAt: timeOf(2) } }] })
+  t.equal((await storage.findApiKey(successor.id))?.revokedAt, timeOf(2))
 })

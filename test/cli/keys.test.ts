@@ -47,6 +47,17 @@ for (const { name, create } of databases) {
     })
     t.equal(await statusOf(successor.key), 401)
 
+    const third = JSON.parse((await cli('keys', 'create', '--name', 'leaked', '--json')).out)
+    t.strictSame(third.scopes, ['users:read'], 'as on the page')
+    const fourth = JSON.parse((await cli('keys', 'rotate', third.id, '--json')).out)
+    t.strictSame(await cli('keys', 'revoke', third.id, '--successors'), {
+      code: 0,
+      out: `${fourth.id} is revoked, which came from it.\n` +
+        `${third.id} is revoked. Servers that cached it refuse it within keyCache, 5 seconds by default.\n`,
+      err: ''
+    })
+    t.strictSame(await Promise.all([third.key, fourth.key].map(statusOf)), [401, 401])
+
     const unpeppered = await run(['keys', 'list', '--json', ...args], { DATABASE_URL: url, FASTIFY_USERS_PEPPER: '' })
     t.match(unpeppered, { code: 0, err: '' }, 'an empty pepper is none, as for the standalone service')
 
@@ -58,6 +69,8 @@ for (const { name, create } of databases) {
       '^ID +NAME +STATE +SCOPES +START +CREATED +EXPIRES +LAST USED',
       `${record.id}  ci        active   users:read .*`,
       `${successor.id}  ci        revoked  .*`,
+      `${third.id}  leaked    revoked  .*`,
+      `${fourth.id}  leaked    revoked  .*`,
       `${forever.id}  for ever  active   .*never +-\n$`
     ].join('\n')))
     for (const text of [table.out, table.err, listed.out]) {

@@ -2,6 +2,7 @@ import { apiKeys } from './api-keys.ts'
 import { apiKeysRaces } from './api-keys-races.ts'
 import { apiKeysRevoke } from './api-keys-revoke.ts'
 import { apiKeysRotate } from './api-keys-rotate.ts'
+import { apiKeysSuccessors } from './api-keys-successors.ts'
 import { batches } from './batches.ts'
 import { batchesKeys } from './batches-keys.ts'
 import { keyCaches, userCaches } from './caches.ts'
@@ -49,7 +50,7 @@ const themes: Record<string, Mistake[]> = {
   ],
   lists: [...listsPages, ...listsPrefix, ...listsFilters, ...listsReading, ...listsSnapshots],
   idempotency: [...idempotency, ...idempotencyDeletions],
-  'api-keys': [...apiKeys, ...apiKeysRotate, ...apiKeysRevoke, ...apiKeysRaces, ...keyCaches],
+  'api-keys': [...apiKeys, ...apiKeysRotate, ...apiKeysRevoke, ...apiKeysSuccessors, ...apiKeysRaces, ...keyCaches],
   lifecycle: [...lifecycle, ...lifecycleClose, ...lifecycleErrors],
   transactions: [...transactions, ...transactionsEnds],
   events: [...events, ...eventsReading, ...eventsEnds, ...eventsLong, ...eventsSteps],

@@ -1,9 +1,9 @@
-import { apiKeyEvent, erased, updateEvent, userEvent } from '../../../lib/core/recorded-events.ts'
+import { apiKeyEvent, erased, eventOfSuccessor, updateEvent, userEvent } from '../../../lib/core/recorded-events.ts'
 import type {
   ApiKeyRecord, Creation, DeletionEvent, EventLog, EventRecord, EventsPage, EventsRequest, Idempotency, NewEvent, Page,
-  UserChanges, UserKeys, UserRecord, UserUpdate, VersionGuard
+  Revocation, RevokeOptions, UserChanges, UserKeys, UserRecord, UserUpdate, VersionGuard
 } from '../../../lib/core/storage.ts'
-import { PlainStore, type Revocation } from './plain-store.ts'
+import { PlainStore } from './plain-store.ts'
 import type { Mistake } from './plant.ts'
 import type { State } from './state.ts'
 
@@ -66,7 +66,7 @@ export class LoggedStore extends PlainStore {
   }
 
   override async revokeApiKey (
-    id: string, revokedAt: string, options: { keepOneWith: readonly string[] }, event: NewEvent | null = null
+    id: string, revokedAt: string, options: RevokeOptions, event: NewEvent | null = null
   ): Promise<Revocation | null> {
     this.pending = { event }
     return await super.revokeApiKey(id, revokedAt, options)
@@ -109,9 +109,24 @@ export class LoggedStore extends PlainStore {
       case 'deleteUser': return before === null || result === null ? [] : this.deletionOf(event, before)
       case 'createApiKey': return result === true && key !== undefined ? [this.keyEventOf(event, key)] : []
       case 'rotateApiKey': return result === null || key === undefined ? [] : [this.keyEventOf(event, key)]
-      case 'revokeApiKey': return changed === true ? [this.keyEventOf(event, Object(result).key)] : []
+      case 'revokeApiKey': return [
+        ...changed === true ? [this.keyEventOf(event, Object(result).key)] : [], ...this.successorsOf(event, result)
+      ]
       default: return []
     }
+  }
+
+  successorsOf (event: NewEvent, result: unknown): EventRecord[] {
+    const { successors = [] }: Partial<Revocation> = Object(result)
+    return successors.map((each) => {
+      const own = this.successorEvent(event)
+      each.event = own
+      return this.keyEventOf(own, each.key)
+    })
+  }
+
+  successorEvent (event: NewEvent): NewEvent {
+    return eventOfSuccessor(event) ?? event
   }
 
   updateOf (event: NewEvent, before: UserRecord, after: UserRecord): EventRecord {

@@ -1,10 +1,10 @@
-import { endOf, requireAnotherKey } from '../../../lib/core/storage-rules.ts'
+import { endOf, requireAnotherKey, withSuccessors } from '../../../lib/core/storage-rules.ts'
 import { StorageError } from '../../../lib/core/storage-error.ts'
-import type { ApiKeyRecord, Page, PageRequest, Storage, StorageInTransaction } from '../../../lib/core/storage.ts'
+import type {
+  ApiKeyRecord, Page, PageRequest, Revocation, RevokeOptions, Storage, StorageInTransaction
+} from '../../../lib/core/storage.ts'
 import { PlainUsers } from './plain-users.ts'
 import { type State, Transaction } from './state.ts'
-
-export interface Revocation { key: ApiKeyRecord, changed: boolean }
 
 /** A correct store: one step for each method, after a turn of the event loop. */
 export class PlainStore extends PlainUsers implements Storage {
@@ -131,8 +131,9 @@ export class PlainStore extends PlainUsers implements Storage {
   }
 
   async revokeApiKey (
-    id: string, revokedAt: string, { keepOneWith }: { keepOneWith: readonly string[] }
+    id: string, revokedAt: string, { keepOneWith, successors = false }: RevokeOptions
   ): Promise<Revocation | null> {
+    if (successors) return await this.revokeChain(id, revokedAt, keepOneWith)
     return await this.write(
       'revokeApiKey',
       (state) => this.checkRevocation(state, id, revokedAt, keepOneWith),
@@ -147,7 +148,7 @@ export class PlainStore extends PlainUsers implements Storage {
   }
 
   requireAnother (state: State, key: ApiKeyRecord, scopes: readonly string[], now: string): void {
-    requireAnotherKey(key, state.apiKeys.values(), scopes, now)
+    requireAnotherKey([key], state.apiKeys.values(), scopes, now)
   }
 
   applyRevocation (state: State, key: ApiKeyRecord, revokedAt: string): Revocation {
@@ -155,6 +156,36 @@ export class PlainStore extends PlainUsers implements Storage {
     const revoked = this.keepKey({ ...key, revokedAt })
     this.putKey(state, revoked)
     return { key: this.giveKey(revoked), changed: true }
+  }
+
+  async revokeChain (id: string, revokedAt: string, scopes: readonly string[]): Promise<Revocation | null> {
+    return await this.write(
+      'revokeApiKey',
+      (state) => this.checkChain(state, id, revokedAt, scopes),
+      (state, chain) => this.applyChain(state, chain, revokedAt)
+    )
+  }
+
+  checkChain (state: State, id: string, revokedAt: string, scopes: readonly string[]): ApiKeyRecord[] {
+    const key = this.find(state.apiKeys, id)
+    const chain = key === null ? [] : this.chainOf(state, key)
+    this.requireOutside(state, chain, scopes, revokedAt)
+    return chain
+  }
+
+  chainOf (state: State, key: ApiKeyRecord): ApiKeyRecord[] {
+    return withSuccessors(key, state.apiKeys.values())
+  }
+
+  requireOutside (state: State, chain: readonly ApiKeyRecord[], scopes: readonly string[], now: string): void {
+    requireAnotherKey(chain, state.apiKeys.values(), scopes, now)
+  }
+
+  applyChain (state: State, [key, ...others]: readonly ApiKeyRecord[], revokedAt: string): Revocation | null {
+    if (key === undefined) return null
+    const successors = others.map((each) => this.applyRevocation(state, each, revokedAt))
+      .filter(({ changed }) => changed).map(({ key }) => ({ key, event: null }))
+    return { ...this.applyRevocation(state, key, revokedAt), successors }
   }
 
   async touchApiKey (id: string, usedAt: string, ifBefore: string): Promise<void> {
