@@ -50,9 +50,13 @@ export function writeState ({ page, limit, sort, q, filters }: ListState, capabi
   })
 }
 
-/** What the API is asked to narrow the list by. A search needs two characters. */
+const UNSEEN = /[\p{M}\p{Default_Ignorable_Code_Point}]/gu
+const SYLLABLE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
+
+/** What the API is asked to narrow the list by. A search needs two characters, or one of Han, Hangul or kana. */
 export function filterQuery ({ q, filters }: Pick<ListState, 'q' | 'filters'>): Record<string, string> {
-  return { ...filters, ...([...q.normalize('NFC')].length >= 2 && { q }) }
+  const seen = q.normalize('NFKD').replace(UNSEEN, '')
+  return { ...filters, ...((SYLLABLE.test(seen) || [...seen].length >= 2) && { q }) }
 }
 
 /** True if the list is narrowed by anything. */

@@ -47,7 +47,7 @@ export const english = {
 
   'users.title': 'Users',
   'users.search': 'Search by name or e-mail address',
-  'users.searchHelp': 'Finds what begins with these characters; two at least.',
+  'users.searchHelp': 'Finds what begins with these characters; two at least, or one of Han, Hangul or kana.',
   'users.any': 'any',
   'users.total': one('{count} user', '{count} users'),
   'users.none': 'There are no users yet.',

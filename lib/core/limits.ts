@@ -15,9 +15,9 @@ export const EMAIL_MAX = 254
 export const EMAIL_LOCAL_MAX = 64
 /** Characters in an `Idempotency-Key`. */
 export const IDEMPOTENCY_KEY_MAX = 255
-/** The shortest search, in characters. */
+/** The shortest search, in characters of its key; 1 is enough of Han, Hangul or kana. */
 export const SEARCH_MIN = 2
-/** The longest search, in characters: that of an address. */
+/** The longest search, in characters: that of an address. Keys that are searched have at most as many. */
 export const SEARCH_MAX = EMAIL_MAX
 /** Characters of a `Link` field with more than `next`. Proxies refuse long headers, many beyond 4 KiB in all. */
 export const LINKS_MAX = 3000

@@ -25,7 +25,7 @@ export interface UserRecord {
 export interface UserKeys {
   /** Unique among all users. */
   emailKey: string
-  /** For the search by prefix. */
+  /** For the search by prefix. 1 to 254 code points. */
   nameKey: string
 }
 

@@ -1,5 +1,6 @@
 import type { FaultReason } from './fault.ts'
 import { EMAIL_LOCAL_MAX, EMAIL_MAX, NAME_MAX, NAME_UNITS_MAX } from './limits.ts'
+import { searchKey } from './search-key.ts'
 
 const CONTROL = /\p{Cc}/u
 // The addr-spec of RFC 5321 without quoted strings and address literals, and with at least one dot in the domain.
@@ -25,11 +26,6 @@ export interface CheckedText { value: string, key: string }
  */
 export function isStorable (text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
-}
-
-/** Unicode NFC in JavaScript's lower case: names, and searches for them, are compared by it. */
-export function searchKey (text: string): string {
-  return text.normalize('NFC').toLowerCase()
 }
 
 /** Checks a name. It is kept in NFC and trimmed. */

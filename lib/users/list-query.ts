@@ -6,8 +6,9 @@ import { type PageSize, type Paging, pagingParameters, type PagingQuery, readPag
 import {
   type FilterKind, filterParameter, type Parameter, parameterFaults, type Parameters
 } from '../core/parameters.ts'
+import { searchKey } from '../core/search-key.ts'
 import type { UserFilter } from '../core/storage.ts'
-import { checkEmail, hasAtMost, isStorable, searchKey } from '../core/text.ts'
+import { checkEmail, hasAtMost, isStorable } from '../core/text.ts'
 import type { FieldFilter, UserFields } from './types.ts'
 
 function emailProblem (value: unknown): FaultReason | null {
@@ -16,6 +17,9 @@ function emailProblem (value: unknown): FaultReason | null {
   return 'code' in checked ? checked : null
 }
 
+/** One of these says as much as several letters of an alphabet. */
+const SYLLABLE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
+
 function searchProblem (value: unknown): FaultReason | null {
   if (typeof value !== 'string' || !isStorable(value)) {
     return { code: 'characters', detail: 'must be well-formed Unicode without NUL' }
@@ -23,8 +27,9 @@ function searchProblem (value: unknown): FaultReason | null {
   if (!hasAtMost(value, SEARCH_MAX)) {
     return { code: 'too_long', detail: `must have at most ${SEARCH_MAX} characters` }
   }
-  if ([...value.normalize('NFC')].length >= SEARCH_MIN) return null
-  return { code: 'too_short', detail: `must have at least ${SEARCH_MIN} characters` }
+  const key = searchKey(value)
+  if (SYLLABLE.test(key) || [...key].length >= SEARCH_MIN) return null
+  return { code: 'too_short', detail: `must have at least ${SEARCH_MIN} characters, or 1 of Han, Hangul or kana` }
 }
 
 const email: Parameter = {
@@ -40,9 +45,10 @@ const email: Parameter = {
 const q: Parameter = {
   schema: {
     type: 'string',
-    minLength: SEARCH_MIN,
+    minLength: 1,
     maxLength: SEARCH_MAX,
-    description: 'Only users whose name or address begins with this, whatever its case.'
+    description: 'Only users whose name or address begins with this, whatever its case and accents. ' +
+      `At least ${SEARCH_MIN} characters beside accents; 1 is enough of Han, Hangul or kana.`
   },
   problem: searchProblem
 }
@@ -74,7 +80,10 @@ export type ListQuery<Fields = UserFields> = UserQuery & FieldFilter<Fields>
 interface UserQuery extends PagingQuery {
   /** Only the user with this e-mail address, in any case. */
   email?: string
-  /** Only users whose name or e-mail address begins with this, in any case. 2 to 254 characters. */
+  /**
+   * Only users whose name or e-mail address begins with this, in any case, with or without accents. 2 to 254
+   * characters; 1 is enough of Han, Hangul or kana.
+   */
   q?: string
 }
 

@@ -167,22 +167,18 @@ async function mainJob (title, env) {
     const back = await listAll('listed backwards', send, '?limit=100&sort=-createdAt')
     assert.deepEqual(back, byPage.toReversed())
 
-    const key = (text) => text.normalize('NFC').toLowerCase()
     const wanted = byPage.filter((_, i) => i % 50 === 0)
     await each('found by address', wanted, async ({ id, email }) => {
       const { json } = await send('GET', `?email=${encodeURIComponent(email.toLowerCase())}`, { expect: 200 })
       assert.deepEqual([json.data.map((user) => user.id), json.meta.total], [[id], 1])
     })
-    await each('found by a prefix of the name', wanted, async ({ name }) => {
+    await each('found by a prefix of the name', wanted, async ({ id, name, email }) => {
       const q = [...name].slice(0, 3).join('')
-      const { json } = await send('GET', `?limit=100&q=${encodeURIComponent(q.toUpperCase().normalize('NFC'))}`, {
-        expect: 200
-      })
-      const prefix = key(q.toUpperCase())
-      const matches = byPage.filter(
-        (user) => key(user.name).startsWith(prefix) || key(user.email).startsWith(prefix)
-      )
-      assert.deepEqual([json.data, json.meta.total], [matches.slice(0, 100), matches.length])
+      for (const text of [q.toUpperCase(), q.toLowerCase(), q.normalize('NFKD')]) {
+        const query = `?email=${encodeURIComponent(email)}&q=${encodeURIComponent(text)}`
+        const { json } = await send('GET', query, { expect: 200 })
+        assert.deepEqual([json.data.map((user) => user.id), json.meta.total], [[id], 1])
+      }
     })
 
     const changing = byPage.filter((_, i) => i % 4 === 0)

@@ -25,7 +25,7 @@ export const USER_CONSTRAINTS: readonly UserConstraint[] = [
     asks: 'an id is usr_ and 26 characters of base32'
   },
   text('users_name_length', 'name', NAME_MAX, `a name has 1 to ${NAME_MAX} characters`),
-  text('users_name_key_length', 'name_key', null, 'name_key is the name in lower case'),
+  text('users_name_key_length', 'name_key', null, 'name_key is the folded name'),
   text('users_email_length', 'email', EMAIL_MAX, `an e-mail address has 1 to ${EMAIL_MAX} characters`),
   text('users_email_key_length', 'email_key', null, 'email_key is the address in lower case'),
   {
