@@ -29,6 +29,11 @@ test('normalises valid names and refuses the others', (t) => {
     t.equal(name(text), 'characters', JSON.stringify(text))
   }
   for (const text of [
+    '\u200b', '\u00ad\u2060', '\u2062', '\u034f', '\u061c', '\u180e', '\u115f\u1160', '\u3164', '\uffa0',
+    '\u2800 \u2800', '\ufe0f', '\ufff9\ufffb', '\u{13430}', '\u{13441}', '\u{1bca0}', '\u{1d159}', '\u{1d173}',
+    '\u{e0001}', '\u{e0100}', '\u0301', '\u202e\u202c', '\u2028\u200b'
+  ]) { t.equal(name(text), 'too_short', encodeURIComponent(text)) }
+  for (const text of [
     'Zoë',
     '李雷',
     'مريم',
@@ -53,7 +58,9 @@ test('accepts valid e-mail addresses and refuses the others', (t) => {
     "!#$%&'*+/=?^_`{|}~-@b.co",
     `${'l'.repeat(64)}@b.co`,
     `a@${label}.${label}.${label}.${'d'.repeat(60)}`,
-    'a@1.2',
+    'a@1.2a',
+    'a@1.b',
+    'a@b.xn--p1ai',
     '1@b.c'
   ]) { t.equal(email(text), text) }
   t.equal(email(' \ta@b.co\n'), 'a@b.co')
@@ -64,6 +71,9 @@ test('accepts valid e-mail addresses and refuses the others', (t) => {
     'a@',
     '@b.co',
     'a@b',
+    'a@1.2',
+    'a@127.0.0.1',
+    'a@b.c.0',
     'a@b.',
     'a@.co',
     'a@b..co',

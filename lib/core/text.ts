@@ -3,11 +3,14 @@ import { EMAIL_LOCAL_MAX, EMAIL_MAX, NAME_MAX, NAME_UNITS_MAX } from './limits.t
 import { searchKey } from './search-key.ts'
 
 const CONTROL = /\p{Cc}/u
-// The addr-spec of RFC 5321 without quoted strings and address literals, and with at least one dot in the domain.
-// No part can match in two ways, so matching takes linear time.
+// The last four are letters and signs without ink: Braille, a note, and two Egyptian ones.
+const VISIBLE = /[^\p{Z}\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}\u{13441}\u{13442}]/u
+// The addr-spec of RFC 5321 without quoted strings and address literals, and with at least one dot in the domain. The
+// last label is not all digits (RFC 3696 section 2), as in an IP address. Matching takes linear time: no part can match
+// in two ways.
 const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
-const ADDRESS = new RegExp(`^${ATOM}(?:\\.${ATOM})*@${LABEL}(?:\\.${LABEL})+$`)
+const ADDRESS = new RegExp(`^${ATOM}(?:\\.${ATOM})*@${LABEL}(?:\\.${LABEL})*\\.(?!\\d+$)${LABEL}$`)
 const BAD_CHARACTERS = { code: 'characters', detail: 'must be well-formed Unicode without control characters' }
 
 const TOO_LONG = { code: 'too_long', detail: `must have at most ${NAME_MAX} characters` }
@@ -28,7 +31,7 @@ export function isStorable (text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
-/** Checks a name. It is kept in NFC and trimmed. */
+/** Checks a name. It is kept in NFC and trimmed, and can be seen. */
 export function checkName (text: string): CheckedText | FaultReason {
   if (!isStorable(text)) return BAD_CHARACTERS
   const trimmed = text.trim()
@@ -36,6 +39,7 @@ export function checkName (text: string): CheckedText | FaultReason {
   const value = trimmed.normalize('NFC')
   if (CONTROL.test(value)) return BAD_CHARACTERS
   if (value === '') return { code: 'too_short', detail: 'must not be empty' }
+  if (!VISIBLE.test(value)) return { code: 'too_short', detail: 'must have a character that can be seen' }
   if (!hasAtMost(value, NAME_MAX)) return TOO_LONG
   return { value, key: searchKey(value) }
 }

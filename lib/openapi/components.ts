@@ -31,7 +31,7 @@ const name: Schema = {
   minLength: 1,
   maxLength: NAME_MAX,
   pattern: '\\S',
-  description: 'Kept in NFC and trimmed, and checked in that form; no control characters.'
+  description: 'Kept in NFC and trimmed, and checked in that form; a character that can be seen, no control characters.'
 }
 const email: Schema = {
   type: 'string',
