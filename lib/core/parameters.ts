@@ -9,6 +9,8 @@ export type ParameterSchema = Readonly<Record<string, unknown>> & {
 /** The one declaration of a query parameter: parsing over HTTP, check and description follow from it. */
 export interface Parameter {
   schema: ParameterSchema
+  /** How its text is read, if not as the schema's type says. */
+  readAs?: FilterKind
   /** What is wrong with a value; null: nothing. */
   problem (value: unknown): FaultReason | null
 }
@@ -63,12 +65,22 @@ const FILTERS: Record<FilterKind, { accepts: (value: unknown) => boolean, detail
   boolean: { accepts: (value) => typeof value === 'boolean', detail: 'must be true or false' }
 }
 
-/** A filter by one of the host's own fields. */
-export function filterParameter (kind: FilterKind, field: string): Parameter {
+/** A filter by one of the host's own fields. `problem`: what the field's schema says of a value of the right type. */
+export function filterParameter (
+  kind: FilterKind,
+  field: string,
+  schema: ParameterSchema,
+  problem: Parameter['problem']
+): Parameter {
   const { accepts, detail } = FILTERS[kind]
   return {
-    schema: { type: kind, description: `Only users whose \`${field}\` is this.` },
-    problem: (value) => accepts(value) ? null : { code: 'type', detail }
+    schema: { ...schema, description: `Only users whose \`${field}\` is this.` },
+    readAs: kind,
+    problem (value) {
+      if (!accepts(value)) return { code: 'type', detail }
+      const found = problem(value)
+      return found && { code: found.code, detail: found.detail }
+    }
   }
 }
 
@@ -98,7 +110,7 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
  * of another form stays as it is, except that an integer becomes NaN, and the check refuses both.
  */
 export function parseParameter (text: string, parameter: Parameter | undefined): string | number | boolean {
-  switch (parameter?.schema.type) {
+  switch (parameter?.readAs ?? parameter?.schema.type) {
     case 'integer': return DECIMAL.test(text) ? Number(text) : NaN
     case 'number': return JSON_NUMBER.test(text) ? Number(text) : text
     case 'boolean': return text === 'true' || text === 'false' ? text === 'true' : text

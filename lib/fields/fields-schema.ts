@@ -1,5 +1,5 @@
 import { FIELDS_MEMBERS_MAX } from '../core/limits.ts'
-import type { FilterKind } from '../core/parameters.ts'
+import type { FilterKind, Parameter } from '../core/parameters.ts'
 import { isFilterable } from '../core/storage-rules.ts'
 import { isStorable } from '../core/text.ts'
 import { type JsonSchema, someSchema } from './json-schema.ts'
@@ -23,13 +23,19 @@ export interface FieldsJsonSchema<Fields = Record<string, unknown>> {
   readonly examples?: unknown
 }
 
-/** The host's fields as JSON Schema. */
-export interface FieldsSchema {
+/** The options `fields`, `filterable` and `unique` as they are read. */
+export interface ReadFields {
   properties: Readonly<Record<string, JsonSchema>>
   required: readonly string[]
-  /** The fields that lists are filtered by: the filterable and the unique ones. */
-  filters: ReadonlyMap<string, FilterKind>
+  /** The fields that lists are filtered by, the filterable and the unique ones, and the type of their values. */
+  kinds: ReadonlyMap<string, FilterKind>
   unique: ReadonlySet<string>
+}
+
+/** The host's fields as JSON Schema. */
+export interface FieldsSchema extends Omit<ReadFields, 'kinds'> {
+  /** The fields that lists are filtered by: the filterable and the unique ones. */
+  filters: ReadonlyMap<string, Parameter>
 }
 
 /** The options that name fields which users are found by. */
@@ -105,7 +111,7 @@ function nameProblems (names: readonly string[], members: readonly string[]): st
  * Reads the options `fields`, `filterable` and `unique`.
  * @throws TypeError that names everything that is wrong with them
  */
-export function readFields (given: object, { filterable, unique }: FoundBy, reserved: ReservedNames): FieldsSchema {
+export function readFields (given: object, { filterable, unique }: FoundBy, reserved: ReservedNames): ReadFields {
   const asGiven: Readonly<Record<string, JsonSchema>> = Object(given).properties
   const plain: { properties: Record<string, JsonSchema>, required?: string[] } = JSON.parse(JSON.stringify(given))
   const { properties, required = [], ...others } = plain
@@ -125,18 +131,18 @@ export function readFields (given: object, { filterable, unique }: FoundBy, rese
     if (!names.includes(name)) problems.push(`required names ${name}, which is no field`)
   }
   const strict = Object.fromEntries(names.map((name) => [name, strictSchema(Object(properties[name]))]))
-  const filters = new Map<string, FilterKind>()
+  const kinds = new Map<string, FilterKind>()
   for (const [option, listed] of Object.entries({ filterable, unique })) {
     for (const name of listed) {
       const schema = Object.hasOwn(strict, name) ? strict[name] : undefined
       const result = readFilter(option, name, schema, reserved.parameters)
       if (typeof result === 'string') problems.push(result)
-      else for (const kind of result) filters.set(name, kind)
+      else for (const kind of result) kinds.set(name, kind)
     }
   }
   for (const name of unique) {
-    if (filters.get(name) === 'boolean') problems.push(`${name} can not be unique: it has two values`)
+    if (kinds.get(name) === 'boolean') problems.push(`${name} can not be unique: it has two values`)
   }
   if (problems.length > 0) throw new TypeError(`fastify-users: wrong fields:\n- ${problems.join('\n- ')}`)
-  return { properties: strict, required, filters, unique: new Set(unique) }
+  return { properties: strict, required, kinds, unique: new Set(unique) }
 }

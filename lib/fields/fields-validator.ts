@@ -1,7 +1,7 @@
 import type { ErrorObject, Options, ValidateFunction } from 'ajv'
 import { type Fault, reasonFor } from '../core/fault.ts'
 import { copyJson, pointerToken } from './checked-json.ts'
-import type { FieldsSchema } from './fields-schema.ts'
+import type { ReadFields } from './fields-schema.ts'
 import { type JsonSchema, mapSchemas } from './json-schema.ts'
 import { patchedMember } from './patch-schema.ts'
 
@@ -86,7 +86,7 @@ function annotationsIn (schema: JsonSchema): Set<string> {
 type Compile = (options: Options, schema: object) => ValidateFunction
 
 /** Ajv with its formats, loaded only by hosts that declare fields. */
-async function loadAjv (properties: FieldsSchema['properties']): Promise<Compile> {
+async function loadAjv (properties: ReadFields['properties']): Promise<Compile> {
   const [{ Ajv2019 }, { default: formats }] = await Promise.all([import('ajv/dist/2019.js'), import('ajv-formats')])
   return (options, schema) => {
     const ajv = new Ajv2019({ ...OPTIONS, ...options })
@@ -96,14 +96,14 @@ async function loadAjv (properties: FieldsSchema['properties']): Promise<Compile
   }
 }
 
-function refuseWrongDefaults (compile: Compile, properties: FieldsSchema['properties']): void {
+function refuseWrongDefaults (compile: Compile, properties: ReadFields['properties']): void {
   const isWrong = (schema: JsonSchema) => !compile({}, schema)(schema['default']) || !isKept(schema['default'])
   const wrong = Object.entries(properties).filter(([, field]) => schemasWithDefault(field).some(isWrong))
   const names = wrong.map(([name]) => name).join(', ')
   if (names !== '') throw new Error(`a default of ${names} does not match its schema`)
 }
 
-function createValidator (compile: Compile, { properties, required }: FieldsSchema): FieldsValidator {
+function createValidator (compile: Compile, { properties, required }: ReadFields): FieldsValidator {
   const schema = { type: 'object', properties, required, additionalProperties: false }
   const patches = Object.entries(properties).map(([name, field]) =>
     [name, patchedMember(field, required.includes(name))] as const)
@@ -128,7 +128,7 @@ function createValidator (compile: Compile, { properties, required }: FieldsSche
 }
 
 /** What Ajv refuses, with the names of the fields: it names none. Empty: nothing. */
-function problemsIn (compile: Compile, properties: FieldsSchema['properties']): string {
+function problemsIn (compile: Compile, properties: ReadFields['properties']): string {
   return Object.entries(properties).flatMap(([name, field]) => {
     try {
       compile({}, field)
@@ -143,7 +143,7 @@ function problemsIn (compile: Compile, properties: FieldsSchema['properties']): 
  * Compiles the host's fields as Fastify would: with Ajv, formats and defaults, but nothing is coerced or removed.
  * @throws TypeError for a schema that Ajv refuses, or a default that does not match its schema
  */
-export async function compileFields (schema: FieldsSchema): Promise<FieldsValidator> {
+export async function compileFields (schema: ReadFields): Promise<FieldsValidator> {
   const compile = await loadAjv(schema.properties)
   try {
     const validator = createValidator(compile, schema)

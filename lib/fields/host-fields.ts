@@ -5,6 +5,7 @@ import type { JsonObject } from '../core/storage.ts'
 import { boundedFaults, copyMembers, withOtherPlaces } from './checked-json.ts'
 import { type FieldsSchema, type FoundBy, readFields, type ReservedNames } from './fields-schema.ts'
 import { compileFields } from './fields-validator.ts'
+import { filterParameters } from './filter-parameters.ts'
 import { mergePatch } from './merge-patch.ts'
 
 /** Members of a body by name, unchecked. */
@@ -64,8 +65,10 @@ export async function createHostFields (
   found: FoundBy,
   reserved: ReservedNames
 ): Promise<HostFields> {
-  const schema = readFields(given, found, reserved)
-  const check = await compileFields(schema)
+  const read = readFields(given, found, reserved)
+  const check = await compileFields(read)
+  const { kinds, ...rest } = read
+  const schema = { ...rest, filters: filterParameters(read, check) }
 
   /** Indexes have the whole text of a unique value. */
   function uniqueFaults (fields: JsonObject): Fault[] {

@@ -3,9 +3,7 @@ import { type Fault, type FaultReason, unknownParameters } from '../core/fault.t
 import { USER_ID } from '../core/ids.ts'
 import { EMAIL_MAX, SEARCH_MAX, SEARCH_MIN } from '../core/limits.ts'
 import { type PageSize, type Paging, pagingParameters, type PagingQuery, readPaging } from '../core/paging.ts'
-import {
-  type FilterKind, filterParameter, type Parameter, parameterFaults, type Parameters
-} from '../core/parameters.ts'
+import { type Parameter, parameterFaults, type Parameters } from '../core/parameters.ts'
 import { searchKey } from '../core/search-key.ts'
 import type { UserFilter } from '../core/storage.ts'
 import { checkEmail, hasAtMost, isStorable } from '../core/text.ts'
@@ -54,9 +52,8 @@ const q: Parameter = {
 }
 
 /** Declares the parameters of a list of users. `filters`: the filterable fields of the host's own. */
-export function userListParameters (size: PageSize, filters: ReadonlyMap<string, FilterKind>): Parameters {
-  const own = [...filters].map(([name, kind]) => [name, filterParameter(kind, name)] as const)
-  return { ...pagingParameters(size, USER_ID), email, q, ...Object.fromEntries(own) }
+export function userListParameters (size: PageSize, filters: ReadonlyMap<string, Parameter>): Parameters {
+  return { ...pagingParameters(size, USER_ID), email, q, ...Object.fromEntries(filters) }
 }
 
 const NO_PAGES: PageSize = { default: 1, max: 1 }
@@ -65,7 +62,7 @@ const NO_PAGES: PageSize = { default: 1, max: 1 }
 const PAGES = ['page', 'limit', 'after']
 
 /** Declares the parameters that select users and their order, without pages. */
-export function userSelectionParameters (filters: ReadonlyMap<string, FilterKind>): Parameters {
+export function userSelectionParameters (filters: ReadonlyMap<string, Parameter>): Parameters {
   const all = Object.entries(userListParameters(NO_PAGES, filters))
   return Object.fromEntries(all.filter(([name]) => !PAGES.includes(name)))
 }
@@ -97,7 +94,7 @@ export type CheckedWalkQuery = Pick<CheckedListQuery, 'order' | 'filter'>
 
 function filterOf (
   query: Readonly<Record<string, unknown>>,
-  filters: ReadonlyMap<string, FilterKind>
+  filters: ReadonlyMap<string, Parameter>
 ): UserFilter {
   const { email, q } = query
   const checked = typeof email === 'string' ? checkEmail(email) : null
@@ -114,7 +111,7 @@ function filterOf (
 }
 
 /** Makes the check of list parameters, which fills in the defaults. */
-export function listQueryCheck (size: PageSize, filters: ReadonlyMap<string, FilterKind>) {
+export function listQueryCheck (size: PageSize, filters: ReadonlyMap<string, Parameter>) {
   const declared = userListParameters(size, filters)
   /** @throws UsersError `validation_failed` that names every faulty parameter, after those known before */
   return (query: Readonly<Record<string, unknown>>, priorFaults: readonly Fault[] = []): CheckedListQuery => {
@@ -126,7 +123,7 @@ export function listQueryCheck (size: PageSize, filters: ReadonlyMap<string, Fil
 }
 
 /** Makes the check of the parameters of a walk over all users: those of a list without its pages. */
-export function walkQueryCheck (filters: ReadonlyMap<string, FilterKind>) {
+export function walkQueryCheck (filters: ReadonlyMap<string, Parameter>) {
   const check = listQueryCheck(NO_PAGES, filters)
   return (query: Readonly<Record<string, unknown>>, priorFaults: readonly Fault[] = []): CheckedWalkQuery => {
     const { page, limit, after, ...rest } = query

@@ -33,7 +33,8 @@ const fields = Type.Object({
 const required = Type.Object({ team: Type.String(), any: Type.Unknown(), noText: Type.Not(Type.String()) })
 
 test('describes the host’s own fields as they are checked', async (t) => {
-  const { description, text } = await describe(t, { mounts: [{ fields, filterable: ['plan', 'seats'] }] })
+  const filterable = ['plan', 'seats', 'only', 'note']
+  const { description, text } = await describe(t, { mounts: [{ fields, filterable }] })
   t.strictSame(await lint(text), [])
   const ours = Object.entries(description.components.schemas).map(([name, schema]) =>
     [name.replace('users.', ''), schema] as const)
@@ -61,8 +62,13 @@ test('describes the host’s own fields as they are checked', async (t) => {
   t.match(UserInput, { examples: [example] })
   const parameters = description.paths['/v1/users']?.['get']?.parameters ?? []
   const query = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]))
-  t.match(query, { plan: { type: 'string' }, seats: { type: 'number' } })
-  t.notOk('note' in query)
+  t.strictSame([query['plan'], query['seats'], query['only'], query['note']], [
+    { type: 'string', enum: ['free', 'pro'] },
+    { type: 'integer', exclusiveMinimum: 0 },
+    { type: 'string', enum: ['x'] },
+    { type: 'string', anyOf: [{ type: 'string' }, { type: 'null' }] }
+  ], 'a filter is described by the schema of its field, without null')
+  t.notOk('pair' in query)
 })
 
 test('has no example that the schema would refuse', async (t) => {

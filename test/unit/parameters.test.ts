@@ -48,11 +48,14 @@ test('a filter takes values of its kind that every store can compare', async (t)
     ['boolean', [true, false], ['true', 0, null], 'must be true or false']
   ]
   for (const [kind, right, wrong, detail] of rows) {
-    const parameter = filterParameter(kind, 'plan')
+    const parameter = filterParameter(kind, 'plan', { type: kind, maxLength: 9 }, () => null)
     for (const value of right) t.equal(faultOf(parameter, value), null, kind)
     for (const value of wrong) t.strictSame(faultOf(parameter, value), { code: 'type', detail }, kind)
-    t.strictSame(parameter.schema, { type: kind, description: 'Only users whose `plan` is this.' })
+    t.strictSame(parameter.schema, { type: kind, maxLength: 9, description: 'Only users whose `plan` is this.' })
   }
+  const refused = { code: 'choice', detail: 'must be one of "free"', pointer: '/plan' }
+  const choice = filterParameter('string', 'plan', { type: 'string' }, () => refused)
+  t.strictSame(faultOf(choice, 'gold'), { code: 'choice', detail: refused.detail }, 'a parameter has no pointer')
 })
 
 test('faults name unknown parameters first, then wrong values in the order of declaration', async (t) => {
@@ -81,7 +84,7 @@ test('the text of an integer is decimal digits alone', async (t) => {
 })
 
 test('the text of a number is that of JSON (RFC 8259 section 6)', async (t) => {
-  const number = filterParameter('number', 'n')
+  const number = filterParameter('number', 'n', { type: 'integer' }, () => null)
   for (const [text, value] of [['-1.5', -1.5], ['1e3', 1000], ['2E-1', 0.2], ['0', 0]] as const) {
     t.equal(parseParameter(text, number), value)
   }
