@@ -5,6 +5,9 @@ import { anyVersion, apiKeyOf, everyone, idOf, keysOf, rename, timeOf, userOf } 
 
 const TOGETHER = 50
 
+/** The numbers below a length from both ends inwards, so that no record is created in the order of its id. */
+const fromBothEnds = (i: number, length: number): number => i % 2 === 0 ? i / 2 : length - (i + 1) / 2
+
 /** Calls with every number below n, some at a time. */
 async function forEach (n: number, call: (i: number) => Promise<unknown>): Promise<void> {
   for (let start = 0; start < n; start += TOGETHER) {
@@ -21,15 +24,16 @@ async function requirePages (
   for (const order of ['asc', 'desc'] as const) {
     const sorted = order === 'asc' ? ids : ids.toReversed()
     const at = (i: number) => sorted[i] ?? ''
+    const [middle, behind] = [Math.floor(ids.length / 2), Math.floor(ids.length * 0.6)]
     const pages: Array<[limit: number, from: PageRequest['from'], start: number]> = [
       [10_000, { offset: 0 }, 0],
       [1000, { offset: 0 }, 0],
-      [101, { offset: ids.length - 100 }, ids.length - 100],
+      [51, { offset: ids.length - 50 }, ids.length - 50],
       [3, { offset: ids.length - 1 }, ids.length - 1],
       [3, { offset: ids.length }, ids.length],
-      [20, { offset: 500 }, 500],
+      [20, { offset: middle }, middle],
       [1000, { after: at(0) }, 1],
-      [20, { after: at(600) }, 601],
+      [20, { after: at(behind) }, behind + 1],
       [20, { after: at(ids.length - 2) }, ids.length - 1]
     ]
     for (const [limit, from, start] of pages) {
@@ -65,7 +69,7 @@ export const largeListCases: Cases = {
     await storage.migrate({ filterable: ['plan'] })
     // Created in another order than that of their ids.
     await forEach(records, (i) => {
-      const n = (i * 7919) % records
+      const n = fromBothEnds(i, records)
       const user = userOf(n, { name: `Ann ${n}`, fields: { plan: n % 10 === 0 ? 'free' : 'pro' } })
       return storage.createUser(user, keysOf(user), null)
     })
@@ -109,7 +113,7 @@ export const largeListCases: Cases = {
   },
 
   'listApiKeys: lists with more keys than a page of the database are complete': async (storage, { records }) => {
-    await forEach(records, (i) => storage.createApiKey(apiKeyOf((i * 7919) % records), { onlyFirst: false }))
+    await forEach(records, (i) => storage.createApiKey(apiKeyOf(fromBothEnds(i, records)), { onlyFirst: false }))
     const all = Array.from({ length: records }, (_, n) => idOf('key', n))
     await requirePages((page) => storage.listApiKeys(page), all, 'keys')
     await storage.revokeApiKey(idOf('key', 5), timeOf(50), { keepOneWith: [] })

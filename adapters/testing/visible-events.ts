@@ -24,8 +24,8 @@ export const visibleEventCases: Cases = {
       }
     }
     const versionOf = async (n: number) => Number((await storage.findUser(idOf('usr', n)))?.version)
-    await whileWriting(async (n) => {
-      const id = idOf('usr', Math.floor(n / 1000))
+    await whileWriting(async (n, writer) => {
+      const id = idOf('usr', writer)
       await storage.updateUser(id, rename(`Name ${n}`), timeOf(900), anyVersion, eventOf(n, 'user.updated'))
     }, async () => {
       for (let round = 0; round < ROUNDS; round++) {

@@ -1,14 +1,16 @@
 import { awaitedLater } from './awaited-later.ts'
 
-/** Reads while three writers go on, each with numbers of its own from 1,000, 2,000 and 3,000 on. */
+const WRITERS = [1, 2, 3]
+
+/** Reads while three writers go on: 1, 2 and 3. Every write has a number of its own, from 1,000 on, however many. */
 export async function whileWriting (
-  write: (n: number) => Promise<void>,
+  write: (n: number, writer: number) => Promise<void>,
   read: () => Promise<void>
 ): Promise<void> {
   const reading = new AbortController()
-  const writers = awaitedLater(Promise.all([1000, 2000, 3000].map(async (from) => {
-    for (let n = from; !reading.signal.aborted; n++) {
-      await write(n)
+  const writers = awaitedLater(Promise.all(WRITERS.map(async (writer) => {
+    for (let n = 999 + writer; !reading.signal.aborted; n += WRITERS.length) {
+      await write(n, writer)
       // With a store that never waits, this loop would block the event loop.
       await new Promise((resolve) => setImmediate(resolve))
     }

@@ -15,7 +15,7 @@ export function registered (create: Create, options: Partial<TestStorageOptions>
   const tests: Array<{ name: string, run: () => Promise<void> }> = []
   const lines: string[] = []
   const test = (name: string, run: () => Promise<void>) => tests.push({ name, run })
-  testStorage({ seed: 1, ...options, test, create, report: (line) => lines.push(line) })
+  testStorage({ seed: 1, progress: () => {}, ...options, test, create, report: (line) => lines.push(line) })
   return { tests, lines }
 }
 
