@@ -219,7 +219,7 @@ test('many calls at the same time beside slow transactions leave no committed ev
   t.strictSame({ committed, unnumbered }, { committed: 340, unnumbered: 0 })
 })
 
-test('who may only read and write our tables can read the log', async (t) => {
+test('who may read and write our tables, and number events, can read the log', async (t) => {
   const { schema } = await openStore(t)
   const role = `${schema}_role`
   await sql(`CREATE ROLE "${role}" LOGIN PASSWORD 'password'`)
@@ -227,7 +227,8 @@ test('who may only read and write our tables can read the log', async (t) => {
   await sql(`GRANT USAGE ON SCHEMA "${schema}" TO "${role}"`)
   const tables = ['users', 'api_keys', 'idempotency_keys', 'migrations', 'events', 'counting_blocks', 'counting_groups',
     'counting_changes', 'counting_state'].map((name) => `"${schema}".fastify_users_${name}`)
-  await sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables.join(', ')} TO "${role}"`)
+  await sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables.join(', ')} TO "${role}";
+    GRANT EXECUTE ON FUNCTION "${schema}".fastify_users_number_events(integer) TO "${role}"`)
   const url = new URL(pgUrl())
   url.username = role
   url.password = 'password'

@@ -23,7 +23,8 @@ const NUMBER_EVENTS = 'number_events'
  * a smaller one than that call's transaction, which took its own afterwards (`settling_xid`). A greater one than ours
  * comes from the cluster that a dump was made of.
  *
- * It runs with the rights of its owner: who writes events need not have any on the sequence and on the state.
+ * It runs with the rights of its owner: who writes events need not have any on the sequence and on the state. Who calls
+ * it holds up all others until the end of the transaction, so that is a right of its own.
  */
 function numberEvents ({ quoted }: Names): string {
   const table = `@${quoted('events')}`
@@ -54,8 +55,9 @@ function numberEvents ({ quoted }: Names): string {
           RETURN;
         END IF;
         -- One call after the other, from before it looks at the sequence until its commit. A row lock alone would not
-        -- do: whoever waits for one may have its transaction's id long before it gets the row.
-        PERFORM pg_advisory_xact_lock(hashtextextended('fastify-users.events', tableoid::bigint)) FROM ${state};
+        -- do: whoever waits for one may have its transaction's id long before it gets the row. An advisory lock would
+        -- be anybody's to take.
+        LOCK TABLE ${state} IN SHARE UPDATE EXCLUSIVE MODE;
         SELECT last_value INTO place FROM @${quoted('event_sequence')};
         -- Takes the transaction's id.
         SELECT * INTO known FROM ${state} FOR UPDATE;
@@ -124,7 +126,10 @@ export const postgresEvents: EventSql = {
         settling_xid xid8 NOT NULL DEFAULT '0'
       )`,
       `INSERT INTO ${eventState} DEFAULT VALUES`,
-      ...withSchema(names, [numberEvents(names)])
+      ...withSchema(names, [
+        numberEvents(names),
+        `REVOKE ALL ON FUNCTION @${quoted(NUMBER_EVENTS)}(integer) FROM PUBLIC`
+      ])
     ]
   },
   drop: (names) => [
