@@ -24,9 +24,11 @@ const QUESTION_MARK = '\0'
 
 // Moments come in one form whatever the database, the role or the URL sets: an offset of that time zone may have
 // seconds, and a day may stand before its month. A database without an encoding (SQL_ASCII) would refuse all rows for
-// one that is not UTF-8: it sends bytes as they are. PgBouncer keeps these settings apart for each of its clients.
-const SESSION = `SET timezone = 'UTC'; SET datestyle = 'ISO';
-  SELECT set_config('client_encoding', 'SQL_ASCII', false) WHERE getdatabaseencoding() = 'SQL_ASCII'`
+// one that is not UTF-8: it sends bytes as they are. Numbers come with all their digits: that is PostgreSQL's default,
+// and PgBouncer keeps the other settings apart for each of its clients.
+const SESSION = `SET timezone = 'UTC'; SET datestyle = 'ISO'; SET extra_float_digits = 1;
+  SELECT pg_catalog.set_config('client_encoding', 'SQL_ASCII', false)
+    WHERE pg_catalog.getdatabaseencoding() = 'SQL_ASCII'`
 
 type Done = (error: unknown, connection: unknown) => void
 

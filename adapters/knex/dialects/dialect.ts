@@ -59,6 +59,16 @@ export interface TransactionSql {
   liftTimeouts: string | null
 }
 
+/** A setting with which a store can't work. */
+export interface UnfitSetting {
+  /** Its value, and whether that is so, as expressions in SQL. */
+  value: string
+  isUnfit: string
+  code: 'fault' | 'unavailable'
+  /** Says what is wrong, and what to do. */
+  message (value: string): string
+}
+
 /** The types of columns, and other parts of DDL. */
 export interface SchemaSql {
   /** Text that is compared and sorted byte by byte. */
@@ -88,8 +98,8 @@ export interface SchemaSql {
   create (names: Names): string[]
   /** Drops what `create` made and the tables did not take with them. */
   drop (names: Names): string[]
-  /** A statement that returns the `encoding` of a database that can't keep every text; null: each can. */
-  wrongEncoding: string | null
+  /** What the database or the connection may be set to that a store can't work with. */
+  unfit: readonly UnfitSetting[]
   /** A statement that returns a row if our table of migrations exists. */
   migrationsExist (names: Names): Statement
   /** A statement that returns the names of the indexes, constraints and triggers that are in force. */

@@ -11,13 +11,15 @@ export const PAGES_FUNCTION_TYPES = 'boolean[], bigint[], bigint[], text[]'
 
 /**
  * The function that returns pages of all users (`docs/exact-counting.md`), for `withSchema`. Each of the lists has a
- * value for each page: `sizes` users from the position in `starts` (from 0), or those after the id in `behinds`. For
- * each page, in the same order, it returns how many users are `counted` in blocks, how many are in the `tail`, how many
- * `changes` had to be read, and the users' columns as JSON.
+ * value for each page: `sizes` users from the position in `starts` (from 0), or, if that is -1, those after the id in
+ * `behinds`. No list has NULL, which is a text under `array_nulls = off`. For each page, in the same order, it returns
+ * how many users are `counted` in blocks, how many are in the `tail`, how many `changes` had to be read, and the users'
+ * columns as JSON.
  *
  * It is a function because PostgreSQL keeps the plans of its statements, and STABLE so that all of them see the
  * snapshot of the calling statement. Its settings are there because a generic plan can't know how short the tail is:
- * it would start workers, compile, or read and sort the table instead of taking a few steps along the index.
+ * it would start workers, compile, or read and sort the table instead of taking a few steps along the index. With its
+ * own search path it calls nobody else's functions or operators.
  */
 export function pagesFunction ({ quoted }: Names, columns: readonly Column[]): string {
   const table = (name: string) => `@${quoted(name)}`
@@ -30,8 +32,9 @@ export function pagesFunction ({ quoted }: Names, columns: readonly Column[]): s
     `(SELECT u.id FROM ${users} AS u WHERE ${which} ORDER BY ${order} LIMIT 1 OFFSET ${by})`
   return `CREATE FUNCTION @${quoted(PAGES_FUNCTION)} (descending boolean[], sizes bigint[], starts bigint[],
         behinds text[], OUT counted bigint, OUT tail bigint, OUT changes bigint, OUT items json)
-      RETURNS SETOF record LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan
-        SET max_parallel_workers_per_gather = 0 SET jit = off SET enable_seqscan = off SET enable_bitmapscan = off
+      RETURNS SETOF record LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+        SET plan_cache_mode = force_generic_plan SET max_parallel_workers_per_gather = 0 SET jit = off
+        SET enable_seqscan = off SET enable_bitmapscan = off
         AS $body$
       DECLARE
         boundary text COLLATE "C";
@@ -60,7 +63,7 @@ export function pagesFunction ({ quoted }: Names, columns: readonly Column[]): s
           size := sizes[i];
           start := starts[i];
           behind := behinds[i];
-          IF behind IS NOT NULL THEN
+          IF start < 0 THEN
             IF backwards THEN
               items := ${items('u.id < behind ORDER BY u.id DESC')};
             ELSE
@@ -116,14 +119,15 @@ export function pagesFunction ({ quoted }: Names, columns: readonly Column[]): s
 /** Makes the statement that reads pages of all users. */
 export function postgresCountedPages ({ schema, quoted }: Names): (pages: Several<PageRequest>) => Statement {
   const name = `${schema === null ? '' : `"${schema}".`}${quoted(PAGES_FUNCTION)}`
-  const sql = `SELECT counted, tail, changes, items FROM ${name}($1, $2, $3, $4)`
+  const sql = `SELECT counted, tail, changes, items FROM ${name}(` +
+    '$1::boolean[], $2::bigint[], $3::bigint[], $4::text[])'
   return (pages) => ({
     sql,
     params: [
       pages.map(({ order }) => String(order === 'desc')),
       pages.map(({ limit }) => String(limit)),
-      pages.map(({ from }) => String('after' in from ? 0 : from.offset)),
-      pages.map(({ from }) => 'after' in from ? from.after : null)
+      pages.map(({ from }) => String('after' in from ? -1 : from.offset)),
+      pages.map(({ from }) => 'after' in from ? from.after : '')
     ]
   })
 }

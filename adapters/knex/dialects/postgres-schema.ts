@@ -4,8 +4,12 @@ import type { SchemaSql } from './dialect.ts'
 import { PAGES_FUNCTION, PAGES_FUNCTION_TYPES, pagesFunction } from './postgres-counted-pages.ts'
 import { countingTriggers, TRIGGER_FUNCTIONS } from './postgres-counting-triggers.ts'
 import { dropFunction, withSchema } from './postgres-functions.ts'
+import { postgresUnfit } from './unfit-settings.ts'
 
 const KEY_CHANGES = 'api_keys_changed'
+
+/** The oid of a table, NULL if there is none. */
+const oidOf = (table: string): string => `pg_catalog.to_regclass('${table}')::oid`
 
 /** A trigger that notifies other processes of every change of an API key, whoever makes it, but not of its uses. */
 function keyChangesTrigger ({ apiKeys, quoted }: Names): string[] {
@@ -17,6 +21,7 @@ function keyChangesTrigger ({ apiKeys, quoted }: Names): string[] {
         RETURN NULL;
       END
       $body$`,
+    `REVOKE ALL ON FUNCTION @${name}() FROM PUBLIC`,
     `CREATE TRIGGER ${name}
       AFTER INSERT OR UPDATE OF id, start, digest, scopes, expires_at, revoked_at OR DELETE OR TRUNCATE
       ON ${apiKeys} FOR EACH STATEMENT EXECUTE FUNCTION @${name}()`
@@ -28,9 +33,9 @@ export const postgresSchema: SchemaSql = {
   // Not jsonb, which reorders members.
   json: 'json',
   moment: 'timestamptz(3)',
-  now: 'now()',
-  isJsonObject: (column) => `json_typeof(${column}) = 'object'`,
-  isText: (column, max) => max === null ? `${column} <> ''` : `char_length(${column}) BETWEEN 1 AND ${max}`,
+  now: 'pg_catalog.now()',
+  isJsonObject: (column) => `pg_catalog.json_typeof(${column}) = 'object'`,
+  isText: (column, max) => max === null ? `${column} <> ''` : `pg_catalog.char_length(${column}) BETWEEN 1 AND ${max}`,
   isVersion: (column) => `${column} >= 1`,
   // Not infinity, and the years of four digits: 0000 is 1 BC.
   isMoment: (column) => `${column} BETWEEN '0001-01-01 00:00:00+00 BC' AND '9999-12-31 23:59:59.999+00'`,
@@ -41,7 +46,7 @@ export const postgresSchema: SchemaSql = {
   // Bare IF NOT EXISTS requires the right to create schemas, even if there is nothing to create.
   createSchema: ({ schema }) => schema === null
     ? []
-    : [`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = '${schema}') THEN ` +
+    : [`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = '${schema}') THEN ` +
         `CREATE SCHEMA "${schema}"; END IF; END $$`],
   create (names) {
     const { changes, state, watermark, quoted } = names
@@ -63,21 +68,20 @@ export const postgresSchema: SchemaSql = {
     dropFunction(names, PAGES_FUNCTION, PAGES_FUNCTION_TYPES),
     `DROP SEQUENCE ${names.watermark}`
   ],
+  unfit: postgresUnfit,
   // Reading pg_class, which locks it, makes PostgreSQL see what others just committed: to_regclass alone uses a cache.
-  wrongEncoding: "SELECT current_setting('server_encoding') AS encoding " +
-    "WHERE current_setting('server_encoding') <> 'UTF8'",
   migrationsExist: ({ migrations }) => ({
-    sql: 'SELECT 1 AS found FROM pg_catalog.pg_class WHERE oid = to_regclass($1)',
+    sql: 'SELECT 1 AS found FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)::oid',
     params: [migrations]
   }),
   objectsInForce ({ users, state, apiKeys, events, eventState, webhooks, webhookDeliveries }) {
     const tables = [users, state, apiKeys, events, eventState, webhooks, webhookDeliveries]
-      .map((table) => `to_regclass('${table}')`).join(', ')
+      .map(oidOf).join(', ')
     return `SELECT c.relname AS name FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
         WHERE i.indisvalid
-          AND c.relnamespace = (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = to_regclass('${users}'))
+          AND c.relnamespace = (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = ${oidOf(users)})
         UNION ALL SELECT tgname FROM pg_catalog.pg_trigger WHERE tgrelid IN (${tables})
-          AND (tgenabled = 'A' OR tgenabled = 'O' AND tgrelid IS DISTINCT FROM to_regclass('${state}'))
+          AND (tgenabled = 'A' OR tgenabled = 'O' AND tgrelid IS DISTINCT FROM ${oidOf(state)})
         UNION ALL SELECT conname FROM pg_catalog.pg_constraint
           WHERE contype = 'c' AND convalidated AND conrelid IN (${tables})`
   },

@@ -1,5 +1,6 @@
 import type { Names } from '../tables/names.ts'
 import type { SchemaSql } from './dialect.ts'
+import { sqliteUnfit } from './unfit-settings.ts'
 import { USER_CONSTRAINTS } from './user-constraints.ts'
 
 const BASE32 = '[0-9a-hjkmnp-tv-z]'
@@ -75,7 +76,7 @@ export const sqliteSchema: SchemaSql = {
   },
   // The tables take their indexes and triggers with them.
   drop: () => [],
-  wrongEncoding: null,
+  unfit: sqliteUnfit,
   migrationsExist: ({ bareMigrations }) => ({
     sql: "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = ?1",
     params: [bareMigrations]

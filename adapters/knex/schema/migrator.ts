@@ -40,19 +40,16 @@ function schemaBehind (problem: string, call: string): StorageError {
 export function createMigrator (executor: Executor, names: Names, uniqueFields: Set<string>): Migrator {
   const { dialect, query: onPool, transaction } = executor
 
-  let isEncodingRight = dialect.schema.wrongEncoding === null
+  const { unfit } = dialect.schema
+  const unfitValues = unfit.map(({ value, isUnfit }, i) => `CASE WHEN ${isUnfit} THEN ${value} END AS setting${i}`)
 
-  /** Refuses a database that can't keep every name. Asked once: no database changes its encoding. */
-  async function requireEncoding (): Promise<void> {
-    if (isEncodingRight) return
-    const [wrong] = await onPool(String(dialect.schema.wrongEncoding))
-    if (wrong === undefined) {
-      isEncodingRight = true
-      return
+  /** Refuses a database, or a connection, whose settings the store can't work with. */
+  async function requireSettings (): Promise<void> {
+    const [row] = await onPool(`SELECT ${unfitValues.join(', ')}`)
+    for (const [i, { code, message }] of unfit.entries()) {
+      const value = row?.[`setting${i}`] ?? null
+      if (value !== null) throw new StorageError(code, message(String(value)))
     }
-    const message = `the database has the encoding ${String(wrong['encoding'])}, which can not keep every name: use ` +
-      "one with UTF8, as CREATE DATABASE users ENCODING 'UTF8' TEMPLATE template0 makes it"
-    throw new StorageError('fault', message)
   }
 
   async function exists (query: Query): Promise<boolean> {
@@ -112,7 +109,7 @@ export function createMigrator (executor: Executor, names: Names, uniqueFields: 
 
     async check (requirements = {}) {
       remember(requirements)
-      await requireEncoding()
+      await requireSettings()
       const { version, compatibleFrom } = await recorded(onPool)
       if (compatibleFrom > LATEST) throw schemaNewer(version)
       if (version < LATEST) {
@@ -131,7 +128,7 @@ export function createMigrator (executor: Executor, names: Names, uniqueFields: 
 
     async migrate (requirements = {}) {
       remember(requirements)
-      await requireEncoding()
+      await requireSettings()
       // On a current schema nothing is asked for that needs the right to change one.
       if ((await recorded(onPool)).version === LATEST && (await missing(onPool, requirements)).length === 0) return
       const before = await transaction(async (query) => {

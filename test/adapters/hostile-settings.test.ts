@@ -1,0 +1,151 @@
+// Settings that a role, a database or a connection may have change nothing of what a store answers, or check() says
+// that it can't work with them.
+import type pg from 'pg'
+import { test, type Test } from 'tap'
+import { knexStorage } from '../../adapters/knex/index.ts'
+import { postgres } from '../../adapters/postgres.ts'
+import type { Subject } from '../../adapters/testing/index.ts'
+import { runEachKind, TABLES } from '../helpers/each-kind.ts'
+import { transactionsOf } from '../helpers/kit.ts'
+import { migrated } from '../helpers/migrated.ts'
+import { connectPg, pgHost, pgUrlWith } from '../helpers/postgres.ts'
+import { sqliteHost } from '../helpers/sqlite.ts'
+import { pgUrl, temporarySchema } from '../helpers/stores.ts'
+
+const off = (name: string): [name: string, value: string] => [`enable_${name}`, 'off']
+
+/** Settings of PostgreSQL, each with a value that a statement may not expect. */
+const settings: ReadonlyArray<readonly [name: string, value: string]> = [
+  // What a text means.
+  ['array_nulls', 'off'], ['transform_null_equals', 'on'], ['standard_conforming_strings', 'off'],
+  ['backslash_quote', 'off'], ['quote_all_identifiers', 'on'], ['extra_float_digits', '-15'],
+  ['DateStyle', 'German'], ['DateStyle', 'SQL, DMY'], ['DateStyle', 'Postgres, MDY'],
+  ['IntervalStyle', 'sql_standard'], ['bytea_output', 'escape'], ['xmlbinary', 'hex'],
+  ['default_text_search_config', 'pg_catalog.russian'],
+  ['TimeZone', 'Asia/Kathmandu'], ['TimeZone', 'Africa/Monrovia'], ['TimeZone', 'America/St_Johns'],
+  // As POSIX reads it: a zone that is called UTC, five hours behind it.
+  ['TimeZone', 'UTC+5'], ['TimeZone', '<GMT>-3'], ['timezone_abbreviations', 'Australia'],
+  // Where names are looked up, and how functions are compiled.
+  ['search_path', ''], ['search_path', 'pg_temp'], ['search_path', 'nowhere'], ['row_security', 'off'],
+  ['plpgsql.variable_conflict', 'use_column'], ['plpgsql.variable_conflict', 'use_variable'],
+  ['plpgsql.extra_errors', 'all'], ['check_function_bodies', 'off'],
+  ['restrict_nonsystem_relation_kind', 'view, foreign-table'],
+  // How transactions begin, and how long they may take.
+  ['default_transaction_isolation', 'serializable'], ['default_transaction_isolation', 'repeatable read'],
+  ['default_transaction_deferrable', 'on'], ['synchronous_commit', 'off'], ['statement_timeout', '20s'],
+  ['lock_timeout', '10s'], ['idle_in_transaction_session_timeout', '10s'],
+  // Plans.
+  ['plan_cache_mode', 'force_generic_plan'], ['plan_cache_mode', 'force_custom_plan'],
+  ...['seqscan', 'indexscan', 'indexonlyscan', 'bitmapscan', 'sort', 'incremental_sort', 'nestloop', 'hashjoin',
+    'mergejoin', 'hashagg', 'material'].map(off),
+  ['from_collapse_limit', '1'], ['join_collapse_limit', '1'], ['geqo_threshold', '2'], ['jit_above_cost', '0'],
+  ['debug_parallel_query', 'regress'], ['work_mem', '64kB'], ['random_page_cost', '0'], ['cursor_tuple_fraction', '0'],
+  // What is said beside the answers.
+  ['client_min_messages', 'debug5'], ['stats_fetch_consistency', 'snapshot']
+]
+
+/** The option of a connection that sets a setting. */
+const optionOf = (name: string, value: string): string => `-c ${name}=${value.replaceAll(/[\\ ]/g, '\\$&')}`
+
+/** Runs the duties on one schema, in turn on a pool of our own and on a host's instance. */
+async function runOnPostgres (t: Test, options: string, first: number): Promise<void> {
+  const schema = temporarySchema(t)
+  const admin = await connectPg(t)
+  const host = pgHost(t, { connection: { connectionString: pgUrl(), options } })
+  const own = postgres({ connection: pgUrlWith({ options }), schema, pool: { max: 4 }, listen: false })
+  t.teardown(() => own.close())
+  await own.migrate()
+  const subjectFor = (turn: number, duty: string): Subject =>
+    (turn + first) % 2 === 0 || duty.startsWith('joinTransaction')
+      ? { storage: knexStorage(host, { schema }), begin: transactionsOf(host) }
+      : { storage: { ...own, close: async () => {} } }
+  const empty = TABLES.map((table) => `DELETE FROM "${schema}".fastify_users_${table}`).join('; ')
+  await runEachKind(t, subjectFor, () => admin.query(empty))
+}
+
+test('PostgreSQL: a store answers the same under any setting', { jobs: 4 }, async (t) => {
+  for (const [i, [name, value]] of settings.entries()) {
+    t.test(`${name} = ${value}`, { buffered: true }, (t) => runOnPostgres(t, optionOf(name, value), i))
+  }
+})
+
+/** Settings of PostgreSQL with which a store can't work, and what migrate() and check() say. */
+const unfit: ReadonlyArray<readonly [name: string, value: string, refusal: { code: string, message: string }]> = [
+  ['default_transaction_read_only', 'on', {
+    code: 'unavailable',
+    message: 'the database accepts no writes: default_transaction_read_only is on for it, the role or the connection'
+  }],
+  ['client_encoding', 'LATIN1', {
+    code: 'fault',
+    message: 'client_encoding is LATIN1 on the connection, so names would be stored as other ones: leave it at UTF8'
+  }],
+  ['search_path', 'public, pg_catalog', {
+    code: 'fault',
+    message: 'the search path is public, pg_catalog, so operators of other schemas come before those of PostgreSQL: ' +
+      'take pg_catalog out of it, or name it first'
+  }],
+  ['TimeZone', '<z>5', {
+    code: 'fault',
+    message: 'the time zone of the connection is <Z>5, which gives Z another meaning than UTC: set another one'
+  }],
+  ['session_replication_role', 'replica', {
+    code: 'fault',
+    message: 'session_replication_role is replica on the connection, so the triggers that count users do not run: ' +
+      'leave it at origin'
+  }],
+  ['exit_on_error', 'on', {
+    code: 'fault',
+    message: 'exit_on_error is on for the connection, so a write that is refused would end it: set it off'
+  }]
+]
+
+for (const [name, value, refusal] of unfit) {
+  test(`PostgreSQL: refuses ${name} = ${value}, and says what to do`, async (t) => {
+    const schema = temporarySchema(t)
+    await migrated(t, postgres({ connection: pgUrl(), schema, pool: { max: 1 }, listen: false }))
+    // The driver sets its encoding with the connection.
+    const afterCreate = (client: pg.Client, done: (error: Error | null) => void) =>
+      client.query(`SET ${name} = ${name === 'search_path' ? value : `'${value}'`}`, done)
+    const storage = knexStorage(pgHost(t, { pool: { min: 0, max: 1, afterCreate } }), { schema })
+    await t.rejects(storage.check(), refusal)
+    await t.rejects(storage.migrate(), refusal)
+  })
+}
+
+// Beside those that only change when something is written to the disk.
+const pragmas = [
+  'case_sensitive_like = ON', 'reverse_unordered_selects = ON', 'foreign_keys = ON', 'foreign_keys = OFF',
+  'recursive_triggers = ON', 'defer_foreign_keys = ON', 'ignore_check_constraints = ON', 'legacy_alter_table = ON',
+  'read_uncommitted = ON', 'writable_schema = ON', 'trusted_schema = OFF', 'short_column_names = OFF',
+  'count_changes = ON', 'empty_result_callbacks = ON', 'automatic_index = OFF',
+  'temp_store = FILE', 'cell_size_check = ON', 'threads = 4', 'cache_size = 1'
+]
+
+for (const pragma of pragmas) {
+  test(`SQLite: a store on an instance of the host answers the same under ${pragma}`, async (t) => {
+    const host = sqliteHost(':memory:')
+    t.teardown(() => host.destroy())
+    await host.raw(`PRAGMA ${pragma}`)
+    const empty = async () => {
+      for (const table of TABLES) await host.raw(`DELETE FROM fastify_users_${table}`)
+    }
+    await runEachKind(t, () => ({ storage: knexStorage(host), begin: transactionsOf(host) }), empty)
+  })
+}
+
+for (const [pragma, message] of [
+  ['encoding = "UTF-16le"', 'the database file has the encoding UTF-16le, in which texts have another order: make ' +
+    'it with UTF-8, the default'],
+  ['full_column_names = ON', 'PRAGMA full_column_names is on for the connection, so columns have other names: ' +
+    'leave it off'],
+  ['query_only = ON', 'the connection accepts no writes: PRAGMA query_only is on']
+] as const) {
+  test(`SQLite: refuses ${pragma}, and says what to do`, async (t) => {
+    const host = sqliteHost(':memory:')
+    t.teardown(() => host.destroy())
+    await host.raw(`PRAGMA ${pragma}`)
+    const storage = knexStorage(host)
+    await t.rejects(storage.migrate(), { code: 'fault', message })
+    await t.rejects(storage.check(), { code: 'fault', message })
+  })
+}
