@@ -95,7 +95,8 @@ async function columnTypes (knex: Knex, options: SourceTable): Promise<Map<strin
   const { table, mapping } = options
   const columns = mapping.filter(({ name }) => MOMENTS.includes(name)).map(({ from }) => from)
   if (columns.length === 0) return new Map()
-  const typeOf = (column: string): Knex.Raw => knex.raw('pg_typeof((SELECT ?? FROM ?? LIMIT 1))::text', [column, table])
+  const typeOf = (column: string): Knex.Raw =>
+    knex.raw('pg_catalog.pg_typeof((SELECT ?? FROM ?? LIMIT 1))::text', [column, table])
   const [types] = await knex.select(Object.fromEntries(columns.map((column, i) => [`t${i}`, typeOf(column)])))
     .catch((error) => { throw explained(error, options) })
   return new Map(columns.map((column, i) => [column, String(Object(types)[`t${i}`])]))
@@ -140,10 +141,12 @@ export async function readTable (source: SourceDatabase, options: SourceTable): 
   // A misspelt column is told before anything is done.
   await chosen().select(columns).limit(1).catch((error) => { throw explained(error, options) })
   const first = after === undefined ? undefined : await keyGiven(after)
-  const [counted] = await from(first).count({ all: '*', keys: key })
+  // A function of the search path may fit the key's type better.
+  const keys = knex.raw(kind === 'postgres' ? 'pg_catalog.count(??)' : 'count(??)', [key])
+  const [counted] = await from(first).select({ all: knex.raw('count(*)'), keys })
     .catch((error) => { throw explained(error, options) })
-  const { all, keys } = Object(counted)
-  if (Number(all) !== Number(keys)) throw new Refusal('the column of --key is NULL in some rows')
+  const { all, keys: given } = Object(counted)
+  if (Number(all) !== Number(given)) throw new Refusal('the column of --key is NULL in some rows')
   const [twice] = await chosen().select(knex.raw('1')).groupBy(key).havingRaw('count(*) > 1').limit(1)
     .catch((error) => { throw explained(error, options) })
   if (twice !== undefined) throw new Refusal('the column of --key has a value twice: name one that tells rows apart')

@@ -14,8 +14,8 @@ export function mayBeAltered (value: unknown): boolean {
 }
 
 // Any other encoding has no such bytes.
-const POSTGRES_BYTES = `convert_to(??::text,
-  CASE getdatabaseencoding() WHEN 'SQL_ASCII' THEN 'SQL_ASCII' ELSE 'UTF8' END)`
+const POSTGRES_BYTES = `pg_catalog.convert_to(??::text,
+  CASE pg_catalog.getdatabaseencoding() WHEN 'SQL_ASCII' THEN 'SQL_ASCII' ELSE 'UTF8' END)`
 const SQLITE_BYTES = "CASE (SELECT encoding FROM pragma_encoding) WHEN 'UTF-8' THEN CAST(?? AS BLOB) END"
 
 /** Which of these columns of the one row of a query have bytes that are no UTF-8. undefined: there is no such row. */

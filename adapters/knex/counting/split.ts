@@ -16,7 +16,7 @@ export function splitUsers ({ users, blocks }: Names, from: string, to: string):
 export function splitBlocks ({ blocks, groups, state }: Names): string[] {
   const summed = 'SELECT first_id, sum(users) OVER (ORDER BY first_id) - users AS users_before, ' +
     `row_number() OVER (ORDER BY first_id) - 1 AS n FROM ${blocks}`
-  const all = `SELECT first_id, users_before FROM (${summed}) AS r WHERE n % ${BLOCKS_PER_GROUP} = 0`
+  const all = `SELECT first_id, users_before FROM (${summed}) AS r WHERE n % CAST(${BLOCKS_PER_GROUP} AS bigint) = 0`
   return [
     `DELETE FROM ${groups} WHERE first_id NOT IN (SELECT first_id FROM (${all}) AS g)`,
     `INSERT INTO ${groups} (first_id, users_before) ${all} ON CONFLICT (first_id) DO UPDATE ` +

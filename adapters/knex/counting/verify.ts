@@ -25,11 +25,12 @@ export function countsVerifier ({ dialect, snapshot }: PoolExecutor, names: Name
   const sql = `WITH s AS (SELECT boundary, total FROM ${state}),
     c AS (SELECT first_id, sum(change) AS change FROM (${blockOfChange}) AS r GROUP BY first_id),
     b AS (SELECT first_id, users, sum(users) OVER (ORDER BY first_id) - users AS users_before,
-        coalesce(lead(first_id) OVER (ORDER BY first_id), (SELECT boundary FROM s)) AS next FROM ${blocks}),
+        coalesce(min(first_id) OVER (ORDER BY first_id ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING),
+          (SELECT boundary FROM s)) AS next FROM ${blocks}),
     k AS (SELECT b.first_id, b.users + coalesce(c.change, 0) AS counted, (${usersIn}) AS found
         FROM b LEFT JOIN c ON c.first_id = b.first_id)
     SELECT (SELECT count(*) FROM ${users}) AS users,
-      (SELECT total FROM s) + coalesce((SELECT sum(change) FROM c), 0) +
+      (SELECT total FROM s) + CAST(coalesce((SELECT sum(change) FROM c), 0) AS bigint) +
         (SELECT count(*) FROM ${users} WHERE id >= (SELECT boundary FROM s)) AS counted,
       (SELECT count(*) FROM k WHERE counted <> found) +
         (SELECT count(*) FROM ${groups} AS g LEFT JOIN b ON b.first_id = g.first_id

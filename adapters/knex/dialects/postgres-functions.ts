@@ -7,7 +7,8 @@ import type { Names } from '../tables/names.ts'
 export function withSchema ({ schema }: Names, statements: readonly string[]): string[] {
   if (schema !== null) return statements.map((statement) => statement.replaceAll('@', `"${schema}".`))
   return statements.map((statement) =>
-    `DO $do$ BEGIN EXECUTE replace($text$${statement}$text$, '@', quote_ident(current_schema()) || '.'); END $do$`)
+    `DO $do$ BEGIN EXECUTE pg_catalog.replace($text$${statement}$text$, '@', ` +
+    "pg_catalog.quote_ident(pg_catalog.current_schema()) || '.'); END $do$")
 }
 
 /** Drops a function of ours. `types`: those of its arguments. */

@@ -12,17 +12,20 @@ const LOCK_TIMEOUT_MS = 2000
 /**
  * The name by which processes on the same tables exclude each other, whether options or search paths say where these
  * are: the schema that they are in, or will be in, and the prefix. Every version of the package needs the same name.
+ * Under `quote_all_identifiers` the schema is quoted.
  */
 function installation ({ schema, migrations, bare }: Names): string {
+  if (schema !== null) return `'fastify-users.${schema}.${bare('')}'::text`
   // Not by a query of pg_class: that would be locked until the end, and a lock that is held already does not make
   // PostgreSQL see what others have committed meanwhile.
-  const found = `(pg_identify_object('pg_catalog.pg_class'::regclass, to_regclass('${migrations}'), 0)).schema`
-  const where = schema === null ? `coalesce(${found}, quote_ident(current_schema()), '')` : `quote_ident('${schema}')`
-  return `'fastify-users.' || ${where} || '.${bare('')}'`
+  const identity = "pg_catalog.pg_identify_object('pg_catalog.pg_class'::pg_catalog.regclass, " +
+    `pg_catalog.to_regclass('${migrations}'), 0)`
+  const found = `(pg_catalog.parse_ident((${identity}).schema))[1]`
+  return `'fastify-users.' || coalesce(${found}, pg_catalog.current_schema()::text, '') || '.${bare('')}'`
 }
 
 /** Locks a name until the end of the transaction. */
-const lockBy = (name: string): string => `pg_advisory_xact_lock(hashtextextended(${name}, 0))`
+const lockBy = (name: string): string => `pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended(${name}, 0))`
 
 export const postgresDialect: Dialect = {
   ...pgDriver,
@@ -34,24 +37,24 @@ export const postgresDialect: Dialect = {
   triesBoundedSearch: true,
   p: (n) => `$${n}`,
   limit: (n) => `$${n}`,
-  member: (column, name) => `(${column} -> '${name}')::text`,
+  member: (column, name) => `(${column} -> '${name}'::text)::text`,
   isIn: (column, n, type) => `${column} = ANY($${n}::${type}[])`,
   usersBy: (_column, { users }) => users,
   least: (a, b) => `least(${a}, ${b})`,
-  contains: (text, part) => `strpos(${text}, ${part}) > 0`,
-  weakSettings: 'SELECT name, setting AS value FROM pg_settings ' +
+  contains: (text, part) => `pg_catalog.strpos(${text}, ${part}) > 0`,
+  weakSettings: 'SELECT name, setting AS value FROM pg_catalog.pg_settings ' +
     "WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off' ORDER BY name",
 
   batch: {
     rows (columns) {
-      const lists = columns.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ')
-      return `unnest(${lists}) AS q (${columns.map(([name]) => `q_${name}`).join(', ')})`
+      const lists = columns.map(([, type], i) => `pg_catalog.unnest($${i + 1}::${type}[])`).join(', ')
+      return `ROWS FROM (${lists}) AS q (${columns.map(([name]) => `q_${name}`).join(', ')})`
     },
     values: (rows) => rows.slice(0, 1).flatMap((first) => first.map((_, i) => rows.map((row) => String(row[i])))),
     idCondition: '',
     keepsPlan: false,
     // For this statement alone, which is a transaction. PostgreSQL always calls a volatile function.
-    lockTimeout: `(SELECT set_config('lock_timeout', '${LOCK_WAIT_MS}', true)) AS lock_timeout, `,
+    lockTimeout: `(SELECT pg_catalog.set_config('lock_timeout', '${LOCK_WAIT_MS}', true)) AS lock_timeout, `,
     order: (column) => ` ORDER BY ${column}`
   },
 
@@ -64,11 +67,12 @@ export const postgresDialect: Dialect = {
     beginSnapshotWrite: 'BEGIN ISOLATION LEVEL REPEATABLE READ',
     shareTable: (table) => [`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`, `LOCK TABLE ${table} IN ACCESS SHARE MODE`],
     // transaction_timeout came with PostgreSQL 17, and a setting that does not exist can't be set.
-    readForLong: "SELECT set_config(name, '0', true) FROM pg_settings WHERE name IN " +
+    readForLong: "SELECT pg_catalog.set_config(name, '0', true) FROM pg_catalog.pg_settings WHERE name IN " +
       "('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')",
     readsApart: null,
     exclusiveLock: (names) => `SELECT ${lockBy(installation(names))}`,
-    lockNames: (names) => `SELECT ${lockBy(`${installation(names)} || ' ' || name`)} FROM unnest($1::text[]) AS name`,
+    lockNames: (names) => `SELECT ${lockBy(`${installation(names)} || ' ' || name`)} ` +
+      'FROM pg_catalog.unnest($1::text[]) AS name',
     statementTimeout: (ms) => `SET LOCAL statement_timeout = ${ms}`,
     // Not by set_config: the first SELECT of a transaction takes its snapshot, and that must be taken behind its locks.
     liftTimeouts: 'SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0'
@@ -79,9 +83,10 @@ export const postgresDialect: Dialect = {
   counting: {
     pages: postgresCountedPages,
     pagesTogether: 8,
-    openWriters: 'SELECT virtualtransaction AS writer FROM pg_locks ' +
-      "WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted AND relation = to_regclass($1) " +
-      'AND database = (SELECT oid FROM pg_database WHERE datname = current_database())',
+    openWriters: 'SELECT virtualtransaction AS writer FROM pg_catalog.pg_locks ' +
+      "WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted AND relation = " +
+      'pg_catalog.to_regclass($1)::oid AND database = ' +
+      '(SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())',
     // A role that does not own the tables gets a notice, and nothing happens.
     vacuum: (tables) => `VACUUM ${tables.join(', ')}`
   },

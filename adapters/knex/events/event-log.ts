@@ -33,8 +33,9 @@ function eventLogSql ({ dialect }: Executor, { events }: Names) {
   const history = `SELECT * FROM ${events} WHERE subject = ${p(1)} ORDER BY ${writtenOrder} DESC ` +
     `LIMIT ${limit(2)} OFFSET ${limit(3)}`
   const oldest = `SELECT position, happened_at FROM ${events} WHERE position > 0 ORDER BY position LIMIT ${limit(1)}`
-  const withNext = 'SELECT position, lead(position) OVER (ORDER BY position) AS next, max(happened_at) OVER ' +
-    `(ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING) AS latest FROM (${oldest}) AS oldest`
+  const next = 'min(position) OVER (ORDER BY position ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING)'
+  const latest = 'max(happened_at) OVER (ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING)'
+  const withNext = `SELECT position, ${next} AS next, ${latest} AS latest FROM (${oldest}) AS oldest`
   return {
     read,
     history: `SELECT (SELECT count(*) FROM ${events} WHERE subject = ${p(1)}) AS total, ` +
