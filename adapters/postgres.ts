@@ -58,9 +58,12 @@ const optionTable = {
   ...namingTable
 }
 
-/** The server's limits in a session. Whoever holds a lock for long must not hold up as long those who wait for it. */
-function limitsOf (statementTimeout: number) {
-  return { statement_timeout: statementTimeout, lock_timeout: Math.ceil(LOCK_SHARE * statementTimeout) }
+/**
+ * The server's limits in a session. Whoever holds a lock for long must not hold up as long those who wait for it. As
+ * text, which pg takes too, because it leaves out the number 0, and the role may have a limit.
+ */
+function limitsOf (statementTimeout: number): object {
+  return { statement_timeout: `${statementTimeout}`, lock_timeout: `${Math.ceil(LOCK_SHARE * statementTimeout)}` }
 }
 
 export interface PostgresOptions extends OptionsOf<typeof optionTable> {}
@@ -81,7 +84,7 @@ export function postgres (given: PostgresOptions): KnexStorage {
   const settingsOfConnections = {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
-    ...(statementTimeout > 0 && !pooler && limitsOf(statementTimeout)),
+    ...(!pooler && limitsOf(statementTimeout)),
     ...target,
     pipeline: pipelined
   }

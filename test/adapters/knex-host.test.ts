@@ -73,6 +73,12 @@ test('a schema that is dropped while it is checked is behind, and any other erro
   await t.rejects(late.check(), { code: 'schema_behind', message: /at version 0/ })
 })
 
+test('with statementTimeout 0 the limit of the role counts no more', async (t) => {
+  const connection = pgUrlWith({ options: '-c statement_timeout=1 -c lock_timeout=1' })
+  const storage = await migrated(t, postgres({ connection, schema: temporarySchema(t), statementTimeout: 0 }))
+  for (let i = 0; i < 30; i++) await t.resolves(storage.inspect())
+})
+
 test('postgres() takes options of pg, and closes all of its connections', async (t) => {
   const schema = temporarySchema(t)
   const { hostname: host, port, username: user, password, pathname } = new URL(pgUrl())
