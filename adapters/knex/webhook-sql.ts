@@ -14,7 +14,7 @@ export const DELIVERY_COLUMNS: readonly Column[] = [
 
 /** What is written of a delivery. An empty `due_at` stands for none. */
 const DELIVERY_VALUES: readonly TypedColumn[] = [
-  ['id', 'text'], ['webhook_id', 'text'], ['created_at', 'timestamptz'], ['due_at', 'text'],
+  ['id', 'text'], ['webhook_id', 'text'], ['event_id', 'text'], ['created_at', 'timestamptz'], ['due_at', 'text'],
   ['claims', 'integer'], ['record', 'json']
 ]
 
@@ -25,6 +25,9 @@ export function webhookSql (dialect: Dialect, { webhooks, webhookDeliveries: del
   const dueAt = `CAST(nullif(q_due_at, '') AS ${schema.moment})`
   const values = DELIVERY_VALUES.map(([name]) => name === 'due_at' ? dueAt : `q_${name}`).join(', ')
   const written = ['due_at', 'claims', 'record'].map((name) => `${name} = excluded.${name}`).join(', ')
+  const known = `SELECT 1 FROM ${deliveries} WHERE id = q_id`
+  const pending = `SELECT 1 FROM ${deliveries} WHERE webhook_id = q_webhook_id AND event_id = q_event_id ` +
+    'AND due_at IS NOT NULL'
   const ofWebhook = `SELECT * FROM ${deliveries} WHERE webhook_id = ${p(1)} ORDER BY id DESC ` +
     `LIMIT ${limit(2)} OFFSET ${limit(3)}`
   return {
@@ -37,9 +40,9 @@ export function webhookSql (dialect: Dialect, { webhooks, webhookDeliveries: del
     findDelivery: `SELECT ${columns} FROM ${deliveries} WHERE id = ${p(1)}`,
     /** 1: id of the delivery, 2: that of its endpoint. */
     lockDelivery: `SELECT ${columns} FROM ${deliveries} WHERE id = ${p(1)} AND webhook_id = ${p(2)}${forUpdate}`,
-    // SQLite takes ON CONFLICT after a selection without WHERE for a part of a join.
     writeDeliveries: `INSERT INTO ${deliveries} (${DELIVERY_VALUES.map(([name]) => name).join(', ')}) ` +
-      `SELECT ${values} FROM ${batch.rows(DELIVERY_VALUES)} WHERE true ON CONFLICT (id) DO UPDATE SET ${written}`,
+      `SELECT ${values} FROM ${batch.rows(DELIVERY_VALUES)} ` +
+      `WHERE EXISTS (${known}) OR NOT EXISTS (${pending}) ON CONFLICT (id) DO UPDATE SET ${written}`,
     /** 1: endpoint, 2: limit, 3: offset. */
     listDeliveries: `SELECT (SELECT count(*) FROM ${deliveries} WHERE webhook_id = ${p(1)}) AS total, ` +
       `${packed(DELIVERY_COLUMNS, ofWebhook)} AS items`,

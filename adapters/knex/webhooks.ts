@@ -17,7 +17,7 @@ function toDelivery ({ record, dueAt, claims }: Row): DeliveryRecord {
 }
 
 function deliveryValues ({ dueAt, claims, ...record }: DeliveryRecord): Param[] {
-  return [record.id, record.webhook, record.createdAt, dueAt ?? '', claims, JSON.stringify(record)]
+  return [record.id, record.webhook, record.event, record.createdAt, dueAt ?? '', claims, JSON.stringify(record)]
 }
 
 /** Endpoints and deliveries of webhooks in SQL. */

@@ -29,6 +29,13 @@ export function memoryWebhooks (events: MemoryEvents): WebhookStore {
     else ofWebhook.set(id, delivery)
   }
 
+  /** Those that are known, or whose event has no pending delivery to the endpoint. */
+  function writable (webhook: string, given: readonly DeliveryRecord[]): readonly DeliveryRecord[] {
+    if (given.every(({ id }) => deliveries.has(id))) return given
+    const events = new Set([...pending.get(webhook)?.values() ?? []].map(({ event }) => event))
+    return given.filter(({ id, event }) => deliveries.has(id) || !events.has(event))
+  }
+
   function dueOf (webhook: string, now: string): DeliveryRecord[] {
     return [...pending.get(webhook)?.values() ?? []].filter((each) => isDue(each, now))
   }
@@ -56,7 +63,7 @@ export function memoryWebhooks (events: MemoryEvents): WebhookStore {
       if (webhook === undefined || delivery === undefined) return null
       if (delivery !== null && delivery.webhook !== id) return null
       const change = structuredClone(decide(structuredClone(webhook), structuredClone(delivery)))
-      for (const each of change?.deliveries ?? []) keepDelivery(each)
+      for (const each of writable(id, change?.deliveries ?? [])) keepDelivery(each)
       if (change?.webhook !== undefined) keep(change.webhook)
       if (change?.event !== undefined) events.add(change.event)
       return structuredClone(change?.webhook ?? webhook)

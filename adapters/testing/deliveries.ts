@@ -3,7 +3,7 @@ import type { Cases } from './cases.ts'
 import { FIELDS, LOOKALIKES, MOMENTS, NUMBERS } from './hostile-values.ts'
 import { upTo } from './list-values.ts'
 import { idOf, timeOf } from './values.ts'
-import { addDeliveries, addWebhooks, deliveriesOf, deliveryOf, SUCCEEDED } from './webhook-values.ts'
+import { addDeliveries, addWebhooks, deliveriesOf, deliveryOf, SUCCEEDED, webhookOf } from './webhook-values.ts'
 
 const FIRST = idOf('whk', 1)
 
@@ -63,10 +63,12 @@ export const deliveryCases: Cases = {
   ) => {
     const store = await addWebhooks(storage, 1, 2)
     const replay = deliveryOf(4, { event: idOf('evt', 1) })
-    await addDeliveries(store, [deliveryOf(1), deliveryOf(2), deliveryOf(3), replay])
+    await addDeliveries(store, [failed(1), deliveryOf(2), deliveryOf(3)])
+    await addDeliveries(store, [replay])
     await addDeliveries(store, [deliveryOf(5, { webhook: idOf('whk', 2), event: idOf('evt', 1) })], 2)
     const again = deliveryOf(3, { claims: 4, failures: 0, dueAt: timeOf(70) })
-    await addDeliveries(store, [failed(1), again])
+    await addDeliveries(store, [deliveryOf(1, { claims: 1 }), again])
+    await addDeliveries(store, [failed(1)])
     assert.deepEqual(await deliveriesOf(store), [failed(1), deliveryOf(2), again, replay])
     assert.deepEqual(await store.findDelivery(idOf('dlv', 1)), failed(1))
     // What had failed is tried again, in one change with a new one.
@@ -74,6 +76,19 @@ export const deliveryCases: Cases = {
     const now = [deliveryOf(1, { claims: 1 }), deliveryOf(2), again, replay, deliveryOf(6)]
     assert.deepEqual(await deliveriesOf(store), now)
     assert.equal((await deliveriesOf(store, 2)).length, 1)
+  },
+
+  'webhooks.change: an event that has a pending delivery to the endpoint gets no other one': async (storage) => {
+    const store = await addWebhooks(storage, 1, 2)
+    const [first, second] = [idOf('evt', 1), idOf('evt', 2)]
+    await addDeliveries(store, [deliveryOf(1, { dueAt: timeOf(90) }), deliveryOf(2)])
+    await store.claim(FIRST, { now: timeOf(50), until: timeOf(80), limit: 9 })
+    await addDeliveries(store, [3, 4, 5].map((n) => deliveryOf(n, { event: n === 5 ? idOf('evt', 5) : first })))
+    const change = { webhook: webhookOf(1, { after: second }), deliveries: [deliveryOf(6, { event: second })] }
+    assert.deepEqual(await store.change(FIRST, null, () => change), change.webhook, 'the rest of a change is written')
+    assert.deepEqual((await deliveriesOf(store)).map(({ id }) => id), [1, 2, 5].map((n) => idOf('dlv', n)))
+    await addDeliveries(store, [deliveryOf(7, { webhook: idOf('whk', 2), event: first })], 2)
+    assert.equal((await deliveriesOf(store, 2)).length, 1, 'another endpoint has deliveries of its own')
   },
 
   'webhooks.change: a delivery that a decision depends on is given with it, and must be of the endpoint': async (

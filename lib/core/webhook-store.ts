@@ -46,7 +46,7 @@ export interface DeliveryRecord {
   /** `dlv_…`, made by the caller, sortable by creation. */
   id: string
   webhook: string
-  /** The id of the event. A replay makes another delivery of it. */
+  /** The id of the event. A replay makes another delivery of it, unless one is pending. */
   event: string
   type: string
   status: 'pending' | 'succeeded' | 'failed'
@@ -66,7 +66,7 @@ export interface DeliveryRecord {
 /** What one step writes. Absent: it stays as it is. */
 export interface WebhookChange {
   webhook?: WebhookRecord
-  /** Added, or written over the one with the same id. */
+  /** Written over the one with the same id; else added, unless a pending one of the endpoint has the same event. */
   deliveries?: readonly DeliveryRecord[]
   /** Recorded in the event log in the same step. */
   event?: EventRecord

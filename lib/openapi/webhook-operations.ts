@@ -91,7 +91,8 @@ export function webhookOperations (pageSize: PageSize): Record<Name, Operation> 
       ...one,
       operationId: 'replayWebhook',
       summary: 'Deliver events again',
-      description: 'Those after an event or since a time, then those that follow, each with its `webhook-id`.',
+      description: 'Those after an event or since a time, then those that follow, each with its `webhook-id`. ' +
+        'An event whose delivery is still pending gets no second one.',
       body: { types: ['application/json'], is: 'WebhookReplay' },
       success: { status: 202, description: 'The events will be delivered.', is: 'Webhook' },
       codes: [...bodyCodes, 'events_expired', 'webhook_not_found']

@@ -29,7 +29,7 @@ export interface Webhooks {
   /** Sends a `webhook.test` event now, and waits for its one attempt. @throws as `get` */
   test (id: string): Promise<Delivery>
   /**
-   * Delivers the events after one, or since a time, again.
+   * Delivers the events after one, or since a time, again, but for those whose delivery is still pending.
    * @throws `validation_failed`, `events_expired`, `webhook_not_found`, `storage_unavailable`
    */
   replay (id: string, start: ReplayStart): Promise<Webhook>

@@ -108,10 +108,32 @@ for (const store of stores) {
     await app.webhooks.replay(id, { after: String(events[0]?.id) })
     await until('two came', () => receiver.received.length === 2)
     t.strictSame(receiver.ids().toSorted(), events.slice(1).map((each) => each.id))
+    await until('none is pending', async () =>
+      (await app.webhooks.deliveries(id)).data.every(({ status }) => status === 'succeeded'))
     await app.webhooks.replay(id, { since: String(events[0]?.timestamp) })
     await until('all came', () => receiver.received.length === 5)
     t.strictSame(receiver.ids().slice(2).toSorted(), events.map((each) => each.id))
     await app.users.create(user(4))
     await until('the next came', () => receiver.received.length === 6)
+  })
+
+  test(`a replay makes no second delivery of an event that is pending, on ${store.name}`, async (t) => {
+    const { app } = await hooked(t, { storage: await store.create(t) })
+    const receiver = await startReceiver(t)
+    receiver.answer = () => {}
+    const { id } = await app.webhooks.create({ url: receiver.url, types: ['user.created'] })
+    const createAndAwait = async (n: number) => {
+      await app.users.create(user(n))
+      const { data: events } = await app.users.events.list({ type: 'user.created' })
+      await until('the newest event has a delivery', async () =>
+        (await app.webhooks.deliveries(id, { limit: 1 })).data[0]?.event === events.at(-1)?.id)
+    }
+    for (let n = 0; n < 10; n++) await app.users.create(user(n))
+    await createAndAwait(10)
+    for (const n of [11, 12, 13]) {
+      await app.webhooks.replay(id, { since: '2026-01-01T00:00:00Z' })
+      await createAndAwait(n)
+    }
+    t.equal((await app.webhooks.deliveries(id, { limit: 1 })).meta.total, 14)
   })
 }

@@ -89,6 +89,7 @@ function webhookTables ({ schema: { bytewise, json, moment, isId } }: Dialect, n
         id ${bytewise} NOT NULL CONSTRAINT ${quoted('webhook_deliveries_pkey')} PRIMARY KEY
           CONSTRAINT ${quoted('webhook_deliveries_id_form')} CHECK (${isId('id', 'dlv')}),
         webhook_id ${bytewise} NOT NULL,
+        event_id ${bytewise} NOT NULL,
         created_at ${moment} NOT NULL,
         due_at ${moment},
         claims integer NOT NULL,
@@ -96,6 +97,8 @@ function webhookTables ({ schema: { bytewise, json, moment, isId } }: Dialect, n
       )`,
     `CREATE INDEX ${quoted('webhook_deliveries_webhook')} ON ${webhookDeliveries} (webhook_id, id)`,
     `CREATE INDEX ${quoted('webhook_deliveries_due')} ON ${webhookDeliveries} (webhook_id, due_at) ` +
+      'WHERE due_at IS NOT NULL',
+    `CREATE INDEX ${quoted('webhook_deliveries_pending')} ON ${webhookDeliveries} (webhook_id, event_id) ` +
       'WHERE due_at IS NOT NULL',
     `CREATE INDEX ${quoted('webhook_deliveries_done')} ON ${webhookDeliveries} (created_at) WHERE due_at IS NULL`
   ]

@@ -85,9 +85,15 @@ export class HookStore extends BatchStore {
     if (change === undefined) return null
     const { webhook, deliveries = [], event } = change
     if (webhook !== undefined) state.webhooks.set(id, this.keepWebhook(webhook))
-    for (const each of deliveries) this.putDelivery(state, each)
+    const written = deliveries.filter((each) => state.deliveries.has(each.id) || !this.isPending(state, each))
+    for (const each of written) this.putDelivery(state, each)
     if (event !== undefined) this.recordAll(state, [event])
     return structuredClone(this.find(state.webhooks, id))
+  }
+
+  /** True if the event of a delivery has a pending one to the same endpoint. */
+  isPending (state: State, { webhook, event }: DeliveryRecord): boolean {
+    return this.deliveriesFor(state, webhook).some((each) => each.event === event && each.dueAt !== null)
   }
 
   putDelivery (state: State, delivery: DeliveryRecord): void {

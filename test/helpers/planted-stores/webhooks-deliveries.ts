@@ -1,4 +1,4 @@
-import type { DeliveryRecord, PageRequest } from '../../../lib/core/storage.ts'
+import type { DeliveryRecord, PageRequest, WebhookChange } from '../../../lib/core/storage.ts'
 import { type Mistake, untyped } from './plant.ts'
 import type { State } from './state.ts'
 import { HookStore, plantHookMethods, plantHooks, plantKeptDelivery } from './webhook-store.ts'
@@ -92,6 +92,25 @@ const written: Mistake[] = [
         if (event === delivery.event && webhook !== delivery.webhook) state.deliveries.delete(id)
       }
       super.putDelivery(state, delivery)
+    }
+  }),
+  plantHooks('an event may have many pending deliveries', class extends HookStore {
+    override isPending () { return false }
+  }),
+  plantHooks('a claimed delivery is not taken for pending', class extends HookStore {
+    override isPending (state: State, { webhook, event }: DeliveryRecord) {
+      return this.deliveriesFor(state, webhook).some((each) => each.event === event && each.claims === 0)
+    }
+  }),
+  plantHooks('a pending delivery keeps other endpoints from theirs', class extends HookStore {
+    override isPending (state: State, { event }: DeliveryRecord) {
+      return [...state.deliveries.values()].some((each) => each.event === event && each.dueAt !== null)
+    }
+  }),
+  plantHooks('nothing of a change is written if an event has a pending delivery', class extends HookStore {
+    override put (state: State, id: string, change: WebhookChange | undefined) {
+      const isKept = change?.deliveries?.some((each) => !state.deliveries.has(each.id) && this.isPending(state, each))
+      return super.put(state, id, isKept === true ? {} : change)
     }
   }),
   plantHooks('a change writes one delivery', class extends HookStore {
