@@ -40,7 +40,16 @@ export function webhooksOf (storage: Storage, { allowHttp = false, allowNetworks
   // Own fields as they are stored: the command line does not know the host's schema.
   const present = eventPresenter({ pastFields: (fields) => fields })
   const deliver = createDeliver(store, createSend(targets), present)
-  return createWebhooksService({ store, targets, pageSize: { default: PAGE, max: PAGE }, deliver, wake: () => {} })
+  return createWebhooksService({
+    store,
+    targets,
+    pageSize: { default: PAGE, max: PAGE },
+    deliver,
+    // One command does one thing, for whoever may do everything.
+    gate: (_caller, work) => work(),
+    maxWebhooks: Infinity,
+    wake: () => {}
+  })
 }
 
 function stateOf ({ enabled, disabledReason, failingSince }: Webhook): string {

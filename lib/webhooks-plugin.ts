@@ -8,8 +8,9 @@ import { fromStorage } from './core/storage-errors.ts'
 import { Type } from './core/typebox.ts'
 import { webhookRoutes } from './http/webhook-routes.ts'
 import { type Mount, requireMount } from './mounts.ts'
-import { flag, method } from './option-schemas.ts'
+import { flag, method, positive } from './option-schemas.ts'
 import { isNetwork, type Network, parseNetwork } from './webhooks/addresses.ts'
+import { createGate, sharesOf } from './webhooks/bounds.ts'
 import { createDeliver } from './webhooks/deliver.ts'
 import { createWebhooks } from './webhooks/in-process.ts'
 import { createSend } from './webhooks/send.ts'
@@ -19,6 +20,8 @@ import { createWorker } from './webhooks/worker.ts'
 
 const PRUNE_MINUTES = 10
 const PRUNED_TOGETHER = 1000
+const MAX_WEBHOOKS = 100
+const MAX_IN_FLIGHT = 50
 // Seconds: 30 days, and a hundred years.
 const RETENTION = 2_592_000
 const YEARS = 3_153_600_000
@@ -44,12 +47,22 @@ const optionTable = {
   routes: defaulted<boolean>(true, flag),
   /** Make deliveries in this process. */
   deliver: defaulted<boolean>(true, flag),
-  /** Allow http beside https. */
+  /** Allow http beside https, to `allowedNetworks`. */
   allowHttp: defaulted<boolean>(false, flag),
   /** Networks, in CIDR form, that deliveries may go to though they are not public, such as `10.1.0.0/16`. */
   allowedNetworks: networks,
   /** Resolves names, as the option of `net.connect()` with this name; `lookup` of `node:dns` by default. */
   lookup: optional<LookupFunction>({ schema: method, message: 'must be a function' }),
+  /** Webhooks that there may be. More are refused. */
+  maxWebhooks: defaulted<number>(MAX_WEBHOOKS, positive),
+  /**
+   * Attempts that run concurrently in this process, together with tests, and with checks of where a URL leads to. A
+   * fifth is for the last two.
+   */
+  maxInFlight: defaulted<number>(MAX_IN_FLIGHT, {
+    schema: Type.Integer({ minimum: 2 }),
+    message: 'must be a whole number, 2 or more'
+  }),
   /** Seconds that deliveries are kept after they were made, once they have ended. */
   retention: defaulted<number>(RETENTION, {
     schema: Type.Integer({ minimum: 60, maximum: YEARS }),
@@ -82,11 +95,12 @@ const plugin: FastifyPluginAsync<WebhooksOptions> = async (host, given) => {
   }
 
   const { pageSize, present } = mount
-  const { allowHttp, allowedNetworks, lookup } = options
+  const { allowHttp, allowedNetworks, lookup, maxWebhooks } = options
+  const shares = sharesOf(options.maxInFlight)
   const targets = createTargets({ allowHttp, allowedNetworks, lookup })
   const deliver = createDeliver(store, createSend(targets), present)
   const worker = options.deliver
-    ? createWorker({ store, log, logger: host.log, deliver, publish: mount.publishDisabled })
+    ? createWorker({ store, log, logger: host.log, deliver, shares, publish: mount.publishDisabled })
     : null
   const wake = (): void => worker?.wake()
   mount.onChange(wake)
@@ -113,7 +127,9 @@ const plugin: FastifyPluginAsync<WebhooksOptions> = async (host, given) => {
     await pruned
   })
 
-  const service = createWebhooksService({ store, targets, pageSize, deliver, closing: closing.signal, wake })
+  const service = createWebhooksService({
+    store, targets, pageSize, deliver, gate: createGate(shares), maxWebhooks, closing: closing.signal, wake
+  })
   host.decorate(options.decoratorName, createWebhooks(service))
   if (!options.routes) return
   await mount.addRoutes(host, (scope, settings) => webhookRoutes(scope, service, settings))

@@ -17,7 +17,7 @@ const ROOMS = [
     has: 'events in process and the event log, without HTTP',
     uses: ['lib/core', 'lib/users', 'lib/api-keys']
   },
-  { room: 'lib/webhooks', has: 'webhooks, without routes', uses: ['lib/core', 'lib/events'] },
+  { room: 'lib/webhooks', has: 'webhooks, without routes', uses: ['lib/core', 'lib/api-keys', 'lib/events'] },
   {
     room: 'lib/admin',
     has: 'what the administration page needs, without HTTP',

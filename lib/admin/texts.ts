@@ -255,6 +255,7 @@ export const english = {
   'error.field_taken': 'Another user has this value already.',
   'error.idempotency_in_progress': 'The first try is still running. Wait a moment and try again.',
   'error.api_key_inactive': 'This key is expired or revoked.',
+  'error.too_many_webhooks': 'There are as many webhooks as there may be. Delete one first.',
   'error.last_admin_key': 'This is the last key that can give these scopes. Create another one first.',
   'error.events_expired': 'These events are no longer kept.',
   'error.precondition_failed': 'Somebody else has changed this meanwhile.',

@@ -90,6 +90,11 @@ export const errorTable = Object.freeze({
     title: 'API key not active',
     detail: 'The API key is expired or revoked.'
   },
+  too_many_webhooks: {
+    status: 409,
+    title: 'Too many webhooks',
+    detail: 'There are as many webhooks as there may be. Delete one that is no longer needed.'
+  },
   last_admin_key: {
     status: 409,
     title: 'Last administrative key',

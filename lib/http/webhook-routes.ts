@@ -4,11 +4,12 @@ import type { Fault } from '../core/fault.ts'
 import { WEBHOOK_ID } from '../core/ids.ts'
 import { type ListedPage, listMeta, pagingParameters } from '../core/paging.ts'
 import { webhookOperations } from '../openapi/webhook-operations.ts'
+import type { WebhookCall } from '../webhooks/call.ts'
 import { deliveriesParameters } from '../webhooks/rules.ts'
 import type { NewWebhook, WebhooksService } from '../webhooks/service.ts'
 import { emptyShape, JSON_TYPE, MERGE_PATCH_TYPE } from './body.ts'
-import { contextOf } from './caller.ts'
-import { createConcurrencyLimit } from './concurrency-limit.ts'
+import { callerOf, contextOf } from './caller.ts'
+import type { ConcurrencyLimit } from './concurrency-limit.ts'
 import { linksOf } from './links.ts'
 import {
   collectionPaths, handlersUnder, parsedQuery, refuseOtherMethods, routeReads, type RouteSettings, strayParameters,
@@ -23,8 +24,8 @@ function deliveryOf ({ params }: FastifyRequest): string {
 /** The handlers of webhooks: from HTTP to the service and back. */
 function webhookHandlers (scope: FastifyInstance, webhooks: WebhooksService, settings: RouteSettings) {
   const handler = handlersUnder(settings.limited)
-  // Outside of the limit: these wait for a receiver or for names, and not for the storage alone.
-  const outside = handlersUnder(createConcurrencyLimit(Infinity))
+  // These wait for receivers or names too: only what uses the storage is under the limit.
+  const waiting = handlersUnder((work) => work())
   const collectionPath = collectionPaths(scope, 'webhooks', settings)
   const parameters = pagingParameters(settings.pageSize, WEBHOOK_ID)
   const ofDeliveries = deliveriesParameters(settings.pageSize)
@@ -38,7 +39,12 @@ function webhookHandlers (scope: FastifyInstance, webhooks: WebhooksService, set
     if (faults.length > 0) throw validationFailed(faults)
   }
 
-  const callOf = (request: FastifyRequest) => ({ context: contextOf(request), priorFaults: stray(request) })
+  function callOf (request: FastifyRequest, limited: ConcurrencyLimit = (work) => work()): WebhookCall {
+    const { scopes } = callerOf(request).principal
+    return { context: contextOf(request), priorFaults: stray(request), scopes, limited }
+  }
+
+  const waitingCallOf = (request: FastifyRequest): WebhookCall => callOf(request, settings.limited)
 
   function send (reply: FastifyReply, body: unknown, status = 200): FastifyReply {
     return reply.code(status).type(JSON_TYPE).send(JSON.stringify(body))
@@ -60,14 +66,14 @@ function webhookHandlers (scope: FastifyInstance, webhooks: WebhooksService, set
       const page = await webhooks.list(typedParameters(query, parameters), query.faults)
       return sendPage(request, reply, collectionPath(request), page)
     }),
-    create: outside(async (request, reply) =>
-      sendNew(reply, collectionPath(request), await webhooks.create(request.body, callOf(request)))),
+    create: waiting(async (request, reply) =>
+      sendNew(reply, collectionPath(request), await webhooks.create(request.body, waitingCallOf(request)))),
     get: handler(async (request, reply) => {
       requireBare(request)
       return send(reply, await webhooks.get(request.params.id))
     }),
-    patch: outside(async (request, reply) =>
-      send(reply, await webhooks.update(request.params.id, request.body, callOf(request)))),
+    patch: waiting(async (request, reply) =>
+      send(reply, await webhooks.update(request.params.id, request.body, waitingCallOf(request)))),
     remove: handler(async (request, reply) => {
       requireBare(request)
       await webhooks.remove(request.params.id)
@@ -75,9 +81,9 @@ function webhookHandlers (scope: FastifyInstance, webhooks: WebhooksService, set
     }),
     rotate: handler(async (request, reply) =>
       send(reply, await webhooks.rotateSecret(request.params.id, request.body, callOf(request)))),
-    test: outside(async (request, reply) => {
+    test: waiting(async (request, reply) => {
       requireBare(request)
-      return send(reply, await webhooks.test(request.params.id))
+      return send(reply, await webhooks.test(request.params.id, waitingCallOf(request)))
     }),
     replay: handler(async (request, reply) =>
       send(reply, await webhooks.replay(request.params.id, request.body, callOf(request)), 202)),
@@ -89,7 +95,7 @@ function webhookHandlers (scope: FastifyInstance, webhooks: WebhooksService, set
     }),
     retry: handler(async (request, reply) => {
       requireBare(request)
-      return send(reply, await webhooks.retry(request.params.id, deliveryOf(request)), 202)
+      return send(reply, await webhooks.retry(request.params.id, deliveryOf(request), callOf(request)), 202)
     })
   }
 }

@@ -32,7 +32,8 @@ export function webhookOperations (pageSize: PageSize): Record<Name, Operation> 
       tag,
       operationId: 'createWebhook',
       summary: 'Create a webhook',
-      description: 'It gets the events that are recorded from now on.',
+      description: 'It gets the events that are recorded from now on, of the kinds that the key may read: `user.*` ' +
+        'with `users:read`, `api_key.*` with `keys:read`, `webhook.*` with `webhooks:read`.',
       body: { types: ['application/json'], is: 'WebhookInput' },
       success: {
         status: 201,
@@ -40,7 +41,7 @@ export function webhookOperations (pageSize: PageSize): Record<Name, Operation> 
         is: 'NewWebhook',
         headers: ['Location']
       },
-      codes: [...bodyCodes, 'url_not_allowed']
+      codes: [...bodyCodes, 'url_not_allowed', 'too_many_webhooks']
     },
     get: {
       ...one,
@@ -54,7 +55,8 @@ export function webhookOperations (pageSize: PageSize): Record<Name, Operation> 
       ...one,
       operationId: 'updateWebhook',
       summary: 'Change a webhook',
-      description: 'Absent members stay. One that is enabled again goes on after the last event that it got.',
+      description: 'Absent members stay. One that is enabled again goes on after the last event that it got. Whoever ' +
+        'changes the URL or the types, or enables it, must be able to read all events that it gets.',
       body: { types: ['application/merge-patch+json', 'application/json'], is: 'WebhookPatch' },
       success: { status: 200, description: 'The webhook.', is: 'Webhook' },
       codes: [...bodyCodes, 'url_not_allowed', 'webhook_not_found']
@@ -70,7 +72,8 @@ export function webhookOperations (pageSize: PageSize): Record<Name, Operation> 
       ...one,
       operationId: 'rotateWebhookSecret',
       summary: 'Rotate the secret of a webhook',
-      description: 'Deliveries are signed with both secrets for the overlap. No body is the same as an empty object.',
+      description: 'Deliveries are signed with both secrets for the overlap. No body is the same as an empty object. ' +
+        'The key must be able to read all events that the webhook gets.',
       body: { types: ['application/json'], is: 'Rotation' },
       success: {
         status: 200,
@@ -83,7 +86,8 @@ export function webhookOperations (pageSize: PageSize): Record<Name, Operation> 
       ...one,
       operationId: 'testWebhook',
       summary: 'Send a test event',
-      description: 'One attempt, now, also to a webhook that is disabled. The answer comes after it.',
+      description: 'One attempt, now, also to a webhook that is disabled. The answer comes after it. Needs ' +
+        '`webhooks:read` too.',
       success: { status: 200, description: 'The delivery and its attempt.', is: 'Delivery' },
       codes: [...bodyCodes, 'webhook_not_found']
     },
@@ -92,7 +96,7 @@ export function webhookOperations (pageSize: PageSize): Record<Name, Operation> 
       operationId: 'replayWebhook',
       summary: 'Deliver events again',
       description: 'Those after an event or since a time, then those that follow, each with its `webhook-id`. ' +
-        'An event whose delivery is still pending gets no second one.',
+        'An event whose delivery is still pending gets no second one. The key must be able to read all of them.',
       body: { types: ['application/json'], is: 'WebhookReplay' },
       success: { status: 202, description: 'The events will be delivered.', is: 'Webhook' },
       codes: [...bodyCodes, 'events_expired', 'webhook_not_found']
@@ -111,6 +115,7 @@ export function webhookOperations (pageSize: PageSize): Record<Name, Operation> 
       path: { delivery },
       operationId: 'retryDelivery',
       summary: 'Deliver one event again',
+      description: 'The key must be able to read the event.',
       success: { status: 202, description: 'It is due now.', is: 'Delivery' },
       codes: [...bodyCodes, 'webhook_not_found', 'delivery_not_found']
     }

@@ -33,12 +33,22 @@ export function parseNetwork (text: string): Network {
   return ipaddr.parseCIDR(text)
 }
 
-/** True if deliveries may go to an address: it is public, or in a network that the host allows. */
-export function isAllowedAddress (text: string, allowed: readonly Network[]): boolean {
-  if (!ipaddr.isValid(text)) return false
+/** The address that a connection to this one leads to; null: it is none, or a link's own. */
+function read (text: string): Address | null {
+  if (!ipaddr.isValid(text)) return null
   // With a zone (RFC 4007) an address is a link's own.
   const given = ipaddr.parse(text)
-  if (given instanceof ipaddr.IPv6 && given.zoneId !== undefined) return false
-  const address = embedded(given)
-  return isPublic(address) || allowed.some((network) => isIn(address, network))
+  return given instanceof ipaddr.IPv6 && given.zoneId !== undefined ? null : embedded(given)
+}
+
+/** True for an address in one of the networks. */
+export function isInNetworks (text: string, networks: readonly Network[]): boolean {
+  const address = read(text)
+  return address !== null && networks.some((network) => isIn(address, network))
+}
+
+/** True for an address that is public, or in one of the networks. */
+export function isAllowedAddress (text: string, networks: readonly Network[]): boolean {
+  const address = read(text)
+  return address !== null && (isPublic(address) || isInNetworks(text, networks))
 }

@@ -20,7 +20,7 @@ export function createDeliver (
   send: Send,
   present: (record: EventRecord) => LoggedEvent
 ): Deliver {
-  return async ({ url, secrets }, { event, testEvent }, signal = new AbortController().signal) => {
+  return async ({ id, url, secrets }, { event, testEvent }, signal = new AbortController().signal) => {
     const record = testEvent === null ? await store.findEvent(event) : null
     if (testEvent === null && record === null) return GONE
     const body = JSON.stringify(record === null ? testEvent : present(record))
@@ -35,7 +35,7 @@ export function createDeliver (
       'webhook-signature': signature
     }
     return traced(channels.delivery, () => ({ event }), async (trace) => {
-      const answer = await send({ url, headers, body }, signal)
+      const answer = await send({ url, caller: id, headers, body }, signal)
       if (trace !== null) trace.answer = answer.status ?? answer.error ?? 'closed'
       return answer
     })

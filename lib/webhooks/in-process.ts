@@ -7,7 +7,7 @@ import type { NewWebhook, WebhooksService } from './service.ts'
 export interface Webhooks {
   /**
    * Creates a webhook. It gets the events that are recorded from now on. Its secret is only in this result.
-   * @throws `validation_failed`, `url_not_allowed`, `storage_unavailable`
+   * @throws `validation_failed`, `url_not_allowed`, `too_many_webhooks`, `storage_unavailable`
    */
   create (input: WebhookInput): Promise<NewWebhook>
   /** @throws `webhook_not_found`, `storage_unavailable` */

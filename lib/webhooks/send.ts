@@ -1,12 +1,17 @@
-import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http'
+import { type IncomingMessage, request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { NOT_ALLOWED, type Targets } from './targets.ts'
+import { isIP } from 'node:net'
+import { BUSY } from './resolve.ts'
+import { NOT_ALLOWED, type Target, type Targets } from './targets.ts'
 
 /** Milliseconds of an attempt, from the resolution of the name to the end of the answer. */
 export const ATTEMPT_MS = 15_000
 // Bytes of an answer's body that are read, so that the receiver can end it. None are kept.
 const ANSWER_MAX = 64 * 1024
 const HEADERS_MAX = 16 * 1024
+
+/** The error of an attempt that others kept from beginning: it says nothing about the receiver. */
+export const NOT_TRIED = 'busy'
 
 /** What came of one attempt. */
 export interface Answer {
@@ -21,6 +26,8 @@ export interface Answer {
 
 export interface Message {
   url: string
+  /** Whose turn it takes when its name is resolved. */
+  caller: string
   headers: Readonly<Record<string, string>>
   body: string
 }
@@ -30,6 +37,7 @@ export type Send = (message: Message, signal: AbortSignal) => Promise<Answer>
 
 const WORDS: ReadonlyArray<readonly [RegExp, string]> = [
   [new RegExp(`^${NOT_ALLOWED}$`), 'url_not_allowed'],
+  [new RegExp(`^${BUSY}$`), NOT_TRIED],
   [/^(?:ENOTFOUND|EAI_\w+|ENODATA)$/, 'dns'],
   [/^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)$/, 'unreachable'],
   [/^(?:ECONNRESET|EPIPE)$/, 'connection_closed'],
@@ -40,6 +48,11 @@ const WORDS: ReadonlyArray<readonly [RegExp, string]> = [
 function wordFor (error: unknown): string {
   const code = String(Object(error).code)
   return WORDS.find(([pattern]) => pattern.test(code))?.[1] ?? 'network'
+}
+
+/** True for the address of a URL, which has brackets if it is one of IPv6. */
+function isAddress (hostname: string): boolean {
+  return hostname.startsWith('[') || isIP(hostname) !== 0
 }
 
 /** Reads the end of an answer, or its first part, and drops it. */
@@ -56,8 +69,10 @@ function drain (response: IncomingMessage): Promise<void> {
 }
 
 /** Makes the function that sends attempts: to checked addresses alone, and without following redirects. */
-export function createSend ({ isAllowed, lookup }: Targets, attemptMs = ATTEMPT_MS): Send {
-  function exchange ({ url, headers, body }: Message, signal: AbortSignal): Promise<IncomingMessage> {
+export function createSend ({ open }: Targets, attemptMs = ATTEMPT_MS): Send {
+  function exchange (
+    { url, lookup }: Target, { headers, body }: Message, signal: AbortSignal
+  ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const options = {
         method: 'POST',
@@ -68,7 +83,11 @@ export function createSend ({ isAllowed, lookup }: Targets, attemptMs = ATTEMPT_
         agent: false,
         maxHeaderSize: HEADERS_MAX
       } as const
-      const request: ClientRequest = url.startsWith('https:') ? httpsRequest(url, options) : httpRequest(url, options)
+      // The name for TLS has no trailing dot (RFC 6066 section 3), and an address is no name.
+      const servername = url.hostname.replace(/\.$/, '')
+      const request = url.protocol === 'https:'
+        ? httpsRequest(url, { ...options, ...(!isAddress(servername) && { servername }) })
+        : httpRequest(url, options)
       request.on('response', (response) => {
         // Node.js takes any three digits, and RFC 9110 section 15 has none below.
         if (Number(response.statusCode) >= 100) return resolve(response)
@@ -91,7 +110,8 @@ export function createSend ({ isAllowed, lookup }: Targets, attemptMs = ATTEMPT_
     const answer = (status: number | null, error: string | null, retryAfter: string | null = null): Answer =>
       ({ status, error, milliseconds: Math.round(performance.now() - start), retryAfter })
     if (signal.aborted) return answer(null, 'closed')
-    if (!isAllowed(message.url)) return answer(null, 'url_not_allowed')
+    const target = open(message.url, message.caller)
+    if (target === null) return answer(null, 'url_not_allowed')
     // Not AbortSignal.any(): on Node.js 20 each leaves something behind in a signal that lives as long as the server.
     const ending = new AbortController()
     const end = (): void => ending.abort()
@@ -102,7 +122,7 @@ export function createSend ({ isAllowed, lookup }: Targets, attemptMs = ATTEMPT_
     }, attemptMs)
     signal.addEventListener('abort', end)
     try {
-      const response = await exchange(message, ending.signal)
+      const response = await exchange(target, message, ending.signal)
       await drain(response)
       return answer(response.statusCode ?? null, null, response.headers['retry-after'] ?? null)
     } catch (error) {

@@ -1,39 +1,41 @@
-import { type Call, FROM_PROCESS } from '../core/context.ts'
 import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { DELIVERY_ID, firstIdAt, greatestId, newId, timeOfId, WEBHOOK_ID } from '../core/ids.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../core/storage-errors.ts'
-import type { DeliveryRecord, WebhookRecord, WebhookSecret, WebhookStore } from '../core/storage.ts'
+import type { DeliveryRecord, WebhookRecord, WebhookSecret } from '../core/storage.ts'
 import { type Delivery, toDelivery, toWebhook, type Webhook } from '../core/webhook.ts'
+import type { Gate } from './bounds.ts'
+import { callerOf, FROM_PROCESS, type WebhookCall } from './call.ts'
 import type { Deliver } from './deliver.ts'
+import { grantTypes, requireReadable } from './grants.ts'
 import {
   checkReplay, checkSecretRotation, checkWebhookInput, checkWebhookPatch, webhookQueryChecks
 } from './rules.ts'
 import { isSuccess } from './schedule.ts'
+import { NOT_TRIED } from './send.ts'
 import { currentSecrets, newSecret } from './signature.ts'
-import type { Targets } from './targets.ts'
-import { testEvent } from './test-event.ts'
+import { type Targets, tooManyNames } from './targets.ts'
+import { TEST_TYPE, testEvent } from './test-event.ts'
+import { createWrites, notFound, type WritesOptions } from './writes.ts'
 
 /** A new webhook, or one with a new secret, which is shown only here. */
 export type NewWebhook = Webhook & { secret: string }
 
-export interface WebhooksServiceOptions {
-  store: WebhookStore
+export interface WebhooksServiceOptions extends WritesOptions {
   targets: Targets
   pageSize: PageSize
   deliver: Deliver
+  /** Runs what waits for a receiver, or for a name to be resolved. */
+  gate: Gate
   /** Aborted when the server closes: tests end then. */
   closing?: AbortSignal
-  /** Called when there may be something to deliver. */
-  wake: () => void
 }
 
 type Query = Readonly<Record<string, unknown>>
 
 export type WebhooksService = ReturnType<typeof createWebhooksService>
 
-const notFound = (): UsersError => new UsersError('webhook_not_found')
 const iso = (): string => new Date().toISOString()
 
 // Secrets before the current one: each makes the signature longer.
@@ -50,22 +52,12 @@ function again (delivery: DeliveryRecord): DeliveryRecord {
 
 /** The operations on webhooks, without HTTP. They take unchecked input and throw UsersError alone. */
 export function createWebhooksService (options: WebhooksServiceOptions) {
-  const { store, targets, pageSize, deliver, closing, wake } = options
+  const { store, targets, pageSize, deliver, gate, closing } = options
+  const { find, change, write, insert } = createWrites(options)
   const check = webhookQueryChecks(pageSize)
 
-  async function find (id: string): Promise<WebhookRecord> {
-    const record = WEBHOOK_ID.test(id) ? await fromStorage(() => store.find(id)) : null
-    if (record === null) throw notFound()
-    return record
-  }
-
-  async function write (id: string, decide: (record: WebhookRecord) => WebhookRecord): Promise<WebhookRecord> {
-    if (!WEBHOOK_ID.test(id)) throw notFound()
-    const changed = await fromStorage(() => store.change(id, null, (webhook) => ({ webhook: decide(webhook) })))
-    if (changed === null) throw notFound()
-    wake()
-    return changed
-  }
+  const checkTarget = (url: string, call: WebhookCall): Promise<void> =>
+    gate(callerOf(call), () => targets.check(url, callerOf(call)))
 
   /** The event after which the events begin that are delivered again. */
   async function replayAfter (options: unknown, priorFaults: readonly Fault[]): Promise<string | null> {
@@ -81,13 +73,14 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
   }
 
   return {
-    async create (input: unknown, { priorFaults }: Call = FROM_PROCESS): Promise<NewWebhook> {
-      const values = checkWebhookInput(input, priorFaults)
-      await targets.check(values.url)
+    async create (input: unknown, call = FROM_PROCESS): Promise<NewWebhook> {
+      const given = checkWebhookInput(input, call.priorFaults)
+      const values = { ...given, types: grantTypes(call.scopes, given.types) }
+      await checkTarget(values.url, call)
       const secret = newSecret()
       const id = newId('whk')
       // Not what happened before, and all that happens while this is written.
-      const after = await fromStorage(() => store.eventBefore(greatestId('evt')))
+      const after = await call.limited(() => fromStorage(() => store.eventBefore(greatestId('evt'))))
       const now = iso()
       const record: WebhookRecord = {
         id,
@@ -100,8 +93,7 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
         createdAt: now,
         updatedAt: now
       }
-      await fromStorage(() => store.insert(record))
-      wake()
+      await insert(record, call)
       return { ...toWebhook(record), secret }
     },
 
@@ -112,29 +104,37 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
       return { ...page, items: page.items.map(toWebhook) }
     },
 
-    async update (id: string, patch: unknown, { priorFaults }: Call = FROM_PROCESS): Promise<Webhook> {
-      const { url, types, description, enabled } = checkWebhookPatch(patch, priorFaults)
-      await find(id)
-      if (url !== undefined) await targets.check(url)
-      return toWebhook(await write(id, (before) => ({
-        ...before,
-        ...(url !== undefined && url !== before.url && { url, ...UNTRIED }),
-        ...(types !== undefined && { types }),
-        ...(description !== undefined && { description }),
-        ...(enabled === true && !before.enabled && ENABLED),
-        ...(enabled === false && { enabled }),
-        updatedAt: iso()
-      })))
+    async update (id: string, patch: unknown, call = FROM_PROCESS): Promise<Webhook> {
+      const { url, types: asked, description, enabled } = checkWebhookPatch(patch, call.priorFaults)
+      const types = asked && grantTypes(call.scopes, asked)
+      // Whoever only disables or describes it has nothing sent.
+      const sends = url !== undefined || types !== undefined || enabled === true
+      const judge = (before: WebhookRecord): void => { if (sends) requireReadable(call.scopes, types ?? before.types) }
+      judge(await find(id, call))
+      if (url !== undefined) await checkTarget(url, call)
+      return toWebhook(await write(id, (before) => {
+        judge(before)
+        return {
+          ...before,
+          ...(url !== undefined && url !== before.url && { url, ...UNTRIED }),
+          ...(types !== undefined && { types }),
+          ...(description !== undefined && { description }),
+          ...(enabled === true && !before.enabled && ENABLED),
+          ...(enabled === false && { enabled }),
+          updatedAt: iso()
+        }
+      }, call))
     },
 
     async remove (id: string): Promise<void> {
       if (!WEBHOOK_ID.test(id) || !await fromStorage(() => store.remove(id))) throw notFound()
     },
 
-    async rotateSecret (id: string, options: unknown = {}, { priorFaults }: Call = FROM_PROCESS): Promise<NewWebhook> {
-      const overlap = checkSecretRotation(options, priorFaults)
+    async rotateSecret (id: string, options: unknown = {}, call = FROM_PROCESS): Promise<NewWebhook> {
+      const overlap = checkSecretRotation(options, call.priorFaults)
       const text = newSecret()
       const record = await write(id, (before) => {
+        requireReadable(call.scopes, before.types)
         const now = Date.now()
         const end = new Date(now + overlap * 1000).toISOString()
         const endOf = ({ expiresAt }: WebhookSecret) => expiresAt !== null && expiresAt < end ? expiresAt : end
@@ -146,8 +146,9 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
     },
 
     /** Sends a test event now, also to a webhook that is disabled, and returns its delivery with the one attempt. */
-    async test (id: string): Promise<Delivery> {
-      const webhook = await find(id)
+    async test (id: string, call = FROM_PROCESS): Promise<Delivery> {
+      const webhook = await find(id, call)
+      requireReadable(call.scopes, [TEST_TYPE])
       const event = testEvent(webhook)
       const delivery: DeliveryRecord = {
         id: newId('dlv'),
@@ -162,21 +163,24 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
         testEvent: event,
         createdAt: iso()
       }
-      const { status, error, milliseconds } = await deliver(webhook, delivery, closing)
+      const { status, error, milliseconds } = await gate(callerOf(call), () => deliver(webhook, delivery, closing))
+      if (error === NOT_TRIED) throw tooManyNames()
       const done: DeliveryRecord = {
         ...delivery,
         status: isSuccess(status) ? 'succeeded' : 'failed',
         attempts: [{ at: delivery.createdAt, status, milliseconds, error }]
       }
-      const kept = await fromStorage(() => store.change(id, null, () => ({ deliveries: [done] })))
-      if (kept === null) throw notFound()
+      if (await change(id, null, () => ({ deliveries: [done] }), call) === null) throw notFound()
       return toDelivery(done)
     },
 
     /** Delivers events again. What follows them comes after them. */
-    async replay (id: string, options: unknown, { priorFaults }: Call = FROM_PROCESS): Promise<Webhook> {
-      const after = await replayAfter(options, priorFaults)
-      return toWebhook(await write(id, (before) => ({ ...before, after })))
+    async replay (id: string, options: unknown, call = FROM_PROCESS): Promise<Webhook> {
+      const after = await replayAfter(options, call.priorFaults)
+      return toWebhook(await write(id, (before) => {
+        requireReadable(call.scopes, before.types)
+        return { ...before, after }
+      }))
     },
 
     async deliveries (id: string, query: Query, priorFaults: readonly Fault[] = []): Promise<ListedPage<Delivery>> {
@@ -188,17 +192,17 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
     },
 
     /** Makes a delivery due now, or as soon as its webhook is enabled and not paused, with all attempts before it. */
-    async retry (id: string, deliveryId: string): Promise<Delivery> {
+    async retry (id: string, deliveryId: string, { scopes } = FROM_PROCESS): Promise<Delivery> {
       await find(id)
       const missing = new UsersError('delivery_not_found')
       if (!DELIVERY_ID.test(deliveryId)) throw missing
       let retried: DeliveryRecord | null = null
-      const changed = await fromStorage(() => store.change(id, deliveryId, (_webhook, delivery) => {
+      const changed = await change(id, deliveryId, (_webhook, delivery) => {
+        if (delivery !== null) requireReadable(scopes, [delivery.type])
         retried = delivery === null ? null : again(delivery)
         return retried === null ? null : { deliveries: [retried] }
-      }))
+      })
       if (changed === null || retried === null) throw missing
-      wake()
       return toDelivery(retried)
     }
   }

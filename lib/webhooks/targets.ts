@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { UsersError } from '../core/errors.ts'
-import { isAllowedAddress, type Network } from './addresses.ts'
-import { createResolve } from './resolve.ts'
+import { isAllowedAddress, isInNetworks, type Network } from './addresses.ts'
+import { BUSY, createResolve } from './resolve.ts'
 
 // RFC 3986 section 2. `URL` takes others and calls another address than the one that is shown: it cuts line breaks out.
 const URI_CHARACTERS = /^(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[\dA-Fa-f]{2})*$/
@@ -11,21 +11,19 @@ const URI_CHARACTERS = /^(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[\dA-Fa-f]{2})*$/
 export const NOT_ALLOWED = 'ERR_URL_NOT_ALLOWED'
 
 export interface TargetOptions {
+  /** Allow http to `allowedNetworks`. */
   allowHttp: boolean
   allowedNetworks: readonly Network[]
   /** Resolves names; by default `lookup` of `node:dns`. */
   lookup?: LookupFunction | undefined
+  /** Milliseconds after which a name counts as one that can't be resolved. */
+  resolveMs?: number
 }
 
-/** Which targets deliveries may go to. */
-export interface Targets {
-  /**
-   * Checks a URL and every address that its name resolves to now.
-   * @throws UsersError `url_not_allowed`
-   */
-  check (url: string): Promise<void>
-  /** True if a URL has a form that is allowed, and no address that is not. */
-  isAllowed (url: string): boolean
+/** Where one attempt goes. */
+export interface Target {
+  /** The URL as it was read. What else the attempt needs of it comes from here, never from its text. */
+  url: URL
   /**
    * Resolves a name for a connection and refuses it with the code {@link NOT_ALLOWED} if any of its addresses is not
    * allowed. The connection goes to an address that was checked, so an answer that changes later can't redirect it.
@@ -33,8 +31,25 @@ export interface Targets {
   lookup: LookupFunction
 }
 
+/** Which targets deliveries may go to. Names are resolved for a caller: each has its turn. */
+export interface Targets {
+  /**
+   * Checks a URL and every address that its name resolves to now.
+   * @throws UsersError `url_not_allowed`, `storage_unavailable` if too many names are resolved at the moment
+   */
+  check (url: string, caller: string): Promise<void>
+  /** Reads a URL for an attempt; null: its form, or its address, is not allowed. */
+  open (url: string, caller: string): Target | null
+}
+
 function notAllowed (detail: string): UsersError {
   return new UsersError('url_not_allowed', { errors: [{ pointer: '/url', code: 'not_allowed', detail }] })
+}
+
+/** The error of a request whose name could not be resolved because of others. */
+export function tooManyNames (): UsersError {
+  const detail = 'Too many names are being resolved at the moment. Try again later.'
+  return new UsersError('storage_unavailable', { detail, headers: { 'retry-after': '5' } })
 }
 
 /** The address in the host of a URL, without the brackets of IPv6; null if it is a name. */
@@ -44,43 +59,59 @@ function literalOf ({ hostname }: URL): string | null {
 }
 
 /** Makes the checks of targets. */
-export function createTargets ({ allowHttp, allowedNetworks, lookup }: TargetOptions): Targets {
-  const isAllowedEach = ({ address }: LookupAddress): boolean => isAllowedAddress(address, allowedNetworks)
+export function createTargets ({ allowHttp, allowedNetworks, lookup, resolveMs }: TargetOptions): Targets {
+  const resolve = createResolve(lookup, resolveMs)
 
-  const resolve = createResolve(lookup)
+  /** Whoever can read what goes there can read http: it is for the host's own networks. */
+  function isAllowed ({ protocol }: URL, address: string): boolean {
+    const isSafe = protocol === 'https:' ? isAllowedAddress : isInNetworks
+    return isSafe(address, allowedNetworks)
+  }
 
-  /** What is wrong with a URL before its name is resolved; null: nothing. */
-  function faultOf (text: string): string | null {
+  const innerOf = ({ protocol }: URL): string => protocol === 'https:'
+    ? 'must not lead to an inner address'
+    : 'must begin with https://, or lead to a network that is allowed'
+
+  /** Reads a URL, or says what is wrong with it before its name is resolved. */
+  function read (text: string): URL | string {
     if (!URL.canParse(text)) return 'must be an absolute URL'
     if (!URI_CHARACTERS.test(text)) return 'must have only the characters of a URI; others are percent-encoded'
     const url = new URL(text)
     if (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:')) return 'must begin with https://'
     if (url.username !== '' || url.password !== '') return 'must not have a user name or password'
+    if (url.port === '0') return 'must not have the port 0'
     const literal = literalOf(url)
-    return literal === null || isAllowedAddress(literal, allowedNetworks) ? null : 'must not lead to an inner address'
+    return literal === null || isAllowed(url, literal) ? url : innerOf(url)
   }
 
   return {
-    isAllowed: (url) => faultOf(url) === null,
-
-    async check (text) {
-      const fault = faultOf(text)
-      if (fault !== null) throw notAllowed(fault)
-      const url = new URL(text)
+    async check (text, caller) {
+      const url = read(text)
+      if (typeof url === 'string') throw notAllowed(url)
       if (literalOf(url) !== null) return
-      const addresses = await resolve(url.hostname).catch(() => [])
+      const addresses = await resolve(url.hostname, caller).catch((cause): LookupAddress[] => {
+        if (Object(cause).code === BUSY) throw tooManyNames()
+        return []
+      })
       if (addresses.length === 0) throw notAllowed('must have a name that can be resolved')
-      if (!addresses.every(isAllowedEach)) throw notAllowed('must not lead to an inner address')
+      if (!addresses.every(({ address }) => isAllowed(url, address))) throw notAllowed(innerOf(url))
     },
 
-    lookup (name, options, callback) {
-      resolve(name).then((addresses) => {
-        const [first] = addresses
-        if (first === undefined || !addresses.every(isAllowedEach)) {
-          callback(Object.assign(new Error('the address is not allowed'), { code: NOT_ALLOWED }), '', 0)
-        } else if (options.all === true) callback(null, addresses)
-        else callback(null, first.address, first.family)
-      }, (error) => callback(error, '', 0))
+    open (text, caller) {
+      const url = read(text)
+      if (typeof url === 'string') return null
+      return {
+        url,
+        lookup (name, options, callback) {
+          resolve(name, caller).then((addresses) => {
+            const [first] = addresses
+            if (first === undefined || !addresses.every(({ address }) => isAllowed(url, address))) {
+              callback(Object.assign(new Error('the address is not allowed'), { code: NOT_ALLOWED }), '', 0)
+            } else if (options.all === true) callback(null, addresses)
+            else callback(null, first.address, first.family)
+          }, (error) => callback(error, '', 0))
+        }
+      }
     }
   }
 }

@@ -1,19 +1,26 @@
 import { setMaxListeners } from 'node:events'
 import type { FastifyBaseLogger } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import { IN_PROCESS } from '../core/context.ts'
 import { newEvent } from '../core/new-event.ts'
 import { fromStorage } from '../core/storage-errors.ts'
 import type { DeliveryRecord, EventLog, NewEvent, WebhookRecord, WebhookStore } from '../core/storage.ts'
 import { toWebhook, type Webhook } from '../core/webhook.ts'
-import type { Deliver } from './deliver.ts'
+import { type Bound, createCounts, type Shares } from './bounds.ts'
+import { type Deliver, EXPIRED } from './deliver.ts'
 import { createFanOut } from './fan-out.ts'
 import { outcomeOf } from './schedule.ts'
-import { type Answer, ATTEMPT_MS } from './send.ts'
+import { type Answer, ATTEMPT_MS, NOT_TRIED } from './send.ts'
 
 // What other processes recorded, and what is due again, is seen after at most as long.
 const POLL_MS = 1000
-// Attempts to one endpoint at a time: a slow one holds no other back.
+// Attempts to one endpoint at a time.
 const ATTEMPTS_TOGETHER = 5
+// A receiver that answered within this time is quick.
+const QUICK_MS = 2000
+const RECEIVERS_MAX = 10_000
+// These say nothing about the receiver.
+const UNTRIED: ReadonlyArray<string | null> = ['closed', NOT_TRIED]
 // A process that died leaves its claims to the others after this time: longer than an attempt takes.
 const CLAIM_MS = 2 * ATTEMPT_MS
 // What is under way when the server closes may take as long to end.
@@ -25,6 +32,7 @@ export interface WorkerOptions {
   log: EventLog
   logger: FastifyBaseLogger
   deliver: Deliver
+  shares: Shares
   /** Calls the listeners in process for a webhook that was disabled. */
   publish: (webhook: Webhook, recorded: NewEvent) => void
 }
@@ -38,13 +46,22 @@ export interface Worker {
   close (): Promise<void>
 }
 
+/** The receiver at a URL: its scheme, name and port. */
+function receiverOf (url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url
+}
+
 const iso = (ms: number): string => new Date(ms).toISOString()
 
 /** Makes the worker of a process. Every process has one; they share the work through the store. */
-export function createWorker ({ store, log, logger, deliver, publish }: WorkerOptions): Worker {
+export function createWorker ({ store, log, logger, deliver, shares, publish }: WorkerOptions): Worker {
   const fanOut = createFanOut(store, log, logger)
   const attempts = new Set<Promise<void>>()
-  const underWay = new Map<string, number>()
+  const counts = createCounts()
+  /** Those that were quick last time. They need not wait for places that others hold. */
+  const quick = new LRUCache<string, true>({ max: RECEIVERS_MAX })
+  /** The endpoint that was served last: the next one begins the next round. */
+  let served = ''
   const aborting = new AbortController()
   // Each attempt listens to it.
   setMaxListeners(0, aborting.signal)
@@ -75,7 +92,7 @@ export function createWorker ({ store, log, logger, deliver, publish }: WorkerOp
       disabled = null
       // The claim has ended and another process has it, or another attempt was asked for.
       if (claimed === null || claimed.claims !== claims || claimed.status !== 'pending') return null
-      if (answer.error === 'closed') return { deliveries: [{ ...claimed, dueAt: iso(now) }] }
+      if (UNTRIED.includes(answer.error)) return { deliveries: [{ ...claimed, dueAt: iso(now) }] }
       const outcome = outcomeOf(webhook, claimed, answer, now, Math.random())
       // Of another URL, it says nothing about the one that the webhook has now.
       if (webhook.url !== url) return { deliveries: [outcome.delivery] }
@@ -89,16 +106,34 @@ export function createWorker ({ store, log, logger, deliver, publish }: WorkerOp
     publish(disabled, event)
   }
 
-  function attempt (webhook: WebhookRecord, delivery: DeliveryRecord): void {
+  /** What an attempt counts under. */
+  function boundsOf ({ id, url }: WebhookRecord): Bound[] {
+    const receiver = receiverOf(url)
+    return [
+      ['attempts', shares.attempts], [`to ${receiver}`, shares.receiver], [`of ${id}`, ATTEMPTS_TOGETHER],
+      ...quick.has(receiver) ? [] : [['unproven', shares.unproven] as const]
+    ]
+  }
+
+  function noteSpeed ({ url }: WebhookRecord, { status, error, milliseconds }: Answer): void {
+    if (status !== null && milliseconds < QUICK_MS) quick.set(receiverOf(url), true)
+    else if (error !== EXPIRED && !UNTRIED.includes(error)) quick.delete(receiverOf(url))
+  }
+
+  async function deliverOne (webhook: WebhookRecord, delivery: DeliveryRecord): Promise<void> {
+    const answer = await deliver(webhook, delivery, aborting.signal)
+    noteSpeed(webhook, answer)
+    await settle(webhook, delivery, answer)
+  }
+
+  function attempt (webhook: WebhookRecord, delivery: DeliveryRecord, bounds: readonly Bound[]): void {
     const { id } = webhook
-    underWay.set(id, (underWay.get(id) ?? 0) + 1)
-    const work = fromStorage(async () => settle(webhook, delivery, await deliver(webhook, delivery, aborting.signal)))
+    counts.enter(bounds)
+    const work = fromStorage(() => deliverOne(webhook, delivery))
       // The claim ends by itself, and the delivery is due again then.
       .catch((err) => logger.warn({ err, webhook: id, delivery: delivery.id }, 'could not keep the end of a delivery'))
       .finally(() => {
-        const left = Number(underWay.get(id)) - 1
-        if (left > 0) underWay.set(id, left)
-        else underWay.delete(id)
+        counts.leave(bounds)
         attempts.delete(work)
         wake()
       })
@@ -106,16 +141,21 @@ export function createWorker ({ store, log, logger, deliver, publish }: WorkerOp
   }
 
   async function attemptDue (webhooks: readonly WebhookRecord[]): Promise<void> {
-    const due = new Set(await store.due(iso(Date.now())))
-    for (const { id } of webhooks) {
-      const limit = ATTEMPTS_TOGETHER - (underWay.get(id) ?? 0)
-      if (limit <= 0 || !due.has(id) || closing.signal.aborted) continue
+    const ids = new Set(await store.due(iso(Date.now())))
+    const due = webhooks.filter(({ id }) => ids.has(id))
+    const inTurn = [...due.filter(({ id }) => id > served), ...due.filter(({ id }) => id <= served)]
+    for (const known of inTurn) {
+      if (closing.signal.aborted || counts.room(boundsOf(known)) <= 0) continue
       // As it is now: it may have been changed since the round began.
-      const webhook = await store.find(id)
+      const webhook = await store.find(known.id)
       const now = Date.now()
       if (webhook === null || !webhook.enabled || String(webhook.pausedUntil ?? '') > iso(now)) continue
-      const claimed = await store.claim(id, { now: iso(now), until: iso(now + CLAIM_MS), limit })
-      for (const delivery of claimed) attempt(webhook, delivery)
+      const bounds = boundsOf(webhook)
+      const limit = counts.room(bounds)
+      if (limit <= 0) continue
+      const claimed = await store.claim(webhook.id, { now: iso(now), until: iso(now + CLAIM_MS), limit })
+      for (const delivery of claimed) attempt(webhook, delivery, bounds)
+      served = webhook.id
     }
   }
 

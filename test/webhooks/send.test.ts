@@ -34,7 +34,8 @@ async function serveRaw (t: Test, onSocket: (socket: Socket) => void): Promise<s
   return `http://127.0.0.1:${await portOf(t, server)}/`
 }
 
-const message = (url: string) => ({ url, headers: { 'content-type': 'application/json' }, body: '{"a":"ü"}' })
+const headers = { 'content-type': 'application/json' }
+const message = (url: string) => ({ url, caller: 'x', headers, body: '{"a":"ü"}' })
 
 test('sends the body in UTF-8 with its length, and nothing that was not asked for', async (t) => {
   let seen: unknown

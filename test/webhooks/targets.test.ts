@@ -1,6 +1,8 @@
 // No way inside: which URLs deliveries may go to, and that a name whose addresses change can't lead one elsewhere.
 import type { LookupAddress } from 'node:dns'
-import type { LookupFunction } from 'node:net'
+import { once } from 'node:events'
+import type { AddressInfo, LookupFunction } from 'node:net'
+import { createServer } from 'node:tls'
 import ipaddr from 'ipaddr.js'
 import { test } from 'tap'
 import { isAllowedAddress, parseNetwork } from '../../lib/webhooks/addresses.ts'
@@ -61,17 +63,99 @@ const NAMES = {
 
 test(`none of ${HOSTILE.length} hostile URLs is allowed`, async (t) => {
   const targets = createTargets({ ...STRICT, lookup: resolver(structuredClone(NAMES)) })
-  for (const url of HOSTILE) await t.rejects(targets.check(url), { code: 'url_not_allowed', statusCode: 400 }, url)
-  await targets.check('https://public.test/hook?x=1')
-  await targets.check('https://93.184.215.14/')
-  await targets.check('https://[2606:4700::1111]/')
+  for (const url of HOSTILE) await t.rejects(targets.check(url, 'x'), { code: 'url_not_allowed', statusCode: 400 }, url)
+  await targets.check('https://public.test/hook?x=1', 'x')
+  await targets.check('https://93.184.215.14/', 'x')
+  await targets.check('https://[2606:4700::1111]/', 'x')
+})
+
+// With %d for the port. Every name leads to the receiver.
+const DELIVERABLE = [
+  'http://127.0.0.1:%d/', 'HTTP://127.0.0.1:%d/', 'hTtP://RECEIVER.test:%d/', 'http:127.0.0.1:%d/x',
+  'http:/127.0.0.1:%d/x', 'http:///127.0.0.1:%d/x', 'http://127.1:%d/', 'http://0x7f.1:%d/', 'http://0177.0.0.1:%d/',
+  'http://2130706433:%d/', 'http://0x7f000001:%d/', 'http://127.0.0.1.:%d/', 'http://%31%32%37.0.0.1:%d/',
+  'http://[::ffff:127.0.0.1]:%d/', 'http://[::ffff:7f00:1]:%d/', 'http://receiver.test:0%d/', 'http://receiver.test:%d',
+  'http://receiver.test:%d?a=b', 'http://receiver.test:%d#part', 'http://receiver.test:%d/#a?b',
+  'http://receiver.test.:%d/', 'http://receiver.test..:%d/', 'http://.test:%d/', 'http://a_b.test:%d/',
+  'http://-a-.test:%d/', 'http://*.test:%d/', "http://a!$&'()*+,;=b.test:%d/", `http://${'a'.repeat(64)}.test:%d/`,
+  'http://b%C3%BCcher.test:%d/', 'http://xn--bcher-kva.test:%d/', 'http://rec%65iver.test:%d/',
+  'http://receiver%2etest:%d/', 'http://@receiver.test:%d/', 'http://:@receiver.test:%d/',
+  'http://receiver.test:%d/a/../b/./c', 'http://receiver.test:%d/%2e%2e/a', 'http://receiver.test:%d//a//b',
+  'http://receiver.test:%d/[a]?[b]', 'http://receiver.test:%d/%C3%A4%00%0D%0A', "http://receiver.test:%d/?a='b'"
+]
+const UNDELIVERABLE = [
+  'http:\\\\127.0.0.1:%d\\x', 'http://[fe80::1%25lo]:%d/', 'http://[fe80::1%lo]:%d/', 'http://[::1]:%d/',
+  'http://bücher.test:%d/', 'http://xn--a.test:%d/', 'http://a%00.test:%d/', 'http://a%20.test:%d/',
+  'http://user@receiver.test:%d/', 'http://:x@receiver.test:%d/', 'http://receiver.test:%d/?a b',
+  'http://rec\teiver.test:%d/', '\nhttp://receiver.test:%d/', 'http://receiver.test:%d/\\x', 'http://receiver.test:0/',
+  'http://receiver.test:65536/', 'http://receiver.test:-1/', 'http://receiver.test:x/'
+]
+
+test('what is accepted is delivered, and what is refused is not, in every form that a URL may have', async (t) => {
+  const receiver = await startReceiver(t)
+  const { port } = new URL(receiver.url)
+  const lookup: LookupFunction = (_name, _options, callback) => callback(null, '127.0.0.1', 4)
+  const targets = createTargets({ allowHttp: true, allowedNetworks: [parseNetwork('127.0.0.0/8')], lookup })
+  const send = createSend(targets)
+  const answerOf = async (url: string) => {
+    const { status, error } = await send({ url, caller: 'x', headers: {}, body: '{}' }, new AbortController().signal)
+    return status ?? error
+  }
+  for (const url of DELIVERABLE.map((form) => form.replace('%d', port))) {
+    await t.resolves(targets.check(url, 'x'), url)
+    t.equal(await answerOf(url), 204, url)
+  }
+  for (const url of UNDELIVERABLE.map((form) => form.replace('%d', port))) {
+    await t.rejects(targets.check(url, 'x'), { code: 'url_not_allowed' }, url)
+    t.equal(await answerOf(url), 'url_not_allowed', url)
+  }
+  t.equal(receiver.received.length, DELIVERABLE.length)
+})
+
+test('TLS gets the name without the dot that ends it, and no address', async (t) => {
+  const names: Array<string | false> = []
+  const server = createServer({
+    SNICallback (name, callback) {
+      names.push(name)
+      callback(null)
+    }
+  })
+  t.teardown(() => server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port }: AddressInfo = Object(server.address())
+  const lookup: LookupFunction = (_name, _options, callback) => callback(null, '127.0.0.1', 4)
+  const send = createSend(createTargets({ ...STRICT, allowedNetworks: [parseNetwork('127.0.0.0/8')], lookup }))
+  for (const host of ['receiver.test.', 'other.test', '127.0.0.1', '[::ffff:127.0.0.1]']) {
+    const url = `https://${host}:${port}/`
+    const answer = await send({ url, caller: 'x', headers: {}, body: '{}' }, new AbortController().signal)
+    t.match(answer, { status: null, error: 'tls' }, 'it has no certificate')
+  }
+  t.strictSame(names, ['receiver.test', 'other.test'])
+})
+
+test('http leads to the networks that the host allows alone', async (t) => {
+  const lookup = resolver({ ...structuredClone(NAMES), 'both.test': [['10.0.0.1', '93.184.215.14']] })
+  const targets = createTargets({ allowHttp: true, allowedNetworks: [parseNetwork('10.0.0.0/8')], lookup })
+  for (const url of ['http://10.1.2.3/', 'http://inner.test/', 'http://[::ffff:10.0.0.1]/', 'http://mapped.test/']) {
+    await targets.check(url, 'x')
+    t.ok(targets.open(url, 'x'), url)
+  }
+  for (const url of ['http://93.184.215.14/', 'http://[2606:4700::1111]/', 'http://192.168.1.1/']) {
+    await t.rejects(targets.check(url, 'x'), { code: 'url_not_allowed' }, url)
+    t.equal(targets.open(url, 'x'), null, url)
+  }
+  const send = createSend(targets)
+  for (const url of ['http://public.test/', 'http://both.test/', 'http://metadata.test/']) {
+    await t.rejects(targets.check(url, 'x'), { code: 'url_not_allowed' }, url)
+    const answer = await send({ url, caller: 'x', headers: {}, body: '{}' }, new AbortController().signal)
+    t.match(answer, { status: null, error: 'url_not_allowed' }, url)
+  }
 })
 
 test('an attempt at any of them sends nothing', async (t) => {
-  const send = createSend(createTargets({ ...STRICT, allowHttp: true, lookup: resolver(structuredClone(NAMES)) }))
-  for (const url of HOSTILE.map((each) => each.replace('https:', 'http:'))) {
-    if (!URL.canParse(url) || new URL(url).protocol !== 'http:' || url.includes('example.org')) continue
-    const { status, error } = await send({ url, headers: {}, body: '{}' }, new AbortController().signal)
+  const send = createSend(createTargets({ ...STRICT, lookup: resolver(structuredClone(NAMES)) }))
+  for (const url of HOSTILE) {
+    const { status, error } = await send({ url, caller: 'x', headers: {}, body: '{}' }, new AbortController().signal)
     t.match([status, error], [null, url.includes('unknown') ? 'dns' : 'url_not_allowed'], url)
   }
 })
@@ -80,10 +164,10 @@ test('a name that was public when it was checked can’t lead an attempt inside 
   const receiver = await startReceiver(t)
   const { port } = new URL(receiver.url)
   const lookup = resolver({ 'rebound.test': [['93.184.215.14'], ['127.0.0.1']] })
-  const targets = createTargets({ ...STRICT, allowHttp: true, lookup })
-  const url = `http://rebound.test:${port}/`
-  await targets.check(url)
-  const answer = await createSend(targets)({ url, headers: {}, body: '{}' }, new AbortController().signal)
+  const targets = createTargets({ ...STRICT, lookup })
+  const url = `https://rebound.test:${port}/`
+  await targets.check(url, 'x')
+  const answer = await createSend(targets)({ url, caller: 'x', headers: {}, body: '{}' }, new AbortController().signal)
   t.match(answer, { status: null, error: 'url_not_allowed' })
   t.equal(lookup.calls, 2)
   t.equal(receiver.received.length, 0)
@@ -96,7 +180,7 @@ test('the connection goes to the address that was checked: the name is resolved 
   const allowed = { allowHttp: true, allowedNetworks: [parseNetwork('127.0.0.0/8')], lookup }
   const send = createSend(createTargets(allowed))
   const answer = await send(
-    { url: `http://once.test:${port}/`, headers: {}, body: '{}' }, new AbortController().signal
+    { url: `http://once.test:${port}/`, caller: 'x', headers: {}, body: '{}' }, new AbortController().signal
   )
   t.match(answer, { status: 204, error: null })
   t.strictSame([lookup.calls, receiver.received.length], [1, 1])

@@ -1,8 +1,14 @@
 // The work of one process: slow receivers, erasure, its end.
+import Fastify from 'fastify'
 import { test, type Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
+import { deliveryOf, webhookOf } from '../../adapters/testing/webhook-values.ts'
 import { StorageError } from '../../lib/core/storage-error.ts'
 import type { Storage } from '../../lib/index.ts'
+import { sharesOf } from '../../lib/webhooks/bounds.ts'
+import { createWebhooksService } from '../../lib/webhooks/service.ts'
+import { createTargets } from '../../lib/webhooks/targets.ts'
+import { createWorker } from '../../lib/webhooks/worker.ts'
 import { webhooks } from '../../lib/webhooks.ts'
 import { testApp, type TestAppOptions } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
@@ -100,6 +106,37 @@ test('an event that is no longer kept can’t be delivered', async (t) => {
   await until('it was judged', async () => (await app.webhooks.deliveries(id)).data[0]?.attempts.length === 2)
   t.match((await app.webhooks.deliveries(id)).data[0]?.attempts[1], { error: 'event_expired' })
   t.equal(receiver.received.length, 1)
+})
+
+test('an attempt that others kept from beginning counts for nothing, and is made again', async (t) => {
+  const { webhooks: store, eventLog: log } = memory()
+  if (store === undefined || log === undefined) throw new Error('memory() has webhooks')
+  const { id } = webhookOf(1)
+  const { id: delivery } = deliveryOf(1)
+  await store.insert(webhookOf(1))
+  await store.change(id, null, () => ({ deliveries: [deliveryOf(1)] }))
+  const answers = [{ status: null, error: 'busy' }, { status: 204, error: null }]
+  const deliver = async () => ({ status: 204, error: null, ...answers.shift(), milliseconds: 1, retryAfter: null })
+  const worker = createWorker({ store, log, logger: Fastify().log, deliver, shares: sharesOf(2), publish: () => {} })
+  worker.start()
+  await until('it was delivered', async () => (await store.findDelivery(delivery))?.status === 'succeeded')
+  await worker.close()
+  t.match(await store.findDelivery(delivery), { claims: 2, failures: 0, attempts: [{ status: 204 }] })
+  t.equal((await store.findDelivery(delivery))?.attempts.length, 1)
+  t.equal((await store.find(id))?.failingSince, null)
+
+  const targets = createTargets({ allowHttp: false, allowedNetworks: [] })
+  const busy = async () => ({ status: null, error: 'busy', milliseconds: 1, retryAfter: null })
+  const service = createWebhooksService({
+    store,
+    targets,
+    pageSize: { default: 1, max: 1 },
+    deliver: busy,
+    gate: (_caller, work) => work(),
+    maxWebhooks: 1,
+    wake: () => {}
+  })
+  await t.rejects(service.test(id), { code: 'storage_unavailable' }, 'a test says so')
 })
 
 test('an outage of the storage is logged once, and its end', async (t) => {

@@ -1,0 +1,118 @@
+// A key can only have events sent that it may read itself.
+import type { LookupFunction } from 'node:net'
+import { test, type Test } from 'tap'
+import type { Scope } from '../../lib/api-keys/scopes.ts'
+import { EVENT_TYPES } from '../../lib/events/types.ts'
+import { readScopeOf } from '../../lib/events/type-scopes.ts'
+import { webhooks, type WebhooksOptions } from '../../lib/webhooks.ts'
+import { testApp } from '../helpers/app.ts'
+import { until } from '../helpers/until.ts'
+import { startReceiver } from '../helpers/webhook-receiver.ts'
+
+const url = 'http://127.0.0.1:1/'
+const READS: Scope[] = ['users:read', 'keys:read', 'webhooks:read']
+
+async function hooked (t: Test, options: WebhooksOptions = {}) {
+  const host = await testApp(t, { eventLog: true })
+  await host.app.register(webhooks, { allowHttp: true, allowedNetworks: ['127.0.0.0/8'], ...options })
+  await host.app.ready()
+  /** Calls with a key that may write webhooks, and has these scopes. */
+  const withScopes = async (...scopes: Scope[]) => {
+    const { key } = await host.app.users.apiKeys.create({ name: 'key', scopes: ['webhooks:write', ...scopes] })
+    const headers = { authorization: `Bearer ${key}` }
+    return async (method: string, path: string, payload?: object) => {
+      const response = await host.call(method, path, { headers, ...(payload !== undefined && { payload }) })
+      const body = response.body === '' ? {} : response.json()
+      const challenge = / scope="(.*)"/.exec(String(response.headers['www-authenticate']))?.[1]
+      return { status: response.statusCode, body, challenge }
+    }
+  }
+  return { ...host, withScopes }
+}
+
+test('every type of events needs a scope', (t) => {
+  for (const type of EVENT_TYPES) t.ok(READS.some((scope) => scope === readScopeOf(type)), type)
+  t.end()
+})
+
+test('a key is refused events that it may not read, and gets its own if it asks for none', async (t) => {
+  const { app, withScopes } = await hooked(t)
+  const call = await withScopes('users:read')
+  const refused = await call('POST', '/webhooks', { url, types: ['user.*', 'api_key.*', 'webhook.disabled'] })
+  t.equal(refused.challenge, 'webhooks:write users:read keys:read webhooks:read')
+  t.match(refused, {
+    status: 403,
+    body: {
+      code: 'insufficient_scope',
+      errors: [
+        { pointer: '/types/1', code: 'beyond_caller', detail: 'needs the scope keys:read' },
+        { pointer: '/types/2', code: 'beyond_caller', detail: 'needs the scope webhooks:read' }
+      ]
+    }
+  })
+  t.equal((await app.webhooks.list()).meta.total, 0)
+  t.match(await call('POST', '/webhooks', { url, types: ['user.created'] }), { body: { types: ['user.created'] } })
+  for (const [scopes, types] of [
+    [['users:read'], ['user.*']], [['users:read', 'webhooks:read'], ['user.*', 'webhook.*']], [READS, []]
+  ] as const) {
+    const own = await withScopes(...scopes)
+    for (const payload of [{ url }, { url, types: [] }]) {
+      const { status, body } = await own('POST', '/webhooks', payload)
+      t.strictSame([status, body.types], [201, types])
+    }
+  }
+  const nothing = await (await withScopes())('POST', '/webhooks', { url })
+  t.match(nothing, { status: 403, body: { errors: Array(3).fill({ pointer: '/types' }) } })
+  t.strictSame((await app.webhooks.create({ url })).types, [], 'the host itself may read everything')
+})
+
+test('a key of few scopes can make no webhook of others send elsewhere, more, or again', async (t) => {
+  const { app, withScopes } = await hooked(t)
+  const receiver = await startReceiver(t)
+  receiver.answer = (response) => { response.writeHead(500).end() }
+  const { id } = await app.webhooks.create({ url: receiver.url, types: ['user.created', 'api_key.revoked'] })
+  const all = await app.webhooks.create({ url, enabled: false })
+  await app.users.create({ name: 'Ann', email: 'ann@example.org' })
+  await until('it failed', async () => (await app.webhooks.deliveries(id)).data[0]?.attempts.length === 1)
+  const [delivery] = (await app.webhooks.deliveries(id)).data
+  const before = await app.webhooks.get(id)
+  const call = await withScopes('keys:read')
+  const path = `/webhooks/${id}`
+  const since = '2026-01-01T00:00:00Z'
+  const refusals: Array<[string, string, object?]> = [
+    ['PATCH', path, { url }], ['PATCH', path, { types: ['user.*'] }], ['PATCH', path, { enabled: true }],
+    ['PATCH', `/webhooks/${all.id}`, { enabled: true }], ['POST', `${path}/rotate-secret`],
+    ['POST', `${path}/replay`, { since }], ['POST', `${path}/deliveries/${delivery?.id}/retry`],
+    ['POST', `${path}/test`]
+  ]
+  for (const [method, target, payload] of refusals) {
+    const { status, body } = await call(method, target, payload)
+    t.strictSame([status, body.code], [403, 'insufficient_scope'], `${method} ${target} ${JSON.stringify(payload)}`)
+  }
+  t.strictSame(await app.webhooks.get(id), before)
+  t.equal(receiver.received.length, 1)
+
+  // What sends nothing, or less, is allowed, and so is what is narrowed to its own.
+  t.match(await call('PATCH', path, { description: 'CRM', enabled: false }), { status: 200 })
+  t.match(await call('PATCH', path, { url, types: [] }), { status: 200, body: { url, types: ['api_key.*'] } })
+  t.match(await call('POST', `${path}/replay`, { since }), { status: 202 })
+  t.match(await call('POST', `${path}/rotate-secret`), { status: 200 })
+  t.match(await call('DELETE', `/webhooks/${all.id}`), { status: 204 })
+  const reader = await withScopes(...READS)
+  t.match(await reader('POST', `${path}/deliveries/${delivery?.id}/retry`), { status: 202 })
+  t.match(await reader('POST', `${path}/test`), { status: 200 })
+})
+
+test('a webhook that gets other events while a key changes it is judged as it is then', async (t) => {
+  const held: Array<() => void> = []
+  const lookup: LookupFunction = (_name, _options, callback) => held.push(() => callback(null, '127.0.0.1', 4))
+  const { app, withScopes } = await hooked(t, { lookup })
+  const { id } = await app.webhooks.create({ url, types: ['api_key.*'] })
+  const call = await withScopes('keys:read')
+  const changing = call('PATCH', `/webhooks/${id}`, { url: 'http://other.test/' })
+  await until('its name is resolved', () => held.length === 1)
+  await app.webhooks.update(id, { types: ['user.*'] })
+  held[0]?.()
+  t.match(await changing, { status: 403, body: { code: 'insufficient_scope' } })
+  t.match(await app.webhooks.get(id), { url, types: ['user.*'] })
+})
