@@ -146,8 +146,9 @@ export const optionTable = {
    */
   maxDeletesPerHour: optional<number>(positive),
   /**
-   * Maximum number of requests that use the storage concurrently. More wait for 400 ms at most, and get 503 with
-   * `Retry-After` immediately if that would not do. Default: what the storage says, such as four for each connection.
+   * Maximum number of requests that read from the storage concurrently, and as many that write. More wait for 400 ms at
+   * most, and get 503 with `Retry-After` immediately if that would not do. Default: what the storage says, such as four
+   * for each connection.
    */
   maxInFlight: optional<number>(positive),
   /**

@@ -21,7 +21,7 @@ import { createHostFields, type HostFields } from './fields/host-fields.ts'
 import { apiKeyRoutes } from './http/api-key-routes.ts'
 import { rechecks } from './http/authentication.ts'
 import { batchRoutes } from './http/batch-routes.ts'
-import { createConcurrencyLimit } from './http/concurrency-limit.ts'
+import { createConcurrencyLimits } from './http/concurrency-limit.ts'
 import { announceDeprecation } from './http/deprecation.ts'
 import { eventRoutes } from './http/event-routes.ts'
 import { exportRoutes } from './http/export-routes.ts'
@@ -108,8 +108,12 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   requireFit(host, options)
 
   // Key look-ups have a limit of their own: strangers can exhaust that one only.
-  const limit = () => createConcurrencyLimit(maxInFlight, (refused) => {
-    host.log.warn({ refused }, 'requests were refused, because more come than the storage can serve')
+  const limit = createConcurrencyLimits({
+    places: maxInFlight,
+    isQueueing: () => (storage.connections?.().waiting ?? 0) > 0,
+    onRefused (refused) {
+      host.log.warn({ refused }, 'requests were refused, because more come than the storage can serve')
+    }
   })
   const verifier = createVerifier({ storage, peppers, keyCache, limited: limit() })
   const mounts = joinMounts(options)
@@ -158,7 +162,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   })
   const settings = {
     useSemicolonDelimiter: routerSettings(host).useSemicolonDelimiter,
-    limited: limit(),
+    limits: { reads: limit(), writes: limit() },
     pageSize,
     describe: describeMount(host, options.openapi, descriptionSettings(options, fields))
   }

@@ -8,7 +8,7 @@ import { sqlite } from '../adapters/sqlite.ts'
 import type { Storage } from '../lib/index.ts'
 import { testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
-import { sqliteDrivers } from './helpers/sqlite.ts'
+import { sqliteDrivers, sqliteHost } from './helpers/sqlite.ts'
 import { pgUrl, temporaryDirectory, temporarySchema } from './helpers/stores.ts'
 import { startProxy } from './helpers/tcp-proxy.ts'
 
@@ -61,6 +61,27 @@ test('a database that stops answering is 503 after statementTimeout, and closing
   t.equal((await hanging).statusCode, 503)
 })
 
+test('a PostgreSQL that is slow, and not overloaded, serves as many clients as there are places', async (t) => {
+  const url = new URL(pgUrl())
+  const proxy = await startProxy(Number(url.port))
+  t.teardown(() => proxy.close())
+  url.port = String(proxy.port)
+  const { call } = await testApp(t, {
+    storage: postgres({ connection: url.href, schema: temporarySchema(t) })
+  })
+  t.equal((await call('GET', '/users')).statusCode, 200)
+  proxy.slow(200)
+  const clients = Array.from({ length: 32 }, async (_, client) => {
+    const payload = (n: number) => ({ name: 'A', email: `${client}-${n}@example.org` })
+    return [
+      await call('POST', '/users', { payload: payload(0) }),
+      await call('POST', '/users', { payload: payload(1) })
+    ]
+  })
+  const statuses = (await Promise.all(clients)).flat().map(({ statusCode }) => statusCode)
+  t.strictSame(statuses, Array.from({ length: 64 }, () => 201))
+})
+
 test('a lock that is held for too long and an exhausted pool are 503', async (t) => {
   const schema = temporarySchema(t)
   const { call, app } = await testApp(t, {
@@ -83,6 +104,29 @@ test('a lock that is held for too long and an exhausted pool are 503', async (t)
 })
 
 for (const { driver, skip } of sqliteDrivers) {
+  test(`${driver}: reads are served while more writes wait for the lock of others than have places`, {
+    skip
+  }, async (t) => {
+    const filename = join(await temporaryDirectory(t), 'users.db')
+    const { call } = await testApp(t, { storage: sqlite({ filename, driver }), maxInFlight: 8 })
+    t.equal((await call('GET', '/users')).statusCode, 200)
+    const other = sqliteHost(filename, { driver })
+    t.teardown(() => other.destroy())
+    const writing = await other.transaction()
+    await writing.raw('create table mine (x)')
+    const writes = Array.from({ length: 24 }, (_, n) =>
+      call('POST', '/users', { payload: { name: 'A', email: `${n}@example.org` } }))
+    const reads = await Promise.all(Array.from({ length: 8 }, () => call('GET', '/users?limit=5')))
+    await Promise.race(writes)
+    reads.push(await call('GET', '/users'))
+    await writing.commit()
+    const statuses = (all: typeof reads) => all.map(({ statusCode }) => statusCode).sort()
+    t.strictSame(statuses(reads), Array.from({ length: 9 }, () => 200))
+    t.strictSame(statuses(await Promise.all(writes)), [
+      ...Array.from({ length: 8 }, () => 201), ...Array.from({ length: 16 }, () => 503)
+    ])
+  })
+
   test(`${driver}: an SQLite file whose directory was removed is SQLITE_CANTOPEN`, { skip }, async (t) => {
     const filename = join(await temporaryDirectory(t), 'sub', 'users.db')
     const storage: Storage = sqlite({ filename, driver })

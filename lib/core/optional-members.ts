@@ -23,12 +23,16 @@ export interface OptionalMembers {
    */
   warnings? (): Promise<readonly string[]>
   /**
-   * How many requests the store serves best at a time, such as four for each connection: more wait in the plugin, and
-   * are refused when that takes long. Without it, and without the option `maxInFlight`, they all reach the store.
+   * How many requests that read, and how many that write, the store serves best at a time, such as four for each
+   * connection: more wait in the plugin, and are refused if that would take long. Without it, and without the option
+   * `maxInFlight`, they all reach the store.
    */
   readonly concurrency?: number
 
-  /** How many connections of the pool are used and free, and how many calls wait for one; now, for gauges. */
+  /**
+   * How many connections of the pool are used and free, and how many calls wait for one that others use. It is asked
+   * for gauges, and by requests: while calls wait, the store is not only slow but overloaded.
+   */
   connections? (): { used: number, free: number, waiting: number }
 
   /** Required if `supports.eventLog` is true. */

@@ -10,7 +10,7 @@ import { parameterFaults } from '../core/parameters.ts'
 import { apiKeyOperations } from '../openapi/api-key-operations.ts'
 import { emptyShape, JSON_TYPE } from './body.ts'
 import { callerOf, contextOf } from './caller.ts'
-import { createConcurrencyLimit } from './concurrency-limit.ts'
+import { NO_LIMITS } from './concurrency-limit.ts'
 import { linksOf } from './links.ts'
 import {
   collectionPaths, handlersUnder, parsedQuery, refuseOtherMethods, routeReads, type RouteSettings, strayParameters,
@@ -32,7 +32,7 @@ function ownIdOf (request: FastifyRequest): string {
 /** The handlers of API keys: from HTTP to the service and back. A caller can give no more than it has. */
 function apiKeyHandlers (scope: FastifyInstance, apiKeys: ApiKeysService, options: ApiKeyRoutesOptions) {
   const { staticScopes, ...settings } = options
-  const handler = handlersUnder(settings.limited)
+  const handler = handlersUnder(settings.limits)
   const collectionPath = collectionPaths(scope, 'api-keys', settings)
   const parameters = pagingParameters(settings.pageSize, API_KEY_ID)
 
@@ -87,7 +87,7 @@ function apiKeyHandlers (scope: FastifyInstance, apiKeys: ApiKeysService, option
     revoke: handler((request, reply) => revoke(request, reply, request.params.id)),
 
     // Outside the concurrency limit: whoever holds a leaked key can end it, however busy that key keeps the service.
-    revokeCurrent: handlersUnder(createConcurrencyLimit(Infinity))((request, reply) => revoke(request, reply, null))
+    revokeCurrent: handlersUnder(NO_LIMITS)((request, reply) => revoke(request, reply, null))
   }
 }
 

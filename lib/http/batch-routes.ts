@@ -97,7 +97,7 @@ export function batchRoutes (
     return `{"status":${status},"etag":${JSON.stringify(entityTag(user.version))},"body":${jsonOf(user)}}`
   }
 
-  const handler = handlersUnder(settings.limited)(async (request, reply) => {
+  const handler = handlersUnder(settings.limits)(async (request, reply) => {
     const priorFaults = strayParameters(parsedQuery(request, settings))
     const idempotencyKey = header(request, 'idempotency-key')
     const input = withVersions(request.body, priorFaults)

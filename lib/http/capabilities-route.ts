@@ -10,7 +10,7 @@ import {
 
 /** Adds the route that says what its caller can do. `offer` is called for each request. */
 export function capabilitiesRoute (scope: FastifyInstance, offer: () => Offer, settings: RouteSettings): void {
-  const handler = handlersUnder(settings.limited)(async (request, reply) => {
+  const handler = handlersUnder(settings.limits)(async (request, reply) => {
     const faults = strayParameters(parsedQuery(request, settings))
     if (faults.length > 0) throw validationFailed(faults)
     return reply.type(JSON_TYPE).send(JSON.stringify(capabilitiesOf(callerOf(request), offer())))

@@ -5,11 +5,21 @@ import { channels, traced } from '../core/tracing.ts'
 /** Runs work when it has a place, or throws UsersError `storage_unavailable`. */
 export type ConcurrencyLimit = <Value>(work: () => Promise<Value>) => Promise<Value>
 
-// What is served is served within 1.5 seconds, as long as one eighth of the places is not too many for the storage.
+/** A limit for each class of work, so that neither takes the places of the other. */
+export interface ConcurrencyLimits {
+  reads: ConcurrencyLimit
+  writes: ConcurrencyLimit
+}
+
+const noLimit: ConcurrencyLimit = (work) => work()
+export const NO_LIMITS: ConcurrencyLimits = { reads: noLimit, writes: noLimit }
+
+// Of an overloaded storage, what is served is served within 1.5 seconds.
 const WAIT_MAX_MS = 400
 const WORK_TARGET_MS = 800
-const PLACES_MIN_SHARE = 1 / 8
-// While nothing is known: enough for a fast storage, and not too many for a slow one.
+// One for each connection of a storage in SQL: no fewer places make its work faster.
+const PLACES_MIN_SHARE = 1 / 4
+// While nothing is known: enough for a fast storage, and not too many for an overloaded one.
 const PLACES_FIRST_SHARE = 3 / 8
 const PLACES_FIRST_MIN = 8
 // Less time says little about how fast work ends: a first burst waits for connections.
@@ -72,27 +82,43 @@ function createSpeedometer () {
   }
 }
 
+export interface LimitSettings {
+  /** How much work of one class runs concurrently. Infinity: there is no limit. */
+  places: number
+  /** True while work that has a place waits inside the storage, such as for a connection. By default it never does. */
+  isQueueing?: () => boolean
+  /** Gets the number of refusals, at most once a second. */
+  onRefused?: (count: number) => void
+}
+
 /**
- * Limits how much work runs concurrently: at most so many `places`, and fewer while it ends slowly. More work waits in
- * a queue for 400 ms at most, so that a burst is served; if that would not do at the present speed, it is
- * refused immediately. Infinity: there is no limit. `onRefused` gets the number of refusals, at most once a second.
+ * Makes limits that report their refusals together. Work that has a place starts, however slow the storage is: slow is
+ * not overloaded. While work queues inside the storage, only so many places are used as end within 0.8 seconds at the
+ * present pace (Little's law), and a quarter of them in any case. Work without a place waits, first come, first served,
+ * for 400 ms at most, so that a burst is served. If that would not do at the present pace, it is refused immediately.
  */
-export function createConcurrencyLimit (
-  places: number,
-  onRefused: (count: number) => void = () => {}
-): ConcurrencyLimit {
-  if (places === Infinity) return (work) => work()
+export function createConcurrencyLimits (settings: LimitSettings): () => ConcurrencyLimit {
+  const { places, isQueueing = () => false, onRefused = () => {} } = settings
+  if (places === Infinity) return () => noLimit
+  const refusal = createRefusals(onRefused)
+  return () => limitOf(places, isQueueing, refusal)
+}
+
+function limitOf (places: number, isQueueing: () => boolean, refusal: () => UsersError): ConcurrencyLimit {
   const waiting = new Set<() => void>()
   const speed = createSpeedometer()
-  const refusal = createRefusals(onRefused)
   let running = 0
 
-  function hasPlace (): boolean {
+  /** How many places an overloaded storage can serve in time. */
+  function placesInTime (): number {
     const interval = speed.interval()
-    const inTime = interval === null
-      ? Math.max(PLACES_FIRST_MIN, places * PLACES_FIRST_SHARE)
-      : WORK_TARGET_MS / interval
-    return running < Math.min(places, Math.max(places * PLACES_MIN_SHARE, inTime))
+    if (interval === null) return Math.max(PLACES_FIRST_MIN, places * PLACES_FIRST_SHARE)
+    return WORK_TARGET_MS / interval
+  }
+
+  function hasPlace (): boolean {
+    if (running < places * PLACES_MIN_SHARE) return true
+    return running < places && (!isQueueing() || running < placesInTime())
   }
 
   function leaveQueue (start: () => void): void {

@@ -6,6 +6,7 @@ import type { EventLogService, FeedPage } from '../events/log.ts'
 import { feedParameters, historyParameters } from '../events/rules.ts'
 import { eventOperations } from '../openapi/event-operations.ts'
 import { JSON_TYPE } from './body.ts'
+import { NO_LIMITS } from './concurrency-limit.ts'
 import { sendStream, wantsStream } from './event-stream.ts'
 import { appendHeader, header } from './header-fields.ts'
 import { linksOf } from './links.ts'
@@ -40,10 +41,10 @@ function feedPath (path: string, pairs: Pairs, after: string | null): string {
 
 /** The handlers of events: from HTTP to the log and back. */
 function eventHandlers (scope: FastifyInstance, log: EventLogService, { recheck, ...settings }: EventRoutesOptions) {
-  const { limited } = settings
-  const handler = handlersUnder(limited)
+  const { limits } = settings
+  const handler = handlersUnder(limits)
   // Not for all of the handler: that ends with the response, and a stream may last for days.
-  const streamHandler = handlersUnder((work) => work())
+  const streamHandler = handlersUnder(NO_LIMITS)
   const feedPathOf = collectionPaths(scope, 'events', settings)
   const usersPath = collectionPaths(scope, 'users', settings)
   const declared = feedParameters(settings.pageSize)
@@ -72,12 +73,12 @@ function eventHandlers (scope: FastifyInstance, log: EventLogService, { recheck,
       appendHeader(reply, 'vary', 'Accept')
       try {
         if (request.method === 'HEAD' || !wantsStream(request)) {
-          return sendPage(request, reply, pairs, await limited(() => log.feed(query, faults)))
+          return sendPage(request, reply, pairs, await limits.reads(() => log.feed(query, faults)))
         }
         // What a browser sends when it comes again is newer than what its URL says.
         const lastEventId = header(request, LAST_EVENT_ID)
         const from = lastEventId === undefined ? query : { ...query, after: lastEventId }
-        const parts = await limited(() => log.follow(from, faults)).catch((error) => {
+        const parts = await limits.reads(() => log.follow(from, faults)).catch((error) => {
           throw lastEventId === undefined ? error : aboutHeader(error, faults)
         })
         return sendStream(request, reply, { parts, recheck: () => recheck(request) })

@@ -4,6 +4,7 @@ import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { exportOperation } from '../openapi/export-operation.ts'
 import { type ExportFormat, exportParameters, type OpenExport } from '../transfer/export.ts'
 import { breakables } from './break-off.ts'
+import { NO_LIMITS } from './concurrency-limit.ts'
 import { pacedStream, RECHECK_MS } from './paced-stream.ts'
 import {
   handlersUnder, parsedQuery, refuseOtherMethods, routeReads, type RouteSettings, typedParameters
@@ -28,7 +29,7 @@ type Texts = AsyncGenerator<string, void, undefined>
  * read beside the storage's other work.
  */
 export function exportRoutes (scope: FastifyInstance, open: OpenExport, options: ExportRoutesOptions): void {
-  const { fields, recheck, describe, limited, ...settings } = options
+  const { fields, recheck, describe, limits, ...settings } = options
   const parameters = exportParameters(fields)
   const begin = breakables(scope)
 
@@ -52,11 +53,11 @@ export function exportRoutes (scope: FastifyInstance, open: OpenExport, options:
   }
 
   // Not for all of the handler: that ends with the response.
-  const handler = handlersUnder((work) => work())(async (request, reply) => {
+  const handler = handlersUnder(NO_LIMITS)(async (request, reply) => {
     const query = parsedQuery(request, settings)
     const { format, texts } = open(typedParameters(query, parameters), query.faults)
     // Fastify sends null as JSON text where the type is one of JSON.
-    const body = request.method === 'HEAD' ? undefined : await limited(() => streamed(request, reply, texts()))
+    const body = request.method === 'HEAD' ? undefined : await limits.reads(() => streamed(request, reply, texts()))
     reply.type(TYPES[format]).header('content-disposition', `attachment; filename="users.${format}"`)
     return reply.send(body)
   })

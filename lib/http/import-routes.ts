@@ -11,6 +11,7 @@ import type { Import, ImportResult, OpenImport } from '../transfer/import.ts'
 import type { RouteAccess } from './admission.ts'
 import { bodyBrokenOff, breakables } from './break-off.ts'
 import { callerOf, contextOf, hasScope } from './caller.ts'
+import { NO_LIMITS } from './concurrency-limit.ts'
 import { header } from './header-fields.ts'
 import { pacedStream, RECHECK_MS } from './paced-stream.ts'
 import {
@@ -35,7 +36,7 @@ type Results = AsyncGenerator<ImportResult[], void, undefined>
  * sends may take any time.
  */
 export function importRoutes (scope: FastifyInstance, open: OpenImport, options: ImportRoutesOptions): void {
-  const { fields, recheck, describe, limited, ...settings } = options
+  const { fields, recheck, describe, limits, ...settings } = options
   const parameters = importRouteParameters(fields)
   const table = tableColumns(fields)
   const begin = breakables(scope)
@@ -67,12 +68,12 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
     return stream
   }
 
-  const importHandler = (bodyOf: BodyOf): Handler => handlersUnder((work) => work())(async (request, reply) => {
+  const importHandler = (bodyOf: BodyOf): Handler => handlersUnder(NO_LIMITS)(async (request, reply) => {
     const query = parsedQuery(request, settings)
     const { report, ...given } = typedParameters(query, parameters)
     const reportFaults = parameterFaults(parameters, report === undefined ? {} : { report })
     const { summary, results } = open(given, [...query.faults, ...reportFaults])
-    await limited(async () => {})
+    await limits.writes(async () => {})
     const { type } = contentType.safeParse(header(request, 'content-type') ?? '')
     const rows = fileRows(bodyOf(request), type === CSV ? 'csv' : 'ndjson', table)
     // A server that closes breaks it off even while its first lines are awaited.

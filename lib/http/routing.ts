@@ -11,13 +11,13 @@ import { endOfTurn } from '../core/turn.ts'
 import { type Describe, hidden } from '../openapi/describe.ts'
 import type { Operation } from '../openapi/operation.ts'
 import type { RouteAccess } from './admission.ts'
-import type { ConcurrencyLimit } from './concurrency-limit.ts'
+import type { ConcurrencyLimits } from './concurrency-limit.ts'
 import { type ParsedQuery, parseQuery, queryOf } from './query.ts'
 
-/** What routes need to know: the host's router, the limit that work runs under, and what describes them. */
+/** What routes need to know: the host's router, the limits that work runs under, and what describes them. */
 export interface RouteSettings {
   useSemicolonDelimiter: boolean
-  limited: ConcurrencyLimit
+  limits: ConcurrencyLimits
   pageSize: PageSize
   describe: Describe
 }
@@ -27,11 +27,15 @@ export type Handler = (
   reply: FastifyReply
 ) => Promise<FastifyReply>
 
-/** Makes handlers run under the limit and throw UsersError alone, so that the error handler recognises our errors. */
-export const handlersUnder = (limited: ConcurrencyLimit) => (handler: Handler): Handler => {
+/**
+ * Makes handlers run under the limit of their class and throw UsersError alone, so that the error handler recognises
+ * our errors. GET and HEAD read, and all others write.
+ */
+export const handlersUnder = ({ reads, writes }: ConcurrencyLimits) => (handler: Handler): Handler => {
   const handle: Handler = async (request, reply) => {
     try {
       await endOfTurn()
+      const limited = request.method === 'GET' || request.method === 'HEAD' ? reads : writes
       return await limited(() => handler(request, reply))
     } catch (error) {
       throw toUsersError(error)

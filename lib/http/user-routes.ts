@@ -36,7 +36,7 @@ function userHandlers (
   { userJson, minimalJson, listJson }: Presenter,
   { fields: { filters }, ownerOf, erases, ...settings }: UserRoutesOptions
 ) {
-  const handler = handlersUnder(settings.limited)
+  const handler = handlersUnder(settings.limits)
   const collectionPath = collectionPaths(scope, 'users', settings)
   const parameters = userListParameters(settings.pageSize, filters)
   const deletionParameters: Parameters = erases ? { erase: eraseParameter } : {}

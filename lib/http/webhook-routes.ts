@@ -9,7 +9,7 @@ import { deliveriesParameters } from '../webhooks/rules.ts'
 import type { NewWebhook, WebhooksService } from '../webhooks/service.ts'
 import { emptyShape, JSON_TYPE, MERGE_PATCH_TYPE } from './body.ts'
 import { callerOf, contextOf } from './caller.ts'
-import type { ConcurrencyLimit } from './concurrency-limit.ts'
+import { type ConcurrencyLimit, NO_LIMITS } from './concurrency-limit.ts'
 import { linksOf } from './links.ts'
 import {
   collectionPaths, handlersUnder, parsedQuery, refuseOtherMethods, routeReads, type RouteSettings, strayParameters,
@@ -23,9 +23,9 @@ function deliveryOf ({ params }: FastifyRequest): string {
 
 /** The handlers of webhooks: from HTTP to the service and back. */
 function webhookHandlers (scope: FastifyInstance, webhooks: WebhooksService, settings: RouteSettings) {
-  const handler = handlersUnder(settings.limited)
+  const handler = handlersUnder(settings.limits)
   // These wait for receivers or names too: only what uses the storage is under the limit.
-  const waiting = handlersUnder((work) => work())
+  const waiting = handlersUnder(NO_LIMITS)
   const collectionPath = collectionPaths(scope, 'webhooks', settings)
   const parameters = pagingParameters(settings.pageSize, WEBHOOK_ID)
   const ofDeliveries = deliveriesParameters(settings.pageSize)
@@ -39,12 +39,12 @@ function webhookHandlers (scope: FastifyInstance, webhooks: WebhooksService, set
     if (faults.length > 0) throw validationFailed(faults)
   }
 
-  function callOf (request: FastifyRequest, limited: ConcurrencyLimit = (work) => work()): WebhookCall {
+  function callOf (request: FastifyRequest, limited: ConcurrencyLimit = NO_LIMITS.writes): WebhookCall {
     const { scopes } = callerOf(request).principal
     return { context: contextOf(request), priorFaults: stray(request), scopes, limited }
   }
 
-  const waitingCallOf = (request: FastifyRequest): WebhookCall => callOf(request, settings.limited)
+  const waitingCallOf = (request: FastifyRequest): WebhookCall => callOf(request, settings.limits.writes)
 
   function send (reply: FastifyReply, body: unknown, status = 200): FastifyReply {
     return reply.code(status).type(JSON_TYPE).send(JSON.stringify(body))

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import knex from 'knex'
 import { test, type Test } from 'tap'
 import {
-  closeBesidePool, discard, isDiscarded, isTransaction, onStatement, openBesidePool, outermostOf, poolOf,
+  closeBesidePool, connectionsOf, discard, isDiscarded, isTransaction, onStatement, openBesidePool, outermostOf, poolOf,
   sqlite3ClientOf
 } from '../../adapters/knex/drivers/knex-internals.ts'
 import { dialectOf } from '../../adapters/knex/dialects/index.ts'
@@ -42,6 +42,21 @@ test('an instance has a client that names its driver and lends the connections o
     await host.destroy()
     t.strictSame(destroyed, [connection], 'else sqlite3 can not close: finalise its statements on another occasion')
   }
+})
+
+test('a call waits for a connection if others use all, and not while one is opened for it', async (t) => {
+  const host = pgHost(t, { pool: { min: 0, max: 2 } })
+  const client = poolOf(host)
+  const acquired = Array.from({ length: 3 }, () => client.acquireConnection())
+  t.strictSame(connectionsOf(host), { used: 0, free: 0, waiting: 1 }, 'else a store that starts is overloaded')
+  const [first, second] = await Promise.all(acquired.slice(0, 2))
+  t.strictSame(connectionsOf(host), { used: 2, free: 0, waiting: 1 })
+  await client.releaseConnection(first)
+  t.equal(await acquired[2], first)
+  for (const each of [first, second]) await client.releaseConnection(each)
+  t.strictSame(connectionsOf(host), { used: 0, free: 2, waiting: 0 })
+  await host.destroy()
+  t.strictSame(connectionsOf(host), { used: 0, free: 0, waiting: 0 })
 })
 
 test('a transaction has a client that lends its one connection', async (t) => {

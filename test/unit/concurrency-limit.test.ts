@@ -1,7 +1,10 @@
-// The limit on concurrent work: bursts wait, and most of an overload is refused immediately.
+// The limits on concurrent work: a slow storage is used in full, bursts wait, and most of an overload is refused
+// immediately.
 import { test } from 'tap'
-import { createConcurrencyLimit } from '../../lib/http/concurrency-limit.ts'
+import { createConcurrencyLimits, type LimitSettings } from '../../lib/http/concurrency-limit.ts'
 import { advancing } from '../helpers/advancing.ts'
+
+const createLimit = (settings: LimitSettings) => createConcurrencyLimits(settings)()
 
 /** Work that runs until it is ended. */
 function pending () {
@@ -15,6 +18,49 @@ function pending () {
   return { work, started: () => started, resolve: (value: string) => resolve(value) }
 }
 
+/** A storage on so many connections, each of which needs so long for one piece of work. */
+function storageOf (connections: number, work: () => Promise<void>) {
+  const queue: Array<() => void> = []
+  let free = connections
+  return {
+    isQueueing: () => queue.length > 0,
+    async work () {
+      if (free === 0) await new Promise<void>((resolve) => queue.push(resolve))
+      else free--
+      await work()
+      const next = queue.shift()
+      if (next === undefined) free++
+      else next()
+    }
+  }
+}
+
+const percentile = (values: readonly number[], share: number) =>
+  values.toSorted((a, b) => a - b)[Math.floor(share * (values.length - 1))] ?? 0
+
+type Advancing = ReturnType<typeof advancing>
+
+/** Has so many clients send one piece of work after the other for so many seconds: how long each took, in ms. */
+async function crowd ({ advance, after, now }: Advancing, count: number, seconds: number, send: () => Promise<void>) {
+  const times = { served: new Array<number>(), refused: new Array<number>() }
+  const end = now() + seconds * 1000
+  let active = count
+  const clients = Array.from({ length: count }, async () => {
+    while (now() < end) {
+      const begun = now()
+      const isServed = await send().then(() => true, () => false)
+      times[isServed ? 'served' : 'refused'].push(now() - begun)
+      // Impatient: `Retry-After` says a second.
+      if (!isServed) await after(100)
+    }
+    active--
+  })
+  const isOver = () => active === 0
+  while (!isOver()) await advance(20)
+  await Promise.all(clients)
+  return times
+}
+
 const refusal = {
   code: 'storage_unavailable',
   statusCode: 503,
@@ -23,7 +69,7 @@ const refusal = {
 }
 
 test('work above the maximum waits, in the order in which it came', async (t) => {
-  const limited = createConcurrencyLimit(2)
+  const limited = createLimit({ places: 2 })
   const all = Array.from({ length: 4 }, pending)
   const results = all.map(({ work }) => limited(work))
   const started = () => all.map((each) => each.started())
@@ -36,7 +82,7 @@ test('work above the maximum waits, in the order in which it came', async (t) =>
 })
 
 test('a place is free again after work has ended, however it ended', async (t) => {
-  const limited = createConcurrencyLimit(1)
+  const limited = createLimit({ places: 1 })
   t.equal(await limited(async () => 'result'), 'result')
   await t.rejects(limited(async () => { throw new Error('rejected') }), { message: 'rejected' })
   await t.rejects(limited(() => { throw new Error('thrown') }), { message: 'thrown' })
@@ -48,7 +94,7 @@ test('a place is free again after work has ended, however it ended', async (t) =
 
 test('work that has waited 400 ms is refused, without being started', async (t) => {
   const { advance } = advancing(t)
-  const limited = createConcurrencyLimit(2)
+  const limited = createLimit({ places: 2 })
   const all = Array.from({ length: 3 }, pending)
   const results = all.map(({ work }) => limited(work))
   const refused = t.rejects(Promise.resolve(results[2]), refusal)
@@ -62,12 +108,39 @@ test('work that has waited 400 ms is refused, without being started', async (t) 
   t.equal(await limited(async () => 'next'), 'next', 'a refusal takes no place')
 })
 
+test('a limit holds up no work of another one', async (t) => {
+  const newLimit = createConcurrencyLimits({ places: 1 })
+  const [reads, writes] = [newLimit(), newLimit()]
+  const { work, resolve } = pending()
+  const written = writes(work)
+  t.equal(await reads(async () => 'read'), 'read')
+  resolve('written')
+  t.equal(await written, 'written')
+})
+
+for (const ms of [50, 400, 1600]) {
+  test(`a storage that takes ${ms} ms for each of 32 clients refuses none of them`, async (t) => {
+    const time = advancing(t)
+    const limited = createLimit({ places: 40 })
+    const { served, refused } = await crowd(time, 32, 4, () => limited(() => time.after(ms)))
+    t.strictSame(refused, [])
+    t.ok(served.length >= 32 * Math.floor(4000 / (ms + 20)), `served: ${served.length}`)
+  })
+}
+
+test('a quarter of the places is served, however long work waits inside the storage', async (t) => {
+  const time = advancing(t)
+  const { work, isQueueing } = storageOf(1, () => time.after(1000))
+  const limited = createLimit({ places: 40, isQueueing })
+  const { refused } = await crowd(time, 10, 12, () => limited(work))
+  t.strictSame(refused, [])
+})
+
 test('a burst on a fast storage is served', async (t) => {
   const { advance, after } = advancing(t)
-  const limited = createConcurrencyLimit(80)
+  const limited = createLimit({ places: 80 })
   for (let burst = 0; burst < 5; burst++) {
-    const results = Array.from({ length: 500 }, () =>
-      limited(() => after(20)))
+    const results = Array.from({ length: 500 }, () => limited(() => after(20)))
     for (let i = 0; i < 30; i++) await advance(20)
     const refused = (await Promise.allSettled(results)).filter(({ status }) => status === 'rejected')
     t.strictSame(refused, [], `burst ${burst}`)
@@ -75,47 +148,23 @@ test('a burst on a fast storage is served', async (t) => {
   }
 })
 
-test('an overload is refused immediately, and what is served is served within 1.5 seconds', async (t) => {
-  const { advance, after, now } = advancing(t)
-  const limited = createConcurrencyLimit(80)
-  // Ten connections, each of which needs 200 ms: 50 in a second.
-  let [served, free] = [0, 10]
-  const queue: Array<() => void> = []
-  const work = async () => {
-    if (free === 0) await new Promise<void>((resolve) => queue.push(resolve))
-    else free--
-    await after(200)
-    const next = queue.shift()
-    if (next === undefined) free++
-    else next()
-  }
-  const times = { served: [0], refused: [0] }
-  const end = now() + 30_000
-  const client = async () => {
-    while (now() < end) {
-      const begun = now()
-      const kind = await limited(work).then(() => 'served' as const, () => 'refused' as const)
-      times[kind].push(now() - begun)
-      if (kind === 'served') served++
-      // Impatient: Retry-After says a second.
-      else await after(100)
-    }
-  }
-  const clients = Array.from({ length: 500 }, client)
-  for (let i = 0; i < 1500; i++) await advance(20)
-  for (let i = 0; i < 200; i++) await advance(20)
-  await Promise.all(clients)
-  const percentile = (values: number[], share: number) =>
-    values.sort((a, b) => a - b)[Math.floor(share * (values.length - 1))] ?? 0
-  t.ok(served > 1350, `the storage is kept busy: ${served} of 1500`)
-  t.ok(percentile(times.served, 0.99) <= 1500, `served: p99 ${percentile(times.served, 0.99)} ms`)
-  t.equal(percentile(times.refused, 0.9), 0, 'refused: p90')
-})
+for (const places of [20, 80]) {
+  const name = `an overload of ten connections with ${places} places is refused immediately, and what is served is`
+  test(`${name} served within 1.5 seconds, whoever asks`, async (t) => {
+    const time = advancing(t)
+    // 200 ms each: 50 in a second.
+    const { work, isQueueing } = storageOf(10, () => time.after(200))
+    const limited = createLimit({ places, isQueueing })
+    const { served, refused } = await crowd(time, 300, 12, () => limited(work))
+    t.ok(served.length > 540, `the storage is kept busy: ${served.length} of 600`)
+    t.ok(percentile(served, 0.99) <= 1500, `served: p99 ${percentile(served, 0.99)} ms`)
+    t.equal(percentile(refused, 0.9), 0, 'refused: p90')
+  })
+}
 
-test('while work does not end at all, few begin, and the rest is refused immediately', async (t) => {
+test('while work does not end at all, the places are taken, and the rest is refused immediately', async (t) => {
   const { advance } = advancing(t)
-  const limited = createConcurrencyLimit(80)
-  // While nothing is known, three eighths of the places are used.
+  const limited = createLimit({ places: 30 })
   const hanging = Array.from({ length: 30 }, pending)
   const results = hanging.map(({ work }) => limited(work))
   const waiting = Array.from({ length: 100 }, () => t.rejects(limited(async () => {}), refusal))
@@ -129,7 +178,7 @@ test('while work does not end at all, few begin, and the rest is refused immedia
 })
 
 test('without a maximum all work runs', async (t) => {
-  const limited = createConcurrencyLimit(Infinity)
+  const limited = createLimit({ places: Infinity })
   const all = Array.from({ length: 1000 }, pending)
   const running = all.map(({ work }) => limited(work))
   for (const { resolve } of all) resolve('done')

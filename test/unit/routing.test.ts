@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { test } from 'tap'
+import { NO_LIMITS } from '../../lib/http/concurrency-limit.ts'
 import { collectionPaths, handlersUnder, strayParameters, typedParameters } from '../../lib/http/routing.ts'
 import { integerParameter } from '../../lib/core/parameters.ts'
 
@@ -51,7 +52,7 @@ test('characters that a path may not have are escaped (RFC 3986 section 3.3)', a
 })
 
 test('handlers throw nothing but UsersError', async (t) => {
-  const under = handlersUnder((work) => work())
+  const under = handlersUnder(NO_LIMITS)
   const [request, reply] = [Object({}), Object({})]
   const failing = under(async () => { throw new TypeError('a bug') })
   await t.rejects(failing(request, reply), { name: 'UsersError', code: 'internal', cause: { message: 'a bug' } })

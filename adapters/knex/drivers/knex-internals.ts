@@ -25,10 +25,15 @@ export function poolOf (knex: Knex): Pool {
   return knex.client
 }
 
-/** How the connections of a pool are used now; none of a pool that was destroyed. */
+/**
+ * How the connections of a pool are used now; none of a pool that was destroyed. A call for which a connection is being
+ * opened does not wait for others.
+ */
 export function connectionsOf (knex: Knex): { used: number, free: number, waiting: number } {
   const { pool }: Partial<Pool> = poolOf(knex)
-  return { used: pool?.numUsed() ?? 0, free: pool?.numFree() ?? 0, waiting: pool?.numPendingAcquires() ?? 0 }
+  if (pool === undefined) return { used: 0, free: 0, waiting: 0 }
+  const waiting = Math.max(0, pool.numPendingAcquires() - pool.numPendingCreates())
+  return { used: pool.numUsed(), free: pool.numFree(), waiting }
 }
 
 /**
