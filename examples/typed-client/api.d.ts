@@ -260,7 +260,7 @@ export interface paths {
         put?: never;
         /**
          * Create a webhook
-         * @description It gets the events that are recorded from now on.
+         * @description It gets the events that are recorded from now on, of the kinds that the key may read: `user.*` with `users:read`, `api_key.*` with `keys:read`, `webhook.*` with `webhooks:read`.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -289,7 +289,7 @@ export interface paths {
         head?: never;
         /**
          * Change a webhook
-         * @description Absent members stay. One that is enabled again goes on after the last event that it got.
+         * @description Absent members stay. One that is enabled again goes on after the last event that it got. Whoever changes the URL or the types, or enables it, must be able to read all events that it gets.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -305,7 +305,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the secret of a webhook
-         * @description Deliveries are signed with both secrets for the overlap. No body is the same as an empty object.
+         * @description Deliveries are signed with both secrets for the overlap. No body is the same as an empty object. The key must be able to read all events that the webhook gets.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -325,7 +325,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test event
-         * @description One attempt, now, also to a webhook that is disabled. The answer comes after it.
+         * @description One attempt, now, also to a webhook that is disabled. The answer comes after it. Needs `webhooks:read` too.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -345,7 +345,7 @@ export interface paths {
         put?: never;
         /**
          * Deliver events again
-         * @description Those after an event or since a time, then those that follow, each with its `webhook-id`.
+         * @description Those after an event or since a time, then those that follow, each with its `webhook-id`. An event whose delivery is still pending gets no second one. The key must be able to read all of them.
          */
         post: operations["replayWebhook"];
         delete?: never;
@@ -383,7 +383,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Deliver one event again */
+        /**
+         * Deliver one event again
+         * @description The key must be able to read the event.
+         */
         post: operations["retryDelivery"];
         delete?: never;
         options?: never;
@@ -572,7 +575,7 @@ export interface components {
         "users.User": {
             /** @description The user’s id: a TypeID, sortable by creation. */
             id: string;
-            /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
+            /** @description Kept in NFC and trimmed, and checked in that form; a character that can be seen, no control characters. */
             name: string;
             /**
              * Format: email
@@ -620,7 +623,7 @@ export interface components {
             title: string;
             status: number;
             /** @description Stable: switch on it. */
-            code: ("validation_failed" | "url_not_allowed" | "malformed_json" | "unauthorized" | "invalid_api_key" | "insufficient_scope" | "not_found" | "user_not_found" | "api_key_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "email_taken" | "field_taken" | "batch_failed" | "idempotency_in_progress" | "api_key_inactive" | "last_admin_key" | "events_expired" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "precondition_required" | "rate_limited" | "internal" | "storage_unavailable") | string;
+            code: ("validation_failed" | "url_not_allowed" | "malformed_json" | "unauthorized" | "invalid_api_key" | "insufficient_scope" | "not_found" | "user_not_found" | "api_key_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "email_taken" | "field_taken" | "batch_failed" | "idempotency_in_progress" | "api_key_inactive" | "too_many_webhooks" | "last_admin_key" | "events_expired" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "precondition_required" | "rate_limited" | "internal" | "storage_unavailable") | string;
             /** @description For people. */
             detail: string;
             /** @description The id of the request in the server’s log. */
@@ -654,13 +657,29 @@ export interface components {
          *     }
          */
         "users.UserInput": {
-            /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
+            /** @description Kept in NFC and trimmed, and checked in that form; a character that can be seen, no control characters. */
             name: string;
             /**
              * Format: email
              * @description An ordinary address, kept as sent, trimmed, and checked in that form; unique in any case.
              */
             email: string;
+        };
+        /** @description The user after the write; without the scope `users:read` its id and times alone. */
+        "users.WrittenUser": components["schemas"]["users.User"] | components["schemas"]["users.MinimalUser"];
+        "users.MinimalUser": {
+            /** @description The user’s id: a TypeID, sortable by creation. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When the user was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the user last changed.
+             */
+            updatedAt: string;
         };
         /**
          * @example {
@@ -670,7 +689,7 @@ export interface components {
         "users.UserPatch": {
             /** @description The user’s id: a TypeID, sortable by creation. */
             id?: string;
-            /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
+            /** @description Kept in NFC and trimmed, and checked in that form; a character that can be seen, no control characters. */
             name?: string;
             /**
              * Format: email
@@ -687,7 +706,7 @@ export interface components {
         "users.UserReplacement": {
             /** @description The user’s id: a TypeID, sortable by creation. */
             id?: string;
-            /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
+            /** @description Kept in NFC and trimmed, and checked in that form; a character that can be seen, no control characters. */
             name: string;
             /**
              * Format: email
@@ -751,8 +770,8 @@ export interface components {
             status: number;
             /** @description The entity tag of the user. */
             etag?: string;
-            /** @description The user after it, problem details (RFC 9457), or null: of a deletion, and in a repetition of a user that is deleted since. */
-            body: components["schemas"]["users.User"] | components["schemas"]["users.PartProblem"] | null;
+            /** @description The user after it (without the scope `users:read` its id and times alone), problem details (RFC 9457), or null: of a deletion, and in a repetition of a user that is deleted since. */
+            body: components["schemas"]["users.User"] | components["schemas"]["users.MinimalUser"] | components["schemas"]["users.PartProblem"] | null;
         };
         "users.PartProblem": {
             /** Format: uri */
@@ -760,7 +779,7 @@ export interface components {
             title: string;
             status: number;
             /** @description Stable: switch on it. */
-            code: ("validation_failed" | "url_not_allowed" | "malformed_json" | "unauthorized" | "invalid_api_key" | "insufficient_scope" | "not_found" | "user_not_found" | "api_key_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "email_taken" | "field_taken" | "batch_failed" | "idempotency_in_progress" | "api_key_inactive" | "last_admin_key" | "events_expired" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "precondition_required" | "rate_limited" | "internal" | "storage_unavailable") | string;
+            code: ("validation_failed" | "url_not_allowed" | "malformed_json" | "unauthorized" | "invalid_api_key" | "insufficient_scope" | "not_found" | "user_not_found" | "api_key_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "email_taken" | "field_taken" | "batch_failed" | "idempotency_in_progress" | "api_key_inactive" | "too_many_webhooks" | "last_admin_key" | "events_expired" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "precondition_required" | "rate_limited" | "internal" | "storage_unavailable") | string;
             /** @description For people. */
             detail: string;
             /** @description Every fault of the operation. */
@@ -855,7 +874,7 @@ export interface components {
         "users.ApiKey": {
             /** @description The id of the API key’s record: a TypeID, sortable by creation. */
             id: string;
-            /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
+            /** @description Kept in NFC and trimmed, and checked in that form; a character that can be seen, no control characters. */
             name: string;
             /** @description What the key may do. */
             scopes: (("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write" | "events:read" | "webhooks:read" | "webhooks:write") | string)[];
@@ -945,7 +964,7 @@ export interface components {
          *     }
          */
         "users.ApiKeyInput": {
-            /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
+            /** @description Kept in NFC and trimmed, and checked in that form; a character that can be seen, no control characters. */
             name: string;
             /** @description Only scopes that the caller has. Absent: those of the three of users that the caller has. */
             scopes?: ("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write" | "events:read" | "webhooks:read" | "webhooks:write")[];
@@ -973,7 +992,7 @@ export interface components {
         "users.NewApiKey": {
             /** @description The id of the API key’s record: a TypeID, sortable by creation. */
             id: string;
-            /** @description Kept in NFC and trimmed, and checked in that form; no control characters. */
+            /** @description Kept in NFC and trimmed, and checked in that form; a character that can be seen, no control characters. */
             name: string;
             /** @description What the key may do. */
             scopes: (("users:read" | "users:write" | "users:delete" | "keys:read" | "keys:write" | "events:read" | "webhooks:read" | "webhooks:write") | string)[];
@@ -1203,7 +1222,7 @@ export interface operations {
                 after?: string;
                 /** @description Only the user with this address, whatever its case. */
                 email?: string;
-                /** @description Only users whose name or address begins with this, whatever its case. */
+                /** @description Only users whose name or address begins with this, whatever its case and accents. At least 2 characters beside accents; 1 is enough of Han, Hangul or kana. */
                 q?: string;
             };
             header?: never;
@@ -1426,7 +1445,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["users.User"];
+                    "application/json": components["schemas"]["users.WrittenUser"];
                 };
             };
             /** @description `validation_failed`: Validation failed; `malformed_json`: Malformed JSON. */
@@ -1973,7 +1992,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["users.User"];
+                    "application/json": components["schemas"]["users.WrittenUser"];
                 };
             };
             /** @description `validation_failed`: Validation failed; `malformed_json`: Malformed JSON. */
@@ -2614,7 +2633,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["users.User"];
+                    "application/json": components["schemas"]["users.WrittenUser"];
                 };
             };
             /** @description `validation_failed`: Validation failed; `malformed_json`: Malformed JSON. */
@@ -2921,7 +2940,7 @@ export interface operations {
                 sort?: "createdAt" | "-createdAt";
                 /** @description Only the user with this address, whatever its case. */
                 email?: string;
-                /** @description Only users whose name or address begins with this, whatever its case. */
+                /** @description Only users whose name or address begins with this, whatever its case and accents. At least 2 characters beside accents; 1 is enough of Han, Hangul or kana. */
                 q?: string;
             };
             header?: never;
@@ -4280,6 +4299,8 @@ export interface operations {
             query?: {
                 /** @description Revoke even the last key that can manage keys. */
                 force?: boolean;
+                /** @description Revoke every key that came from it by rotation too. */
+                successors?: boolean;
             };
             header?: never;
             path?: never;
@@ -4287,7 +4308,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The key is revoked. */
+            /** @description The key is revoked, and with `successors` those that came from it. */
             204: {
                 headers: {
                     /** @description Users are personal data. */
@@ -4698,6 +4719,8 @@ export interface operations {
             query?: {
                 /** @description Revoke even the last key that can manage keys. */
                 force?: boolean;
+                /** @description Revoke every key that came from it by rotation too. */
+                successors?: boolean;
             };
             header?: never;
             path: {
@@ -4708,7 +4731,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The key is revoked. */
+            /** @description The key is revoked, and with `successors` those that came from it. */
             204: {
                 headers: {
                     /** @description Users are personal data. */
@@ -5279,7 +5302,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A line of JSON for each line that was refused, or for each: `line`, `status` (`created`, `updated`, `skipped`, `refused`), `id`, and `problem`, which are problem details. The last one has `summary`, with the numbers of each status and `dryRun`. */
+            /** @description A line of JSON for each line that was refused, or for each: `line`, `status` (`created`, `updated`, `skipped`, `refused`), `id`, and `problem`, which are problem details. Without the scope `users:read` only those that were created have an `id`. The last line has `summary`, with the numbers of each status and `dryRun`. */
             200: {
                 headers: {
                     /** @description Users are personal data. */
@@ -5797,6 +5820,27 @@ export interface operations {
                         /** @enum {integer} */
                         status?: 405;
                         code?: "method_not_allowed" | string;
+                    };
+                };
+            };
+            /** @description `too_many_webhooks`: Too many webhooks. */
+            409: {
+                headers: {
+                    /** @description Users are personal data. */
+                    "Cache-Control"?: "no-store";
+                    /** @description The media type must not be guessed. */
+                    "X-Content-Type-Options"?: "nosniff";
+                    /** @description How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10). */
+                    RateLimit?: string;
+                    /** @description How many requests the key may send in which time. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["users.Problem"] & {
+                        /** @enum {integer} */
+                        status?: 409;
+                        code?: "too_many_webhooks" | string;
                     };
                 };
             };

@@ -34,7 +34,7 @@ for (const { driver, skip } of sqliteDrivers) {
 }
 
 const PHOTOSTRUCTURE = '@photostructure/sqlite'
-const { skip } = sqliteDrivers.find(({ driver }) => driver === PHOTOSTRUCTURE) ?? {}
+const skip = sqliteDrivers.find(({ driver }) => driver === PHOTOSTRUCTURE)?.skip ?? false
 
 test(`${PHOTOSTRUCTURE}: rows and statements without rows fail with the codes of SQLite`, { skip }, async (t) => {
   const { run } = photostructureDriver
@@ -49,21 +49,22 @@ test(`${PHOTOSTRUCTURE}: rows and statements without rows fail with the codes of
   const script = 'PRAGMA journal_mode = WAL; PRAGMA busy_timeout = 0; CREATE TABLE IF NOT EXISTS t (a UNIQUE)'
   for (const connection of [one, other]) await photostructureDriver.execute(connection, script)
   const insert = (value: string, returning: string) => run(one, `INSERT INTO t VALUES (?1) ${returning}`, [value])
+  const codeOf = (statement: Promise<unknown>) =>
+    statement.then(() => null, (error: unknown) => Object(error).errcode)
   await insert('a', '')
   for (const returning of ['', 'RETURNING a']) {
-    await t.rejects(insert('a', returning), { code: 'ERR_SQLITE_ERROR', errcode: 19 })
-    await t.rejects(run(one, `SELECT ${returning}`, []), { code: 'ERR_SQLITE_ERROR' })
+    t.equal(await codeOf(insert('a', returning)) & 0xff, 19)
     await run(other, 'BEGIN IMMEDIATE', [])
-    await t.rejects(insert('b', returning), { errcode: 5 }, 'locked')
+    t.equal(await codeOf(insert('b', returning)), 5)
     await run(one, 'BEGIN', [])
-    await t.rejects(insert('b', returning), { errcode: 5 }, 'locked in a transaction, which may try again')
+    t.equal(await codeOf(insert('b', returning)), 5, 'in a transaction too, which may try again')
     await run(other, 'ROLLBACK', [])
     await insert(`later${returning}`, returning)
     await run(one, 'COMMIT', [])
     await run(one, 'BEGIN', [])
     await run(one, 'SELECT * FROM t', [])
     await run(other, `INSERT INTO t VALUES ('other${returning}')`, [])
-    await t.rejects(insert('c', returning), { errcode: 517 }, 'locked out by a newer snapshot')
+    t.equal(await codeOf(insert('c', returning)), 517)
     await run(one, 'ROLLBACK', [])
   }
   t.match(await run(one, 'SELECT count(*) AS n FROM t', []), [{ n: 5 }])
