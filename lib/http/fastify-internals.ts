@@ -5,7 +5,8 @@
  */
 import { METHODS } from 'node:http'
 import { createRequire } from 'node:module'
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify'
+import { http2Stream } from './break-off.ts'
 
 /**
  * Fastify's logger for a host without one: the package abstract-logging, all of whose levels are one empty function.
@@ -55,4 +56,13 @@ export function routeEveryMethod (scope: FastifyInstance): void {
   const others = METHODS.filter((method) => method !== 'CONNECT' && !bodywith.has(method))
   const value: AcceptedMethods = { bodyless: new Set([...bodyless, ...others]), bodywith }
   Object.defineProperty(scope, symbol, { value })
+}
+
+/**
+ * Lets whoever waits for the end of a response see that it is over. Fastify does so with `finished()` of Node.js, which
+ * waits for ever for a response of HTTP/2 that was closed before: that one has no `closed`.
+ */
+export function tellClosed ({ raw }: FastifyReply): void {
+  const stream = http2Stream(raw)
+  if (stream !== null) Object.defineProperty(raw, 'closed', { get: () => stream.closed })
 }

@@ -12,6 +12,7 @@ import { type Describe, hidden } from '../openapi/describe.ts'
 import type { Operation } from '../openapi/operation.ts'
 import type { RouteAccess } from './admission.ts'
 import type { ConcurrencyLimits } from './concurrency-limit.ts'
+import { tellClosed } from './fastify-internals.ts'
 import { type ParsedQuery, parseQuery, queryOf } from './query.ts'
 
 /** What routes need to know: the host's router, the limits that work runs under, and what describes them. */
@@ -33,6 +34,7 @@ export type Handler = (
  */
 export const handlersUnder = ({ reads, writes }: ConcurrencyLimits) => (handler: Handler): Handler => {
   const handle: Handler = async (request, reply) => {
+    tellClosed(reply)
     try {
       await endOfTurn()
       const limited = request.method === 'GET' || request.method === 'HEAD' ? reads : writes

@@ -10,7 +10,7 @@ import users from '../../lib/index.ts'
 import { inject } from '../helpers/app.ts'
 import { served } from '../helpers/exchanges.ts'
 import { plainHost } from '../helpers/hosts.ts'
-import { http2 } from '../helpers/transports.ts'
+import { http2, TRANSPORTS } from '../helpers/transports.ts'
 import { until } from '../helpers/until.ts'
 
 test('the CORS plugin of the host answers preflights, and adds its headers to our answers', async (t) => {
@@ -86,4 +86,28 @@ test('over HTTP/2 a request that its client breaks off before the end of its bod
   await app.close()
   t.match((await app.users.list()).data, [{ id, name: 'Ann', email: 'ann@example.org' }])
   t.equal((await app.users.list()).meta.total, 1)
+})
+
+test('a request whose client has left gives its place back, in each version of HTTP', async (t) => {
+  for (const transport of TRANSPORTS) {
+    const storage = memory()
+    const { listUsers } = storage
+    const asked: Array<() => void> = []
+    const slow: typeof listUsers = async (...given) => {
+      await new Promise<void>((resolve) => { asked.push(resolve) })
+      return listUsers(...given)
+    }
+    const { send, running } = await served(t, transport, { storage: { ...storage, listUsers: slow }, maxInFlight: 3 })
+    const left = [1, 2, 3].map(() => send('GET', '/users'))
+    await until('all of them wait for the storage', () => asked.length === 3)
+    for (const exchange of left) exchange.cancel()
+    await until('the server has noticed', () => running() === 0)
+    for (const resolve of asked) resolve()
+    const later = send('GET', '/users')
+    later.read()
+    await until('the storage is asked again', () => asked.length === 4)
+    asked[3]?.()
+    await until('it is answered', () => later.ending() !== null)
+    t.strictSame([later.status(), later.ending()], [200, 'whole'], transport.name)
+  }
 })
