@@ -23,6 +23,19 @@ export function requireWhole ({ raw }: FastifyRequest): void {
   if (http2Stream(raw)?.aborted === true) throw bodyBrokenOff()
 }
 
+/**
+ * Ends a request together with its response. Over HTTP/2 one that a hook of the host's has read in part and then paused
+ * would keep its connection open. In HTTP/1 Fastify closes the connection.
+ */
+export function endWithAnswer ({ raw }: FastifyReply): void {
+  const stream = http2Stream(raw)
+  stream?.once('finish', () => setImmediate(() => {
+    stream.close()
+    // The listener that passes chunks on to the request stops at the first one that is not taken.
+    stream.removeAllListeners('data').resume()
+  }))
+}
+
 /** Resets a connection of TCP. TLS has an end of its own, which is missing then, and a Unix socket has none. */
 function reset ({ socket }: ServerResponse): void {
   try {

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../core/error-table.ts'
 import { UsersError } from '../core/errors.ts'
 import { type Problem, toProblem } from '../core/problem.ts'
 import { isStorageError } from '../core/storage-error.ts'
+import { endWithAnswer } from './break-off.ts'
 import { OVERLOAD } from './concurrency-limit.ts'
 
 /** Makes the body of an error response: an object, or a promise of one. If it fails, problem details are sent. */
@@ -73,6 +74,7 @@ export function createErrorHandler (
     if (error === null) throw thrown
     if (error.statusCode >= 500) logServerError(error, request)
     onError(error, request)
+    if (error.code === 'body_too_large') endWithAnswer(reply)
     if (error.headers !== undefined) reply.headers(error.headers)
     if (format === 'fastify') throw error
     const problem = toProblem(error, request.id)
