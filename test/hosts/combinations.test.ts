@@ -1,0 +1,33 @@
+// The contract on hosts in which every two settings and plugins occur together.
+import { test } from 'tap'
+import { coveringRows, missingPairs } from '../helpers/combinations/covering.ts'
+import { excluded, levels, nameOf, PLAIN } from '../helpers/combinations/factors.ts'
+import { badLines, contractOf, differences, ownAnswers } from '../helpers/combinations/run.ts'
+
+// Of forty seeds the one with the fewest rows.
+const rows = coveringRows(levels, excluded, 11)
+
+// One listener too many on what lives longer than a request.
+const warnings: string[] = []
+process.on('warning', ({ name, message }) => { if (name === 'MaxListenersExceededWarning') warnings.push(message) })
+
+test('every two settings that can be combined are together in one of the hosts', async (t) => {
+  t.strictSame(missingPairs(rows, levels, excluded), [])
+})
+
+const plain = await contractOf(PLAIN)
+
+test('a plain host answers each step with its status', async (t) => {
+  const wrong = [...plain.transcript].filter(([, seen]) => Object(seen).due !== Object(seen).status)
+  t.strictSame(wrong, [])
+})
+
+for (const row of rows) {
+  test(`the contract holds on a host with ${nameOf(row)}`, async (t) => {
+    const { transcript, logged } = await contractOf(row)
+    t.strictSame(differences(row, transcript, plain.transcript), [])
+    t.strictSame(badLines(row, logged), [])
+    t.strictSame(await ownAnswers(row, true), await ownAnswers(row, false), 'the host’s own routes are as they were')
+    t.strictSame(warnings, [])
+  })
+}
