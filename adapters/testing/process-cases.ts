@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
+import { READ_PART_MAX } from '../../lib/core/limits.ts'
 import type { Storage } from '../../lib/core/storage.ts'
 import { FILTERABLE, play } from './everywhere.ts'
 import { firstPage } from './list-values.ts'
@@ -17,6 +18,9 @@ export type ProcessCases = Record<string, (start: Start) => Promise<void>>
 const PROCESSES = 3
 const CALLS = 24
 const DEADLINE_MS = 15_000
+/** Six full parts of `readUsers` and one more user, each with a text of its own. */
+const READ = 6 * READ_PART_MAX + 1
+const TEXT_BYTES = 2048
 
 /** Starts processes on one place, whose schema is ready. */
 export async function several (start: Start): Promise<StorageProcess[]> {
@@ -146,6 +150,22 @@ export const processCases: ProcessCases = {
       storage.revokeApiKey(idOf('key', i), timeOf(100), { keepOneWith: ['keys:write'] }))
     assert.equal(values.length, CALLS - 1)
     assert.deepEqual(codes, ['last_admin_key'])
+  },
+
+  'readUsers holds a few of its parts in memory, however many there are': async (start) => {
+    const { storage, measureReading } = await start()
+    await storage.migrate()
+    for (let first = 0; first < READ; first += 100) {
+      await Promise.all(Array.from({ length: Math.min(100, READ - first) }, async (_, i) => {
+        const user = userOf(first + i, { fields: { text: String(first + i).padEnd(TEXT_BYTES, 'x') } })
+        await storage.createUser(user, keysOf(user), null)
+      }))
+    }
+    const { users, bytes } = await measureReading()
+    assert.equal(users, READ)
+    // One part is a sixth; its rows as the driver gives them are another, and the part after it may be on its way.
+    const all = READ * TEXT_BYTES
+    assert.ok(bytes < 0.7 * all, `of ${all} bytes of text, ${bytes} bytes were in memory while a part was taken`)
   },
 
   'a change of a key is told to the other processes, if the store has watchApiKeys': async (start) => {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { isStorageError, StorageError, type StorageErrorCode } from '../../lib/core/storage-error.ts'
 import { EVENT_LOG_METHODS, METHODS } from '../../lib/core/storage-rules.ts'
 import type { Storage, Supports } from '../../lib/core/storage.ts'
+import { type MeasuredReading, measureReading } from './measured-reading.ts'
 
 interface Request { id: number, method: string, args: unknown[] }
 
@@ -24,6 +25,8 @@ export interface StorageProcess {
   kill: () => Promise<void>
   /** Calls back when the store tells that keys may have changed; null if it has no `watchApiKeys`. */
   watchApiKeys: ((listener: () => void) => Promise<void>) | null
+  /** Reads everybody in that process, and measures the memory that it takes. */
+  measureReading: () => Promise<MeasuredReading>
 }
 
 /** A process that opens stores, one after the other. */
@@ -59,6 +62,7 @@ export function serveStorages (module: string): void {
       storage?.watchApiKeys?.(() => send({ id: KEYS_CHANGED }))
       return undefined
     }
+    if (method === 'measureReading' && storage !== undefined) return measureReading(storage)
     const [name = '', part] = method.split('.').reverse()
     const owner: Record<string, unknown> = Object(part === undefined ? storage : storage?.eventLog)
     return Reflect.apply(Object(owner[name]), owner, args)
@@ -148,7 +152,15 @@ export function startOpener (module: string, execArgv: readonly string[]): Opene
         listeners.push(listener)
         await call('watchApiKeys', [])
       }
-      return { storage: storageOf(supports), kill, watchApiKeys: hasWatch ? watch : null }
+      return {
+        storage: storageOf(supports),
+        kill,
+        watchApiKeys: hasWatch ? watch : null,
+        async measureReading () {
+          const { users, bytes }: MeasuredReading = Object(await call('measureReading', []))
+          return { users, bytes }
+        }
+      }
     },
     isRunning: () => child.connected && child.exitCode === null && child.signalCode === null,
     kill,

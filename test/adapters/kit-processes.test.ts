@@ -56,6 +56,7 @@ test('finds stores that are right in one process alone', async (t) => {
     ['in-memory', 'processes: of many creations with one idempotency key in all processes, one creates'],
     ['in-memory', 'processes: of the keys with a scope that are revoked in all processes, one is kept'],
     ['in-memory', 'processes: several make the schema ready at the same time'],
+    ['loads-all', 'processes: readUsers holds a few of its parts in memory, however many there are'],
     ['half-ready', 'processes: a schema that a crash has left half ready is completed'],
     ['cached', 'processes: a change of a key is seen in every process'],
     ['silent', 'processes: a change of a key is told to the other processes, if the store has watchApiKeys'],
