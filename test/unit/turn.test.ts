@@ -1,6 +1,8 @@
 // What happens at the end of a turn of the event loop.
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { test } from 'tap'
+import { test, type Test } from 'tap'
 import { atEndOfTurn, endOfTurn } from '../../lib/core/turn.ts'
 
 test('all who wait for the end of a turn go on together, and what they ask for comes behind them', async (t) => {
@@ -46,4 +48,31 @@ test('who begins to wait while others go on waits for the next turn', async (t) 
   })
   await first
   t.strictSame(seen, ['first', 'behind', 'second'])
+})
+
+/** Has so many clients connect together: how many were accepted when the turn of the first had ended. */
+async function acceptedTogether (t: Test, clients: number): Promise<number> {
+  let accepted = 0
+  const server = createServer((socket) => {
+    accepted++
+    socket.resume().on('error', () => {})
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const sockets = Array.from({ length: clients }, () => connect(port, '127.0.0.1').on('error', () => {}))
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  await once(server, 'connection')
+  await endOfTurn()
+  return accepted
+}
+
+test('the turn in which one of many connects ends when they all have connected, but not too late', async (t) => {
+  t.equal(await acceptedTogether(t, 50), 50, 'Node.js accepts one in a turn')
+  const many = await acceptedTogether(t, 300)
+  t.ok(many > 100 && many < 200, `${many} of 300`)
 })
