@@ -1,16 +1,15 @@
-import { pointerToken } from '../lib/fields/checked-json.ts'
 import type { FieldsSchema } from '../lib/fields/fields-schema.ts'
-import { type Types, typesAt } from '../lib/fields/schema-types.ts'
 import { type Column, tableColumns } from '../lib/transfer/columns.ts'
+import { pointerTo } from '../lib/transfer/csv-header.ts'
+import { allowedNames, columnFinder, mapPairs, nearestName } from '../lib/transfer/file-names.ts'
+import { momentOf } from '../lib/transfer/moments.ts'
 import { setAt } from '../lib/transfer/set-at.ts'
 import { UsageError } from './failure.ts'
-import { fieldValueOf, momentOf } from './source-values.ts'
+import { fieldValueOf } from './source-values.ts'
 
 /** Which column of a table a member comes from. */
-export interface Mapped extends Pick<Column, 'name' | 'path'> {
+export interface Mapped extends Pick<Column, 'name' | 'path' | 'types'> {
   from: string
-  /** What the member may be. */
-  types: Types
   /** The JSON Pointer of the member. */
   pointer: string
 }
@@ -21,19 +20,19 @@ export const MOMENTS: readonly string[] = ['createdAt', 'updatedAt']
 /** Reads `name=full_name,email=email,fields.plan=plan`. `fields`: the host's. @throws UsageError */
 export function readMapping (text: string, fields: Pick<FieldsSchema, 'properties'>): Mapped[] {
   const table = tableColumns(fields)
-  const mapped = text.split(',').map((pair) => {
-    const [member = '', from = '', ...more] = pair.split('=').map((part) => part.trim())
-    if (member === '' || from === '' || more.length > 0) {
-      throw new UsageError('--map takes <member>=<column>, several separated by commas')
-    }
-    const name = member.replace(/^fields\./, '')
-    const column = table.find((each) => each.name === name)
+  const columnNamed = columnFinder(table)
+  const pairs = mapPairs(text)
+  if (pairs === null || pairs.some(([, from]) => from === '' || from.includes('='))) {
+    throw new UsageError('--map takes <member>=<column>, several separated by commas')
+  }
+  const mapped = pairs.map(([member, from]) => {
+    const column = columnNamed(member)
     if (column === undefined) {
-      const known = table.map((each) => each.name).join(', ')
-      throw new UsageError(`--map names ${name}, which users do not have; they have ${known}`)
+      const problem = `--map names ${member}, which users do not have; they have ${allowedNames(table)}`
+      throw new UsageError(`${problem}; the nearest is ${nearestName(member, table)}`)
     }
-    const { path } = column
-    return { name, path, from, types: typesAt(fields.properties, path), pointer: path.map(pointerToken).join('') }
+    const { name, path, types } = column
+    return { name, path, from, types, pointer: pointerTo(path) }
   })
   const names = mapped.map(({ name }) => name)
   if (new Set(names).size < names.length) throw new UsageError('--map must not name a member twice')

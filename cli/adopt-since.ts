@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 import { readMoment } from '../lib/core/moments.ts'
+import { momentOf } from '../lib/transfer/moments.ts'
 import type { Mapped } from './adopt-mapping.ts'
 import { UsageError } from './failure.ts'
-import { momentOf } from './source-values.ts'
 
 /** Which rows were changed since a moment. */
 export interface Since {

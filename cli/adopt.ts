@@ -49,7 +49,7 @@ export async function adoptTable (
     try {
       await importUsers(storage, output, { report: 'groups', ...options }, {
         fields,
-        rows,
+        rows: () => rows,
         called: (line) => `${key} ${keyOf(line)}`,
         more: (line) => ({ key: keyOf(line) }),
         part,

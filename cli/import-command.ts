@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { CONFLICT_RULES } from '../lib/transfer/import-judge.ts'
-import { IMPORT_FORMATS } from '../lib/transfer/import-source.ts'
+import { IMPORT_FORMATS } from '../lib/transfer/file-rows.ts'
 import { type Common, withCommonOptions, withStorage } from './common.ts'
 import { importFile, type ImportOptions } from './import.ts'
 
@@ -8,6 +8,7 @@ const EXAMPLES = `
 Examples:
   fastify-users import users.ndjson --dry-run
   fastify-users import users.csv --on-conflict update --by legacyId --fields fields.json --unique legacyId
+  fastify-users import okta.csv --map "name=firstName,name=lastName" --ignore-unknown
   zcat users.ndjson.gz | fastify-users import - --report all`
 
 /** Adds the options of every command that takes users in. */
@@ -27,8 +28,10 @@ export function addImportCommand (program: Command): void {
   withImportingOptions(program.command('import')
     .description('import users from lines of JSON or a table; exit code 1 if any is refused')
     .argument('<file>', 'a path; - is standard input'))
-    .addOption(new Option('--format <format>', 'lines of JSON, or a table (default: csv for *.csv, else ndjson)')
+    .addOption(new Option('--format <format>', 'lines of JSON, or a table (default: csv for *.csv, *.tsv and *.txt)')
       .choices(IMPORT_FORMATS))
+    .option('--map <pairs>', '<member>=<column>, separated by commas, for a file of another system')
+    .option('--ignore-unknown', 'leave out columns and members that users do not have')
     .addOption(new Option('--report <which>', 'which users are named (default: "faults", those that are refused)')
       .choices(['faults', 'all']))
     .addHelpText('after', EXAMPLES)

@@ -3,12 +3,14 @@ import { stat } from 'node:fs/promises'
 import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Storage } from '../lib/core/storage.ts'
-import { NO_FIELDS } from '../lib/fields/fields-schema.ts'
-import { tableColumns } from '../lib/transfer/columns.ts'
-import { fileRows, type ImportFormat } from '../lib/transfer/import-source.ts'
+import type { ImportFormat } from '../lib/transfer/file-rows.ts'
+import type { Import } from '../lib/transfer/import.ts'
 import { Refusal, UsageError } from './failure.ts'
 import { fieldsOfOptions, type ImportingOptions, importUsers } from './importing.ts'
 import type { Output } from './output.ts'
+
+// Excel saves "Unicode text" as *.txt.
+const TABLE = /^\.(?:csv|tsv|txt)$/i
 
 /** Options of an import. */
 export interface ImportOptions extends ImportingOptions {
@@ -49,8 +51,7 @@ export async function importFile (
   let read = 0
   const stream = path === '-' ? process.stdin : createReadStream(path)
   const bytes = bytesOf(stream, (length) => { read += length })
-  const table = tableColumns(fields?.schema ?? NO_FIELDS)
-  const rows = fileRows(bytes, format ?? (extname(path).toLowerCase() === '.csv' ? 'csv' : 'ndjson'), table)
+  const rows = ({ fileRows }: Import) => fileRows(bytes, format ?? (TABLE.test(extname(path)) ? 'csv' : 'ndjson'))
   const part = (): number | null => size === 0 ? null : Math.min(1, read / size)
   try {
     await importUsers(storage, output, options, { fields, called: (line) => `line ${line}`, rows, part })

@@ -7,7 +7,8 @@ import type { Storage } from '../lib/core/storage.ts'
 import type { HostFields } from '../lib/fields/host-fields.ts'
 import { namedResults, summaryLine } from '../lib/transfer/import-answer.ts'
 import type { OnConflict } from '../lib/transfer/import-judge.ts'
-import { createImports, type ImportResult, type ImportSettings, type ImportSummary } from '../lib/transfer/import.ts'
+import type { ImportSettings } from '../lib/transfer/import-settings.ts'
+import { createImports, type Import, type ImportResult, type ImportSummary } from '../lib/transfer/import.ts'
 import type { SourceRows } from '../lib/transfer/source-row.ts'
 import { lineOf, Refusal, UsageError } from './failure.ts'
 import { fieldsIn } from './fields.ts'
@@ -24,6 +25,10 @@ export interface ImportingOptions {
   by?: string
   dryRun?: boolean
   failFast?: boolean
+  /** Which columns of a file members come from: `name=Full Name`. */
+  map?: string
+  /** Leaves out what users do not have. */
+  ignoreUnknown?: boolean
   /** Which rows are named: `faults`, those that are refused, or `all`; any other word: none. */
   report?: string
   /** A file with the JSON Schema of the host's fields: the option `fields` of the server. */
@@ -37,7 +42,8 @@ export interface Importing {
   fields: HostFields | null
   /** What a row is called, such as `line 7`. */
   called: (line: number) => string
-  rows: SourceRows
+  /** Its rows. What they are called in a file, the settings of the import say. */
+  rows: (opened: Import) => SourceRows
   /** How much of it was read, from 0 to 1; null: nobody knows. */
   part: () => number | null
   /** Members of a result in JSON, beside its own. */
@@ -73,12 +79,15 @@ function summaryText ({ created, updated, skipped, refused, dryRun }: ImportSumm
 }
 
 /** The settings among the options of a command, which has others. */
-function settingsOf ({ onConflict, by, dryRun, failFast }: ImportingOptions): ImportSettings {
+function settingsOf (options: ImportingOptions): ImportSettings {
+  const { onConflict, by, dryRun, failFast, map, ignoreUnknown } = options
   return {
     ...(onConflict !== undefined && { onConflict }),
     ...(by !== undefined && { by }),
     ...(dryRun !== undefined && { dryRun }),
-    ...(failFast !== undefined && { failFast })
+    ...(failFast !== undefined && { failFast }),
+    ...(map !== undefined && { map }),
+    ...(ignoreUnknown !== undefined && { ignoreUnknown })
   }
 }
 
@@ -95,13 +104,14 @@ export async function importUsers (
   storage: Storage,
   output: Output,
   options: ImportingOptions,
-  { fields, called, rows: source, part, more = () => ({}), onResults = () => {} }: Importing
+  { fields, called, rows: rowsOf, part, more = () => ({}), onResults = () => {} }: Importing
 ): Promise<void> {
   const makeEvent = await isLogged(storage) ? newEvent : () => null
   const { report = 'faults' } = options
-  const { summary, results } = createImports({ storage, fields, publish () {}, makeEvent })(settingsOf(options))
+  const opened = createImports({ storage, fields, publish () {}, makeEvent })(settingsOf(options))
+  const { summary, results } = opened
   const progress = createProgress(process.stderr)
-  const { rows, isCut, close } = untilInterrupted(source)
+  const { rows, isCut, close } = untilInterrupted(rowsOf(opened))
   let done = 0
   let lacksSchema = false
   try {

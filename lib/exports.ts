@@ -41,8 +41,10 @@ export type {
   UserOperation, Users
 } from './in-process.ts'
 export type { Authenticate, UsersOptions } from './options.ts'
-export type { ImportFormat, ImportOptions, ImportSource } from './transfer/import-source.ts'
-export type { ImportResult, ImportSettings, ImportSummary } from './transfer/import.ts'
+export type { ImportFormat } from './transfer/file-rows.ts'
+export type { ImportSettings } from './transfer/import-settings.ts'
+export type { ImportOptions, ImportSource } from './transfer/import-source.ts'
+export type { ImportResult, ImportSummary } from './transfer/import.ts'
 export type { OnConflict } from './transfer/import-judge.ts'
 export type { CreateOptions } from './users/idempotency.ts'
 export type { ListQuery } from './users/list-query.ts'

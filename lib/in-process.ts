@@ -4,7 +4,6 @@ import type { ApiKeysService, NewApiKey, RevokedApiKey } from './api-keys/servic
 import type { UsersError } from './core/errors.ts'
 import { type ListMeta, listMeta, type PagingQuery } from './core/paging.ts'
 import type { Events } from './events/in-process.ts'
-import type { Column } from './transfer/columns.ts'
 import { importRows, type ImportOptions, type ImportSource } from './transfer/import-source.ts'
 import type { ImportSummary } from './transfer/import.ts'
 import type { CreateOptions } from './users/idempotency.ts'
@@ -153,10 +152,8 @@ export interface TransactionLike {
   isCompleted (): boolean
 }
 
-type Columns = readonly Column[]
-
 // Options are copied: then `null` is no option, and anything but an object has members that are refused.
-function userMethods (services: UsersServices, table: Columns, { user }: Presenter): UserMethods {
+function userMethods (services: UsersServices, { user }: Presenter): UserMethods {
   const { users, openImport, writeBatch } = services
   async function * iterate (query: IterateQuery = {}): AsyncGenerator<User, void, undefined> {
     for await (const record of users.iterate({ ...query })) yield user(record)
@@ -186,7 +183,7 @@ function userMethods (services: UsersServices, table: Columns, { user }: Present
     iterate,
     export: exportUsers,
     import: (source: ImportSource, options: ImportOptions = {}) =>
-      importRows(openImport, table, source, { ...options }),
+      importRows(openImport, source, { ...options }),
     [Symbol.asyncIterator]: () => iterate()
   }
 }
@@ -206,8 +203,6 @@ function keyMethods (apiKeys: ApiKeysService): ApiKeyMethods {
 }
 
 export interface InProcessParts extends UsersServices {
-  /** The columns of a table of users. */
-  table: Columns
   presenter: Presenter
   apiKeys: ApiKeysService
   events: Events
@@ -217,11 +212,11 @@ export interface InProcessParts extends UsersServices {
 
 /** Makes `app.users`. */
 export function createInProcess (parts: InProcessParts): Users {
-  const { table, presenter, apiKeys, events, usersIn } = parts
+  const { presenter, apiKeys, events, usersIn } = parts
   return Object.freeze({
-    ...userMethods(parts, table, presenter),
+    ...userMethods(parts, presenter),
     apiKeys: Object.freeze(keyMethods(apiKeys)),
     events,
-    using: (transaction: TransactionLike) => Object.freeze(userMethods(usersIn(transaction), table, presenter))
+    using: (transaction: TransactionLike) => Object.freeze(userMethods(usersIn(transaction), presenter))
   })
 }

@@ -37,7 +37,6 @@ import { createInProcess } from './in-process.ts'
 import { keepMount, type Mount } from './mounts.ts'
 import { describeMount } from './openapi/describe-mount.ts'
 import { type CheckedOptions, checkOptions, type UsersOptions } from './options.ts'
-import { tableColumns } from './transfer/columns.ts'
 import { createExports } from './transfer/export.ts'
 import { LIST_PARAMETERS } from './users/list-query.ts'
 import { USER_MEMBERS } from './users/members.ts'
@@ -152,8 +151,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     return usersOn(joined, (...change) => joined.afterCommit(() => publish(...change)), makeEvent)
   }
   const events = createEvents(emitter.on, eventLog)
-  const table = tableColumns(schema)
-  const inProcess = createInProcess({ ...services, table, presenter, apiKeys, events, usersIn })
+  const inProcess = createInProcess({ ...services, presenter, apiKeys, events, usersIn })
   host.decorate(options.decoratorName, inProcess)
 
   const rateLimits = await createRateLimits(options)

@@ -4,11 +4,13 @@ import { Alert } from '../parts/feedback.tsx'
 import { SelectField } from '../parts/field.tsx'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
-import { createWriter, exported, type Format } from './export.ts'
+import { exported, type Format, recordCounter } from './export.ts'
 import { filterQuery, type ListState } from './query.ts'
 
 // A blob that the browser can keep on disk is made of parts this large.
-const PART_USERS = 5000
+const PART_BYTES = 1024 * 1024
+// Spreadsheets would not read UTF-8 without a byte order mark.
+const MARK = '\uFEFF'
 
 function save (blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob)
@@ -28,7 +30,7 @@ interface ExportDialogProps {
 /** Saves all users that match the filters as a file. */
 export function ExportDialog ({ state, total, onClose }: ExportDialogProps) {
   const { say } = useSpeech()
-  const { client, capabilities } = useSession()
+  const { client } = useSession()
   const [format, setFormat] = useState<Format>('csv')
   const [done, setDone] = useState<number | null>(null)
   const [end, setEnd] = useState<'done' | 'cancelled' | null>(null)
@@ -38,28 +40,28 @@ export function ExportDialog ({ state, total, onClose }: ExportDialogProps) {
 
   async function start (): Promise<void> {
     const { signal } = controller.current = new AbortController()
-    const writer = createWriter(format, capabilities.fields)
-    const blobs: Blob[] = []
-    let text = writer.head
-    let count = 0
+    const count = recordCounter(format)
+    const blobs: Blob[] = format === 'csv' ? [new Blob([MARK])] : []
+    let part: Uint8Array<ArrayBuffer>[] = []
     let inPart = 0
+    let users = 0
     setError(null)
     setEnd(null)
     setDone(0)
     try {
-      for await (const users of exported(client, filterQuery(state), signal)) {
-        for (const user of users) text += writer.line(user)
-        count += users.length
-        inPart += users.length
-        if (inPart >= PART_USERS) {
-          blobs.push(new Blob([text]))
-          text = ''
+      for await (const bytes of exported(client, filterQuery(state), format, signal)) {
+        users = count(bytes)
+        part.push(bytes)
+        inPart += bytes.length
+        if (inPart >= PART_BYTES) {
+          blobs.push(new Blob(part))
+          part = []
           inPart = 0
         }
-        setDone(count)
+        setDone(users)
       }
       const type = format === 'csv' ? 'text/csv;charset=utf-8' : 'application/x-ndjson'
-      save(new Blob([...blobs, text], { type }), `users-${new Date().toISOString().slice(0, 10)}.${format}`)
+      save(new Blob([...blobs, ...part], { type }), `users-${new Date().toISOString().slice(0, 10)}.${format}`)
       setEnd('done')
     } catch (error) {
       if (signal.aborted) setEnd('cancelled')

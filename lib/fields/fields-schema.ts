@@ -66,16 +66,6 @@ const FUNCTIONS = ['~refine', '~codec', Symbol.for('TypeBox.Transform')]
 const hasAny = (names: ReadonlyArray<string | symbol>) => (schema: JsonSchema): boolean =>
   names.some((name) => Object.hasOwn(schema, name))
 
-/** The one type of a field's values, if it is one that texts can stand for; else null. */
-export function kindOf ({ type, enum: choices, const: only }: JsonSchema): FilterKind | null {
-  const types = Array.isArray(choices)
-    ? choices.map((each) => typeof each)
-    : [only === undefined ? (type === 'integer' ? 'number' : type) : typeof only]
-  const [first] = types
-  if (!types.every((each) => each === first)) return null
-  return first === 'string' || first === 'number' || first === 'boolean' ? first : null
-}
-
 /** The one type of a field's values that are not null, whichever form of the schema says that they may be. */
 function kindWithoutNull (schema: JsonSchema): FilterKind | null {
   const [type, ...others] = [...typesOf(schema)].filter((each) => each !== 'null')

@@ -29,11 +29,3 @@ export function typesOf (given: JsonSchema): Types {
   }
   return new Set(types.filter((each) => within('allOf').every((allowed) => allowed.has(each))))
 }
-
-/** The types of the member at a path of the host's fields; text for those of every user. */
-export function typesAt (properties: Readonly<Record<string, JsonSchema>>, path: readonly string[]): Types {
-  const [name = '', ...rest] = path
-  if (!Object.hasOwn(properties, name)) return TEXT
-  const schema: JsonSchema = Object(properties[name])
-  return rest.length === 0 ? typesOf(schema) : typesAt(Object(schema['properties']), rest)
-}

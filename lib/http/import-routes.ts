@@ -4,9 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parameterFaults } from '../core/parameters.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { importOperation } from '../openapi/import-operation.ts'
-import { tableColumns } from '../transfer/columns.ts'
 import { importRouteParameters, resultLines, summaryLine } from '../transfer/import-answer.ts'
-import { fileRows } from '../transfer/import-source.ts'
 import type { Import, ImportResult, OpenImport } from '../transfer/import.ts'
 import type { RouteAccess } from './admission.ts'
 import { bodyBrokenOff, breakables } from './break-off.ts'
@@ -38,7 +36,6 @@ type Results = AsyncGenerator<ImportResult[], void, undefined>
 export function importRoutes (scope: FastifyInstance, open: OpenImport, options: ImportRoutesOptions): void {
   const { fields, recheck, describe, limits, ...settings } = options
   const parameters = importRouteParameters(fields)
-  const table = tableColumns(fields)
   const begin = breakables(scope)
 
   async function answer (
@@ -72,10 +69,10 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
     const query = parsedQuery(request, settings)
     const { report, ...given } = typedParameters(query, parameters)
     const reportFaults = parameterFaults(parameters, report === undefined ? {} : { report })
-    const { summary, results } = open(given, [...query.faults, ...reportFaults])
+    const { summary, results, fileRows } = open(given, [...query.faults, ...reportFaults])
     await limits.writes(async () => {})
     const { type } = contentType.safeParse(header(request, 'content-type') ?? '')
-    const rows = fileRows(bodyOf(request), type === CSV ? 'csv' : 'ndjson', table)
+    const rows = fileRows(bodyOf(request), type === CSV ? 'csv' : 'ndjson')
     // A server that closes breaks it off even while its first lines are awaited.
     const gone = begin(reply)
     const mayGoOn = async (): Promise<void> => {

@@ -1,5 +1,6 @@
 import { createByteQueue } from './byte-queue.ts'
 import { type FindEnd, RecordSearch } from './record-search.ts'
+import { asUtf8 } from './utf-16.ts'
 
 /** A stretch of bytes that stands for one user, and the line that it begins in. */
 export interface ByteRecord {
@@ -15,7 +16,7 @@ const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
-/** Bytes, as streams and files give them. Texts are in UTF-8 then. */
+/** Bytes in UTF-8, or in UTF-16 with a byte order mark, as streams and files give them; or texts. */
 export type Chunks = AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>
 
 function countLines (bytes: Buffer, start: number, end: number): number {
@@ -28,10 +29,12 @@ function withoutReturn (bytes: Buffer, start: number, end: number): Buffer {
   return bytes.subarray(start, end > start && bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end)
 }
 
-function bufferOf (chunk: Uint8Array | string): Buffer {
-  return typeof chunk === 'string'
-    ? Buffer.from(chunk)
-    : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+async function * buffersOf (chunks: Chunks): AsyncGenerator<Buffer, void, undefined> {
+  for await (const chunk of chunks) {
+    yield typeof chunk === 'string'
+      ? Buffer.from(chunk)
+      : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+  }
 }
 
 /**
@@ -103,8 +106,8 @@ export async function * byteRecords (
     if (records.length > 0) yield records
   }
 
-  for await (const chunk of chunks) {
-    queue.add(bufferOf(chunk))
+  for await (const chunk of asUtf8(buffersOf(chunks))) {
+    queue.add(chunk)
     if (isFirst) {
       const bytes = queue.bytes()
       if (bytes.length < BOM.length) continue

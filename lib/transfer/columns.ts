@@ -1,7 +1,7 @@
-import type { FilterKind } from '../core/parameters.ts'
 import { isObject } from '../core/json.ts'
-import { type FieldsSchema, kindOf } from '../fields/fields-schema.ts'
+import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { type JsonSchema, withNullType } from '../fields/json-schema.ts'
+import { TEXT, type Types, typesOf } from '../fields/schema-types.ts'
 
 /** A column of a table of users. */
 export interface Column {
@@ -9,12 +9,22 @@ export interface Column {
   name: string
   /** The members that lead to the value. */
   path: readonly string[]
-  /** The type of its values: text of a cell is read by it. null: the cell has the JSON text of the value. */
-  kind: FilterKind | null
+  /** What the values may be. */
+  types: Types
+  /** Whether cells have the JSON text of the value: it is an object or a list, or is not of one type. */
+  isJson: boolean
 }
 
 const BEFORE = ['id', 'name', 'email']
 const AFTER = ['createdAt', 'updatedAt']
+
+/** A column of a field. null beside another type is no type of its own: its cell differs from that of any value. */
+function columnOf (path: readonly string[], schema: JsonSchema): Column {
+  const types = typesOf(schema)
+  const [type, ...others] = [...types].filter((each) => each !== 'null')
+  const isJson = others.length > 0 || type === undefined || type === 'object' || type === 'array'
+  return { name: path.join('.'), path, types, isJson }
+}
 
 /** The names of a user's members: those of every user, and between them those of the host's fields. */
 export function memberNames ({ properties }: FieldsSchema): string[] {
@@ -33,7 +43,7 @@ function membersOf (schema: JsonSchema): Array<[string, JsonSchema]> | null {
  * names, or none of them is always there, since it would then look as if it were not there itself.
  */
 function columnsWithin (path: readonly string[], schema: JsonSchema): Column[] {
-  const alone = [{ name: path.join('.'), path, kind: kindOf(withNullType(schema)) }]
+  const alone = [columnOf(path, schema)]
   const members = membersOf(schema)
   if (members === null) return alone
   const { required } = schema
@@ -44,13 +54,13 @@ function columnsWithin (path: readonly string[], schema: JsonSchema): Column[] {
 
 /** The columns of a table of users. Objects of the host's fields are flattened where that loses nothing. */
 export function tableColumns ({ properties }: Pick<FieldsSchema, 'properties'>): Column[] {
-  const text = (name: string): Column => ({ name, path: [name], kind: 'string' })
+  const text = (name: string): Column => ({ name, path: [name], types: TEXT, isJson: false })
   const names = Object.keys(properties)
   const own = Object.entries(properties).flatMap(([name, schema]) => {
     const columns = columnsWithin([name], schema)
     // A field may have the name of a column within another one.
     const isAmbiguous = columns.some((column) => column.path.length > 1 && names.includes(column.name))
-    return isAmbiguous ? [{ name, path: [name], kind: null }] : columns
+    return isAmbiguous ? [columnOf([name], schema)] : columns
   })
   return [...BEFORE.map(text), ...own, ...AFTER.map(text)]
 }

@@ -1,160 +1,108 @@
 import { isUtf8 } from 'node:buffer'
-import { UsersError, validationFailed } from '../core/errors.ts'
-import type { Fault } from '../core/fault.ts'
+import { type UsersError, validationFailed } from '../core/errors.ts'
 import { IMPORT_LINE_MAX } from '../core/limits.ts'
-import { requireOptional } from '../core/optional-packages.ts'
-import { parseParameter } from '../core/parameters.ts'
 import { toUsersError } from '../core/storage-errors.ts'
-import { parseJsonText } from '../core/strict-json.ts'
-import { pointerToken } from '../fields/checked-json.ts'
 import { type ByteRecord, byteRecords, type Chunks } from './byte-records.ts'
 import type { Column } from './columns.ts'
-import { asWritten } from './formula.ts'
+import { type Cell, cellReader } from './csv-cells.ts'
+import { type CellSource, pointerTo, readHeader } from './csv-header.ts'
+import { type FileNames, joined } from './file-names.ts'
+import { unescapeFormulas } from './formula.ts'
 import { setAt } from './set-at.ts'
-import { lineTooLong, type SourceRow } from './source-row.ts'
-import { separatorOf, tableEnds } from './table-ends.ts'
+import { encodingFaults, lineTooLong, SAVE_AS_UTF8, type SourceRow } from './source-row.ts'
+import { isBlankRow, namedSeparator, separatorOf, tableEnds } from './table-ends.ts'
+import { jsonOf, valueOfText } from './values.ts'
 
-/** One cell: undefined if there is nothing between its separators, not even quotation marks. */
-type Cell = string | undefined
-type Parse = (text: string, options: object) => Cell[][]
+const ITS_OWN_NAMES: FileNames = { entries: [], ignoreUnknown: false }
 
 function malformed (detail: string): UsersError {
   return validationFailed([{ pointer: '', code: 'format', detail }])
 }
 
-const NOT_UTF8 = 'must be text in UTF-8'
-const WRONG_QUOTES = 'must have its quotation marks as RFC 4180 says: around whole cells, and doubled within them'
+const textOf = (cell: Cell): string => unescapeFormulas(cell ?? '')
 
-function requireParser (): Parse {
-  const { parse }: { parse: Parse } = requireOptional('CSV', ['csv-parse'])('csv-parse/sync')
-  return parse
+/** The value of a cell that is there. @throws UsersError `validation_failed` for JSON that no body may have */
+function valueOf (text: string, { types, isJson, path }: Column): unknown {
+  // Where it may be a text, that is a text: an export has it in quotation marks.
+  if (text === 'null' && types.has('null') && !types.has('string')) return null
+  return isJson ? jsonOf(text, pointerTo(path)) : valueOfText(text, types, pointerTo(path))
 }
 
-/** Loads `csv-parse`. @throws UsersError `unsupported_media_type` with the command that installs it */
-function loaded (load: () => Parse): Parse {
-  try {
-    return load()
-  } catch (cause) {
-    const detail = 'Tables need the package csv-parse on the server: npm install csv-parse'
-    throw new UsersError('unsupported_media_type', { detail, headers: { accept: 'application/x-ndjson' }, cause })
+/** The user of a row: a cell without anything is a member that is not there. */
+function userOf (cells: readonly Cell[], sources: readonly CellSource[]): Record<string, unknown> {
+  const user: Record<string, unknown> = {}
+  for (const { column, places } of sources) {
+    const [first = 0, ...others] = places
+    const cell = cells[first]
+    if (others.length > 0) {
+      const text = joined(places.map((place) => textOf(cells[place])))
+      if (text !== undefined) setAt(user, column.path, valueOf(String(text), column))
+    } else if (cell === null && column.types.has('null')) setAt(user, column.path, null)
+    else if (cell !== undefined) setAt(user, column.path, valueOf(cell === null ? 'null' : textOf(cell), column))
   }
-}
-
-/** Makes the function that gives the cells of a record. It throws UsersError. */
-function cellReader (parse: Parse, separator: string): (text: string) => Cell[] {
-  const options = { delimiter: separator, record_delimiter: ['\n'], relax_column_count: true }
-  // The parser takes five times as long if it has to tell of each cell whether it was quoted.
-  const cast = (cell: string, { quoting }: { quoting: boolean }): Cell => cell === '' && !quoting ? undefined : cell
-  return (text) => {
-    try {
-      const [cells = []] = text.includes('""')
-        ? parse(text, { ...options, cast })
-        : parse(text, options).map((record) => record.map((cell) => cell === '' ? undefined : cell))
-      return cells
-    } catch {
-      throw malformed(WRONG_QUOTES)
-    }
-  }
-}
-
-const pointerTo = (path: readonly string[]): string => path.map(pointerToken).join('')
-
-function columnNamed (name: string, table: readonly Column[]): Column | undefined {
-  return table.find((each) => each.name === name) ?? table.find((each) => `fields.${each.name}` === name)
-}
-
-/** The columns that a header names. @throws UsersError `validation_failed` */
-function headerColumns (cells: readonly Cell[], table: readonly Column[]): Column[] {
-  const faults: Fault[] = []
-  const columns = cells.flatMap((cell = '', i) => {
-    const name = asWritten(cell)
-    const column = columnNamed(name, table) ?? columnNamed(name.trim(), table)
-    if (column === undefined) {
-      const detail = `is not a known member: it is the name of column ${i + 1} of the header`
-      faults.push({ pointer: '', code: 'unknown', detail })
-      return []
-    }
-    return [column]
-  })
-  const paths = columns.map(({ name }) => name)
-  for (const [i, { path }] of columns.entries()) {
-    if (paths.indexOf(paths[i] ?? '') === i) continue
-    faults.push({ pointer: pointerTo(path), code: 'duplicate', detail: 'must be named once in the header' })
-  }
-  for (const name of ['name', 'email']) {
-    if (!paths.includes(name)) faults.push({ pointer: `/${name}`, code: 'required', detail: 'must be in the header' })
-  }
-  if (faults.length > 0) throw validationFailed(faults)
-  return columns
+  return user
 }
 
 /**
- * The value of a cell. What is no JSON stays text: the rules of the member refuse it.
- * @throws UsersError `validation_failed` for JSON that no body may have
- */
-function valueOf (cell: string, { kind, path }: Column): unknown {
-  const text = asWritten(cell)
-  if (kind !== null) return parseParameter(text, { schema: { type: kind }, problem: () => null })
-  try {
-    return parseJsonText(text, pointerTo(path))
-  } catch (thrown) {
-    const error = toUsersError(thrown)
-    if (error.code === 'malformed_json') return text
-    throw error
-  }
-}
-
-/**
- * The users of a table in CSV (RFC 4180), whose first line names the columns. Their names are those of an export;
- * `fields.plan` may stand for `plan`. A cell without anything is a member that is not there.
+ * The users of a table in CSV (RFC 4180), or as spreadsheets write it, whose first line names the columns.
  * @throws UsersError `validation_failed` for a header that does not fit, before anything is given
  */
 export async function * csvRows (
   chunks: Chunks,
   table: readonly Column[],
-  load: () => Parse = requireParser
+  names = ITS_OWN_NAMES
 ): AsyncGenerator<SourceRow[], void, undefined> {
-  const parse = loaded(load)
-  let columns: Column[] | null = null
-  let cellsOf = cellReader(parse, ',')
+  const notUtf8 = encodingFaults((what) => malformed(`must be text in UTF-8: ${what}`))
+  let separator: string | null = null
+  let width = 0
+  let cellsOf = cellReader(',')
+  let sources: CellSource[] | null = null
 
-  function readHeader ({ bytes }: ByteRecord): Column[] {
+  /** The cells of a record, without empty ones behind the last column. @throws UsersError */
+  function read (text: string): Cell[] {
+    const cells = cellsOf(text)
+    if (cells === null) {
+      throw malformed('must have its quotation marks as RFC 4180 says: around whole cells, and doubled within them')
+    }
+    while (cells.length > width && cells.at(-1) === undefined) cells.pop()
+    return cells
+  }
+
+  /** Reads the header, or a line before it. @throws UsersError */
+  function begin ({ bytes }: ByteRecord): void {
     if (bytes === null) throw malformed(`must begin with a header of at most ${IMPORT_LINE_MAX / 1024} KiB`)
-    if (!isUtf8(bytes)) throw malformed(`${NOT_UTF8}, the header too`)
+    if (!isUtf8(bytes)) throw malformed(`must be text in UTF-8, the header too: ${SAVE_AS_UTF8}`)
     const text = bytes.toString('utf8')
-    cellsOf = cellReader(parse, separatorOf(text))
-    return headerColumns(cellsOf(text), table)
+    if (isBlankRow(text)) return
+    const named = separator === null ? namedSeparator(text) : null
+    separator ??= named ?? separatorOf(text)
+    cellsOf = cellReader(separator)
+    if (named !== null) return
+    const cells = read(text)
+    width = cells.length
+    sources = readHeader(cells.map((cell) => cell === null ? 'null' : textOf(cell)), table, names)
   }
 
-  function userOf (cells: readonly Cell[], names: readonly Column[]): Record<string, unknown> {
-    if (cells.length !== names.length) {
-      throw malformed(`must have ${names.length} cells, as the header, and has ${cells.length}`)
-    }
-    const user: Record<string, unknown> = {}
-    for (const [i, column] of names.entries()) {
-      const cell = cells[i]
-      if (cell !== undefined) setAt(user, column.path, valueOf(cell, column))
-    }
-    return user
-  }
-
-  function rowOf ({ line, bytes }: ByteRecord, names: readonly Column[]): SourceRow {
-    if (bytes === null) return { line, error: lineTooLong() }
+  function rowOf ({ line, bytes }: ByteRecord, from: readonly CellSource[]): SourceRow[] {
+    if (bytes === null) return [{ line, error: lineTooLong() }]
+    if (!isUtf8(bytes)) return [notUtf8(line)]
     try {
-      if (!isUtf8(bytes)) throw malformed(NOT_UTF8)
-      return { line, value: userOf(cellsOf(bytes.toString('utf8')), names) }
+      const cells = read(bytes.toString('utf8'))
+      if (cells.every((cell) => cell === undefined)) return []
+      if (cells.length === width) return [{ line, value: userOf(cells, from) }]
+      throw malformed(`must have ${width} cells, as the header, and has ${cells.length}`)
     } catch (error) {
-      return { line, error: toUsersError(error) }
+      return [{ line, error: toUsersError(error) }]
     }
   }
 
   for await (const records of byteRecords(chunks, tableEnds(), IMPORT_LINE_MAX)) {
     const rows: SourceRow[] = []
     for (const record of records) {
-      if (columns === null) columns = readHeader(record)
-      else rows.push(rowOf(record, columns))
+      if (sources === null) begin(record)
+      else rows.push(...rowOf(record, sources))
     }
     if (rows.length > 0) yield rows
   }
-  if (columns === null) throw malformed('must begin with a header that names the columns')
+  if (sources === null) throw malformed('must begin with a header that names the columns')
 }

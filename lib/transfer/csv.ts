@@ -1,26 +1,36 @@
-import { requireOptional } from '../core/optional-packages.ts'
-import { cellOf } from './cells.ts'
+import { isObject } from '../core/json.ts'
 import type { Column } from './columns.ts'
-import { harmless } from './formula.ts'
+import { escapeFormulas } from './formula.ts'
 
-type Stringify = typeof import('csv-stringify/sync')['stringify']
+const textCell = (text: string): string => `"${escapeFormulas(text).replaceAll('"', '""')}"`
+const rowOf = (cells: readonly string[]): string => `${cells.join(',')}\r\n`
 
-/** Writes tables of users as CSV (RFC 4180). */
-export interface CsvWriter {
-  header (columns: readonly Column[]): string
-  rows (users: readonly object[], columns: readonly Column[]): string
+/** The value at a path; undefined if there is none. */
+function valueAt (user: object, path: readonly string[]): unknown {
+  let value: unknown = user
+  for (const name of path) {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined
+    value = value[name]
+  }
+  return value
 }
 
-// In quotes: a text without characters, as nothing is what is not there; and any line break, which RFC 4180 asks for.
-const options = { record_delimiter: '\r\n', quoted_match: [/^$/, /[\r\n]/] }
+/** The cell of a user: nothing if the user does not have the value, and in quotation marks if it is a text. */
+function cellOf (user: object, { path, isJson }: Column): string {
+  const value = valueAt(user, path)
+  if (value === undefined) return ''
+  if (typeof value === 'string' && !isJson) return textCell(value)
+  return isJson || isObject(value) || Array.isArray(value)
+    ? textCell(JSON.stringify(value))
+    : escapeFormulas(String(value))
+}
 
-/** Loads `csv-stringify`. @throws Error with the command that installs it */
-export function loadCsvWriter (): CsvWriter {
-  const require = requireOptional('CSV', ['csv-stringify'])
-  const { stringify }: { stringify: Stringify } = require('csv-stringify/sync')
-  return {
-    header: (columns) => stringify([columns.map(({ name }) => harmless(name))], options),
-    rows: (users, columns) =>
-      stringify(users.map((user) => columns.map((column) => cellOf(user, column))), options)
-  }
+/** The first line of a table of users (RFC 4180). */
+export function csvHeader (columns: readonly Column[]): string {
+  return rowOf(columns.map(({ name }) => textCell(name)))
+}
+
+/** The line of a user. */
+export function csvLine (user: object, columns: readonly Column[]): string {
+  return rowOf(columns.map((column) => cellOf(user, column)))
 }

@@ -6,21 +6,19 @@ import { userSelectionParameters } from '../users/list-query.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { UsersService } from '../users/service.ts'
 import { type Column, memberNames, tableColumns } from './columns.ts'
-import { type CsvWriter, loadCsvWriter } from './csv.ts'
+import { csvHeader, csvLine } from './csv.ts'
 
 export const EXPORT_FORMATS = ['ndjson', 'csv'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
 // Large enough that a chunk costs little, and small enough that a slow reader takes one soon.
 const CHUNK_LENGTH = 64 * 1024
-const ROWS_TOGETHER = 50
 
 /** What an export needs: the users, how they are shown, and which members there are. */
 export interface ExportParts {
   users: Pick<UsersService, 'snapshot'>
   presenter: Pick<Presenter, 'user' | 'userJson'>
   fields: FieldsSchema
-  loadCsv?: () => CsvWriter
 }
 
 /** An export whose query was checked. */
@@ -75,13 +73,11 @@ function * chunksOf (texts: Iterable<string>, head: string): Generator<string> {
 /** How an export is written: what it begins with, and each part. */
 interface Format { head: string, textsOf (users: UserRecord[]): Iterable<string> }
 
-function csvFormat ({ presenter: { user } }: ExportParts, csv: CsvWriter, columns: readonly Column[]): Format {
+function csvFormat ({ presenter: { user } }: ExportParts, columns: readonly Column[]): Format {
   return {
-    head: csv.header(columns),
+    head: csvHeader(columns),
     * textsOf (users) {
-      for (let start = 0; start < users.length; start += ROWS_TOGETHER) {
-        yield csv.rows(users.slice(start, start + ROWS_TOGETHER).map(user), columns)
-      }
+      for (const each of users) yield csvLine(user(each), columns)
     }
   }
 }
@@ -104,7 +100,7 @@ function ndjsonFormat ({ presenter: { user, userJson } }: ExportParts, names: re
 
 /** Makes the function that opens an export. It throws UsersError alone, `validation_failed` before anything is read. */
 export function createExports (parts: ExportParts) {
-  const { users, fields, loadCsv = loadCsvWriter } = parts
+  const { users, fields } = parts
   const table = tableColumns(fields)
   const members = memberNames(fields)
 
@@ -113,14 +109,7 @@ export function createExports (parts: ExportParts) {
     const chosen = names === null
       ? table
       : names.flatMap((name) => table.find((column) => column.name === name) ?? [])
-    try {
-      return csvFormat(parts, loadCsv(), chosen)
-    } catch {
-      const detail = 'csv needs the package csv-stringify: npm install csv-stringify'
-      faults.push({ parameter: 'format', code: 'choice', detail })
-      // Nothing is written: the fault refuses the request.
-      return ndjsonFormat(parts, null)
-    }
+    return csvFormat(parts, chosen)
   }
 
   function ndjsonOf (names: readonly string[] | null, faults: Fault[]): Format {

@@ -1,13 +1,23 @@
-// Spreadsheets take a cell that begins so for a formula (OWASP, CSV injection).
-const FORMULA = /^'*[=+\-@\t\r]/
-const MADE_HARMLESS = /^'+[=+\-@\t\r]/
+// Spreadsheets take what begins so for a formula (OWASP, CSV injection); the last four are full-width forms.
+const FORMULA = '[=+\\-@\uff1d\uff0b\uff0d\uff20]'
+// A spreadsheet that splits at another separator begins a cell behind any of these, whatever quotation marks say.
+const BEFORE_CELL = '(^|[,;\\t\\r\\n"])'
 
-/** A cell that no spreadsheet takes for a formula: with one `'` before it, of which it may have some already. */
-export function harmless (cell: string): string {
-  return FORMULA.test(cell) ? `'${cell}` : cell
+const CELL = new RegExp(`${BEFORE_CELL}(?='*${FORMULA})`, 'g')
+const ESCAPED_CELL = new RegExp(`${BEFORE_CELL}'(?='*${FORMULA})`, 'g')
+// Spreadsheets leave these out at the beginning of a cell: what follows them is the formula.
+const BLANK = /^(?='*[\t\r\n])/
+const ESCAPED_BLANK = /^'(?='*[\t\r\n])/
+
+/**
+ * A text that no spreadsheet takes for a formula, nor a part of it: with one `'` at the beginning, and behind each
+ * separator or quotation mark, where a formula would begin. The text may have some `'` there already.
+ */
+export function escapeFormulas (text: string): string {
+  return text.replace(CELL, "$1'").replace(BLANK, "'")
 }
 
-/** The cell that {@link harmless} was given. */
-export function asWritten (cell: string): string {
-  return MADE_HARMLESS.test(cell) ? cell.slice(1) : cell
+/** The text that {@link escapeFormulas} was given. */
+export function unescapeFormulas (text: string): string {
+  return text.replace(ESCAPED_CELL, '$1').replace(ESCAPED_BLANK, '')
 }

@@ -1,12 +1,13 @@
 import { choiceParameter, type Parameters } from '../core/parameters.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
-import { importParameters, type ImportResult, type ImportSummary } from './import.ts'
+import { importParameters } from './import-settings.ts'
+import type { ImportResult, ImportSummary } from './import.ts'
 
 /** Which rows an answer names: those that are refused, or all. */
 const REPORTS = ['faults', 'all']
 
 /** Declares the parameters of an import over HTTP. */
-export function importRouteParameters (fields: Pick<FieldsSchema, 'unique'>): Parameters {
+export function importRouteParameters (fields: Pick<FieldsSchema, 'unique' | 'properties'>): Parameters {
   return {
     ...importParameters(fields),
     report: choiceParameter(REPORTS, 'Which lines are answered: those that are refused, or all.')

@@ -1,12 +1,12 @@
-import { type UsersError, validationFailed } from '../core/errors.ts'
+import { validationFailed } from '../core/errors.ts'
 import type { ForegroundRequests } from '../core/foreground-requests.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import { keysOfRow, textOfKey } from './import-keys.ts'
 import { checkRow, type ImportRow } from './import-row.ts'
-import type { SourceRow, SourceRows } from './source-row.ts'
+import type { SourceRow, SourceRows, UnreadableRow } from './source-row.ts'
 
 /** A row that was checked, or why it is refused. */
-export type BatchRow = { line: number, row: ImportRow } | { line: number, error: UsersError }
+export type BatchRow = { line: number, row: ImportRow } | UnreadableRow
 
 // One group of writes. With 512, twice as many rows survive garbage collections: 185 instead of 161 MB at the peak.
 const BATCH_MAX = 256

@@ -6,6 +6,7 @@ import type { JsonObject } from '../core/storage.ts'
 import type { CheckedText } from '../core/text.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import { checkCreate } from '../users/rules.ts'
+import { momentOf } from './moments.ts'
 
 /** A user to import, after the check. */
 export interface ImportRow {
@@ -33,10 +34,11 @@ const AHEAD_MS = 60_000
 
 const isInFuture = (time: number): boolean => time > Date.now() + AHEAD_MS
 
-function momentOf (value: unknown, member: 'createdAt' | 'updatedAt', faults: Fault[]): string | null {
+function readTime (value: unknown, member: 'createdAt' | 'updatedAt', faults: Fault[]): string | null {
   if (value === undefined) return null
   const pointer = `/${member}`
-  const time = typeof value === 'string' ? readMoment(value) : null
+  const text = momentOf(value)
+  const time = typeof text === 'string' ? readMoment(text) : null
   if (time === null) faults.push({ pointer, code: 'format', detail: 'must be an RFC 3339 date and time' })
   else if (isInFuture(time)) faults.push({ pointer, code: 'range', detail: 'must not be in the future' })
   return time === null ? null : new Date(time).toISOString()
@@ -51,8 +53,8 @@ function ownMembers ({ id, createdAt: created, updatedAt: updated, version }: Re
     // Lists are in the order of ids: it would stay behind all users who come.
     faults.push({ pointer: '/id', code: 'range', detail: 'must not be an id of the future' })
   }
-  const updatedAt = momentOf(updated, 'updatedAt', faults)
-  const createdAt = momentOf(created, 'createdAt', faults) ?? updatedAt
+  const updatedAt = readTime(updated, 'updatedAt', faults)
+  const createdAt = readTime(created, 'createdAt', faults) ?? updatedAt
   if (faults.length === 0 && createdAt !== null && updatedAt !== null && updatedAt < createdAt) {
     faults.push({ pointer: '/updatedAt', code: 'range', detail: 'must not be before createdAt' })
   }

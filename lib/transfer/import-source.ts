@@ -1,14 +1,8 @@
 import { IN_PROCESS } from '../core/context.ts'
 import type { Fault } from '../core/fault.ts'
-import type { Chunks } from './byte-records.ts'
-import type { Column } from './columns.ts'
-import { csvRows } from './csv-rows.ts'
-import type { ImportResult, ImportSettings, ImportSummary, OpenImport } from './import.ts'
-import { ndjsonRows } from './ndjson-rows.ts'
-import { type SourceRows, valueRows } from './source-row.ts'
-
-export const IMPORT_FORMATS = ['ndjson', 'csv'] as const
-export type ImportFormat = (typeof IMPORT_FORMATS)[number]
+import { IMPORT_FORMATS, type ImportFormat } from './file-rows.ts'
+import type { ImportSettings } from './import-settings.ts'
+import type { ImportResult, ImportSummary, OpenImport } from './import.ts'
 
 /** Users, or with the option `format` the bytes of a file. */
 export type ImportSource = AsyncIterable<unknown> | Iterable<unknown>
@@ -25,11 +19,6 @@ function isIterable (source: unknown): boolean {
   return Object(source)[Symbol.iterator] !== undefined || Object(source)[Symbol.asyncIterator] !== undefined
 }
 
-/** The rows of a file. */
-export function fileRows (chunks: Chunks, format: ImportFormat, table: readonly Column[]): SourceRows {
-  return format === 'csv' ? csvRows(chunks, table) : ndjsonRows(chunks)
-}
-
 async function * chunksOf (source: ImportSource): AsyncGenerator<Uint8Array | string, void, undefined> {
   for await (const chunk of source) {
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) {
@@ -42,7 +31,6 @@ async function * chunksOf (source: ImportSource): AsyncGenerator<Uint8Array | st
 /** Imports users in process. @throws UsersError, TypeError for what is no source, and what it or `onResult` throws */
 export async function importRows (
   open: OpenImport,
-  table: readonly Column[],
   source: ImportSource,
   { format, onResult, ...settings }: ImportOptions
 ): Promise<ImportSummary> {
@@ -56,8 +44,8 @@ export async function importRows (
   if (!isIterable(source)) {
     throw new TypeError('fastify-users: import() takes an iterable of users, or with a format the parts of a file')
   }
-  const { summary, results } = open(settings, faults)
-  const rows = format === undefined ? valueRows(source) : fileRows(chunksOf(source), format, table)
+  const { summary, results, fileRows, valueRows } = open(settings, faults)
+  const rows = format === undefined ? valueRows(source) : fileRows(chunksOf(source), format)
   for await (const part of results(rows, IN_PROCESS)) {
     if (onResult === undefined) continue
     for (const result of part) await onResult(result)

@@ -2,16 +2,21 @@ import type { Context } from '../core/context.ts'
 import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { watchForegroundRequests } from '../core/foreground-requests.ts'
-import { choiceParameter, flagParameter, parameterFaults, type Parameters } from '../core/parameters.ts'
+import { parameterFaults } from '../core/parameters.ts'
 import { type PartProblem, partProblem } from '../core/problem.ts'
-import { type FieldsSchema, NO_FIELDS } from '../fields/fields-schema.ts'
+import { NO_FIELDS } from '../fields/fields-schema.ts'
 import type { HostFields } from '../fields/host-fields.ts'
+import type { Chunks } from './byte-records.ts'
+import { tableColumns } from './columns.ts'
 import { importOver, shownId } from './dry-run-store.ts'
+import { readMap } from './file-names.ts'
+import { fileRows, type ImportFormat, renamedRows } from './file-rows.ts'
 import { ahead, type BatchRow, batchesOf } from './import-batches.ts'
-import { CONFLICT_RULES, createJudge, type Judge, type OnConflict, type Verdict } from './import-judge.ts'
+import { createJudge, type Judge, type OnConflict, type Verdict } from './import-judge.ts'
 import type { ImportRow } from './import-row.ts'
+import { type ImportSettings, importParameters } from './import-settings.ts'
 import { findIn, importInto, type ImportStore, type ImportStoreParts } from './import-store.ts'
-import type { SourceRows } from './source-row.ts'
+import { type SourceRows, valueRows } from './source-row.ts'
 
 /** What has become of a row. */
 export interface ImportResult {
@@ -34,22 +39,14 @@ export interface ImportSummary {
   dryRun: boolean
 }
 
-/** What a caller says of an import. */
-export interface ImportSettings {
-  /** What is done with a row whose user is there already; `fail`, by default, refuses it. */
-  onConflict?: OnConflict
-  /** The key by which a row's user is found: `email` by default, `id`, or a unique field. */
-  by?: string
-  /** Nothing is written: results and numbers are those that the run would have. */
-  dryRun?: boolean
-  /** Ends before the first row that is refused. */
-  failFast?: boolean
-}
-
 /** An import whose settings were checked. */
 export interface Import {
   /** Counts while the results are read. */
   summary: ImportSummary
+  /** The rows of a file, with the names that the settings give. */
+  fileRows (chunks: Chunks, format: ImportFormat): SourceRows
+  /** Values as rows, in the same way. */
+  valueRows (values: AsyncIterable<unknown> | Iterable<unknown>): SourceRows
   /** The results of rows, in the order of their lines. `mayGoOn` throws before a batch that must not be written. */
   results (
     rows: SourceRows,
@@ -60,15 +57,6 @@ export interface Import {
 
 // Attempts to write a row while others keep changing its user.
 const ATTEMPTS = 100
-
-/** Declares the settings of an import as parameters. */
-export function importParameters ({ unique }: Pick<FieldsSchema, 'unique'>): Parameters {
-  return {
-    onConflict: choiceParameter(CONFLICT_RULES, 'What is done with a line whose user is there already.'),
-    by: choiceParameter(['email', 'id', ...unique], 'The member by which the user of a line is found.'),
-    dryRun: flagParameter('Whether nothing is written: answers and numbers are those of the run.')
-  }
-}
 
 function resultOf (line: number, verdict: Verdict, made: string | null): ImportResult {
   const { status } = verdict
@@ -157,9 +145,12 @@ function batchImport ({ judge, store, onConflict, failFast }: Run, mayTry: boole
     return true
   }
 
-  /** The results of a batch, and whether the import goes on. */
-  return async (batch: readonly BatchRow[]): Promise<{ results: ImportResult[], goesOn: boolean }> => {
+  /** The results of a batch, how many rows are refused without being listed, and whether the import goes on. */
+  return async (
+    batch: readonly BatchRow[]
+  ): Promise<{ results: ImportResult[], unlisted: number, goesOn: boolean }> => {
     const results: ImportResult[] = []
+    let unlisted = 0
     const stop = failFast ? batch.findIndex((each) => 'error' in each) : -1
     const taken = stop === -1 ? batch : batch.slice(0, stop + 1)
     const rows = taken.flatMap((each) => 'row' in each ? [each.row] : [])
@@ -177,11 +168,13 @@ function batchImport ({ judge, store, onConflict, failFast }: Run, mayTry: boole
     }
     if (goesOn) {
       for (const each of taken) {
-        if ('error' in each) results.push(resultOf(each.line, refusal(each.error), null))
+        if (!('error' in each)) continue
+        if (each.isRepeated === true) unlisted++
+        else results.push(resultOf(each.line, refusal(each.error), null))
       }
     }
     results.sort((a, b) => a.line - b.line)
-    return { results, goesOn: goesOn && stop === -1 }
+    return { results, unlisted, goesOn: goesOn && stop === -1 }
   }
 }
 
@@ -197,6 +190,7 @@ export function createImports (parts: ImportStoreParts & { fields: HostFields | 
   const { fields, storage } = parts
   const schema = fields?.schema ?? NO_FIELDS
   const declared = importParameters(schema)
+  const table = tableColumns(schema)
 
   return (settings: ImportSettings, priorFaults: readonly Fault[] = []): Import => {
     const { failFast = false, ...given } = settings
@@ -205,11 +199,14 @@ export function createImports (parts: ImportStoreParts & { fields: HostFields | 
       faults.push({ parameter: 'failFast', code: 'choice', detail: 'must be true or false' })
     }
     if (faults.length > 0) throw validationFailed(faults)
-    const { onConflict = 'fail', by = 'email', dryRun = false } = given
+    const { onConflict = 'fail', by = 'email', dryRun = false, map, ignoreUnknown = false } = given
+    const names = { entries: map === undefined ? [] : readMap(map, table), ignoreUnknown }
     const summary: ImportSummary = { created: 0, updated: 0, skipped: 0, refused: 0, dryRun }
 
     return {
       summary,
+      fileRows: (chunks, format) => fileRows(chunks, format, table, names),
+      valueRows: (values) => renamedRows(valueRows(values), table, names),
       async * results (rows, context, mayGoOn = async () => {}) {
         const store = dryRun
           ? await importOver(findIn(storage), schema.unique)
@@ -221,8 +218,9 @@ export function createImports (parts: ImportStoreParts & { fields: HostFields | 
           for await (const batch of ahead(batchesOf(rows, fields, requests))) {
             await requests.yieldToRequests()
             await mayGoOn()
-            const { results, goesOn } = await importBatch(batch)
+            const { results, unlisted, goesOn } = await importBatch(batch)
             for (const { status } of results) summary[status]++
+            summary.refused += unlisted
             if (results.length > 0) yield results
             if (!goesOn) return
           }

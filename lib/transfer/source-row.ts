@@ -1,8 +1,16 @@
 import { UsersError } from '../core/errors.ts'
 import { IMPORT_LINE_MAX } from '../core/limits.ts'
 
+/** Why a line could not be read. */
+export interface UnreadableRow {
+  line: number
+  error: UsersError
+  /** A line before has told the error, which is one of the file: this one is counted, and not listed. */
+  isRepeated?: boolean
+}
+
 /** A user to import, unchecked, or why its line could not be read. */
-export type SourceRow = { line: number, value: unknown } | { line: number, error: UsersError }
+export type SourceRow = { line: number, value: unknown } | UnreadableRow
 
 /** Rows in the order of their lines, in parts. */
 export type SourceRows = AsyncIterable<SourceRow[]>
@@ -10,6 +18,19 @@ export type SourceRows = AsyncIterable<SourceRow[]>
 /** The error of a line that is too long. */
 export function lineTooLong (): UsersError {
   return new UsersError('body_too_large', { detail: `The line is longer than ${IMPORT_LINE_MAX / 1024} KiB.` })
+}
+
+/** How a file becomes UTF-8. */
+export const SAVE_AS_UTF8 = 'save the whole file as UTF-8 (in Excel: "CSV UTF-8")'
+
+/** Makes the function that gives the rows of lines that are not UTF-8. The first one tells how to save the file. */
+export function encodingFaults (errorOf: (detail: string) => UsersError): (line: number) => UnreadableRow {
+  let isRepeated = false
+  return (line) => {
+    const row = { line, error: errorOf(`${SAVE_AS_UTF8}; more lines like this are counted and not listed`), isRepeated }
+    isRepeated = true
+    return row
+  }
 }
 
 /** Values as rows: the first one is on line 1. */

@@ -5,10 +5,19 @@ const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 const SEPARATORS = [',', ';', '\t']
 
-/** The separator of a table: the first of those that its header has. */
+/** The separator of a table: the first of those that its header has outside of quotation marks. */
 export function separatorOf (header: string): string {
-  return SEPARATORS.find((each) => header.includes(each)) ?? ','
+  const bare = header.replaceAll(/"[^"]*"/g, '')
+  return SEPARATORS.find((each) => bare.includes(each)) ?? ','
 }
+
+/** The separator that the first line of a file of Excel's names, such as `sep=;`; null for any other line. */
+export function namedSeparator (line: string): string | null {
+  return /^"?sep=([!#-/:-@[-`{-~\t])"?\r?$/i.exec(line)?.[1] ?? null
+}
+
+/** True for a line of nothing but separators, as spreadsheets write rows without cells. */
+export const isBlankRow = (line: string): boolean => /^[\s,;]*$/.test(line)
 
 /**
  * A record ends at a line feed that is not within quotation marks: these open at the beginning of a cell alone. Behind
@@ -53,8 +62,9 @@ export function tableEnds (): FindEnd {
     if (findRow !== null) return findRow(bytes, search, limit)
     const found = findEndOfHeader(bytes, search, limit)
     if (found) {
-      const header = bytes.toString('latin1', search.start, search.at).trim()
-      if (header !== '') findRow = findEndOfCells([separatorOf(header).charCodeAt(0)])
+      const line = bytes.toString('latin1', search.start, search.at)
+      const separator = namedSeparator(line) ?? separatorOf(line)
+      if (!isBlankRow(line)) findRow = findEndOfCells([separator.charCodeAt(0)])
     }
     return found
   }

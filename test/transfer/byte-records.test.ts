@@ -110,6 +110,53 @@ test('tables: quotation marks, line breaks, separators, BOM', async (t) => {
   ] as const) t.strictSame(await tableRows(text), rows, what)
 })
 
+test('tables as spreadsheets write them', async (t) => {
+  const ann = { name: 'Ann', email: 'ann@example.org' }
+  const row = (more: object) => [[2, { ...ann, ...more }]]
+  for (const [what, text, rows] of [
+    ['names in any case, with spaces and hyphens', 'Name;E-Mail;created_at;ADDRESS.City;fields.Plan\n' +
+      'Ann;ann@example.org;2020-01-01;Bonn;pro',
+    row({ createdAt: '2020-01-01', address: { city: 'Bonn' }, plan: 'pro' })],
+    ['booleans', 'name,email,active\nAnn,ann@example.org,TRUE\nAnn,ann@example.org,False\nAnn,ann@example.org,0', [
+      [2, { ...ann, active: true }], [3, { ...ann, active: false }], [4, { ...ann, active: false }]
+    ]],
+    ['numbers', 'name,email,seats\nAnn,ann@example.org, 07\nAnn,ann@example.org,1e2\nAnn,ann@example.org,0x7\n' +
+      'Ann,ann@example.org,9007199254740993\nAnn,ann@example.org,1e999', [
+      [2, { ...ann, seats: 7 }], [3, { ...ann, seats: 100 }], [4, { ...ann, seats: '0x7' }],
+      [5, { ...ann, seats: '9007199254740993' }], [6, { ...ann, seats: '1e999' }]
+    ]],
+    ['rows of separators alone', ';;\nname;email;note\n;;\nAnn;ann@example.org;\n\n;;\n', [[4, ann]]],
+    ['the separator in a line of its own', 'sep=;\r\nname;email\r\nAnn;ann@example.org', [[3, ann]]],
+    ['any separator in a line of its own', '\ufeff"sep=|"\nname|email\n"Ann"|ann@example.org\n|\n', [[3, ann]]],
+    ['a comma in a quoted name, and none of the others', '"name";"email";"no, te"\n', 'unknown'],
+    ['empty last columns', 'name;email;;\nAnn;ann@example.org;;\nAnn;ann@example.org\nAnn;ann@example.org;;;',
+      [[2, ann], [3, ann], [4, ann]]],
+    ['a cell behind the last column', 'name;email;\nAnn;ann@example.org;x', [[2, 'validation_failed', 'format']]],
+    ['a text field that may be null', 'name,email,note\nAnn,ann@example.org,12345\nAnn,ann@example.org,"""q"""\n' +
+      'Ann,ann@example.org,01234\nAnn,ann@example.org,null\nAnn,ann@example.org,"null"\n' +
+      'Ann,ann@example.org,"[1,\'-2]"', [
+      [2, { ...ann, note: '12345' }], [3, { ...ann, note: '"q"' }], [4, { ...ann, note: '01234' }],
+      [5, { ...ann, note: null }], [6, { ...ann, note: 'null' }], [7, { ...ann, note: '[1,-2]' }]
+    ]],
+    ['null where it is no value', 'name,email,plan,seats\nnull,x,null,null', [
+      [2, { name: 'null', email: 'x', plan: 'null', seats: 'null' }]
+    ]]
+  ] as const) {
+    t.strictSame(await tableRows(text).catch(({ errors }) => errors[0].code), rows, what)
+  }
+  const text = '\ufeffName\tE-Mail\r\nZoë\t\u{1f98a}@example.org\r\n'
+  const expected = [[2, { name: 'Zoë', email: '\u{1f98a}@example.org' }]]
+  const little = Buffer.from(text, 'utf16le')
+  t.strictSame(await tableRows(little), expected, 'UTF-16, little-endian')
+  t.strictSame(await tableRows(Buffer.from(little).swap16()), expected, 'UTF-16, big-endian')
+  const broken = Buffer.from('\ufeffname\temail\nA\ud83d\tx\nA\tx\nA\tx\udd8a', 'utf16le')
+  t.strictSame(await tableRows(broken), [[2, 'validation_failed', 'format'], [3, { name: 'A', email: 'x' }],
+    [4, 'validation_failed', 'format']], 'half a character')
+  t.strictSame(await tableRows(Buffer.concat([little, Buffer.from('x')])),
+    [...expected, [3, 'validation_failed', 'format']], 'half a unit')
+  t.strictSame(await jsonRows(Buffer.from('\ufeff{"a":"ü"}\n', 'utf16le')), [[1, { a: 'ü' }]], 'lines of JSON')
+})
+
 test('what is wrong in a table stays in its line', async (t) => {
   const wrong = (line: number) => [line, 'validation_failed', 'format']
   const value = { name: 'A', email: 'x' }
@@ -155,15 +202,18 @@ test('a header that does not fit is refused before any row', async (t) => {
     ['validation_failed', '/name duplicate', '/plan duplicate'])
   t.strictSame(await faultsOf('"name,email\n'), ['validation_failed', ' format'])
   t.strictSame(await faultsOf(Buffer.from('name,email\xff\n', 'latin1')), ['validation_failed', ' format'])
-  t.strictSame(await faultsOf(Buffer.from('\ufeffname,email\n', 'utf16le')), ['validation_failed', ' format'])
+  t.strictSame(await faultsOf('name,email,plan,Plan,E-MAIL\n'),
+    ['validation_failed', '/plan duplicate', '/email duplicate'])
   t.strictSame(await faultsOf('x'.repeat(70_000)), ['validation_failed', ' format'])
 })
 
-test('without csv-parse a table is refused, and says what is missing', async (t) => {
-  const load = () => { throw new Error('fastify-users: CSV needs csv-parse: npm install csv-parse') }
-  await t.rejects(read(csvRows(['name,email\n'], table, load)), {
-    code: 'unsupported_media_type',
-    message: 'Tables need the package csv-parse on the server: npm install csv-parse',
-    headers: { accept: 'application/x-ndjson' }
-  })
+test('a header tells which names are allowed and which is the nearest, and no name that it has', async (t) => {
+  const details = await read(csvRows(['name,mail,plam,email\n'], table)).then(
+    () => [], ({ errors }) => errors.map(({ detail }: Record<string, string>) => detail))
+  const fault = (place: number, near: string) =>
+    `is not a known member: it is the name of column ${place} of the header; the nearest is ${near}`
+  t.strictSame(details,
+    [`${fault(2, 'email')}; allowed are ${table.map(({ name }) => name).join(', ')}`, fault(3, 'plan')])
+  const many = await read(csvRows([`name,email${',x'.repeat(1000)}\n`], table)).catch(({ errors }) => errors)
+  t.match(many.at(-1).detail, /; the nearest is /)
 })

@@ -1,5 +1,10 @@
 // What an export writes as a table, an import reads back as it was.
+import fc from 'fast-check'
 import { test } from 'tap'
+import { createHostFields } from '../../lib/fields/host-fields.ts'
+import { tableColumns } from '../../lib/transfer/columns.ts'
+import { csvHeader, csvLine } from '../../lib/transfer/csv.ts'
+import { csvRows } from '../../lib/transfer/csv-rows.ts'
 import { testApp } from '../helpers/app.ts'
 import { withoutType } from '../helpers/fields.ts'
 import { linesOf } from '../helpers/import-rows.ts'
@@ -19,7 +24,7 @@ const values = [
   { text: 'null', count: -7, ratio: 0.5, flag: false, day: '2020-02-29', point: { x: 1 }, list: ['null'] },
   { text: null, count: null, ratio: null, flag: null, day: null, point: null, list: null },
   { text: '', count: 0, ratio: -1e-7, flag: true, list: [] },
-  { text: '"=1"' }, { text: '7' }, { text: 'true' }, {}
+  { text: '"=1"' }, { text: '7' }, { text: 'true' }, { text: '01234' }, { text: 'a;=1\n- b\t"@c' }, {}
 ]
 
 for (const [what, withNull] of [
@@ -48,6 +53,45 @@ for (const [what, withNull] of [
   })
 }
 
+test('whatever values fields of any types have, they come back from a table', async () => {
+  const text = fc.string({ unit: fc.constantFrom('l', '7', "'", '=', '-', ',', ';', '"', '\n', '\r', ' ', 'ü') })
+  const number = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }).map((each) => each + 0))
+  const word = fc.constantFrom('null', 'true', '7', '"7"', '[]', '')
+  const own = {
+    text: fc.oneof(text, word),
+    textOrNull: fc.oneof(text, word, fc.constant(null)),
+    number,
+    numberOrNull: fc.option(number),
+    flagOrNull: fc.option(fc.boolean()),
+    list: fc.array(text),
+    several: fc.oneof(text, word, number, fc.boolean()),
+    any: fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value).replaceAll('__proto__', '')))
+  }
+  const orNull = (type: string) => ({ type: [type, 'null'] })
+  const { schema } = await createHostFields({
+    type: 'object',
+    properties: {
+      text: { type: 'string' },
+      textOrNull: orNull('string'),
+      number: { type: 'number' },
+      numberOrNull: orNull('number'),
+      flagOrNull: orNull('boolean'),
+      list: { type: 'array' },
+      several: { type: ['string', 'number', 'boolean'] },
+      any: {}
+    }
+  }, { filterable: [], unique: [] }, { members: [], parameters: [] })
+  const columns = tableColumns(schema)
+  const user = fc.tuple(fc.record({ name: text, email: text }), fc.record(own, { requiredKeys: [] }))
+    .map(([always, more]) => ({ ...always, ...more }))
+  await fc.assert(fc.asyncProperty(fc.array(user, { minLength: 1, maxLength: 5 }), async (users) => {
+    const file = csvHeader(columns) + users.map((each) => csvLine(each, columns)).join('')
+    const read: unknown[] = []
+    for await (const rows of csvRows([file], columns)) read.push(...rows.map((row) => 'value' in row ? row.value : row))
+    return JSON.stringify(read) === JSON.stringify(users)
+  }))
+})
+
 test('names of fields with line breaks come back from a table as they were', async (t) => {
   const names = ['two\nlines', 'three\r\n"lines", \n', '\n']
   const fields = withoutType({
@@ -74,7 +118,7 @@ test('names of fields that a spreadsheet would change come back from a table as 
   await from.app.users.create(withoutType({ name: 'N', email: 'n@example.org', ...own }))
   const table = await from.call('GET', '/users/export?format=csv')
   t.equal(table.body.slice(0, table.body.indexOf('\r\n')),
-    'id,name,email, spaces ,\'=SUM(A1),\'\'=1,\'-1,"with ""quotes"", and more",createdAt,updatedAt')
+    '"id","name","email"," spaces ","\'=SUM(A1)","\'\'=1","\'-1","with ""quotes"", and more","createdAt","updatedAt"')
   const headers = { 'content-type': 'text/csv' }
   const answer = await to.call('POST', '/users/import', { headers, payload: table.rawPayload })
   t.match(linesOf(answer.body), [{ summary: { created: 1, refused: 0 } }])

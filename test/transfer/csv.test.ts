@@ -4,53 +4,73 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { createHostFields } from '../../lib/fields/host-fields.ts'
 import { NO_FIELDS } from '../../lib/fields/fields-schema.ts'
-import { memberNames, tableColumns } from '../../lib/transfer/columns.ts'
-import { loadCsvWriter } from '../../lib/transfer/csv.ts'
-import { harmless } from '../../lib/transfer/formula.ts'
+import { TEXT } from '../../lib/fields/schema-types.ts'
+import { type Column, memberNames, tableColumns } from '../../lib/transfer/columns.ts'
+import { csvHeader, csvLine } from '../../lib/transfer/csv.ts'
+import { escapeFormulas, unescapeFormulas } from '../../lib/transfer/formula.ts'
 import { fields } from '../helpers/fields.ts'
 
 const schemaOf = async (given: object) =>
   (await createHostFields(given, { filterable: [], unique: [] }, { members: [], parameters: [] })).schema
 
-/** The cells of CSV by RFC 4180: null is nothing, and "" a text without characters. */
-function cellsOf (text: string): Array<Array<string | null>> {
+const described = ({ name, types, isJson }: Column) => isJson ? `${name} JSON` : [name, ...types].join(' ')
+
+/** The cells of CSV as a spreadsheet reads it that splits at a separator: null is nothing. */
+function cellsOf (text: string, separator = ','): Array<Array<string | null>> {
   const rows: Array<Array<string | null>> = []
   let row: Array<string | null> = []
-  const cell = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/y
+  // Behind a closing quotation mark, spreadsheets read on to the separator.
+  const plain = `[^${separator}\\r\\n]*`
+  const cell = new RegExp(`(?:"((?:[^"]|"")*)"(${plain})|(${plain}))(${separator}|\\r?\\n|\\r)`, 'y')
   for (let match = cell.exec(text); match !== null; match = cell.exec(text)) {
-    const [, quoted, plain = '', end] = match
-    row.push(quoted === undefined ? (plain === '' ? null : plain) : quoted.replaceAll('""', '"'))
-    if (end === ',') continue
+    const [, quoted, more = '', bare = '', end] = match
+    row.push(quoted === undefined ? (bare === '' ? null : bare) : quoted.replaceAll('""', '"') + more)
+    if (end === separator) continue
     rows.push(row)
     row = []
   }
   return rows
 }
 
-test('a cell that a spreadsheet could take for a formula gets one apostrophe, which can be taken off', (t) => {
+test('a text that a spreadsheet could take for a formula gets apostrophes, which can be taken off', (t) => {
   for (const [text, cell] of [
-    ['=1', "'=1"], ['+1', "'+1"], ['-1', "'-1"], ['@x', "'@x"], ['\tx', "'\tx"], ['\rx', "'\rx"],
-    ["'=1", "''=1"], ["''-", "'''-"], ["'x", "'x"], ["'", "'"], ['', ''], ['a=1', 'a=1'], ['\n=1', '\n=1']
-  ] as const) t.equal(harmless(text), cell)
-  const back = (cell: string) => /^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell
-  const text = fc.stringMatching(/^'{0,3}[=+\-@\t\ra]{0,2}$/)
-  fc.assert(fc.property(text, (text) => back(harmless(text)) === text))
-  fc.assert(fc.property(text, (text) => !/^[=+\-@\t\r]/.test(harmless(text))))
+    ['=1', "'=1"], ['+1', "'+1"], ['-1', "'-1"], ['@x', "'@x"], ['\tx', "'\tx"], ['\rx', "'\rx"], ['\nx', "'\nx"],
+    ['\uff1d1', "'\uff1d1"], ['\uff0b1', "'\uff0b1"], ['\uff0d1', "'\uff0d1"], ['\uff20x', "'\uff20x"],
+    ["'=1", "''=1"], ["''-", "'''-"], ["'x", "'x"], ["'", "'"], ['', ''], ['a=1', 'a=1'], ['a, b-c @d', 'a, b-c @d'],
+    ['a;=1;b', "a;'=1;b"], ['a,+1', "a,'+1"], ['a\t-1', "a\t'-1"], ['a\r\n@x', "a\r\n'@x"], ['a;"=1"', 'a;"\'=1"'],
+    ["a;'=1", "a;''=1"], ['a;\uff1d1', "a;'\uff1d1"], ['\t=1', "'\t'=1"], ['=1;=2', "'=1;'=2"], ['[1,-2]', "[1,'-2]"]
+  ] as const) {
+    t.equal(escapeFormulas(text), cell, JSON.stringify(text))
+    t.equal(unescapeFormulas(cell), text, JSON.stringify(cell))
+  }
+  const unit = fc.constantFrom("'", '=', '-', '\uff20', '\t', '\r', '\n', 'a', ' ', ',', ';', '"')
+  fc.assert(fc.property(fc.string({ unit }), (text) => unescapeFormulas(escapeFormulas(text)) === text))
   t.end()
 })
 
-test('every text comes back, and nothing differs from a text without characters', (t) => {
-  const { header, rows } = loadCsvWriter()
-  const columns = ['a', 'b', 'c'].map((name) => ({ name, path: [name], kind: 'string' as const }))
-  t.equal(header(columns), 'a,b,c\r\n')
-  t.equal(rows([{ a: '', c: 'x' }, { b: 'say "x"', c: 'y,z' }], columns), '"",,x\r\n,"say ""x""","y,z"\r\n')
-  t.equal(rows([{ a: 'x\ny', b: 'x\ry', c: 'x\r\ny' }], columns), '"x\ny","x\ry","x\r\ny"\r\n')
+const texts = ['a', 'b', 'c'].map((name) => ({ name, path: [name], types: TEXT, isJson: false }))
+
+test('no cell is a formula, at whichever separator a spreadsheet splits', (t) => {
+  const text = fc.string({ unit: fc.constantFrom("'", '=', '@', '\uff0b', 'a', ',', ';', '\t', '"', '\r', '\n') })
+  for (const separator of [',', ';', '\t']) {
+    fc.assert(fc.property(text, text, text, (a, b, c) =>
+      cellsOf(csvLine({ a, b, c }, texts), separator).flat().every((cell) => !/^[\t\r\n"]*[=@\uff0b]/.test(cell ?? ''))
+    ), { numRuns: 500 })
+  }
+  t.end()
+})
+
+test('every text comes back, in quotation marks, and nothing differs from a text without characters', (t) => {
+  const lines = (...users: object[]) => users.map((user) => csvLine(user, texts)).join('')
+  t.equal(csvHeader(texts), '"a","b","c"\r\n')
+  t.equal(lines({ a: '', c: 'x' }, { b: 'say "x"', c: 'y,z' }), '"",,"x"\r\n,"say ""x""","y,z"\r\n')
+  t.equal(lines({ a: 'x\ny', b: 'x\ry', c: 'x\r\ny' }), '"x\ny","x\ry","x\r\ny"\r\n')
   const cell = fc.option(fc.string({ unit: fc.constantFrom('a', ',', '"', '\r', '\n', ' ', 'é', '\u{1f98a}') }))
   fc.assert(fc.property(fc.array(fc.tuple(cell, cell, cell), { minLength: 1 }), (table) => {
     const given = table.map(([a, b, c]) => Object.fromEntries(
       Object.entries({ a, b, c }).filter(([, value]) => value !== null)))
-    const written = table.map((row) => row.map((each) => each === null ? null : harmless(each)))
-    return JSON.stringify(cellsOf(rows(given, columns))) === JSON.stringify(written)
+    const written = table.map((row) => row.map((each) => each === null ? null : escapeFormulas(each)))
+    return JSON.stringify(cellsOf(lines(...given))) === JSON.stringify(written)
   }))
   t.end()
 })
@@ -58,17 +78,16 @@ test('every text comes back, and nothing differs from a text without characters'
 test('objects have a column for each member, lists and what may be anything one of JSON', async (t) => {
   const schema = await schemaOf(fields)
   const columns = tableColumns(schema)
-  t.strictSame(columns.map(({ name, kind }) => `${name} ${kind}`), [
-    'id string', 'name string', 'email string', 'plan string', 'seats number', 'active boolean', 'note null',
-    'address.city string', 'address.zip string', 'address.tags null', 'anything null',
+  t.strictSame(columns.map(described), [
+    'id string', 'name string', 'email string', 'plan string', 'seats number', 'active boolean', 'note string null',
+    'address.city string', 'address.zip string', 'address.tags JSON', 'anything JSON',
     'createdAt string', 'updatedAt string'
   ])
-  const { rows } = loadCsvWriter()
   const own = columns.slice(3, -2)
   const user = { plan: 'pro', seats: -5, active: false, note: null, anything: 'x', address: { city: 'Bonn', tags: [] } }
-  t.equal(rows([user, {}, { plan: { old: 1 }, address: 'x' }], own), [
-    'pro,\'-5,false,null,Bonn,,[],"""x"""', ',,,,,,,', '"{""old"":1}",,,,,,,', ''
-  ].join('\r\n'))
+  t.strictSame([user, {}, { plan: { old: 1 }, address: 'x' }].map((each) => csvLine(each, own)), [
+    '"pro",\'-5,false,null,"Bonn",,"[]","""x"""\r\n', ',,,,,,,\r\n', '"{""old"":1}",,,,,,,\r\n'
+  ])
   t.strictSame(memberNames(schema), [
     'id', 'name', 'email', 'plan', 'seats', 'active', 'note', 'address', 'anything', 'createdAt', 'updatedAt'
   ])
@@ -91,13 +110,13 @@ test('an object stays one column of JSON where columns would lose something', as
       deep: Type.Object({ a: text, inner: Type.Object({ b: Type.Integer() }) })
     }
   })
-  t.strictSame(tableColumns(schema).slice(3, -2).map(({ name, kind }) => `${name} ${kind}`), [
-    'optional null', 'dotted null', 'open null', 'nullable null', 'same null', 'same.a string', 'onlyInner null',
+  t.strictSame(tableColumns(schema).slice(3, -2).map(described), [
+    'optional JSON', 'dotted JSON', 'open JSON', 'nullable JSON', 'same JSON', 'same.a string', 'onlyInner JSON',
     'deep.a string', 'deep.inner.b number'
   ])
 })
 
-test('a field with `nullable: true` has JSON in its cell, as one whose types include null', async (t) => {
+test('a field with `nullable: true` has the cells of its type, as one whose types include null', async (t) => {
   const closed = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
   const schema = await schemaOf({
     type: 'object',
@@ -110,8 +129,8 @@ test('a field with `nullable: true` has JSON in its cell, as one whose types inc
       inner: { ...closed, properties: { a: { ...closed, nullable: true } } }
     }
   })
-  t.strictSame(tableColumns(schema).slice(3, -2).map(({ name, kind }) => `${name} ${kind}`), [
-    'text null', 'count null', 'choice string', 'object null', 'outer.a null', 'outer.b null',
-    'inner.a null'
+  t.strictSame(tableColumns(schema).slice(3, -2).map(described), [
+    'text string null', 'count number null', 'choice string', 'object JSON', 'outer.a string null', 'outer.b JSON',
+    'inner.a JSON'
   ])
 })

@@ -1,0 +1,101 @@
+import type { FaultReason } from '../core/fault.ts'
+import { isObject } from '../core/json.ts'
+import type { Column } from './columns.ts'
+import { nearest } from './nearest.ts'
+import { setAt } from './set-at.ts'
+
+/** Where a member of users comes from: columns of a table, or members of a line of JSON. None: from nowhere. */
+export interface MapEntry {
+  column: Column
+  from: readonly string[]
+}
+
+/** How the names of a file are understood. */
+export interface FileNames {
+  entries: readonly MapEntry[]
+  /** Whether what users do not have is left out, instead of being refused. */
+  ignoreUnknown: boolean
+}
+
+/** A name as headers are compared: in any case, and with or without spaces, hyphens and underscores. */
+const loose = (name: string): string => name.normalize('NFC').toLowerCase().replaceAll(/[\s_-]/g, '')
+
+/** Makes the function that finds which of several names is meant: the same, or the only one that is so loosely; -1. */
+export function nameFinder (names: readonly string[]): (name: string) => number {
+  const comparable = names.map(loose)
+  const isAlone = (each: string, i: number) => comparable.indexOf(each) === i && comparable.lastIndexOf(each) === i
+  const similar = new Map(comparable.flatMap((each, i) => isAlone(each, i) ? [[each, i]] : []))
+  const exact = new Map(names.map((name, i) => [name, i] as const).toReversed())
+  return (name) => exact.get(name) ?? exact.get(name.trim()) ?? similar.get(loose(name)) ?? -1
+}
+
+/** Makes the function that finds the column of users that a name means; `fields.plan` may stand for `plan`. */
+export function columnFinder (table: readonly Column[]): (name: string) => Column | undefined {
+  const names = table.map(({ name }) => name)
+  const own = nameFinder(names)
+  const prefixed = nameFinder(names.map((name) => `fields.${name}`))
+  return (name) => table[own(name)] ?? table[prefixed(name)]
+}
+
+/** The names that users have, for messages. */
+export const allowedNames = (table: readonly Column[]): string => table.map(({ name }) => name).join(', ')
+
+/** The name that users have which is most similar to one that they do not have. */
+export function nearestName (name: string, table: readonly Column[]): string {
+  const names = new Map(table.map((each) => [loose(each.name), each.name]))
+  return names.get(nearest(loose(name), [...names.keys()])) ?? ''
+}
+
+/** The pairs of `name:Full Name,email:E-Mail`, where `=` may stand for `:`; null if the text is none. */
+export function mapPairs (text: string): Array<[member: string, from: string]> | null {
+  const pairs = text.split(',').map((pair) => /^([^:=]+)[:=](.*)$/s.exec(pair))
+  return pairs.every((pair) => pair !== null)
+    ? pairs.map(([, member = '', from = '']) => [member.trim(), from.trim()])
+    : null
+}
+
+/** What is wrong with the text of a map; null: nothing. */
+export function mapProblem (text: unknown, table: readonly Column[]): FaultReason | null {
+  const pairs = typeof text === 'string' ? mapPairs(text) : null
+  if (pairs === null) {
+    return { code: 'format', detail: 'must be pairs <member>:<column>, separated by commas, as in name:Full Name' }
+  }
+  const find = columnFinder(table)
+  const place = pairs.findIndex(([member]) => find(member) === undefined)
+  if (place === -1) return null
+  const similar = nearestName(pairs[place]?.[0] ?? '', table)
+  const detail = `must have a member of users in pair ${place + 1}, where ${similar} comes nearest to what it has; ` +
+    `there are ${allowedNames(table)}`
+  return { code: 'choice', detail }
+}
+
+/** Reads a map without problems. A member that it names twice comes from both columns. */
+export function readMap (text: string, table: readonly Column[]): MapEntry[] {
+  const pairs = mapPairs(text) ?? []
+  const find = columnFinder(table)
+  return table.flatMap((column) => {
+    const own = pairs.filter(([member]) => find(member) === column)
+    return own.length === 0 ? [] : [{ column, from: own.map(([, from]) => from).filter((from) => from !== '') }]
+  })
+}
+
+/** The texts of several columns or members as one. */
+export function joined (values: readonly unknown[]): unknown {
+  const texts = values.filter((value) => value !== undefined && value !== null && value !== '')
+  return texts.length > 1 ? texts.map(String).join(' ') : texts[0]
+}
+
+/** A user whose members have other names, with those that users have. Names in JSON are exact. */
+export function renamed (value: unknown, table: readonly Column[], { entries, ignoreUnknown }: FileNames): unknown {
+  if (!isObject(value)) return value
+  const known = table.map(({ path: [member = ''] }) => member)
+  const moved = entries.flatMap(({ column, from }) => [...from, ...column.path.length === 1 ? column.path : []])
+  const user = Object.fromEntries(Object.entries(value).filter(([name]) =>
+    !moved.includes(name) && (!ignoreUnknown || known.includes(name) || name === 'version')))
+  for (const { column, from } of entries) {
+    const found = from.flatMap((name) => Object.hasOwn(value, name) ? [value[name]] : [])
+    const each = from.length === 1 ? found[0] : joined(found)
+    if (each !== undefined) setAt(user, column.path, each)
+  }
+  return user
+}
