@@ -5288,6 +5288,10 @@ export interface operations {
                 by?: "email" | "id";
                 /** @description Whether nothing is written: answers and numbers are those of the run. */
                 dryRun?: boolean;
+                /** @description Which columns of the file, or members of its lines of JSON, members of users come from, such as `name:Full Name,email:E-Mail`. A member that is named twice comes from both, one that has no column from none. */
+                map?: string;
+                /** @description Whether what users do not have is left out, instead of being refused. */
+                ignoreUnknown?: boolean;
                 /** @description Which lines are answered: those that are refused, or all. */
                 report?: "faults" | "all";
             };
