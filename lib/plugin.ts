@@ -29,6 +29,7 @@ import { importRoutes } from './http/import-routes.ts'
 import { routeEveryMethod } from './http/fastify-internals.ts'
 import { guardLoggers } from './http/guarded-logger.ts'
 import { isolate } from './http/isolate.ts'
+import { continueWhenRead } from './http/late-continue.ts'
 import { redactingSerializers } from './http/log-serializers.ts'
 import { createRateLimits } from './http/rate-limits.ts'
 import { createSecurityLog } from './http/security-log.ts'
@@ -105,6 +106,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     ? null
     : await createHostFields(options.fields, options, reserved)
   requireFit(host, options)
+  continueWhenRead(host)
 
   // Key look-ups have a limit of their own: strangers can exhaust that one only.
   const limit = createConcurrencyLimits({

@@ -170,7 +170,7 @@ test('refuses repeated, folded, broken and smuggled header fields', async (t) =>
     ['Expect: 100-continue', 'Content-Length: 10000000']
   ]) {
     t.match(
-      (await send(lines, '1\r\n{\r\n0\r\n\r\n')).replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, ''),
+      await send(lines, '1\r\n{\r\n0\r\n\r\n'),
       /^HTTP\/1\.1 401 /,
       lines.join()
     )

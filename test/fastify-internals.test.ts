@@ -1,10 +1,14 @@
 // What we use beyond the documented interfaces of Fastify and its packages. If one of these tests fails, read
 // lib/http/fastify-internals.ts again with the new version.
+import dns from 'node:dns'
 import { METHODS } from 'node:http'
 import Fastify from 'fastify'
 import * as rateLimit from '@fastify/rate-limit'
 import { test } from 'tap'
-import { isSilent, type RateLimitPackage, routeEveryMethod, SERIALIZERS } from '../lib/http/fastify-internals.ts'
+import {
+  furtherServers, isSilent, type RateLimitPackage, routeEveryMethod, SERIALIZERS
+} from '../lib/http/fastify-internals.ts'
+import { continueWhenRead } from '../lib/http/late-continue.ts'
 import { captureLog } from './helpers/log.ts'
 
 test('pino keeps its serialisers under a symbol, also on the logger of a request', async (t) => {
@@ -82,6 +86,26 @@ test('a scope can route every method that Node.js parses, and its host does not'
     )
   })
   t.strictSame(app.supportedMethods, before)
+})
+
+test('a host that listens on several addresses has a server for each', async (t) => {
+  t.intercept(dns, 'lookup', {
+    value: (host: string, ...[options, done = options]: unknown[]) => {
+      const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }))
+      const one = [host === 'localhost' ? '127.0.0.1' : host, 4]
+      Reflect.apply(Object(done), null, [null, ...Object(options).all === true ? [addresses] : one])
+    }
+  })
+  const app = Fastify()
+  t.teardown(() => app.close())
+  continueWhenRead(app)
+  await app.listen({ port: 0, host: 'localhost' })
+  t.strictSame(
+    furtherServers(app).map((server) => [Object(server.address()).address, server.listenerCount('checkContinue')]),
+    [['127.0.0.2', 1]],
+    'otherwise clients with Expect: 100-continue send bodies to it before their keys were checked'
+  )
+  t.strictSame(furtherServers(Object({})), [])
 })
 
 test('a server without a list of methods stays as it is', (t) => {

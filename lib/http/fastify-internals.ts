@@ -3,7 +3,7 @@
  * 5.12.8 and 6.0.0-alpha.4, pino 10.3 and @fastify/rate-limit 11.2. `test/fastify-internals.test.ts` fails if any of
  * it changes, and says what to do then.
  */
-import { METHODS } from 'node:http'
+import { METHODS, type Server } from 'node:http'
 import { createRequire } from 'node:module'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify'
 import { http2Stream } from './break-off.ts'
@@ -36,6 +36,24 @@ export const SERIALIZERS = Symbol.for('pino.serializers')
 export type RateLimitPackage = typeof import('@fastify/rate-limit') & { normalizeIP: (ip: string) => string }
 
 const ACCEPTED_METHODS = 'fastify.acceptedHTTPMethods'
+const BINDINGS = 'fastify.serverBindings'
+
+/** The symbol by which an instance of Fastify, or one around it, has a member. */
+function symbolOf (instance: FastifyInstance, name: string): symbol | undefined {
+  let owner: object | null = instance
+  let symbol: symbol | undefined
+  while (owner !== null && symbol === undefined) {
+    symbol = Object.getOwnPropertySymbols(owner).find(({ description }) => description === name)
+    owner = Object.getPrototypeOf(owner)
+  }
+  return symbol
+}
+
+/** The further servers of a host that listens on several addresses, such as those of `localhost`. */
+export function furtherServers (host: FastifyInstance): readonly Server[] {
+  const symbol = symbolOf(host, BINDINGS)
+  return symbol === undefined ? [] : Reflect.get(host, symbol)
+}
 
 interface AcceptedMethods { bodyless: ReadonlySet<string>, bodywith: ReadonlySet<string> }
 
@@ -44,12 +62,7 @@ interface AcceptedMethods { bodyless: ReadonlySet<string>, bodywith: ReadonlySet
  * host's routes too: what a server accepts is one object of its root, and the scope gets one of its own.
  */
 export function routeEveryMethod (scope: FastifyInstance): void {
-  let owner: object | null = scope
-  let symbol: symbol | undefined
-  while (owner !== null && symbol === undefined) {
-    symbol = Object.getOwnPropertySymbols(owner).find(({ description }) => description === ACCEPTED_METHODS)
-    owner = Object.getPrototypeOf(owner)
-  }
+  const symbol = symbolOf(scope, ACCEPTED_METHODS)
   if (symbol === undefined) return
   const { bodyless, bodywith }: AcceptedMethods = Reflect.get(scope, symbol)
   // CONNECT opens tunnels, and never reaches a router.
