@@ -6,7 +6,7 @@ import users, { type Scope, type UsersOptions } from 'fastify-users'
 import admin from 'fastify-users/admin'
 import webhooks from 'fastify-users/webhooks'
 import { clientErrors } from './client-errors.ts'
-import { type Config, ConfigError, listOf } from './config.ts'
+import { baseOf, type Config, ConfigError, listOf, prefixOf } from './config.ts'
 import { description } from './description.ts'
 import { docs } from './docs.ts'
 import { readFields } from './fields.ts'
@@ -48,7 +48,7 @@ function usersOptions (config: Config): Omit<UsersOptions, 'storage'> {
   if (hasEvents) scopes.push('events:read')
   const peppers = listOf(config.FASTIFY_USERS_PEPPER)
   return {
-    prefix: config.PATH_PREFIX,
+    prefix: prefixOf(config),
     staticKeys: listOf(config.API_KEYS).map((key) => ({ key, scopes })),
     apiKeyRoutes: config.API_KEY_ROUTES,
     keyCache: config.KEY_CACHE,
@@ -73,6 +73,7 @@ function usersOptions (config: Config): Omit<UsersOptions, 'storage'> {
 export async function buildApp (config: Config, logger: FastifyServerOptions['logger']): Promise<FastifyInstance> {
   const proxies = listOf(config.TRUST_PROXY)
   const seconds = config.REQUEST_TIMEOUT
+  const base = baseOf(config)
   const wrongRequests = clientErrors(seconds)
   const app: FastifyInstance = Fastify({
     ...tlsOf(config),
@@ -96,17 +97,17 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
     const methods = ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE']
     await app.register(cors, { origin: origins, methods, exposedHeaders: EXPOSED, maxAge: 600 })
   }
-  if (config.METRICS_ENABLED) metrics(app, storage)
+  if (config.METRICS_ENABLED) metrics(app, storage, base)
   await app.register(description)
   await app.register(users, { ...usersOptions(config), storage })
   if (config.WEBHOOKS_ENABLED) {
     const networks = listOf(config.WEBHOOK_NETWORKS)
-    // In a network that the operator allows, receivers are often without TLS.
+    // In the networks that the operator allows, receivers are often without TLS.
     await app.register(webhooks, { allowedNetworks: networks, allowHttp: networks.length > 0 })
   }
-  if (config.ADMIN_PAGE) await app.register(admin)
+  if (config.ADMIN_PAGE) await app.register(admin, { prefix: `${base}/admin` })
   // A scope of its own: what its hooks add to answers is for the page alone.
-  await app.register(docs)
+  await app.register(docs, { path: `${base}/docs` })
 
   // Fastify's own answer and its line in the log have the whole URL: a query may be somebody's address, or a key.
   app.setNotFoundHandler(async (_request, reply) => reply.code(404).type('application/problem+json')
@@ -114,10 +115,10 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
 
   // Only what stands behind a key is described.
   const hidden = { schema: { hide: true } }
-  app.get('/openapi.json', hidden, async () => app.swagger())
-  app.get('/health', hidden, async () => ({ status: 'alive' }))
+  app.get(`${base}/openapi.json`, hidden, async () => app.swagger())
+  app.get(`${base}/health`, hidden, async () => ({ status: 'alive' }))
   const isReady = createReadiness(() => storage.check())
-  app.get('/ready', hidden, async (_request, reply) => {
+  app.get(`${base}/ready`, hidden, async (_request, reply) => {
     if (await isReady()) return { status: 'ready' }
     return reply.code(503).header('retry-after', '5').send({ status: 'unavailable' })
   })

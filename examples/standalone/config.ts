@@ -103,6 +103,16 @@ export function ignoredVariables (env: NodeJS.ProcessEnv): readonly string[] {
   return misspelt(env, names).ignored
 }
 
+/** Where everything begins: the path that a proxy leads here, without a slash at its end. */
+export function baseOf ({ BASE_PATH: path }: Config): string {
+  return path.replace(/\/+$/, '')
+}
+
+/** The path of the API. */
+export function prefixOf (config: Config): string {
+  return `${baseOf(config)}${config.PATH_PREFIX.replace(/\/+$/, '')}`
+}
+
 /** The parts of a setting that is a list. */
 export function listOf (text: string): string[] {
   return text.split(',').map((each) => each.trim()).filter((each) => each !== '')

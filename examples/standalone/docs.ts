@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify'
 
 const SELF = ["'self'"]
 
-/** The reference page at `/docs`: everything on it comes from this service, and nothing else is let in. */
-export async function docs (app: FastifyInstance): Promise<void> {
+/** The reference page: everything on it comes from this service, and nothing else is let in. */
+export async function docs (app: FastifyInstance, { path }: { path: string }): Promise<void> {
   await app.register(helmet, {
     contentSecurityPolicy: {
       useDefaults: false,
@@ -27,7 +27,7 @@ export async function docs (app: FastifyInstance): Promise<void> {
   })
   // No service of others is asked whether the description is valid.
   await app.register(swaggerUi, {
-    routePrefix: '/docs',
+    routePrefix: path,
     uiConfig: { layout: 'BaseLayout', validatorUrl: null, deepLinking: true },
     theme: {
       title: 'Users: the API',

@@ -11,8 +11,9 @@ function hasPretty (): boolean {
 }
 
 /**
- * The service's logger. It writes to standard error, so that standard output carries nothing but the first key: lines
- * for people on a terminal, JSON elsewhere. Query strings stay out of the log: `email` and `q` are personal data.
+ * The service's logger. It writes to standard error, so that standard output carries nothing but where the service is
+ * and its first key: lines for people on a terminal, JSON elsewhere. Query strings stay out of the log: `email` and `q`
+ * are personal data.
  */
 export function loggerOptions (level: string, isTerminal: boolean): NonNullable<FastifyServerOptions['logger']> {
   const serializers = {

@@ -29,10 +29,10 @@ function resultOf ({ answer }: DeliveryTrace): string {
 }
 
 /**
- * Metrics for Prometheus at `/metrics`, of what the plugin tells by `node:diagnostics_channel`. Registered before the
- * plugin. No label has a name, an address, an id or a key.
+ * Metrics for Prometheus at `/metrics` below a path, of what the plugin tells by `node:diagnostics_channel`. Registered
+ * before the plugin. No label has a name, an address, an id or a key.
  */
-export function metrics (app: FastifyInstance, storage: Storage): void {
+export function metrics (app: FastifyInstance, storage: Storage, base: string): void {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -79,6 +79,6 @@ export function metrics (app: FastifyInstance, storage: Storage): void {
     if (operation === undefined) return
     requests.observe({ operation, status: String(reply.statusCode) }, reply.elapsedTime / 1000)
   })
-  app.get('/metrics', { schema: { hide: true }, logLevel: 'warn' }, async (_request, reply) =>
+  app.get(`${base}/metrics`, { schema: { hide: true }, logLevel: 'warn' }, async (_request, reply) =>
     reply.type(registry.contentType).send(await registry.metrics()))
 }

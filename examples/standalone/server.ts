@@ -1,14 +1,27 @@
 import { buildApp } from './app.ts'
 import { closeOnSignal } from './close.ts'
-import { ConfigError, ignoredVariables, readConfig } from './config.ts'
+import { baseOf, type Config, ConfigError, ignoredVariables, prefixOf, readConfig } from './config.ts'
 import { createFirstKey, requireFreePort } from './first-key.ts'
 import { loggerOptions } from './logger.ts'
 
+/** How the first key is shown: this once. */
+function keyLine (key: string, file: string): string {
+  return file === ''
+    ? `  Key        ${key}\n             (the first of this store, shown this once)\n`
+    : `  Key        in ${file} (the first of this store)\n`
+}
+
 /** What a person who has just started the service is shown. */
-function welcome (key: string, file: string, users: string): string {
-  if (file !== '') return `The first API key of this store is in ${file}.\n\n`
-  return `The first API key of this store, shown this once:\n\n  ${key}\n\n` +
-    `Try it:\n\n  curl -H 'Authorization: Bearer ${key}' ${users}\n\n`
+function welcome (address: string, config: Config, key: string | null): string {
+  const [base, api] = [`${address}${baseOf(config)}`, `${address}${prefixOf(config)}`]
+  const file = config.FIRST_KEY_FILE
+  const bearer = key === null ? '"Authorization: Bearer $KEY"' : `'Authorization: Bearer ${key}'`
+  return 'fastify-users is ready.\n\n' +
+    `  Address    ${api}\n` +
+    (config.ADMIN_PAGE ? `  Page       ${base}/admin/\n` : '') +
+    `  Reference  ${base}/docs\n` +
+    (key === null ? '' : keyLine(key, file)) +
+    `\n  curl -H ${file === '' ? bearer : `"Authorization: Bearer $(cat ${file})"`} ${api}/users\n\n`
 }
 
 async function start (): Promise<void> {
@@ -24,11 +37,10 @@ async function start (): Promise<void> {
   const key = await createFirstKey(app, config)
   const address = await app.listen({ host: config.HOST, port: config.PORT }).catch((error: unknown) => {
     // Somebody has taken the port at this very moment. A key that is there must be seen.
-    if (key !== null) process.stdout.write(welcome(key, config.FIRST_KEY_FILE, ''))
+    if (key !== null) process.stdout.write(keyLine(key, config.FIRST_KEY_FILE))
     throw error
   })
-  if (key === null) return
-  process.stdout.write(welcome(key, config.FIRST_KEY_FILE, `${address}${config.PATH_PREFIX.replace(/\/+$/, '')}/users`))
+  process.stdout.write(welcome(address, config, key))
 }
 
 try {

@@ -13,6 +13,7 @@ const choice = (usual: string, choices: readonly string[]) => Type.Union(choices
 const matching = (pattern: string, what: string, usual = '') =>
   Type.String({ default: usual, pattern, description: what })
 
+const PATH = 'a path that begins with /, of letters, digits and . _ ~ - /'
 const NETWORKS = '^[0-9A-Fa-f.:/, ]*$'
 const SECRET = '[\\x21-\\x2b\\x2d-\\x7e]{32,}'
 const SECRETS = `^(?:${SECRET}(?:,${SECRET})*)?$`
@@ -20,7 +21,8 @@ const SECRETS = `^(?:${SECRET}(?:,${SECRET})*)?$`
 export const variables = {
   HOST: Type.String({ default: '127.0.0.1', minLength: 1, description: 'a host name or address to listen on' }),
   PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535, description: 'a port number from 0 to 65535' }),
-  PATH_PREFIX: matching('^/[A-Za-z0-9._~/-]*$', 'a path that begins with /, of letters, digits and . _ ~ - /', '/v1'),
+  BASE_PATH: matching('^(?:/[A-Za-z0-9._~/-]*)?$', `empty, or ${PATH}`),
+  PATH_PREFIX: matching('^/[A-Za-z0-9._~/-]*$', PATH, '/v1'),
   TLS_CERT_FILE: path('the path of a certificate in PEM'),
   TLS_KEY_FILE: path('the path of a private key in PEM'),
   TRUST_PROXY: matching(NETWORKS, 'addresses or networks of proxies, separated by commas'),

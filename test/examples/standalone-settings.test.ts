@@ -50,6 +50,33 @@ test('everything that can be offered is described without a problem', async (t) 
   t.ok(JSON.parse(payload).paths['/api/v1/webhooks'])
 })
 
+test('BASE_PATH moves everything, and the pages with what they load', async (t) => {
+  for (const [BASE_PATH, base, PATH_PREFIX, api] of [
+    ['/people/', '/people', '/v1', '/people/v1'], ['/a/b', '/a/b', '/', '/a/b'], ['/', '', '/v1/', '/v1']
+  ] as const) {
+    const app = await buildApp(readConfig({
+      DATABASE_URL: 'memory:', METRICS_ENABLED: 'true', BASE_PATH, PATH_PREFIX
+    }), false)
+    t.teardown(() => app.close())
+    for (const path of ['health', 'ready', 'metrics', 'openapi.json', 'admin/', 'docs/']) {
+      t.equal((await app.inject(`${base}/${path}`)).statusCode, 200, `${base}/${path}`)
+      if (base !== '') t.equal((await app.inject(`/${path}`)).statusCode, 404, `/${path}`)
+    }
+    t.equal((await app.inject(`${api}/users`)).statusCode, 401)
+    t.ok(JSON.parse((await app.inject(`${base}/openapi.json`)).payload).paths[`${api}/users`])
+    t.match((await app.inject(`${base}/docs/json`)).json(), { info: { title: 'Users' } })
+    for (const page of ['admin/', 'docs/']) {
+      const { payload } = await app.inject(`${base}/${page}`)
+      const loaded = [...payload.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, path]) => path ?? '')
+      t.ok(loaded.length > 0, page)
+      for (const path of loaded.filter((each) => !each.startsWith('data:'))) {
+        const { pathname } = new URL(path, `http://localhost${base}/${page}`)
+        t.equal((await app.inject(pathname)).statusCode, 200, pathname)
+      }
+    }
+  }
+})
+
 test('serves over TLS', async (t) => {
   const cwd = await temporaryDirectory(t)
   execFileSync('openssl', [
@@ -69,6 +96,7 @@ test('serves over TLS', async (t) => {
   ).status === 0
   t.ok(isHealthy({ TLS_CERT_FILE: 'cert.pem' }))
   t.notOk(isHealthy({}))
+  t.notOk(isHealthy({ TLS_CERT_FILE: 'cert.pem', BASE_PATH: '/users' }), 'its service has another path')
   const missing = startService(t, cwd, {
     DATABASE_URL: 'memory:', TLS_CERT_FILE: 'none.pem', TLS_KEY_FILE: 'key.pem'
   })

@@ -1,0 +1,147 @@
+// deploy/nginx.conf before the standalone service, as a real nginx reads it.
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { type IncomingMessage, request as httpRequest } from 'node:http'
+import { request as httpsRequest, type RequestOptions } from 'node:https'
+import { join } from 'node:path'
+import { test, type Test } from 'tap'
+import { KEY, startService } from '../helpers/service.ts'
+import { temporaryDirectory } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
+
+const CONFIG = join(import.meta.dirname, '..', '..', 'deploy', 'nginx.conf')
+const NGINX = ['/usr/sbin/nginx', 'nginx'].find((path) => spawnSync(path, ['-v']).status === 0)
+const skip = NGINX === undefined && 'nginx is not installed'
+
+async function freePort (): Promise<number> {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port }: AddressInfo = Object(server.address())
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Starts nginx with the file, on free ports, with a certificate of its own. */
+async function startNginx (t: Test, service: URL): Promise<{ http: number, https: number, log: string }> {
+  const directory = await temporaryDirectory(t)
+  const [http, https] = [await freePort(), await freePort()]
+  const [cert, key, log] = ['cert.pem', 'key.pem', 'access.log'].map((name) => join(directory, name))
+  execFileSync('openssl', [
+    'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key ?? '', '-out', cert ?? '', '-days', '1',
+    '-subj', '/CN=users.example.org'
+  ], { stdio: 'ignore' })
+  const replacements: Array<[RegExp, string]> = [
+    [/server 127\.0\.0\.1:3000;/, `server ${service.host};`], [/listen 80;/, `listen 127.0.0.1:${http};`],
+    [/listen 443 ssl http2;/, `listen 127.0.0.1:${https} ssl http2;`], [/ {2}listen \[::\]:.*\n/g, ''],
+    [/ssl_certificate \S+;/, `ssl_certificate ${cert};`], [/ssl_certificate_key \S+;/, `ssl_certificate_key ${key};`],
+    [/access_log \S+ /, `access_log ${log} `]
+  ]
+  let text = await readFile(CONFIG, 'utf8')
+  for (const [pattern, replacement] of replacements) {
+    t.match(text, pattern)
+    text = text.replace(pattern, replacement)
+  }
+  await mkdir(join(directory, 'temp'))
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${join(directory, 'temp', name)};`).join('\n')
+  const config = join(directory, 'nginx.conf')
+  await writeFile(config, `daemon off;\nmaster_process off;\npid ${join(directory, 'pid')};\nerror_log stderr;\n` +
+    `events {}\nhttp {\naccess_log off;\n${paths}\n${text}\n}\n`)
+  const args = ['-p', directory, '-c', config, '-e', 'stderr']
+  const child = spawn(NGINX ?? '', args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  t.teardown(async () => {
+    child.kill('SIGTERM')
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  })
+  let stderr = ''
+  child.stderr.on('data', (chunk) => { stderr += String(chunk) })
+  const answers = () => new Promise<boolean>((resolve) => {
+    httpRequest({ port: http, host: '127.0.0.1' }, (response) => resolve(response.resume() !== null))
+      .on('error', () => resolve(false)).end()
+  })
+  await until('nginx answers', async () => {
+    if (child.exitCode !== null) throw new Error(`nginx ended: ${stderr}`)
+    return answers()
+  })
+  return { http, https, log: log ?? '' }
+}
+
+/** Sends a request and waits for the head of its answer. */
+async function open (options: RequestOptions, body?: string) {
+  const target = { host: '127.0.0.1', rejectUnauthorized: false, servername: 'users.example.org' }
+  const request = httpsRequest({ ...target, ...options })
+  const response = new Promise<IncomingMessage>((resolve, reject) => {
+    request.on('response', resolve).on('error', reject)
+  })
+  if (options.method === 'POST' && body === undefined) request.flushHeaders()
+  else request.end(body)
+  return { request, response }
+}
+
+async function textOf (response: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of response) text += String(chunk)
+  return text
+}
+
+test('nginx with deploy/nginx.conf serves the service over TLS, streams, and shows no metrics', { skip }, async (t) => {
+  const service = startService(t, await temporaryDirectory(t), {
+    DATABASE_URL: 'memory:', EVENT_LOG: 'true', METRICS_ENABLED: 'true', TRUST_PROXY: '127.0.0.1'
+  })
+  const url = new URL(await service.printed(/curl .* (\S+)\n/))
+  const headers = { authorization: `Bearer ${KEY.exec(service.stdout())?.[0]}` }
+  const { http, https, log } = await startNginx(t, url)
+  const statusOf = async (path: string, options: RequestOptions = {}, body?: string) => {
+    const { response } = await open({ port: https, path, headers, ...options }, body ?? '')
+    const answer = await response
+    answer.resume()
+    return answer.statusCode
+  }
+
+  t.equal(await statusOf('/v1/users?q=canary'), 200)
+  t.equal(await statusOf('/admin/'), 200)
+  t.equal(await statusOf('/metrics'), 404)
+  t.equal(await statusOf('//metrics'), 404)
+  t.equal(await statusOf('/%6detrics'), 404)
+  t.equal((await fetch(new URL('/metrics', url))).status, 200, 'the service has them')
+  const large = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } }
+  t.equal(await statusOf('/v1/users/batch', large, 'x'.repeat(1024 * 1024)), 400, 'a batch of 1 MiB gets there')
+  t.equal(await statusOf('/v1/users/batch', large, 'x'.repeat(3 * 1024 * 1024)), 413)
+  for (const [path, status, location] of [
+    ['/admin/', 301, 'https://127.0.0.1/admin/'], ['/v1/users', 403, undefined]
+  ] as const) {
+    const response = await fetch(`http://127.0.0.1:${http}${path}`, { redirect: 'manual' })
+    t.strictSame([response.status, response.headers.get('location') ?? undefined], [status, location], path)
+  }
+
+  // A stream gives an event while it is open, and an import answers while it is sent.
+  const accept = 'text/event-stream'
+  const stream = await open({ port: https, path: '/v1/events', headers: { ...headers, accept } }, '')
+  let events = ''
+  const streaming = await stream.response
+  streaming.on('data', (chunk) => { events += String(chunk) }).on('error', () => {})
+  const imported = await open({
+    port: https,
+    path: '/v1/users/import?report=all',
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/x-ndjson' }
+  })
+  imported.request.write('{"name":"Ann","email":"ann@example.org"}\n')
+  let lines = ''
+  const importing = await imported.response
+  importing.on('data', (chunk) => { lines += String(chunk) })
+  await until('the first line is answered', () => lines.includes('"created"'))
+  await until('the event came', () => events.includes('user.created'))
+  imported.request.end()
+  await once(importing, 'end')
+  t.match(lines, /"summary"/)
+  stream.request.destroy()
+  const { response } = await open({ port: https, path: '/v1/users/export', headers }, '')
+  t.match(await textOf(await response), /ann@example\.org/)
+  t.match(await readFile(log, 'utf8'), /"GET \/v1\/users" 200/)
+  t.notMatch(await readFile(log, 'utf8'), 'canary')
+})
