@@ -81,7 +81,7 @@ const TYPES = [
 ] as const
 
 test('--since is one moment in columns of every type of PostgreSQL, and where one of two is NULL', async (t) => {
-  const url = pgUrlWith({ options: '-c timezone=Europe/Berlin -c datestyle=German' })
+  const url = pgUrlWith({ options: '-c timezone=Europe/Berlin -c datestyle=German -c extra_float_digits=-15' })
   const { source, schema } = await pgSourceOf(t, url, ...TYPES.flatMap(([type, before, since], i) => [
     `CREATE TABLE @a${i} (id TEXT PRIMARY KEY, at ${type}, made ${type})`,
     `INSERT INTO @a${i} VALUES ('a', ${before}, ${since}), ('b', ${since}, ${before}), ('c', NULL, ${before}),
