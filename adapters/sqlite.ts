@@ -34,8 +34,8 @@ const optionTable = {
   }),
   /**
    * Driver of SQLite. Default: the first that loads of `better-sqlite3`, `node:sqlite` (Node.js 22.13 or later),
-   * `@photostructure/sqlite` and `sqlite3`. All but `sqlite3` wait for the disk on the thread of the event loop, so that one suits a
-   * host with other routes and a slow disk.
+   * `@photostructure/sqlite` and `sqlite3`. All but `sqlite3` wait for the disk on the thread of the event loop, so
+   * that one suits a host with other routes and a slow disk.
    */
   driver: optional<SqliteDriver>({
     schema: Type.Union(SQLITE_DRIVERS.map((name) => Type.Literal(name))),
