@@ -7,7 +7,7 @@ import { join } from 'node:path'
 const directory = mkdtempSync(join(tmpdir(), 'fastify-users-package-'))
 
 function run (command, ...args) {
-  const options = { encoding: 'utf8', shell: process.platform === 'win32' }
+  const options = { encoding: 'utf8' }
   const { status, stdout, stderr } = spawnSync(command, args, options)
   if (status === 0) return stdout
   process.stderr.write(`${command} ${args.join(' ')}\n${stdout}${stderr}`)

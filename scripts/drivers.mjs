@@ -37,7 +37,7 @@ async function install ({ name, folder }) {
   process.stderr.write(`Installing ${name} (${folder}) ...\n`)
   mkdirSync(source, { recursive: true })
   for (const file of ['package.json', 'package-lock.json']) cpSync(join(manifest, file), join(source, file))
-  const options = { cwd: source, env, stdio: 'inherit', shell: process.platform === 'win32' }
+  const options = { cwd: source, env, stdio: 'inherit' }
   const child = spawn('npm', ['ci', '--no-audit', '--no-fund', '--silent'], options)
   const [code] = await once(child, 'exit')
   link()

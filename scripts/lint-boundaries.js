@@ -109,7 +109,27 @@ function packagesFor (room) {
   ]
 }
 
-export const boundaries = ROOMS.map((each) => ({
-  files: [`${each.room}/*.ts`],
-  rules: { 'no-restricted-imports': ['error', { paths: packagesFor(each.room), patterns: forbidden(each) }] }
-}))
+/** The programs on top of the rooms, and what they must not import. */
+const PROGRAMS = [
+  {
+    files: ['admin/**/*.{ts,tsx}'],
+    regex: '^(?:\\.\\./)+(?:(?:adapters|cli)/|lib/(?!(?:admin|core)/))',
+    message: 'admin is the page in browsers: it may import lib/admin and lib/core.'
+  },
+  {
+    files: ['cli/*.ts'],
+    regex: '^\\.\\./(?:lib/(?:http|openapi|admin)/|lib/(?:plugin|index|exports)\\.ts$|adapters/testing/)',
+    message: 'cli works on the services and the stores: it may import no routes, no descriptions and no page.'
+  }
+]
+
+export const boundaries = [
+  ...ROOMS.map((each) => ({
+    files: [`${each.room}/*.ts`],
+    rules: { 'no-restricted-imports': ['error', { paths: packagesFor(each.room), patterns: forbidden(each) }] }
+  })),
+  ...PROGRAMS.map(({ files, regex, message }) => ({
+    files,
+    rules: { 'no-restricted-imports': ['error', { patterns: [{ regex, message }] }] }
+  }))
+]

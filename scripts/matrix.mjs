@@ -35,7 +35,7 @@ const { values: given } = parseArgs({
 })
 
 function npm (cwd, ...args) {
-  const options = { cwd, encoding: 'utf8', shell: process.platform === 'win32' }
+  const options = { cwd, encoding: 'utf8' }
   const { status, stdout, stderr } = spawnSync('npm', args, options)
   if (status !== 0) throw new Error(`npm ${args.join(' ')}: ${stderr}`)
   return stdout

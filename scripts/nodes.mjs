@@ -10,7 +10,7 @@ export const VERSIONS = ['20.19.0', '22', '24', '26']
 /** Installs a Node.js from the npm registry, which has its binaries as packages. Returns the directory of `node`. */
 export function installNode (version) {
   const directory = join(ROOT, '.build', 'nodes', version)
-  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+  const name = `node-${process.platform}-${process.arch}`
   const bin = join(directory, 'node_modules', name, 'bin')
   if (existsSync(bin)) return bin
   mkdirSync(directory, { recursive: true })

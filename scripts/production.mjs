@@ -22,8 +22,7 @@ for (const path of FILES) await cp(path, join(target, path), { recursive: true }
 const begun = performance.now()
 const { status } = spawnSync('npm', ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'], {
   cwd: target,
-  stdio: 'inherit',
-  shell: process.platform === 'win32'
+  stdio: 'inherit'
 })
 if (status !== 0) throw new Error('npm ci failed')
 // What is there is all that is needed: `npm install` adds a driver to it, and neither adds nor removes anything else.

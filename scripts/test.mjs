@@ -42,7 +42,7 @@ const running = new Set()
 
 /** Starts a process that ends with this one. */
 function start (command, args, settings) {
-  const child = spawn(command, args, { shell: process.platform === 'win32', ...settings })
+  const child = spawn(command, args, { ...settings })
   running.add(child)
   child.once('exit', () => running.delete(child))
   return child
@@ -91,7 +91,7 @@ function filesToRun (groups) {
     if (group.length === 1) return testPath(group[0])
     const file = join(directory, `group-${i}.test.ts`)
     const imports = group.map((each) => `await import(${JSON.stringify(relative(directory, testPath(each)))})\n`)
-    writeFileSync(file, imports.join('').replaceAll('\\\\', '/'))
+    writeFileSync(file, imports.join(''))
     return file
   })
 }
@@ -153,7 +153,7 @@ const tap = [
 const isOld = Number.parseInt(process.versions.node, 10) < 22
 const loader = `${process.env.NODE_OPTIONS ?? ''} --import=${pathToFileURL(join('scripts', 'strip-types.mjs'))}`
 const env = { ...process.env, ...isWhole && { TEST_LEVEL: level }, ...isOld && { NODE_OPTIONS: loader } }
-const child = start(process.execPath, [join('test', 'run.mjs'), ...tap], { stdio: 'inherit', env, shell: false })
+const child = start(process.execPath, [join('test', 'run.mjs'), ...tap], { stdio: 'inherit', env })
 const [code] = await once(child, 'exit')
 // Where tap itself could not begin there is none.
 const text = existsSync(report) ? readFileSync(report, 'utf8') : ''

@@ -1,6 +1,6 @@
 // Which test files run when, and which of them share a process.
 import { readdirSync } from 'node:fs'
-import { join, sep } from 'node:path'
+import { join } from 'node:path'
 
 /**
  * The levels of the suite; each includes those before it. `test` is for everybody, with Node.js alone. `ci`
@@ -41,7 +41,6 @@ export const includes = (level, other) => LEVELS.indexOf(other) <= LEVELS.indexO
  */
 export function filesOf (level) {
   const all = readdirSync(import.meta.dirname, { recursive: true })
-    .map((name) => name.split(sep).join('/'))
     .filter((name) => name.endsWith('.test.ts'))
     .sort()
   const files = all.filter((file) => includes(level, levelOf(file)))
@@ -54,4 +53,4 @@ export function filesOf (level) {
   return { groups: [...files.filter((file) => beginsWith(file, ALONE)).map((file) => [file]), ...groups], later }
 }
 
-export const testPath = (file) => join('test', ...file.split('/'))
+export const testPath = (file) => join('test', file)

@@ -10,7 +10,6 @@ import { serveOnDemand } from './servers/shared.mjs'
 import { useTemporaryDirectory } from './servers/temporary-directory.mjs'
 
 const END_TIMEOUT_MS = 5000
-const hasGroups = process.platform !== 'win32'
 
 const temporary = useTemporaryDirectory()
 const servers = serveOnDemand()
@@ -21,13 +20,13 @@ const child = spawn(command, args, {
   stdio: isSearched ? ['ignore', 'pipe', 'pipe'] : 'inherit',
   env: { ...process.env, ...servers.env },
   // A group of its own, so that every process of it can be ended.
-  detached: hasGroups
+  detached: true
 })
 
 /** Sends a signal to the processes of the command. False if there is none. */
 function signalAll (signal) {
   try {
-    return process.kill(hasGroups ? -child.pid : child.pid, signal)
+    return process.kill(-child.pid, signal)
   } catch {
     return false
   }
@@ -55,7 +54,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 }
 const [code] = await once(child, 'exit')
 
-if (!isTold && hasGroups && signalAll(0)) {
+if (!isTold && signalAll(0)) {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pgid=,pid=,args='], { encoding: 'utf8' })
   const left = stdout.split('\n')
     .filter((line) => Number.parseInt(line, 10) === child.pid && !line.endsWith('<defunct>'))
