@@ -13,7 +13,7 @@ import { NO_LIMITS } from './concurrency-limit.ts'
 import { header } from './header-fields.ts'
 import { pacedStream, RECHECK_MS } from './paced-stream.ts'
 import {
-  type Handler, handlersUnder, parsedQuery, refuseOtherMethods, type RouteSettings, typedParameters
+  type Handler, handlersUnder, parsedQuery, refuseOtherMethods, type RouteSettings, streamRoute, typedParameters
 } from './routing.ts'
 import { type BodyOf, streamBodies } from './streamed-bodies.ts'
 
@@ -93,7 +93,7 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
     const handler = importHandler(streamBodies(inner))
     const fastifyUsers: RouteAccess = { scope: 'users:write', accepts: [NDJSON, CSV] }
     const config = { fastifyUsers, ...describe(importOperation(fields)) }
-    inner.route({ method: 'POST', url: '/users/import', config, handler })
+    inner.route({ method: 'POST', url: '/users/import', config, handler, ...streamRoute(scope) })
   })
   refuseOtherMethods(scope, '/users/import', ['POST'])
 }

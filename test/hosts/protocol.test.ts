@@ -1,12 +1,7 @@
 // What the host adds to HTTP: HTTP/2, CORS, and answers without a body.
-import { once } from 'node:events'
-import { connect, type OutgoingHttpHeaders } from 'node:http2'
-import { text } from 'node:stream/consumers'
 import cors from '@fastify/cors'
-import Fastify from 'fastify'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
-import users from '../../lib/index.ts'
 import { inject } from '../helpers/app.ts'
 import { served } from '../helpers/exchanges.ts'
 import { plainHost } from '../helpers/hosts.ts'
@@ -34,36 +29,6 @@ test('a 304 has no Content-Length, to GET and to HEAD', async (t) => {
     const response = await inject(app, method, `/v1/users/${id}`, { headers })
     t.strictSame([response.statusCode, response.headers['content-length'], response.body], [304, undefined, ''])
   }
-})
-
-test('an HTTP/2 server serves the routes', async (t) => {
-  const app = Fastify({ http2: true })
-  t.teardown(() => app.close())
-  await app.register(users, { storage: memory() })
-  const { key } = await app.users.apiKeys.create({ name: 'x' })
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  const address = app.server.address()
-  const client = connect(`http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`)
-  t.teardown(() => client.close())
-  const send = async (headers: OutgoingHttpHeaders, body = '') => {
-    const stream = client.request({ authorization: `Bearer ${key}`, ...headers }, { endStream: body === '' })
-    if (body !== '') stream.end(body)
-    const [answer] = await once(stream, 'response')
-    return { status: answer[':status'], location: answer['location'], body: await text(stream) }
-  }
-  const payload = '{"name":"A","email":"a@b.co"}'
-  const post = { ':method': 'POST', ':path': '/v1/users' }
-  t.equal((await send({ ':path': '/v1/users', authorization: 'Bearer x' })).status, 401)
-  t.match(
-    await send({ ...post, 'content-type': 'application/json' }, payload),
-    { status: 201, location: /^\/v1\/users\/usr_/ }
-  )
-  t.equal((await send({ ...post, 'content-type': 'text/plain' }, payload)).status, 415)
-  t.equal((await send(post, payload)).status, 415, 'a body without a media type; HTTP/2 needs no length')
-  const { data: [user] } = JSON.parse((await send({ ':path': '/v1/users' })).body)
-  const remove = { ':method': 'DELETE', ':path': `/v1/users/${user.id}` }
-  t.equal((await send({ ...remove, 'content-type': 'text/plain' }, 'x')).status, 415)
-  t.equal((await send({ ...remove, 'content-type': 'text/plain' })).status, 204, 'a type without content')
 })
 
 test('over HTTP/2 a request that its client breaks off before the end of its body is not carried out', async (t) => {

@@ -22,7 +22,8 @@ export const excluded: readonly Excluded[] = [
 /** A host with no setting but those of Fastify. */
 export const PLAIN: Row = {
   ...Object.fromEntries(Object.entries(levels).map(([name, [first = '']]) => [name, first])),
-  logger: 'none'
+  logger: 'none',
+  bodyLimit: 'the default'
 }
 
 export const levelsOf = (row: Row): Level[] =>

@@ -10,7 +10,7 @@ function addOthers (app: FastifyInstance): void {
   app.addHook('onRequest', async () => { await setImmediate() })
   app.addHook('preValidation', async () => { await setImmediate() })
   app.addHook('preHandler', async () => { await setImmediate() })
-  app.addHook('preSerialization', async (_request, _reply, payload) => payload)
+  app.addHook('preSerialization', async () => ({ wrapped: 'by the host' }))
   app.addHook('onError', async () => { await setImmediate() })
   app.addHook('onResponse', async () => { await setImmediate() })
   app.addHook('onTimeout', async () => { await setImmediate() })

@@ -1,4 +1,5 @@
 // The settings of a Fastify server.
+import type { ServerResponse } from 'node:http'
 import { Writable } from 'node:stream'
 import { inspect } from 'node:util'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
@@ -60,6 +61,11 @@ function replaceEverything (app: FastifyInstance): void {
   app.addSchema({ $id: 'User', type: 'string' })
 }
 
+const throwingCompilers = {
+  buildValidator: () => () => { throw new Error('the host builds no validators') },
+  buildSerializer: () => () => { throw new Error('the host builds no serialisers') }
+}
+
 const compilers: Record<string, Level> = {
   ajv: {
     server: () => ({ ajv: { customOptions: { coerceTypes: 'array', removeAdditional: 'all', useDefaults: true } } })
@@ -70,11 +76,28 @@ const compilers: Record<string, Level> = {
       app.setSerializerCompiler(serializerCompiler)
     }
   },
-  'everything replaced': { prepare: replaceEverything }
+  'everything replaced': {
+    server: () => ({ schemaController: { compilersFactory: throwingCompilers } }),
+    prepare: replaceEverything
+  }
 }
 
 // Longer than any test, but watched.
 const LONG_MS = 60_000
+
+const tenantConstraint = {
+  name: 'tenant',
+  storage () {
+    const handlers = new Map()
+    return {
+      get: (key: unknown) => handlers.get(key) ?? null,
+      set: (key: unknown, value: unknown) => handlers.set(key, value)
+    }
+  },
+  deriveConstraint: () => 'x',
+  validate () {},
+  mustMatchWhenDerived: false
+}
 
 const lax = {
   caseSensitive: false,
@@ -82,6 +105,10 @@ const lax = {
   ignoreDuplicateSlashes: true,
   allowUnsafeRegex: true,
   maxParamLength: 30,
+  compile: true,
+  constraints: { tenant: tenantConstraint },
+  onBadUrl: (_path: string, _request: unknown, response: ServerResponse) => response.end('bad'),
+  onMaxParamLength: (_path: string, _request: unknown, response: ServerResponse) => response.end('long'),
   querystringParser: () => ({ page: { $gt: 0 }, admin: true }),
   useSemicolonDelimiter: true
 }
@@ -91,7 +118,10 @@ export const settings: Record<string, Record<string, Level>> = {
   compilers,
   http2: onOff({ server: () => ({ http2: true }) }),
   trustProxy: onOff({ server: () => ({ trustProxy: true }) }),
-  bodyLimit: onOff({ server: () => ({ bodyLimit: 100 }) }),
+  bodyLimit: {
+    'of 100 bytes': { server: () => ({ bodyLimit: 100 }) },
+    'of a gigabyte': { server: () => ({ bodyLimit: 2 ** 30 }) }
+  },
   timeouts: onOff({
     server: () => ({
       connectionTimeout: LONG_MS,

@@ -1,4 +1,5 @@
 // The contract of users, keys and errors in few requests.
+import type { Headers } from './client.ts'
 import type { Site } from './site.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -46,6 +47,8 @@ async function changing ({ step }: Site, id: string): Promise<void> {
   await step('a patch over an older version', 412, 'PATCH', path, { headers: { ...JSON_TYPE, ...over(1) }, body })
   await step('a patch that changes nothing', 200, 'PATCH', path, { body: { name: 'Anna' } })
   await step('a replacement', 200, 'PUT', path, { headers: over(2), body: { ...ann, name: 'Ann the Second' } })
+  const text = { headers: { 'content-type': 'text/plain' }, body: 'x' }
+  await step('a deletion with a body of another type', 415, 'DELETE', path, text)
   await step('a deletion over an older version', 412, 'DELETE', path, { headers: over(1) })
   await step('a deletion', 204, 'DELETE', path, { headers: JSON_TYPE })
   await step('it is gone', 404, 'GET', path)
@@ -53,7 +56,7 @@ async function changing ({ step }: Site, id: string): Promise<void> {
 
 async function errors ({ step, app }: Site): Promise<void> {
   const { key } = await app.users.apiKeys.create({ name: 'reader', scopes: ['users:read'] })
-  const post = (name: string, status: number, body: string | Buffer, headers = JSON_TYPE) =>
+  const post = (name: string, status: number, body: string | Buffer, headers: Headers = JSON_TYPE) =>
     step(name, status, 'POST', '/v1/users', { headers, body })
   await post('malformed JSON', 400, '{')
   await post('bytes that are not UTF-8', 400, Buffer.from('{"name":"\xff"}', 'latin1'))
@@ -61,6 +64,7 @@ async function errors ({ step, app }: Site): Promise<void> {
   await post('wrong members', 400, '{"name":5,"email":["a@b.co"],"role":"admin"}')
   await post('a body that is too large', 413, ' '.repeat(17_000))
   await post('a large body of another type', 415, '<x/>'.repeat(50_000), { 'content-type': 'application/xml' })
+  await post('a body without a type', 415, '{}', {})
   await post('a content coding', 415, '{}', Object.assign({ 'content-encoding': 'gzip' }, JSON_TYPE))
   await step('creation without a body', 400, 'POST', '/v1/users')
   const body = { name: 'x'.repeat(15_000) }
