@@ -91,10 +91,11 @@ export interface PageSettings {
 }
 
 /** Says which texts the page does not have. They are no error: a version that renames one must not end the start. */
-function warnOfUnknown (texts: Partial<Texts>, { log }: FastifyInstance): void {
+function warnOfUnknown (texts: Partial<Texts>, { log }: FastifyInstance, prefix: string): void {
   const unknown = Object.keys(texts).filter((name) => !isKnown(name))
   if (unknown.length === 0) return
-  log.warn(`fastify-users/admin: texts has ${unknown.join(', ')}, which this version of the page does not have`)
+  const words = `texts has ${unknown.join(', ')}, which this version of the page does not have`
+  log.warn({ prefix }, `fastify-users/admin: ${words}`)
 }
 
 /** The files that the build has made. */
@@ -107,7 +108,7 @@ async function readPage (): Promise<Record<'html' | 'script' | 'style', string>>
 
 const plugin: FastifyPluginAsync<AdminOptions> = async (host, given) => {
   const options = readOptions('fastify-users/admin', optionTable, given)
-  warnOfUnknown(given.texts ?? {}, host)
+  warnOfUnknown(given.texts ?? {}, host, `${host.prefix}${options.prefix}`)
   const mount = requireMount(host, 'fastify-users/admin', options.users)
   if (!mount.hasCapabilities) {
     mount.hasCapabilities = true

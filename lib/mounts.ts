@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Offer } from './admin/capabilities.ts'
 import type { PageSize } from './core/paging.ts'
 import type { EventRecord, NewEvent, Storage } from './core/storage.ts'
@@ -11,6 +11,8 @@ import type { Users } from './in-process.ts'
 /** What a plugin on top of `app.users` uses of it. */
 export interface Mount {
   storage: Storage
+  /** Its lines name the mount. */
+  log: FastifyBaseLogger
   pageSize: PageSize
   /** The path of the routes, with every prefix before it, such as `/v1`. */
   path: string

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
 import { createAuthenticator } from './api-keys/authenticator.ts'
 import { createKeyOwners } from './api-keys/key-owner.ts'
@@ -66,14 +66,18 @@ function requireFit (host: FastifyInstance, { decoratorName }: CheckedOptions): 
 }
 
 /** Warns, once the host is ready, if every request will be refused because there is no key. */
-function warnWithoutKeys (host: FastifyInstance, apiKeys: ApiKeysService, options: CheckedOptions): void {
-  const { staticKeys, authenticate, decoratorName } = options
+function warnWithoutKeys (
+  host: FastifyInstance,
+  log: FastifyBaseLogger,
+  apiKeys: ApiKeysService,
+  { staticKeys, authenticate, decoratorName }: CheckedOptions
+): void {
   if (staticKeys.length > 0 || authenticate !== undefined) return
   host.addHook('onReady', async () => {
     // Only for a warning: if the storage fails here, requests will report it.
     const keys = await apiKeys.list({ limit: 1 }).catch(() => null)
     if (keys === null || keys.total > 0) return
-    host.log.warn('there is no API key yet, so every request is refused: create one with ' +
+    log.warn('there is no API key yet, so every request is refused: create one with ' +
       `app.${decoratorName}.apiKeys.createFirst({ name }), or set the option staticKeys`)
   })
 }
@@ -107,24 +111,26 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     : await createHostFields(options.fields, options, reserved)
   requireFit(host, options)
   continueWhenRead(host)
+  // A server may have many mounts: each line says which one it is about.
+  const log = host.log.child({ prefix: `${host.prefix}${options.prefix}` })
 
   // Key look-ups have a limit of their own: strangers can exhaust that one only.
   const limit = createConcurrencyLimits({
     places: maxInFlight,
     isQueueing: () => (storage.connections?.().waiting ?? 0) > 0,
     onRefused (refused) {
-      host.log.warn({ refused }, 'requests were refused, because more come than the storage can serve')
+      log.warn({ refused }, 'requests were refused, because more come than the storage can serve')
     }
   })
   const verifier = createVerifier({ storage, peppers, keyCache, limited: limit() })
   const mounts = joinMounts(options)
-  await openStorage(host, verifier, options, mounts)
+  await openStorage(host, log, verifier, options, mounts)
 
-  const emitter = createEmitter(host.log)
-  const securityLog = createSecurityLog(host.log)
+  const emitter = createEmitter(log)
+  const securityLog = createSecurityLog(log)
   host.addHook('onClose', async () => securityLog.close())
   const schema = fields?.schema ?? NO_FIELDS
-  const presenter = createPresenter(fields, host.log)
+  const presenter = createPresenter(fields, log)
   const usersOn = usersServices(fields, presenter, options)
   const makeEvent: MakeEvent = options.eventLog === null ? () => null : newEvent
   const hasUser = async (id: string) => await fromStorage(() => storage.findUser(id)) !== null
@@ -147,7 +153,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const apiKeys = createApiKeysService({
     storage, verifier, pageSize, keyPrefix, pepper: peppers[0], publish: publishKey, makeEvent
   })
-  warnWithoutKeys(host, apiKeys, options)
+  warnWithoutKeys(host, log, apiKeys, options)
   const usersIn = (transaction: unknown) => {
     const joined = storage.joinTransaction(transaction)
     return usersOn(joined, (...change) => joined.afterCommit(() => publish(...change)), makeEvent)
@@ -164,7 +170,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     useSemicolonDelimiter: routerSettings(host).useSemicolonDelimiter,
     limits: { reads: limit(), writes: limit() },
     pageSize,
-    describe: describeMount(host, options.openapi, descriptionSettings(options, fields))
+    describe: describeMount(host, log, options.openapi, descriptionSettings(options, fields))
   }
   const { logLevel, logSerializers } = options
   const serializers = redactingSerializers(host.log, logSerializers)
@@ -219,6 +225,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   })
   const mount: Mount = {
     storage,
+    log,
     pageSize,
     path,
     offer: () => ({

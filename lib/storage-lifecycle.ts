@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Verifier } from './api-keys/verifier.ts'
 import { isStorageError } from './core/storage-error.ts'
 import type { CheckedOptions } from './options.ts'
@@ -15,9 +15,9 @@ async function pruneEvents ({ storage, eventLog }: CheckedOptions): Promise<void
 }
 
 /** Prunes expired idempotency keys and old events in the background. */
-function pruneRegularly (host: FastifyInstance, options: CheckedOptions): NodeJS.Timeout {
+function pruneRegularly (log: FastifyBaseLogger, options: CheckedOptions): NodeJS.Timeout {
   const warn = (what: string) => () => {
-    host.log.warn(`could not prune ${what}; retrying in ${PRUNE_MINUTES} minutes`)
+    log.warn(`could not prune ${what}; retrying in ${PRUNE_MINUTES} minutes`)
   }
   const prune = async (): Promise<void> => {
     await options.storage.pruneIdempotency(new Date().toISOString()).catch(warn('expired idempotency keys'))
@@ -34,12 +34,13 @@ function throwUnlessNewer (error: unknown): void {
 /** Opens the storage for this mount. It is closed with the host of the last mount that it has in this process. */
 export async function openStorage (
   host: FastifyInstance,
+  log: FastifyBaseLogger,
   verifier: Verifier,
   options: CheckedOptions,
   membership: Membership
 ): Promise<void> {
   const { storage, migrate, filterable, unique, decoratorName } = options
-  const pruning = pruneRegularly(host, options)
+  const pruning = pruneRegularly(log, options)
   host.addHook('onClose', async () => {
     clearInterval(pruning)
     await verifier.close()
@@ -57,6 +58,6 @@ export async function openStorage (
   const created = storage.migrated?.created === true ? ', a new store without users and keys' : ''
   // Only warnings: if the storage fails here, requests will report it.
   const warnings = await storage.warnings?.().catch(() => []) ?? []
-  for (const warning of warnings) host.log.warn(`fastify-users: ${storage.name}: ${warning}`)
-  host.log.info(`fastify-users: app.${decoratorName} keeps its users in ${storage.name}${driver}${created}`)
+  for (const warning of warnings) log.warn(`fastify-users: ${storage.name}: ${warning}`)
+  log.info(`fastify-users: app.${decoratorName} keeps its users in ${storage.name}${driver}${created}`)
 }

@@ -100,7 +100,7 @@ const plugin: FastifyPluginAsync<WebhooksOptions> = async (host, given) => {
   const targets = createTargets({ allowHttp, allowedNetworks, lookup })
   const deliver = createDeliver(store, createSend(targets), present)
   const worker = options.deliver
-    ? createWorker({ store, log, logger: host.log, deliver, shares, publish: mount.publishDisabled })
+    ? createWorker({ store, log, logger: mount.log, deliver, shares, publish: mount.publishDisabled })
     : null
   const wake = (): void => worker?.wake()
   mount.onChange(wake)
@@ -115,7 +115,7 @@ const plugin: FastifyPluginAsync<WebhooksOptions> = async (host, given) => {
   let pruned = Promise.resolve()
   const pruning = setInterval(() => {
     pruned = prune().catch(() => {
-      host.log.warn(`could not prune old deliveries; retrying in ${PRUNE_MINUTES} minutes`)
+      mount.log.warn(`could not prune old deliveries; retrying in ${PRUNE_MINUTES} minutes`)
     })
   }, PRUNE_MINUTES * 60 * 1000).unref()
   const closing = new AbortController()

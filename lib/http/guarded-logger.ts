@@ -63,14 +63,15 @@ function guarded<L extends object> (logger: L): L {
 }
 
 /**
- * Keeps credentials and queries out of the log, whatever makes the host's loggers. A logger without serialisers gets
+ * Has every line of a request name its mount by `prefix`, and keeps credentials and queries out of the log, whatever
+ * makes the host's loggers. A logger without serialisers gets
  * Fastify's whole request and reply and may print anything of them, so it gets stand-ins. A pino logger gets `ours`,
  * the serialisers of `redactingSerializers`, even if the host's own factory omits them.
  */
 export function guardLoggers (scope: FastifyInstance, ours: Serializers): void {
-  const { childLoggerFactory } = scope
+  const { childLoggerFactory, prefix } = scope
   scope.setChildLoggerFactory(function (logger, bindings, options, raw) {
-    const child = childLoggerFactory.call(this, logger, bindings, options, raw)
+    const child = childLoggerFactory.call(this, logger, { prefix, ...bindings }, options, raw)
     // Stand-ins that nobody reads would be 30 % of the CPU time of a short request.
     if (isSilent(child)) return child
     if (!(SERIALIZERS in child)) return guarded(child)

@@ -1,19 +1,21 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createDescribe, type Describe, hidden } from './describe.ts'
 import type { DescriptionSettings } from './operation.ts'
 
 const OMITTED = 'the description of @fastify/swagger omits the routes of fastify-users'
 
-/**
- * Describes the routes of a mount, unless `openapi` is false. If a description can't have them, the host's log says
- * why.
- */
-export function describeMount (host: FastifyInstance, openapi: boolean, settings: DescriptionSettings): Describe {
+/** Describes the routes of a mount, unless `openapi` is false. If a description can't have them, the log says why. */
+export function describeMount (
+  host: FastifyInstance,
+  log: FastifyBaseLogger,
+  openapi: boolean,
+  settings: DescriptionSettings
+): Describe {
   if (!openapi) return ({ operationId }) => ({ ...hidden, fastifyUsersOperation: operationId })
   // @fastify/swagger sees only the routes that are added after it.
   const inTime = host.hasDecorator('swagger')
   host.addHook('onReady', async () => {
-    if (!inTime && host.hasDecorator('swagger')) host.log.warn(`${OMITTED}: register it before them`)
+    if (!inTime && host.hasDecorator('swagger')) log.warn(`${OMITTED}: register it before them`)
   })
   const mend = "it is not OpenAPI 3.1; register it with { openapi: { openapi: '3.1.0' } }"
   // A description has the routes in their order, so ids of the host's later ones are noted here.
@@ -22,6 +24,6 @@ export function describeMount (host: FastifyInstance, openapi: boolean, settings
     const { operationId }: Record<string, unknown> = Object(schema)
     if (typeof operationId === 'string') later.add(operationId)
   })
-  const describe = createDescribe(settings, later, () => host.log.warn(`${OMITTED}: ${mend}`))
+  const describe = createDescribe(settings, later, () => log.warn(`${OMITTED}: ${mend}`))
   return (operation) => ({ ...describe(operation), fastifyUsersOperation: operation.operationId })
 }
