@@ -19,7 +19,7 @@ function malformed (detail: string): UsersError {
   return validationFailed([{ pointer: '', code: 'format', detail }])
 }
 
-const textOf = (cell: Cell): string => unescapeFormulas(cell ?? '')
+const textOf = (cell: Cell): string => unescapeFormulas(cell === null ? 'null' : cell ?? '')
 
 /** The value of a cell that is there. @throws UsersError `validation_failed` for JSON that no body may have */
 function valueOf (text: string, { types, isJson, path }: Column): unknown {
@@ -35,10 +35,10 @@ function userOf (cells: readonly Cell[], sources: readonly CellSource[]): Record
     const [first = 0, ...others] = places
     const cell = cells[first]
     if (others.length > 0) {
-      const text = joined(places.map((place) => textOf(cells[place])))
+      const text = joined(places.map((place) => cells[place] === null ? '' : textOf(cells[place])))
       if (text !== undefined) setAt(user, column.path, valueOf(String(text), column))
     } else if (cell === null && column.types.has('null')) setAt(user, column.path, null)
-    else if (cell !== undefined) setAt(user, column.path, valueOf(cell === null ? 'null' : textOf(cell), column))
+    else if (cell !== undefined) setAt(user, column.path, valueOf(textOf(cell), column))
   }
   return user
 }
@@ -80,7 +80,7 @@ export async function * csvRows (
     if (named !== null) return
     const cells = read(text)
     width = cells.length
-    sources = readHeader(cells.map((cell) => cell === null ? 'null' : textOf(cell)), table, names)
+    sources = readHeader(cells.map(textOf), table, names)
   }
 
   function rowOf ({ line, bytes }: ByteRecord, from: readonly CellSource[]): SourceRow[] {

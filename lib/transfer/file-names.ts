@@ -41,38 +41,33 @@ export function columnFinder (table: readonly Column[]): (name: string) => Colum
 export const allowedNames = (table: readonly Column[]): string => table.map(({ name }) => name).join(', ')
 
 /** The name that users have which is most similar to one that they do not have. */
-export function nearestName (name: string, table: readonly Column[]): string {
-  const names = new Map(table.map((each) => [loose(each.name), each.name]))
-  return names.get(nearest(loose(name), [...names.keys()])) ?? ''
-}
+export const nearestName = (name: string, table: readonly Column[]): string =>
+  nearest(loose(name), table, (each) => loose(each.name)).name
+
+const MAP = /^[^:=,]+[:=][^,]*(?:,[^:=,]+[:=][^,]*)*$/
 
 /** The pairs of `name:Full Name,email:E-Mail`, where `=` may stand for `:`; null if the text is none. */
 export function mapPairs (text: string): Array<[member: string, from: string]> | null {
-  const pairs = text.split(',').map((pair) => /^([^:=]+)[:=](.*)$/s.exec(pair))
-  return pairs.every((pair) => pair !== null)
-    ? pairs.map(([, member = '', from = '']) => [member.trim(), from.trim()])
-    : null
+  if (!MAP.test(text)) return null
+  return text.split(',').map((pair) => {
+    const at = pair.search(/[:=]/)
+    return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
+  })
 }
 
-/** What is wrong with the text of a map; null: nothing. */
-export function mapProblem (text: unknown, table: readonly Column[]): FaultReason | null {
+/** Reads a map, or says what is wrong with it. A member that it names twice comes from both columns. */
+export function readMap (text: unknown, table: readonly Column[]): MapEntry[] | FaultReason {
   const pairs = typeof text === 'string' ? mapPairs(text) : null
   if (pairs === null) {
     return { code: 'format', detail: 'must be pairs <member>:<column>, separated by commas, as in name:Full Name' }
   }
   const find = columnFinder(table)
-  const place = pairs.findIndex(([member]) => find(member) === undefined)
-  if (place === -1) return null
-  const similar = nearestName(pairs[place]?.[0] ?? '', table)
-  const detail = `must have a member of users in pair ${place + 1}, where ${similar} comes nearest to what it has; ` +
-    `there are ${allowedNames(table)}`
-  return { code: 'choice', detail }
-}
-
-/** Reads a map without problems. A member that it names twice comes from both columns. */
-export function readMap (text: string, table: readonly Column[]): MapEntry[] {
-  const pairs = mapPairs(text) ?? []
-  const find = columnFinder(table)
+  for (const [i, [member]] of pairs.entries()) {
+    if (find(member) !== undefined) continue
+    const detail = `must have a member of users in pair ${i + 1}, where ${nearestName(member, table)} comes nearest ` +
+      `to what it has; there are ${allowedNames(table)}`
+    return { code: 'choice', detail }
+  }
   return table.flatMap((column) => {
     const own = pairs.filter(([member]) => find(member) === column)
     return own.length === 0 ? [] : [{ column, from: own.map(([, from]) => from).filter((from) => from !== '') }]
@@ -85,17 +80,20 @@ export function joined (values: readonly unknown[]): unknown {
   return texts.length > 1 ? texts.map(String).join(' ') : texts[0]
 }
 
-/** A user whose members have other names, with those that users have. Names in JSON are exact. */
-export function renamed (value: unknown, table: readonly Column[], { entries, ignoreUnknown }: FileNames): unknown {
-  if (!isObject(value)) return value
-  const known = table.map(({ path: [member = ''] }) => member)
-  const moved = entries.flatMap(({ column, from }) => [...from, ...column.path.length === 1 ? column.path : []])
-  const user = Object.fromEntries(Object.entries(value).filter(([name]) =>
-    !moved.includes(name) && (!ignoreUnknown || known.includes(name) || name === 'version')))
-  for (const { column, from } of entries) {
-    const found = from.flatMap((name) => Object.hasOwn(value, name) ? [value[name]] : [])
-    const each = from.length === 1 ? found[0] : joined(found)
-    if (each !== undefined) setAt(user, column.path, each)
+/** Makes the function that gives members of a user the names that users have. Names in JSON are exact. */
+export function renaming (table: readonly Column[], names: FileNames): (value: unknown) => unknown {
+  const { entries, ignoreUnknown } = names
+  const moved = new Set(entries.flatMap(({ column: { path }, from }) => path.length === 1 ? [...path, ...from] : from))
+  const known = new Set(table.map(({ path }) => path[0]).concat('version'))
+  return (value) => {
+    if (!isObject(value)) return value
+    const user = Object.fromEntries(Object.entries(value).filter(([name]) =>
+      !moved.has(name) && (!ignoreUnknown || known.has(name))))
+    for (const { column, from } of entries) {
+      const found = from.flatMap((name) => Object.hasOwn(value, name) ? [value[name]] : [])
+      const each = from.length === 1 ? found[0] : joined(found)
+      if (each !== undefined) setAt(user, column.path, each)
+    }
+    return user
   }
-  return user
 }

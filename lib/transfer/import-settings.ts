@@ -1,7 +1,7 @@
 import { choiceParameter, flagParameter, type Parameter, type Parameters } from '../core/parameters.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { type Column, tableColumns } from './columns.ts'
-import { mapProblem } from './file-names.ts'
+import { readMap } from './file-names.ts'
 import { CONFLICT_RULES, type OnConflict } from './import-judge.ts'
 
 /** What a caller says of an import. */
@@ -27,7 +27,10 @@ function mapParameter (table: readonly Column[]): Parameter {
       description: 'Which columns of the file, or members of its lines of JSON, members of users come from, such as ' +
         '`name:Full Name,email:E-Mail`. A member that is named twice comes from both, one that has no column from none.'
     },
-    problem: (value) => mapProblem(value, table)
+    problem (value) {
+      const read = readMap(value, table)
+      return Array.isArray(read) ? null : read
+    }
   }
 }
 

@@ -200,7 +200,8 @@ export function createImports (parts: ImportStoreParts & { fields: HostFields | 
     }
     if (faults.length > 0) throw validationFailed(faults)
     const { onConflict = 'fail', by = 'email', dryRun = false, map, ignoreUnknown = false } = given
-    const names = { entries: map === undefined ? [] : readMap(map, table), ignoreUnknown }
+    const read = readMap(map, table)
+    const names = { entries: Array.isArray(read) ? read : [], ignoreUnknown }
     const summary: ImportSummary = { created: 0, updated: 0, skipped: 0, refused: 0, dryRun }
 
     return {

@@ -4,20 +4,21 @@ const LENGTH_MAX = 64
 /** How many characters have to be added, taken off or exchanged to make one text of the other. */
 function distance (from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i)
-  for (const [i, character] of [...from].entries()) {
-    const above = row
-    row = [i + 1]
-    for (let j = 0; j < to.length; j++) {
-      const exchanged = (above[j] ?? 0) + (to[j] === character ? 0 : 1)
-      row.push(Math.min(exchanged, (above[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1))
-    }
+  let left = to.length
+  for (const character of from) {
+    let diagonal = 0
+    row = row.map((above, i) => {
+      left = i === 0 ? above + 1 : Math.min(above + 1, left + 1, diagonal + (to[i - 1] === character ? 0 : 1))
+      diagonal = above
+      return left
+    })
   }
-  return row.at(-1) ?? 0
+  return left
 }
 
-/** The most similar of some names. */
-export function nearest (name: string, names: readonly string[]): string {
+/** The thing of a list, which is not empty, whose name is most similar. */
+export function nearest<Named> (name: string, list: readonly Named[], nameOf: (each: Named) => string): Named {
   const short = name.slice(0, LENGTH_MAX)
-  const distances = names.map((each) => distance(short, each.slice(0, LENGTH_MAX)))
-  return names[distances.indexOf(Math.min(...distances))] ?? ''
+  const measured = list.map((each) => ({ each, steps: distance(short, nameOf(each).slice(0, LENGTH_MAX)) }))
+  return measured.reduce((best, next) => next.steps < best.steps ? next : best).each
 }

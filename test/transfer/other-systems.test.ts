@@ -7,7 +7,12 @@ import { withoutType } from '../helpers/fields.ts'
 import { importWords, linesOf, ndjsonOf } from '../helpers/import-rows.ts'
 
 const fields = withoutType({
-  type: 'object', properties: { legacyId: { type: 'string' }, seats: { type: 'integer' } }
+  type: 'object',
+  properties: {
+    legacyId: { type: 'string' },
+    seats: { type: 'integer' },
+    address: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
+  }
 })
 const docs = await readFile(new URL('../../docs/import-export.md', import.meta.url), 'utf8')
 
@@ -29,7 +34,7 @@ const EXPORTS = {
   Okta: [
     'id,status,login,firstName,lastName,middleName,email,title,displayName,mobilePhone,created,lastLogin',
     '00u1,ACTIVE,mira,Mira,Okonski,,mira@example.org,,,,2024-03-01T09:30:00.000Z,',
-    '00u2,STAGED,teo,Téo,,,teo@example.org,,,,2024-03-02T00:00:00.000Z,'
+    '00u2,STAGED,teo,Téo,null,,teo@example.org,,,,2024-03-02T00:00:00.000Z,'
   ],
   Entra: [
     '\ufeffuserPrincipalName,displayName,surname,mail,givenName,objectId,userType,jobTitle,department,accountEnabled,' +
@@ -104,6 +109,10 @@ test('names of a file are mapped in every format, and what users do not have can
   const row = { 'Full Name': 'A', 'E-Mail': 'a@example.org', seats: 3, id: '7', more: 1, name: 'other', version: 1 }
   t.match(await importWords(call, query, ndjsonOf([row])), { words: ['1 created'] })
   t.strictSame(await seen(), expected)
+  const lines = '{"name":"A","email":"a@example.org","town":"Bonn"}\n{"name\n'
+  t.match(await importWords(call, 'map=address.city:town', lines), { words: ['1 created', '2 refused malformed_json'] })
+  t.match(await app.users.list(), { data: [{ address: { city: 'Bonn' } }] })
+  await seen()
   const settings = { map, ignoreUnknown: true }
   t.match(await app.users.import([row], settings), { created: 1 })
   t.strictSame(await seen(), expected)
@@ -126,7 +135,7 @@ test('names of a file are mapped in every format, and what users do not have can
 
 test('a map that does not fit is refused before any row, with the names that are allowed', async (t) => {
   const { app, call } = await testApp(t, { fields })
-  const allowed = 'id, name, email, legacyId, seats, createdAt, updatedAt'
+  const allowed = 'id, name, email, legacyId, seats, address.city, createdAt, updatedAt'
   const pairs = 'must be pairs <member>:<column>, separated by commas, as in name:Full Name'
   for (const [map, code, detail] of [
     ['', 'format', pairs], ['name', 'format', pairs], [':x', 'format', pairs], ['name:x,', 'format', pairs],
