@@ -57,7 +57,9 @@ export async function brokenLinks (pages: readonly Page[]): Promise<string[]> {
     for (const { line, target, path, anchor } of linksOf(page)) {
       if (path === null) continue
       const where = `${at({ page: page.path, line })}: ${target}`
-      if (!existsSync(join(ROOT, path))) broken.push(`${where}: there is no ${path}`)
+      const leaves = page.path.startsWith('docs/') && !path.startsWith('docs/') && !REPOSITORY.test(target)
+      if (leaves) broken.push(`${where}: the site has what is in docs/ alone; link to it on GitHub`)
+      else if (!existsSync(join(ROOT, path))) broken.push(`${where}: there is no ${path}`)
       else if (path.endsWith('.md') && anchor !== '') {
         if (!anchorsOf(await readPage(path)).has(anchor)) broken.push(`${where}: there is no such heading`)
       }
