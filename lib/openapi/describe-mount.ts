@@ -15,7 +15,14 @@ export function describeMount (
   // @fastify/swagger sees only the routes that are added after it.
   const inTime = host.hasDecorator('swagger')
   host.addHook('onReady', async () => {
-    if (!inTime && host.hasDecorator('swagger')) log.warn(`${OMITTED}: register it before them`)
+    if (!host.hasDecorator('swagger')) return
+    if (!inTime) return log.warn(`${OMITTED}: register it before them`)
+    // Only the description itself tells its version. It is kept, so that it is made once in any case.
+    try {
+      host.getDecorator<() => unknown>('swagger')()
+    } catch (err) {
+      log.warn({ err }, 'the description of @fastify/swagger cannot be made')
+    }
   })
   const mend = "it is not OpenAPI 3.1; register it with { openapi: { openapi: '3.1.0' } }"
   // A description has the routes in their order, so ids of the host's later ones are noted here.

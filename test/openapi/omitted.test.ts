@@ -1,6 +1,11 @@
 // Descriptions that can not have our routes: they are left out, and the log says why.
+import swagger from '@fastify/swagger'
+import Fastify from 'fastify'
 import { test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import users from '../../lib/index.ts'
 import { describe } from '../helpers/description.ts'
+import { captureLog } from '../helpers/log.ts'
 
 const OMITTED = 'the description of @fastify/swagger omits the routes of fastify-users'
 
@@ -15,6 +20,23 @@ for (const [name, openapi] of [['OpenAPI 3.0', { openapi: '3.0.3' }], ['Swagger 
     t.match(warnings[0], ": it is not OpenAPI 3.1; register it with { openapi: { openapi: '3.1.0' } }")
   })
 }
+
+test('the log says at the start what is wrong with the description, though nobody has asked for it', async (t) => {
+  const failing = () => { throw new Error('of a host') }
+  for (const [options, message] of [
+    [{ openapi: { openapi: '3.0.3' } }, ': it is not OpenAPI 3.1;'],
+    [{ openapi: { openapi: '3.1.0' }, transform: failing }, 'the description of @fastify/swagger cannot be made']
+  ] as const) {
+    const { stream, text } = captureLog()
+    const app = Fastify({ logger: { stream } })
+    t.teardown(() => app.close())
+    await app.register(swagger, options)
+    app.get('/own', async () => 'own')
+    await app.register(users, { storage: memory() })
+    await app.ready()
+    t.match(text(), message)
+  }
+})
 
 test('the log says that @fastify/swagger was registered too late', async (t) => {
   const { description, log } = await describe(t, { last: true })
