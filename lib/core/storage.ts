@@ -11,9 +11,9 @@
  * - Records are plain values. Times are ISO 8601 text in UTC with milliseconds (`2026-01-31T09:30:00.000Z`) on every
  *   store. The caller may change what is returned: it shares nothing with the store.
  * - Values to write are checked already. Ids are `usr_` or `key_` and 26 characters of lower-case base32
- *   (`/^usr_[0-7][0-9a-hjkmnp-tv-z]{25}$/`): a store may refuse any other. Names have 1 to 200 code points, and e-mail
- *   addresses 1 to 254 characters; their keys are as long, but for what lower case adds. Times are of the years 0001 to
- *   9999. A key has 1 to 16 different scopes of visible ASCII without spaces. Fields are plain JSON of at most 16 KiB:
+ *   (`/^usr_[0-7][0-9a-hjkmnp-tv-z]{25}$/`): a store may refuse any other. Names have 1 to 200 code points, e-mail
+ *   addresses and their keys 1 to 254 characters, and keys of names 1 to 254 code points. Times are of the years 0001
+ *   to 9999. A key has 1 to 16 different scopes of visible ASCII without spaces. Fields are plain JSON of at most 16 KiB:
  *   up to 7 levels and 64 members of an object, none of them named `__proto__`, without NUL and lone surrogates, and
  *   whole numbers are safe integers. A version is at most 2,147,483,647 (32 bits).
  * - A field that `migrate` was asked to keep unique is unique from then on, whoever writes: its value, of text or a

@@ -1,0 +1,200 @@
+// A skeleton for stores in SQL: right first. One lock for all writes makes every method atomic, and the rules are
+// decided in JavaScript. Make it faster afterwards, a method at a time, with the conformance kit at hand: a unique
+// constraint, or a condition in the statement that writes, takes the place of the lock.
+import pg from 'pg'
+import {
+  type ApiKeyRecord, type Creation, requireActive, requireAnotherKey, requireSameRequest, requireVersion, type Storage,
+  StorageError, type UserKeys, type UserRecord
+} from 'fastify-users'
+import {
+  conditionOf, isText, keyIn, one, openDatabase, pageOf, type Query, type Row, SNAPSHOT, TABLES, translated, userIn
+} from './database.ts'
+
+const READ_PART = 1000
+
+export function sqlStore (config: pg.PoolConfig): Storage {
+  const { transaction, read, write, close } = openDatabase(config)
+
+  /** Writes what a user is found by of its fields, and refuses values that another user has. */
+  async function putFields (q: Query, { id, fields }: UserRecord, searched: readonly Row[]): Promise<void> {
+    for (const { field, is_unique: isUnique } of searched) {
+      const value = Object.hasOwn(fields, String(field)) ? fields[String(field)] : null
+      if (value === undefined || typeof value === 'object') continue
+      const text = JSON.stringify(value)
+      const holder = isUnique === true && typeof value !== 'boolean'
+        ? await one(q, 'SELECT id FROM field_values WHERE field = $1 AND value = $2 AND id <> $3', field, text, id)
+        : null
+      if (holder !== null) throw new StorageError('field_taken', 'another user has the value', { field: String(field) })
+      await q('INSERT INTO field_values VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', field, text, id)
+    }
+  }
+
+  async function putUser (q: Query, user: UserRecord, { emailKey, nameKey }: UserKeys): Promise<void> {
+    const { id } = user
+    if (![id, emailKey, nameKey].every(isText)) throw new StorageError('fault', 'the text can not be stored')
+    const holder = await one(q, 'SELECT id FROM users WHERE email_key = $1 AND id <> $2', emailKey, id)
+    if (holder !== null) throw new StorageError('email_taken', 'another user has the e-mail key')
+    await q('DELETE FROM field_values WHERE id = $1', id)
+    await putFields(q, user, await q('SELECT field, is_unique FROM searched'))
+    await q('INSERT INTO users VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO UPDATE SET email_key = $2, name_key = $3, ' +
+      'record = $4', id, emailKey, nameKey, JSON.stringify(user))
+  }
+
+  const findUser = (q: Query, id: string) => one(q, 'SELECT * FROM users WHERE id = $1', id)
+  const findKey = async (q: Query, column: string, value: string) => {
+    const row = await one(q, `SELECT record FROM api_keys WHERE ${column} = $1`, value)
+    return row === null ? null : keyIn(row)
+  }
+  const addKey = (q: Query, key: ApiKeyRecord) =>
+    q('INSERT INTO api_keys VALUES ($1, $2, $3)', key.id, key.start, JSON.stringify(key))
+  const putKey = (q: Query, key: ApiKeyRecord) =>
+    q('UPDATE api_keys SET record = $2 WHERE id = $1', key.id, JSON.stringify(key))
+
+  return {
+    name: 'sql',
+    supports: { transactions: false, eventLog: false, batches: false },
+    joinTransaction () { throw new TypeError('this store joins no transactions') },
+    close,
+
+    check: ({ filterable = [], unique = [] } = {}) => read(async (q) => {
+      const [tables] = await q("SELECT to_regclass('api_keys') IS NOT NULL AS made")
+      const searched = tables?.['made'] === true ? await q('SELECT field, is_unique FROM searched') : null
+      const has = (name: string, isUnique: boolean) =>
+        searched?.some((row) => row['field'] === name && (!isUnique || row['is_unique'] === true))
+      const isReady = searched !== null && filterable.every((name) => has(name, false)) &&
+        unique.every((name) => has(name, true))
+      if (!isReady) throw new StorageError('schema_behind', 'call storage.migrate({ filterable, unique })')
+    }),
+
+    migrate: ({ filterable = [], unique = [] } = {}) => transaction('BEGIN', async (q) => {
+      // The table with the lock is not there yet.
+      await q('SELECT pg_advisory_xact_lock(7241)')
+      await q(TABLES)
+      await q('SELECT one FROM lock FOR UPDATE')
+      for (const field of [...filterable, ...unique]) {
+        await q('INSERT INTO searched VALUES ($1, $2) ON CONFLICT (field) DO UPDATE ' +
+          'SET is_unique = searched.is_unique OR $2', field, unique.includes(field))
+        const searched = await q('SELECT field, is_unique FROM searched WHERE field = $1', field)
+        for (const row of await q('SELECT record FROM users')) await putFields(q, userIn(row), searched)
+      }
+    }),
+
+    createUser: (user, keys, idempotency) => write(async (q): Promise<Creation> => {
+      if (idempotency !== null) {
+        const { key, now, fingerprint, expiresAt } = idempotency
+        const [kept] = await q('SELECT * FROM requests WHERE key = $1 AND expires_at > $2', key, now)
+        if (kept !== undefined) {
+          requireSameRequest(String(kept['fingerprint']), idempotency)
+          return { user: userIn(kept), replayed: true }
+        }
+        await q('DELETE FROM requests WHERE key = $1', key)
+        await q('INSERT INTO requests VALUES ($1, $2, $3, $4, $5)', key, fingerprint, expiresAt, user.id,
+          JSON.stringify(user))
+      }
+      if (await findUser(q, user.id) !== null) throw new StorageError('fault', 'another user has the id')
+      await putUser(q, user, keys)
+      return { user: structuredClone(user), replayed: false }
+    }),
+
+    pruneIdempotency: (now) => write(async (q) => { await q('DELETE FROM requests WHERE expires_at <= $1', now) }),
+
+    findUser: (id) => read(async (q) => {
+      const row = await findUser(q, id)
+      return row === null ? null : userIn(row)
+    }),
+
+    listUsers: (filter, request) => read(async (q) => {
+      const { rows, total } = await pageOf(q, 'users', conditionOf(filter), request)
+      return { items: rows.map(userIn), total }
+    }),
+
+    async readUsers (filter, order, onPart) {
+      // A connection of its own, since the reader may be slow, and one snapshot until it ends.
+      const client = new pg.Client(config)
+      client.on('error', () => {})
+      const { where, values } = conditionOf(filter)
+      const query: Query = async (sql, ...given) => (await client.query<Row>(sql, given)
+        .catch((error: unknown) => { throw translated(error) })).rows
+      try {
+        await client.connect().catch((error: unknown) => { throw translated(error) })
+        await query(SNAPSHOT)
+        for (let rows = [], after = ''; ; after = String(rows.at(-1)?.['id'])) {
+          const follows = after === '' ? 'true' : `id ${order === 'asc' ? '>' : '<'} $${values.length + 1}`
+          rows = await query(`SELECT id, record FROM users WHERE ${where} AND ${follows} ORDER BY id ${order} ` +
+            `LIMIT ${READ_PART}`, ...values, ...after === '' ? [] : [after])
+          if (rows.length > 0) await onPart(rows.map(userIn))
+          if (rows.length < READ_PART) return
+        }
+      } finally {
+        await client.end()
+      }
+    },
+
+    updateUser: (id, { name, email, fields }, updatedAt, guard) => write(async (q) => {
+      const row = await findUser(q, id)
+      if (row === null) return null
+      const user = userIn(row)
+      requireVersion(guard, user)
+      const values = {
+        name: name?.value ?? user.name, email: email?.value ?? user.email, fields: fields ?? user.fields
+      }
+      const isSame = values.name === user.name && values.email === user.email &&
+        JSON.stringify(values.fields) === JSON.stringify(user.fields)
+      if (isSame) return { user, changed: false }
+      const last = updatedAt < user.updatedAt ? user.updatedAt : updatedAt
+      const changed: UserRecord = { ...user, ...values, version: user.version + 1, updatedAt: last }
+      const emailKey = email?.key ?? String(row['email_key'])
+      await putUser(q, changed, { emailKey, nameKey: name?.key ?? String(row['name_key']) })
+      return { user: structuredClone(changed), changed: true }
+    }),
+
+    deleteUser: (id, guard) => write(async (q) => {
+      const row = await findUser(q, id)
+      if (row === null) return null
+      requireVersion(guard, userIn(row))
+      for (const table of ['field_values', 'requests', 'users']) await q(`DELETE FROM ${table} WHERE id = $1`, id)
+      return userIn(row)
+    }),
+
+    createApiKey: (key, { onlyFirst }) => write(async (q) => {
+      if (onlyFirst && (await q('SELECT id FROM api_keys LIMIT 1')).length > 0) return false
+      await addKey(q, key)
+      return true
+    }),
+
+    findApiKey: (id) => read((q) => findKey(q, 'id', id)),
+    findApiKeyByStart: (start) => read((q) => findKey(q, 'start', start)),
+
+    listApiKeys: (request) => read(async (q) => {
+      const { rows, total } = await pageOf(q, 'api_keys', { where: 'true', values: [] }, request)
+      return { items: rows.map(keyIn), total }
+    }),
+
+    rotateApiKey: (id, successor, { now, expiresAt }) => write(async (q) => {
+      const key = await findKey(q, 'id', id)
+      if (key === null) return null
+      requireActive(key, now)
+      await addKey(q, successor)
+      const end = key.expiresAt === null || key.expiresAt > expiresAt ? expiresAt : key.expiresAt
+      const old: ApiKeyRecord = { ...key, expiresAt: end, rotatedAt: now }
+      await putKey(q, old)
+      return old
+    }),
+
+    revokeApiKey: (id, revokedAt, { keepOneWith }) => write(async (q) => {
+      const key = await findKey(q, 'id', id)
+      if (key === null) return null
+      requireAnotherKey(key, (await q('SELECT record FROM api_keys')).map(keyIn), keepOneWith, revokedAt)
+      if (key.revokedAt !== null) return { key, changed: false }
+      const revoked: ApiKeyRecord = { ...key, revokedAt }
+      await putKey(q, revoked)
+      return { key: revoked, changed: true }
+    }),
+
+    touchApiKey: (id, usedAt, ifBefore) => write(async (q) => {
+      const key = await findKey(q, 'id', id)
+      if (key === null || (key.lastUsedAt !== null && key.lastUsedAt > ifBefore)) return
+      await putKey(q, { ...key, lastUsedAt: usedAt })
+    })
+  }
+}
