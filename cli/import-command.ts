@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { CONFLICT_RULES } from '../lib/transfer/import-judge.ts'
 import { IMPORT_FORMATS } from '../lib/transfer/file-rows.ts'
+import { MAX_REFUSED, REPORTS } from '../lib/transfer/import-answer.ts'
 import { type Common, withCommonOptions, withStorage } from './common.ts'
 import { importFile, type ImportOptions } from './import.ts'
 
@@ -19,6 +20,7 @@ export function withImportingOptions (command: Command): Command {
     .option('--by <member>', 'by which member a user is found: email, id, or a unique field (default: "email")')
     .option('--dry-run', 'write nothing, and say what would become of each user')
     .option('--fail-fast', 'end before the first user that is refused')
+    .option('--max-refused <count>', `how many refused users are named at most (default: ${MAX_REFUSED})`)
     .option('--fields <file>', 'the JSON Schema of the own fields: the option fields of the server')
     .option('--unique <list>', 'the option unique of the server, separated by commas')
 }
@@ -33,7 +35,7 @@ export function addImportCommand (program: Command): void {
     .option('--map <pairs>', '<member>=<column>, separated by commas, for a file of another system')
     .option('--ignore-unknown', 'leave out columns and members that users do not have')
     .addOption(new Option('--report <which>', 'which users are named (default: "faults", those that are refused)')
-      .choices(['faults', 'all']))
+      .choices(REPORTS))
     .addHelpText('after', EXAMPLES)
     .action((path: string, options: Common & ImportOptions) =>
       withStorage(options, (storage, output) => importFile(storage, output, path, options)))

@@ -5,7 +5,7 @@ import { newEvent } from '../lib/core/new-event.ts'
 import { isStorageError } from '../lib/core/storage-error.ts'
 import type { Storage } from '../lib/core/storage.ts'
 import type { HostFields } from '../lib/fields/host-fields.ts'
-import { namedResults, summaryLine } from '../lib/transfer/import-answer.ts'
+import { createReporter, MAX_REFUSED, summaryLine } from '../lib/transfer/import-answer.ts'
 import type { OnConflict } from '../lib/transfer/import-judge.ts'
 import type { ImportSettings } from '../lib/transfer/import-settings.ts'
 import { createImports, type Import, type ImportResult, type ImportSummary } from '../lib/transfer/import.ts'
@@ -31,6 +31,8 @@ export interface ImportingOptions {
   ignoreUnknown?: boolean
   /** Which rows are named: `faults`, those that are refused, or `all`; any other word: none. */
   report?: string
+  /** How many refused rows are named. */
+  maxRefused?: string
   /** A file with the JSON Schema of the host's fields: the option `fields` of the server. */
   fields?: string
   /** The option `unique` of the server. */
@@ -107,7 +109,9 @@ export async function importUsers (
   { fields, called, rows: rowsOf, part, more = () => ({}), onResults = () => {} }: Importing
 ): Promise<void> {
   const makeEvent = await isLogged(storage) ? newEvent : () => null
-  const { report = 'faults' } = options
+  const { report = 'faults', maxRefused = String(MAX_REFUSED) } = options
+  if (!/^\d+$/.test(maxRefused)) throw new UsageError('--max-refused takes a whole number')
+  const named = createReporter(report, Number(maxRefused))
   const opened = createImports({ storage, fields, publish () {}, makeEvent })(settingsOf(options))
   const { summary, results } = opened
   const progress = createProgress(process.stderr)
@@ -117,7 +121,7 @@ export async function importUsers (
   try {
     for await (const some of results(rows, IN_PROCESS)) {
       lacksSchema ||= fields === null && some.some(({ problem }) => problem !== undefined && hasUnknown(problem))
-      const text = namedResults(some, report).map((result) => output.json
+      const text = named(some).map((result) => output.json
         ? `${JSON.stringify({ ...result, ...more(result.line) })}\n`
         : resultText(called(result.line), result)).join('')
       if (text !== '') {

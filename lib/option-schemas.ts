@@ -15,6 +15,14 @@ export const positive = { schema: Type.Integer({ minimum: 1 }), message: 'must b
 export const pageSize = Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX }))
 export const quota = { max: Type.Integer({ minimum: 1 }), window: Type.Integer({ minimum: 1, maximum: 86_400 }) }
 export const quotaMessage = 'must be { max, window } with whole numbers, window in seconds up to 86400'
+export const rateLimitObject = Type.Object({
+  ...quota,
+  redis: Type.Optional(Type.Object({ defineCommand: method })),
+  store: Type.Optional(method),
+  nameSpace: Type.Optional(Type.String()),
+  cache: Type.Optional(Type.Integer({ minimum: 1 })),
+  skipOnError: Type.Optional(Type.Boolean())
+}, CLOSED)
 export const fieldNames = {
   schema: Type.Array(Type.String(), { uniqueItems: true }),
   message: 'must be a list of names of fields, each once'

@@ -13,8 +13,10 @@ import type { ErrorFormat } from './http/problem.ts'
 import type { Quota, RateLimit } from './http/rate-limit-options.ts'
 import {
   CLOSED, fieldNames, flag, logLevel, logSerializers, method, moment, pageSize, pepper, positive, quota, quotaMessage,
+  rateLimitObject,
   staticKey, staticKeyObject, storage
 } from './option-schemas.ts'
+import { MAX_REFUSED } from './transfer/import-answer.ts'
 
 // Seconds: 30 days, and a hundred years.
 const RETENTION = 2_592_000
@@ -120,14 +122,7 @@ export const optionTable = {
    * `store`, `nameSpace`, `cache` and `skipOnError`.
    */
   rateLimit: converted<RateLimit, RateLimit | undefined>((given) => given === undefined ? undefined : { ...given }, {
-    schema: Type.Object({
-      ...quota,
-      redis: Type.Optional(Type.Object({ defineCommand: method })),
-      store: Type.Optional(method),
-      nameSpace: Type.Optional(Type.String()),
-      cache: Type.Optional(Type.Integer({ minimum: 1 })),
-      skipOnError: Type.Optional(Type.Boolean())
-    }, CLOSED),
+    schema: rateLimitObject,
     message: `${quotaMessage}, and may have redis (a client of ioredis), store, nameSpace, cache and skipOnError of ` +
       '@fastify/rate-limit'
   }),
@@ -151,6 +146,13 @@ export const optionTable = {
    * for each connection.
    */
   maxInFlight: optional<number>(positive),
+  /**
+   * How many refused lines the answer of an import names: the default, and the most that the parameter `maxRefused` can
+   * ask for. Further ones are counted.
+   */
+  maxRefused: defaulted<number>(MAX_REFUSED, {
+    schema: Type.Integer({ minimum: 0 }), message: 'must be a whole number, 0 or more'
+  }),
   /**
    * Members of your own that users have beside `name` and `email`, as a JSON Schema: `Type.Object({ plan:
    * Type.String() })` of `typebox` 1 or `@sinclair/typebox` 0.34, or a plain one. For the types of `app.users`:

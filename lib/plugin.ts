@@ -214,7 +214,8 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     userRoutes(scope, users, presenter, { ...settings, fields: schema, erases, ownerOf })
     const openExport = createExports({ users, presenter, fields: schema })
     exportRoutes(scope, openExport, { ...settings, fields: schema, recheck: recheckFor('users:read') })
-    importRoutes(scope, openImport, { ...settings, fields: schema, recheck: recheckFor('users:write') })
+    const { maxRefused } = options
+    importRoutes(scope, openImport, { ...settings, fields: schema, maxRefused, recheck: recheckFor('users:write') })
     if (storage.supports.batches) {
       batchRoutes(scope, writeBatch, presenter, { ...settings, ownerOf, rateLimits, securityLog })
     }

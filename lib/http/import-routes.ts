@@ -4,7 +4,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parameterFaults } from '../core/parameters.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { importOperation } from '../openapi/import-operation.ts'
-import { importRouteParameters, resultLines, summaryLine } from '../transfer/import-answer.ts'
+import { createReporter, importRouteParameters, summaryLine } from '../transfer/import-answer.ts'
+import { IMPORT_TYPES } from '../transfer/import-types.ts'
 import type { Import, ImportResult, OpenImport } from '../transfer/import.ts'
 import type { RouteAccess } from './admission.ts'
 import { bodyBrokenOff, breakables } from './break-off.ts'
@@ -18,30 +19,32 @@ import {
 import { type BodyOf, streamBodies } from './streamed-bodies.ts'
 
 const NDJSON = 'application/x-ndjson'
-const CSV = 'text/csv'
 
 export interface ImportRoutesOptions extends RouteSettings {
   /** The host's own fields. */
   fields: FieldsSchema
+  /** How many refused lines an answer names at most. */
+  maxRefused: number
   /** Throws once the caller of a request may no longer write users. */
   recheck: (request: FastifyRequest) => Promise<void>
 }
 
 type Results = AsyncGenerator<ImportResult[], void, undefined>
+type Reporter = ReturnType<typeof createReporter>
 
 /**
  * Adds the import of users. A request waits for a place under the limit at its start, and does not keep it: what it
  * sends may take any time.
  */
 export function importRoutes (scope: FastifyInstance, open: OpenImport, options: ImportRoutesOptions): void {
-  const { fields, recheck, describe, limits, ...settings } = options
-  const parameters = importRouteParameters(fields)
+  const { fields, maxRefused: most, recheck, describe, limits, ...settings } = options
+  const parameters = importRouteParameters(fields, most)
   const begin = breakables(scope)
 
   async function answer (
     request: FastifyRequest,
     gone: AbortController,
-    { results, report, summary }: { results: Results, report: string, summary: Import['summary'] }
+    { results, named, summary }: { results: Results, named: Reporter, summary: Import['summary'] }
   ): Promise<Readable> {
     // While lines are awaited nothing else asks.
     const checking = setInterval(() => { recheck(request).catch(() => gone.abort()) }, RECHECK_MS).unref()
@@ -53,7 +56,7 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
     })
     const stream = pacedStream(gone, async function * (_signal, pace) {
       for (let next = first; next.done !== true; next = await results.next()) {
-        const lines = resultLines(next.value, report, hasScope(request, 'users:read'))
+        const lines = named(next.value).map((result) => `${JSON.stringify(result)}\n`).join('')
         if (lines !== '') yield * pace(lines)
       }
       yield * pace(summaryLine(summary))
@@ -67,12 +70,12 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
 
   const importHandler = (bodyOf: BodyOf): Handler => handlersUnder(NO_LIMITS)(async (request, reply) => {
     const query = parsedQuery(request, settings)
-    const { report, ...given } = typedParameters(query, parameters)
-    const reportFaults = parameterFaults(parameters, report === undefined ? {} : { report })
+    const { report = 'faults', maxRefused = most, ...given } = typedParameters(query, parameters)
+    const reportFaults = parameterFaults(parameters, { report, maxRefused })
     const { summary, results, fileRows } = open(given, [...query.faults, ...reportFaults])
     await limits.writes(async () => {})
     const { type } = contentType.safeParse(header(request, 'content-type') ?? '')
-    const rows = fileRows(bodyOf(request), type === CSV ? 'csv' : 'ndjson')
+    const rows = fileRows(bodyOf(request), IMPORT_TYPES.get(type) ?? 'ndjson')
     // A server that closes breaks it off even while its first lines are awaited.
     const gone = begin(reply)
     const mayGoOn = async (): Promise<void> => {
@@ -83,7 +86,7 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
     }
     const stream = await answer(request, gone, {
       results: results(rows, contextOf(request), mayGoOn),
-      report: String(report ?? 'faults'),
+      named: createReporter(String(report), Number(maxRefused), hasScope(request, 'users:read')),
       summary
     })
     return reply.type(NDJSON).send(stream)
@@ -91,8 +94,8 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
 
   scope.register(async function fastifyUsersImport (inner) {
     const handler = importHandler(streamBodies(inner))
-    const fastifyUsers: RouteAccess = { scope: 'users:write', accepts: [NDJSON, CSV] }
-    const config = { fastifyUsers, ...describe(importOperation(fields)) }
+    const fastifyUsers: RouteAccess = { scope: 'users:write', accepts: [...IMPORT_TYPES.keys()] }
+    const config = { fastifyUsers, ...describe(importOperation(fields, most)) }
     inner.route({ method: 'POST', url: '/users/import', config, handler, ...streamRoute(scope) })
   })
   refuseOtherMethods(scope, '/users/import', ['POST'])

@@ -4,6 +4,7 @@ import { csvRows } from './csv-rows.ts'
 import { type FileNames, renaming } from './file-names.ts'
 import { ndjsonRows } from './ndjson-rows.ts'
 import type { SourceRow, SourceRows } from './source-row.ts'
+import { withoutWorkbooks } from './workbook.ts'
 
 export const IMPORT_FORMATS = ['ndjson', 'csv'] as const
 export type ImportFormat = (typeof IMPORT_FORMATS)[number]
@@ -37,5 +38,7 @@ export function fileRows (
   table: readonly Column[],
   names: FileNames
 ): SourceRows {
-  return format === 'csv' ? csvRows(chunks, table, names) : renamedRows(ndjsonRows(chunks), table, names)
+  return format === 'csv'
+    ? csvRows(withoutWorkbooks(chunks), table, names)
+    : renamedRows(ndjsonRows(chunks), table, names)
 }

@@ -1,22 +1,24 @@
-import { choiceParameter, type Parameters } from '../core/parameters.ts'
+import { choiceParameter, integerParameter, type Parameters } from '../core/parameters.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { importParameters } from './import-settings.ts'
 import type { ImportResult, ImportSummary } from './import.ts'
 
-/** Which rows an answer names: those that are refused, or all. */
-const REPORTS = ['faults', 'all']
+/** Which rows an answer names: those that are refused, all, or none. */
+export const REPORTS = ['faults', 'all', 'none']
+/** How many refused rows an answer names unless somebody says otherwise: a short row has a long reason. */
+export const MAX_REFUSED = 10_000
 
-/** Declares the parameters of an import over HTTP. */
-export function importRouteParameters (fields: Pick<FieldsSchema, 'unique' | 'properties'>): Parameters {
+/** Declares the parameters of an import over HTTP. `maxRefused`: the option. */
+export function importRouteParameters (
+  fields: Pick<FieldsSchema, 'unique' | 'properties'>,
+  maxRefused: number
+): Parameters {
+  const most = 'How many refused lines are answered; further ones are counted in the summary.'
   return {
     ...importParameters(fields),
-    report: choiceParameter(REPORTS, 'Which lines are answered: those that are refused, or all.')
+    report: choiceParameter(REPORTS, 'Which lines are answered: those that are refused, all, or none.'),
+    maxRefused: integerParameter(0, maxRefused, maxRefused, most)
   }
-}
-
-/** The results that a report names. */
-export function namedResults (results: readonly ImportResult[], report: string): ImportResult[] {
-  return results.filter(({ status }) => report === 'all' || (report === 'faults' && status === 'refused'))
 }
 
 function withoutId ({ id, ...result }: ImportResult): ImportResult {
@@ -24,13 +26,17 @@ function withoutId ({ id, ...result }: ImportResult): ImportResult {
 }
 
 /**
- * Lines of JSON with the results that a report names. `mayRead`: the caller may learn ids of users that the import has
- * not made.
+ * Makes the function that gives the results that a report names, and of refused ones so many in all. `mayRead`: whoever
+ * gets them may learn ids of users that the import has not made.
  */
-export function resultLines (results: readonly ImportResult[], report: string, mayRead: boolean): string {
-  return namedResults(results, report)
+export function createReporter (report: string, maxRefused: number, mayRead = true) {
+  let left = maxRefused
+  const names = ({ status }: ImportResult): boolean => {
+    if (status !== 'refused') return report === 'all'
+    return (report === 'all' || report === 'faults') && left-- > 0
+  }
+  return (results: readonly ImportResult[]): ImportResult[] => results.filter(names)
     .map((result) => mayRead || result.status === 'created' ? result : withoutId(result))
-    .map((result) => `${JSON.stringify(result)}\n`).join('')
 }
 
 /** The last line of an answer. */

@@ -41,6 +41,12 @@ for (const { name, create } of databases) {
     const numbers = 'created 2, updated 0, skipped 0, refused 2\n'
     t.strictSame(await cli('import', path('users.ndjson'), ...own, '--dry-run'),
       { code: 1, out: `${refused}dry run: ${numbers}`, err: '2 users were refused\n' })
+    t.strictSame(await cli('import', path('users.ndjson'), ...own, '--dry-run', '--max-refused', '1'),
+      { code: 1, out: `${refused.split('\n')[0]}\ndry run: ${numbers}`, err: '2 users were refused\n' })
+    t.strictSame(await cli('import', path('users.ndjson'), ...own, '--dry-run', '--report', 'none'),
+      { code: 1, out: `dry run: ${numbers}`, err: '2 users were refused\n' })
+    t.match(await cli('import', path('users.ndjson'), ...own, '--max-refused', '-1'),
+      { code: 2, out: '', err: /--max-refused takes a whole number/ })
     t.equal((await cli('export')).out, '')
     const first = await cli('import', path('users.ndjson'), ...own, '--report', 'all')
     t.strictSame({ ...first, out: first.out.replace(/usr_\w{26}/g, 'ID') }, {

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import type { UsersEvent } from '../../lib/index.ts'
+import { IMPORT_TYPES } from '../../lib/transfer/import-types.ts'
 import { testApp } from '../helpers/app.ts'
 import { fields as common, withoutType } from '../helpers/fields.ts'
 import { importWords, linesOf, ndjsonOf } from '../helpers/import-rows.ts'
@@ -168,18 +169,18 @@ for (const { name, create } of stores) {
 test('over HTTP: parameters, media types, methods and scopes', async (t) => {
   const { app, call } = await testApp(t, { storage: memory() })
   const headers = { 'content-type': 'application/x-ndjson' }
-  t.match((await call('POST', '/users/import?onConflict=x&by=legacyId&dryRun=1&report=none&more', {
+  t.match((await call('POST', '/users/import?onConflict=x&by=legacyId&dryRun=1&report=some&more&maxRefused=10001', {
     headers, payload: ''
   })).json(), {
     code: 'validation_failed',
-    errors: ['report', 'more', 'onConflict', 'by', 'dryRun'].map((parameter) => ({ parameter }))
+    errors: ['report', 'maxRefused', 'more', 'onConflict', 'by', 'dryRun'].map((parameter) => ({ parameter }))
   })
   t.strictSame(linesOf((await call('POST', '/users/import')).body),
     [{ summary: { created: 0, updated: 0, skipped: 0, refused: 0, dryRun: false } }], 'no body')
   const other = await call('POST', '/users/import', { payload: {} })
-  t.match([other.statusCode, other.headers.accept], [415, 'application/x-ndjson, text/csv'])
+  t.match([other.statusCode, other.headers.accept], [415, [...IMPORT_TYPES.keys()].join(', ')])
   const zipped = await call('POST', '/users/import', {
-    headers: { ...headers, 'content-encoding': 'gzip' }, payload: ''
+    headers: { ...headers, 'content-encoding': 'gzip' }, payload: 'x'
   })
   t.match([zipped.statusCode, zipped.headers['accept-encoding']], [415, 'identity'])
   const table = await call('POST', '/users/import', { headers: { 'content-type': 'text/csv' }, payload: 'mail\n' })
