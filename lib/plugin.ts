@@ -1,13 +1,12 @@
-import type { FastifyBaseLogger, FastifyInstance, FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
 import { createAuthenticator } from './api-keys/authenticator.ts'
 import { createKeyOwners } from './api-keys/key-owner.ts'
 import type { KeyEventType, ApiKey } from './api-keys/record.ts'
 import { DEFAULT_SCOPES } from './api-keys/scopes.ts'
-import { type ApiKeysService, createApiKeysService } from './api-keys/service.ts'
+import { createApiKeysService } from './api-keys/service.ts'
 import { createVerifier } from './api-keys/verifier.ts'
 import { type Context, IN_PROCESS } from './core/context.ts'
-import { ID_LENGTH } from './core/ids.ts'
 import { type MakeEvent, newEvent } from './core/new-event.ts'
 import { fromStorage } from './core/storage-errors.ts'
 import type { NewEvent } from './core/storage.ts'
@@ -18,6 +17,7 @@ import { createEventLog } from './events/log.ts'
 import { eventPresenter } from './events/presenter.ts'
 import { NO_FIELDS } from './fields/fields-schema.ts'
 import { createHostFields, type HostFields } from './fields/host-fields.ts'
+import { requireFit, routerSettings, warnWithoutKeys } from './host.ts'
 import { apiKeyRoutes } from './http/api-key-routes.ts'
 import { rechecks } from './http/authentication.ts'
 import { batchRoutes } from './http/batch-routes.ts'
@@ -45,42 +45,6 @@ import { createPresenter } from './users/presenter.ts'
 import { joinMounts } from './shared-storage.ts'
 import { openStorage } from './storage-lifecycle.ts'
 import { usersServices } from './users-services.ts'
-
-/** The host's router settings that affect us. Hosts on older versions of Fastify 5 set them at the top level. */
-function routerSettings (host: FastifyInstance): { maxParamLength: number, useSemicolonDelimiter: boolean } {
-  const { routerOptions = {}, maxParamLength = 100, useSemicolonDelimiter = false } = host.initialConfig
-  return { maxParamLength, useSemicolonDelimiter, ...routerOptions }
-}
-
-/** @throws Error if the host can't take the plugin with these options */
-function requireFit (host: FastifyInstance, { decoratorName }: CheckedOptions): void {
-  const { maxParamLength } = routerSettings(host)
-  if (maxParamLength < ID_LENGTH) {
-    const problem = `the router's maxParamLength is ${maxParamLength}, but ids have ${ID_LENGTH} characters`
-    throw new Error(`fastify-users: ${problem}`)
-  }
-  if (host.hasDecorator(decoratorName)) {
-    const problem = `app.${decoratorName} exists already: set another name with the option decoratorName`
-    throw new Error(`fastify-users: ${problem}`)
-  }
-}
-
-/** Warns, once the host is ready, if every request will be refused because there is no key. */
-function warnWithoutKeys (
-  host: FastifyInstance,
-  log: FastifyBaseLogger,
-  apiKeys: ApiKeysService,
-  { staticKeys, authenticate, decoratorName }: CheckedOptions
-): void {
-  if (staticKeys.length > 0 || authenticate !== undefined) return
-  host.addHook('onReady', async () => {
-    // Only for a warning: if the storage fails here, requests will report it.
-    const keys = await apiKeys.list({ limit: 1 }).catch(() => null)
-    if (keys === null || keys.total > 0) return
-    log.warn('there is no API key yet, so every request is refused: create one with ' +
-      `app.${decoratorName}.apiKeys.createFirst({ name }), or set the option staticKeys`)
-  })
-}
 
 function descriptionSettings (options: CheckedOptions, fields: HostFields | null) {
   const { errorFormat, decoratorName, deprecated, pageSize, rateLimit, authFailures, maxDeletesPerHour } = options

@@ -4,7 +4,7 @@
 import pg from 'pg'
 import {
   type ApiKeyRecord, type Creation, requireActive, requireAnotherKey, requireSameRequest, requireVersion, type Storage,
-  StorageError, type UserKeys, type UserRecord
+  StorageError, type UserKeys, type UserRecord, withSuccessors
 } from 'fastify-users'
 import {
   conditionOf, isText, keyIn, one, openDatabase, pageOf, type Query, type Row, SNAPSHOT, TABLES, translated, userIn
@@ -181,14 +181,17 @@ export function sqlStore (config: pg.PoolConfig): Storage {
       return old
     }),
 
-    revokeApiKey: (id, revokedAt, { keepOneWith }) => write(async (q) => {
-      const key = await findKey(q, 'id', id)
-      if (key === null) return null
-      requireAnotherKey(key, (await q('SELECT record FROM api_keys')).map(keyIn), keepOneWith, revokedAt)
-      if (key.revokedAt !== null) return { key, changed: false }
-      const revoked: ApiKeyRecord = { ...key, revokedAt }
-      await putKey(q, revoked)
-      return { key: revoked, changed: true }
+    revokeApiKey: (id, revokedAt, { keepOneWith, successors = false }) => write(async (q) => {
+      const all = (await q('SELECT record FROM api_keys')).map(keyIn)
+      const key = all.find((each) => each.id === id)
+      if (key === undefined) return null
+      const going = successors ? withSuccessors(key, all) : [key]
+      requireAnotherKey(going, all, keepOneWith, revokedAt)
+      const revoked = going.filter((each) => each.revokedAt === null).map((each) => ({ ...each, revokedAt }))
+      for (const each of revoked) await putKey(q, each)
+      const own = revoked.find((each) => each.id === id)
+      const others = revoked.filter((each) => each.id !== id).map((each) => ({ key: each, event: null }))
+      return { key: own ?? key, changed: own !== undefined, ...(successors && { successors: others }) }
     }),
 
     touchApiKey: (id, usedAt, ifBefore) => write(async (q) => {

@@ -5292,8 +5292,10 @@ export interface operations {
                 map?: string;
                 /** @description Whether what users do not have is left out, instead of being refused. */
                 ignoreUnknown?: boolean;
-                /** @description Which lines are answered: those that are refused, or all. */
-                report?: "faults" | "all";
+                /** @description Which lines are answered: those that are refused, all, or none. */
+                report?: "faults" | "all" | "none";
+                /** @description How many refused lines are answered; further ones are counted in the summary. */
+                maxRefused?: number;
             };
             header?: never;
             path?: never;
@@ -5302,11 +5304,16 @@ export interface operations {
         requestBody: {
             content: {
                 "application/x-ndjson": string;
+                "application/ndjson": string;
+                "application/jsonl": string;
+                "application/x-jsonlines": string;
                 "text/csv": string;
+                "application/csv": string;
+                "application/vnd.ms-excel": string;
             };
         };
         responses: {
-            /** @description A line of JSON for each line that was refused, or for each: `line`, `status` (`created`, `updated`, `skipped`, `refused`), `id`, and `problem`, which are problem details. Without the scope `users:read` only those that were created have an `id`. The last line has `summary`, with the numbers of each status and `dryRun`. */
+            /** @description A line of JSON for each line that was refused, for each, or for none: `line`, `status` (`created`, `updated`, `skipped`, `refused`), `id`, and `problem`, which are problem details. Without the scope `users:read` only those that were created have an `id`. The last line has `summary`, with the numbers of each status and `dryRun`. */
             200: {
                 headers: {
                     /** @description Users are personal data. */

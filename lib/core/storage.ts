@@ -13,9 +13,9 @@
  * - Values to write are checked already. Ids are `usr_` or `key_` and 26 characters of lower-case base32
  *   (`/^usr_[0-7][0-9a-hjkmnp-tv-z]{25}$/`): a store may refuse any other. Names have 1 to 200 code points, e-mail
  *   addresses and their keys 1 to 254 characters, and keys of names 1 to 254 code points. Times are of the years 0001
- *   to 9999. A key has 1 to 16 different scopes of visible ASCII without spaces. Fields are plain JSON of at most 16 KiB:
- *   up to 7 levels and 64 members of an object, none of them named `__proto__`, without NUL and lone surrogates, and
- *   whole numbers are safe integers. A version is at most 2,147,483,647 (32 bits).
+ *   to 9999. A key has 1 to 16 different scopes of visible ASCII without spaces. Fields are plain JSON of at most
+ *   16 KiB: up to 7 levels and 64 members of an object, none of them named `__proto__`, without NUL and lone
+ *   surrogates, and whole numbers are safe integers. A version is at most 2,147,483,647 (32 bits).
  * - A field that `migrate` was asked to keep unique is unique from then on, whoever writes: its value, of text or a
  *   number, has a JSON text of at most 255 characters.
  * - A look-up may be by any text of up to 1,000 bytes, also one with NUL, and a prefix may be of any length. What can't
