@@ -4,10 +4,7 @@ import { test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import users from '../lib/index.ts'
 import { inject } from './helpers/app.ts'
-import { served } from './helpers/exchanges.ts'
 import { plainHost } from './helpers/hosts.ts'
-import { TRANSPORTS } from './helpers/transports.ts'
-import { until } from './helpers/until.ts'
 
 test('an error of the host’s own hook goes to the host’s own handler', async (t) => {
   const app = await plainHost(t, {}, (app) => {
@@ -35,26 +32,4 @@ test('the log level that Fastify gives a plugin applies to its routes', async (t
   await app.register(users, { storage: memory(), logLevel: 'silent', logSerializers: { res: () => 'ours' } })
   await inject(app, 'GET', '/v1/users')
   t.notMatch(lines.join(''), 'incoming request')
-})
-
-test('imports, exports and streams of events outlast the handlerTimeout of the host', async (t) => {
-  // HTTP/1.0 announces its length before it sends a body.
-  for (const transport of TRANSPORTS.filter(({ name }) => name !== 'HTTP/1.0')) {
-    const server = { ...transport.server, handlerTimeout: 100 }
-    const storage = { ...memory(), listUsers: () => new Promise<never>(() => {}) }
-    const { app, send } = await served(t, { ...transport, server }, { eventLog: true, storage })
-    const sent = send('POST', '/users/import?report=all', { 'content-type': 'application/x-ndjson' })
-    const stream = send('GET', '/events?type=user.created', { accept: 'text/event-stream' })
-    const slow = send('GET', '/users')
-    for (const each of [sent, stream, slow]) each.read()
-    sent.send('{"name":"Ann","email":"ann@example.org"}\n')
-    await until('another request has timed out', () => slow.status() === 503)
-    sent.send('{"name":"Bob","email":"bob@example.org"}\n')
-    sent.end()
-    await until('the import has ended', () => sent.ending() !== null)
-    t.match(sent.text(), '{"summary":{"created":2,', transport.name)
-    await until('both events are there', () => stream.text().split('"user.created"').length === 3)
-    t.equal(stream.ending(), null)
-    await app.close()
-  }
 })

@@ -11,8 +11,7 @@ import { sendStream, wantsStream } from './event-stream.ts'
 import { appendHeader, header } from './header-fields.ts'
 import { linksOf } from './links.ts'
 import {
-  collectionPaths, handlersUnder, parsedQuery, refuseOtherMethods, routeReads, type RouteSettings, streamRoute,
-  typedParameters
+  collectionPaths, handlersUnder, parsedQuery, refuseOtherMethods, routeReads, type RouteSettings, typedParameters
 } from './routing.ts'
 
 export interface EventRoutesOptions extends RouteSettings {
@@ -105,7 +104,7 @@ export function eventRoutes (scope: FastifyInstance, log: EventLogService, optio
   const handlers = eventHandlers(scope, log, options)
   const operations = eventOperations(pageSize)
 
-  routeReads(scope, '/events', 'events:read', describe(operations.feed), handlers.feed, streamRoute(scope))
+  routeReads(scope, '/events', 'events:read', describe(operations.feed), handlers.feed)
   refuseOtherMethods(scope, '/events', ['GET', 'HEAD'])
 
   routeReads(scope, '/users/:id/events', 'events:read', describe(operations.history), handlers.history)

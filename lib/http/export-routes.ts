@@ -7,7 +7,7 @@ import { breakables } from './break-off.ts'
 import { NO_LIMITS } from './concurrency-limit.ts'
 import { pacedStream, RECHECK_MS } from './paced-stream.ts'
 import {
-  handlersUnder, parsedQuery, refuseOtherMethods, routeReads, type RouteSettings, streamRoute, typedParameters
+  handlersUnder, parsedQuery, refuseOtherMethods, routeReads, type RouteSettings, typedParameters
 } from './routing.ts'
 
 const TYPES: Record<ExportFormat, string> = {
@@ -62,6 +62,6 @@ export function exportRoutes (scope: FastifyInstance, open: OpenExport, options:
     return reply.send(body)
   })
 
-  routeReads(scope, '/users/export', 'users:read', describe(exportOperation(fields)), handler, streamRoute(scope))
+  routeReads(scope, '/users/export', 'users:read', describe(exportOperation(fields)), handler)
   refuseOtherMethods(scope, '/users/export', ['GET', 'HEAD'])
 }

@@ -14,7 +14,7 @@ import { NO_LIMITS } from './concurrency-limit.ts'
 import { header } from './header-fields.ts'
 import { pacedStream, RECHECK_MS } from './paced-stream.ts'
 import {
-  type Handler, handlersUnder, parsedQuery, refuseOtherMethods, type RouteSettings, streamRoute, typedParameters
+  type Handler, handlersUnder, parsedQuery, refuseOtherMethods, type RouteSettings, typedParameters
 } from './routing.ts'
 import { type BodyOf, streamBodies } from './streamed-bodies.ts'
 
@@ -96,7 +96,7 @@ export function importRoutes (scope: FastifyInstance, open: OpenImport, options:
     const handler = importHandler(streamBodies(inner))
     const fastifyUsers: RouteAccess = { scope: 'users:write', accepts: [...IMPORT_TYPES.keys()] }
     const config = { fastifyUsers, ...describe(importOperation(fields, most)) }
-    inner.route({ method: 'POST', url: '/users/import', config, handler, ...streamRoute(scope) })
+    inner.route({ method: 'POST', url: '/users/import', config, handler })
   })
   refuseOtherMethods(scope, '/users/import', ['POST'])
 }

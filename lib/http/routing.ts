@@ -58,14 +58,6 @@ export function writeRoute (describe: Describe, operation: Operation, access: Ro
   return { bodyLimit: BODY_MAX, config: { fastifyUsers: access, ...describe(operation) } }
 }
 
-// setTimeout takes no longer time.
-const LONGEST_MS = 2 ** 31 - 1
-
-/** Options of a route whose answer lasts as long as its client takes it: a host's `handlerTimeout` would cut it off. */
-export function streamRoute ({ initialConfig }: FastifyInstance): { handlerTimeout?: number } {
-  return Object(initialConfig).handlerTimeout > 0 ? { handlerTimeout: LONGEST_MS } : {}
-}
-
 /**
  * Routes GET, and HEAD by the same handler: Fastify's own HEAD gives a 304 a Content-Length of 0 (RFC 9110 section
  * 8.6). Descriptions mention HEAD in words.
@@ -75,12 +67,10 @@ export function routeReads (
   url: string,
   required: Scope | null,
   description: ReturnType<Describe>,
-  handler: Handler,
-  options: ReturnType<typeof streamRoute> = {}
+  handler: Handler
 ): void {
   const fastifyUsers = { scope: required, accepts: [] }
-  const config = { fastifyUsers, ...description }
-  scope.route({ method: 'GET', url, exposeHeadRoute: false, config, handler, ...options })
+  scope.route({ method: 'GET', url, exposeHeadRoute: false, config: { fastifyUsers, ...description }, handler })
   const { fastifyUsersOperation = '' } = description
   scope.route({ method: 'HEAD', url, config: { fastifyUsers, ...hidden, fastifyUsersOperation }, handler })
 }

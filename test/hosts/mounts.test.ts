@@ -5,9 +5,7 @@ import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import users, { type Users } from '../../lib/index.ts'
 import { inject } from '../helpers/app.ts'
-import { captureLog } from '../helpers/log.ts'
 import { stores } from '../helpers/stores.ts'
-import { until } from '../helpers/until.ts'
 import '../helpers/watch-all.ts'
 
 declare module 'fastify' {
@@ -82,29 +80,6 @@ for (const store of stores) {
     t.ok(isClosed)
   })
 }
-
-test('every line about one of several mounts names it', async (t) => {
-  const log = captureLog()
-  const app = Fastify({ logger: { stream: log.stream } })
-  t.teardown(() => app.close())
-  await app.register(users, { storage: memory() })
-  await app.register(async (child) => {
-    await child.register(users, { prefix: '/:shop/v2/', storage: memory(), decoratorName: 'customers' })
-    child.customers.events.on('user.created', () => { throw new Error('a listener of customers') })
-    await child.customers.create({ name: 'Ann', email: 'ann@example.org' })
-  }, { prefix: '/api' })
-  await app.ready()
-  const warned = log.entries().filter(({ msg }) => String(msg).startsWith('there is no API key yet'))
-  t.strictSame(warned.map(({ prefix }) => prefix), ['/v1', '/api/:shop/v2'])
-  await inject(app, 'GET', '/api/a/v2/users', { headers: { authorization: 'Bearer x' } })
-  await inject(app, 'GET', '/v1/users', { headers: { authorization: 'Bearer x' } })
-  await until('a listener fails', () => log.text().includes('a listener failed'))
-  const lines = log.entries()
-  t.strictSame(lines.filter(({ prefix }) => prefix === undefined), [])
-  const refused = lines.filter(({ event }) => event === 'api_key.refused')
-  t.strictSame(refused.map(({ prefix }) => prefix), ['/api/:shop/v2', '/v1'])
-  t.match(lines.find(({ msg }) => msg === 'a listener failed'), { prefix: '/api/:shop/v2' })
-})
 
 test('a mount whose storage fails at its start does not keep it open for others', async (t) => {
   const storage = memory()

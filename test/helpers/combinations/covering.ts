@@ -56,7 +56,7 @@ export function missingPairs (rows: readonly Row[], levels: Levels, excluded: re
 }
 
 /** Makes a function that gives numbers from 0 to 1 that depend on the seed alone (mulberry32). */
-export function randomOf (seed: number): () => number {
+function randomOf (seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0
@@ -66,7 +66,7 @@ export function randomOf (seed: number): () => number {
   }
 }
 
-export function shuffled<Value> (values: readonly Value[], random: () => number): Value[] {
+function shuffled<Value> (values: readonly Value[], random: () => number): Value[] {
   return values.map((value) => ({ value, at: random() })).sort((a, b) => a.at - b.at).map(({ value }) => value)
 }
 
