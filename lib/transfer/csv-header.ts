@@ -8,9 +8,12 @@ import { allowedNames, columnFinder, type FileNames, nameFinder, nearestName } f
 /** Which cells of a row a member comes from. */
 export interface CellSource {
   column: Column
+  /** The JSON Pointer of the member. */
+  pointer: string
   places: readonly number[]
 }
 
+/** The JSON Pointer of a path. */
 export const pointerTo = (path: readonly string[]): string => path.map(pointerToken).join('')
 
 /** The fault of a name that users do not have. A header may have thousands: what is not answered takes no time. */
@@ -30,12 +33,13 @@ export function readHeader (names: readonly string[], table: readonly Column[], 
   const columnNamed = columnFinder(table)
   for (const { column, from } of file.entries) {
     const places = from.map(placeOf)
+    const pointer = pointerTo(column.path)
     if (places.includes(-1)) {
       const detail = 'must be in the header under the name that map gives it'
-      faults.push({ pointer: pointerTo(column.path), code: 'required', detail })
+      faults.push({ pointer, code: 'required', detail })
     }
     for (const place of places) used.add(place)
-    if (places.length > 0) sources.push({ column, places })
+    if (places.length > 0) sources.push({ column, pointer, places })
   }
   let unknown = 0
   for (const [place, name] of names.entries()) {
@@ -45,10 +49,10 @@ export function readHeader (names: readonly string[], table: readonly Column[], 
       faults.push(unknownName(name, place, table, unknown++))
     }
     if (column === undefined || isMapped) continue
+    const pointer = pointerTo(column.path)
     if (sources.some((source) => source.column === column)) {
-      const detail = 'must be named once in the header'
-      faults.push({ pointer: pointerTo(column.path), code: 'duplicate', detail })
-    } else sources.push({ column, places: [place] })
+      faults.push({ pointer, code: 'duplicate', detail: 'must be named once in the header' })
+    } else sources.push({ column, pointer, places: [place] })
   }
   for (const name of ['name', 'email']) {
     const isThere = sources.some(({ column }) => column.name === name)

@@ -5,7 +5,7 @@ import { toUsersError } from '../core/storage-errors.ts'
 import { type ByteRecord, byteRecords, type Chunks } from './byte-records.ts'
 import type { Column } from './columns.ts'
 import { type Cell, cellReader } from './csv-cells.ts'
-import { type CellSource, pointerTo, readHeader } from './csv-header.ts'
+import { type CellSource, readHeader } from './csv-header.ts'
 import { type FileNames, joined } from './file-names.ts'
 import { unescapeFormulas } from './formula.ts'
 import { setAt } from './set-at.ts'
@@ -22,23 +22,24 @@ function malformed (detail: string): UsersError {
 const textOf = (cell: Cell): string => unescapeFormulas(cell === null ? 'null' : cell ?? '')
 
 /** The value of a cell that is there. @throws UsersError `validation_failed` for JSON that no body may have */
-function valueOf (text: string, { types, isJson, path }: Column): unknown {
+function valueOf (text: string, { column: { types, isJson }, pointer }: CellSource): unknown {
   // Where it may be a text, that is a text: an export has it in quotation marks.
   if (text === 'null' && types.has('null') && !types.has('string')) return null
-  return isJson ? jsonOf(text, pointerTo(path)) : valueOfText(text, types, pointerTo(path))
+  return isJson ? jsonOf(text, pointer) : valueOfText(text, types, pointer)
 }
 
 /** The user of a row: a cell without anything is a member that is not there. */
 function userOf (cells: readonly Cell[], sources: readonly CellSource[]): Record<string, unknown> {
   const user: Record<string, unknown> = {}
-  for (const { column, places } of sources) {
+  for (const source of sources) {
+    const { column: { path, types }, places } = source
     const [first = 0, ...others] = places
     const cell = cells[first]
     if (others.length > 0) {
       const text = joined(places.map((place) => cells[place] === null ? '' : textOf(cells[place])))
-      if (text !== undefined) setAt(user, column.path, valueOf(String(text), column))
-    } else if (cell === null && column.types.has('null')) setAt(user, column.path, null)
-    else if (cell !== undefined) setAt(user, column.path, valueOf(textOf(cell), column))
+      if (text !== undefined) setAt(user, path, valueOf(String(text), source))
+    } else if (cell === null && types.has('null')) setAt(user, path, null)
+    else if (cell !== undefined) setAt(user, path, valueOf(textOf(cell), source))
   }
   return user
 }

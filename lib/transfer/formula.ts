@@ -19,5 +19,6 @@ export function escapeFormulas (text: string): string {
 
 /** The text that {@link escapeFormulas} was given. */
 export function unescapeFormulas (text: string): string {
+  if (!text.includes("'")) return text
   return text.replace(ESCAPED_CELL, '$1').replace(ESCAPED_BLANK, '')
 }

@@ -6,7 +6,7 @@ const TRUE = /^(?:true|t|1)$/i
 const FALSE = /^(?:false|f|0)$/i
 
 const WHOLE = /^-?\d+$/
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 
 /** The number of a text. The text itself: a double can not hold that integer. null: it is no number. */
 function numberOf (text: string): number | string | null {

@@ -37,12 +37,13 @@ for (const { name, create } of databases) {
     t.equal((await cli('export', '--columns', 'plan,name', '--fields', stored)).out,
       '{"plan":"pro","name":"User 1"}\n{"plan":"free","name":"User 2"}\n{"name":"User 3"}\n')
     t.equal((await cli('export', '--format', 'csv', '--columns', 'name,email')).out,
-      'name,email\r\nUser 1,User1@Example.org\r\nUser 2,User2@Example.org\r\nUser 3,User3@Example.org\r\n')
+      ['"name","email"', ...[1, 2, 3].map((n) => `"User ${n}","User${n}@Example.org"`), ''].join('\r\n'))
 
     const schema = join(directory, 'fields.json')
     await writeFile(schema, JSON.stringify(fields))
     const declared = await cli('export', '--format', 'csv', '--columns', 'name,plan,address.city', '--fields', schema)
-    t.equal(declared.out, 'name,plan,address.city\r\nUser 1,pro,Bonn\r\nUser 2,free,\r\nUser 3,,\r\n')
+    t.equal(declared.out,
+      '"name","plan","address.city"\r\n"User 1","pro","Bonn"\r\n"User 2","free",\r\n"User 3",,\r\n')
     t.match(declared.err, /does not match the option fields/)
 
     const file = join(directory, 'users.ndjson')
