@@ -1,4 +1,5 @@
 import type { RegisterOptions } from 'fastify'
+import type { StaticKey } from './api-keys/authenticator.ts'
 import { SCOPES } from './api-keys/scopes.ts'
 import { PAGE_SIZE_MAX } from './core/limits.ts'
 import { type Option, optional } from './core/option-table.ts'
@@ -15,6 +16,12 @@ export const positive = { schema: Type.Integer({ minimum: 1 }), message: 'must b
 export const pageSize = Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX }))
 export const quota = { max: Type.Integer({ minimum: 1 }), window: Type.Integer({ minimum: 1, maximum: 86_400 }) }
 export const quotaMessage = 'must be { max, window } with whole numbers, window in seconds up to 86400'
+export const streamBounds = {
+  schema: Type.Object({
+    perKey: Type.Optional(Type.Integer({ minimum: 1 })), total: Type.Optional(Type.Integer({ minimum: 1 }))
+  }, CLOSED),
+  message: 'must be { perKey, total } with whole numbers, 1 or more'
+}
 export const rateLimitObject = Type.Object({
   ...quota,
   redis: Type.Optional(Type.Object({ defineCommand: method })),
@@ -61,4 +68,9 @@ export const storage: Option<Storage, Storage, true> = {
     return value === undefined ? expected : `${expected}: this one lacks ${lacks.join(', ')}`
   },
   read: (given) => Object(given)
+}
+
+/** True if a key is named twice. */
+export function hasTwice (keys: readonly StaticKey[]): boolean {
+  return new Set(keys.map((key) => typeof key === 'string' ? key : key.key)).size < keys.length
 }

@@ -11,10 +11,10 @@ import type { FieldsJsonSchema } from './fields/fields-schema.ts'
 import { type Deprecated, deprecationFaults } from './http/deprecation.ts'
 import type { ErrorFormat } from './http/problem.ts'
 import type { Quota, RateLimit } from './http/rate-limit-options.ts'
+import type { StreamBounds } from './http/stream-places.ts'
 import {
-  CLOSED, fieldNames, flag, logLevel, logSerializers, method, moment, pageSize, pepper, positive, quota, quotaMessage,
-  rateLimitObject,
-  staticKey, staticKeyObject, storage
+  CLOSED, fieldNames, flag, hasTwice, logLevel, logSerializers, method, moment, pageSize, pepper, positive, quota,
+  quotaMessage, rateLimitObject, staticKey, staticKeyObject, storage, streamBounds
 } from './option-schemas.ts'
 import { MAX_REFUSED } from './transfer/import-answer.ts'
 
@@ -154,6 +154,12 @@ export const optionTable = {
     schema: Type.Integer({ minimum: 0 }), message: 'must be a whole number, 0 or more'
   }),
   /**
+   * How many streams of events may be open: of one caller (`perKey`, 10 by default), which gets 429 then, and of all
+   * (`total`, 1,000 by default), who get 503, both with `Retry-After`.
+   */
+  eventStreams: converted<Partial<StreamBounds>, StreamBounds>(
+    ({ perKey = 10, total = 1000 } = {}) => Object.freeze({ perKey, total }), streamBounds),
+  /**
    * Members of your own that users have beside `name` and `email`, as a JSON Schema: `Type.Object({ plan:
    * Type.String() })` of `typebox` 1 or `@sinclair/typebox` 0.34, or a plain one. For the types of `app.users`:
    * `declare module 'fastify-users' { interface UserFields extends Static<typeof fields> {} }`, or `declare module
@@ -211,10 +217,6 @@ export interface UsersOptions extends OptionsOf<typeof optionTable> {}
 
 /** The options after the check, complete. */
 export type CheckedOptions = CheckedOptionsOf<typeof optionTable>
-
-function hasTwice (keys: readonly StaticKey[]): boolean {
-  return new Set(keys.map((key) => typeof key === 'string' ? key : key.key)).size < keys.length
-}
 
 function problemsBetween (options: UsersOptions): string[] {
   const { staticKeys, authFailures, rateLimit, fields, filterable, unique, pageSize, storage, eventLog } = options

@@ -178,12 +178,14 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     userRoutes(scope, users, presenter, { ...settings, fields: schema, erases, ownerOf })
     const openExport = createExports({ users, presenter, fields: schema })
     exportRoutes(scope, openExport, { ...settings, fields: schema, recheck: recheckFor('users:read') })
-    const { maxRefused } = options
+    const { maxRefused, eventStreams } = options
     importRoutes(scope, openImport, { ...settings, fields: schema, maxRefused, recheck: recheckFor('users:write') })
     if (storage.supports.batches) {
       batchRoutes(scope, writeBatch, presenter, { ...settings, ownerOf, rateLimits, securityLog })
     }
-    if (eventLog !== null) eventRoutes(scope, eventLog, { ...settings, recheck: recheckFor('events:read') })
+    if (eventLog !== null) {
+      eventRoutes(scope, eventLog, { ...settings, eventStreams, recheck: recheckFor('events:read') })
+    }
     if (!options.apiKeyRoutes) return
     const staticScopes = staticKeys.map((key) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES)
     apiKeyRoutes(scope, apiKeys, { ...settings, staticScopes })

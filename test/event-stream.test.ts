@@ -166,7 +166,8 @@ test('those who wait at the end of the log share what is read, and each has its 
     reads++
     return read(request)
   }
-  const host = await logged(t, { storage, fields: Type.Object({ tags: Type.Array(Type.String()) }) })
+  const fields = Type.Object({ tags: Type.Array(Type.String()) })
+  const host = await logged(t, { storage, fields, eventStreams: { perKey: 20 } })
   const { app } = host
   await app.users.create(withoutType({ ...ann, tags: [] }))
   const controller = new AbortController()
@@ -198,8 +199,10 @@ test('a reader that leaves while text waits for it leaves nothing behind', async
   let isOver = false
   const event: LoggedEvent =
     { id: 'evt_x', type: 'user.created', timestamp: '', data: { id: 'x'.repeat(50_000) }, actor: null, requestId: null }
+  let closed = 0
   app.get('/', (request, reply) => sendStream(request, reply, {
     recheck: async () => {},
+    onClose: () => { closed++ },
     async * parts () {
       try {
         while (true) yield { events: [event], last: event.id }
@@ -213,5 +216,32 @@ test('a reader that leaves while text waits for it leaves nothing behind', async
   const [response]: IncomingMessage[] = await once(request, 'response')
   await once(Object(response), 'readable')
   request.on('error', () => {}).destroy()
-  await until('what it read from has ended', () => isOver)
+  await until('what it read from has ended', () => isOver && closed === 1)
+})
+
+test('a key has 10 streams at most, and a mount as many as it says, until one of them ends', async (t) => {
+  for (const [eventStreams, max, status, code] of [
+    [undefined, 10, 429, 'rate_limited'], [{ perKey: 2, total: 3 }, 2, 429, 'rate_limited'],
+    [{ total: 2 }, 2, 503, 'storage_unavailable']
+  ] as const) {
+    const host = await logged(t, eventStreams === undefined ? {} : { eventStreams })
+    const { key: other } = await host.app.users.apiKeys.create({ name: 'other', scopes: ['events:read'] })
+    const streams = []
+    while (streams.length < max) streams.push(await openStream(host))
+    t.ok(streams.every(({ response }) => response.statusCode === 200))
+    const headers = { accept: 'text/event-stream' }
+    const refused = await host.call('GET', '/events', { headers })
+    t.match([refused.statusCode, refused.json().code, refused.headers['retry-after']], [status, code, '15'])
+    t.equal((await host.call('GET', '/events')).statusCode, 200, 'a page is no stream')
+    const others = await openStream({ ...host, key: other })
+    t.equal(others.response.statusCode, status === 503 ? 503 : 200, 'of another key')
+    others.end()
+    streams.pop()?.end()
+    // A stream whose beginning is refused takes no place.
+    await until('there is a place again', async () =>
+      (await host.call('GET', '/events?after=evt_x', { headers })).statusCode === 400)
+    const again = await openStream(host)
+    t.equal(again.response.statusCode, 200)
+    for (const { end } of [...streams, again]) end()
+  }
 })

@@ -29,3 +29,9 @@ export function contextOf (request: FastifyRequest): Context {
   const principal = request[CALLER]?.principal
   return { actor: principal === undefined ? null : { type: principal.type, id: principal.id }, requestId: request.id }
 }
+
+/** A name of the caller that no other caller has. */
+export function callerKey (request: FastifyRequest): string {
+  const { principal: { type, id } } = callerOf(request)
+  return `${type}:${id}`
+}

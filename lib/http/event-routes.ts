@@ -6,6 +6,7 @@ import type { EventLogService, FeedPage } from '../events/log.ts'
 import { feedParameters, historyParameters } from '../events/rules.ts'
 import { eventOperations } from '../openapi/event-operations.ts'
 import { JSON_TYPE } from './body.ts'
+import { callerKey } from './caller.ts'
 import { NO_LIMITS } from './concurrency-limit.ts'
 import { sendStream, wantsStream } from './event-stream.ts'
 import { appendHeader, header } from './header-fields.ts'
@@ -13,10 +14,13 @@ import { linksOf } from './links.ts'
 import {
   collectionPaths, handlersUnder, parsedQuery, refuseOtherMethods, routeReads, type RouteSettings, typedParameters
 } from './routing.ts'
+import { createStreamPlaces, type StreamBounds } from './stream-places.ts'
 
 export interface EventRoutesOptions extends RouteSettings {
   /** Throws once the caller of a request may no longer read events. */
   recheck: (request: FastifyRequest) => Promise<void>
+  /** How many streams may be open. */
+  eventStreams: StreamBounds
 }
 
 type Pairs = ReadonlyArray<[string, string]>
@@ -40,8 +44,10 @@ function feedPath (path: string, pairs: Pairs, after: string | null): string {
 }
 
 /** The handlers of events: from HTTP to the log and back. */
-function eventHandlers (scope: FastifyInstance, log: EventLogService, { recheck, ...settings }: EventRoutesOptions) {
+function eventHandlers (scope: FastifyInstance, log: EventLogService, options: EventRoutesOptions) {
+  const { recheck, eventStreams, ...settings } = options
   const { limits } = settings
+  const takePlace = createStreamPlaces(eventStreams)
   const handler = handlersUnder(limits)
   // Not for all of the handler: that ends with the response, and a stream may last for days.
   const streamHandler = handlersUnder(NO_LIMITS)
@@ -78,10 +84,12 @@ function eventHandlers (scope: FastifyInstance, log: EventLogService, { recheck,
         // What a browser sends when it comes again is newer than what its URL says.
         const lastEventId = header(request, LAST_EVENT_ID)
         const from = lastEventId === undefined ? query : { ...query, after: lastEventId }
+        const onClose = takePlace(callerKey(request))
         const parts = await limits.reads(() => log.follow(from, faults)).catch((error) => {
+          onClose()
           throw lastEventId === undefined ? error : aboutHeader(error, faults)
         })
-        return sendStream(request, reply, { parts, recheck: () => recheck(request) })
+        return sendStream(request, reply, { parts, recheck: () => recheck(request), onClose })
       } catch (error) {
         throw withOldest(error, request, pairs)
       }

@@ -62,6 +62,8 @@ export interface StreamOptions {
   parts: (signal: AbortSignal) => Parts
   /** Throws once the caller may no longer read: asked every 15 seconds. */
   recheck: () => Promise<void>
+  /** Called when the stream is over. */
+  onClose: () => void
 }
 
 /**
@@ -107,6 +109,7 @@ export function sendStream (request: FastifyRequest, reply: FastifyReply, option
       request.log.info({ err }, 'a stream of events was ended')
     }
   })
+  stream.once('close', options.onClose)
   // The server need not wait for a connection whose stream it has ended. HTTP/2 has no such field.
   if (request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
   return reply.type(EVENT_STREAM).send(stream)

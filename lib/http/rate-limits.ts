@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { UsersError } from '../core/errors.ts'
 import { requireOptional } from '../core/optional-packages.ts'
-import { callerOf } from './caller.ts'
+import { callerKey } from './caller.ts'
 import { createFamiliarKeys, type FamiliarKeys } from './familiar-keys.ts'
 import type { RateLimitPackage } from './fastify-internals.ts'
 import { memberOf } from './member-of.ts'
@@ -33,11 +33,6 @@ async function nothing (): Promise<void> {}
 function tooMany (seconds: number, reason: string): UsersError {
   const detail = `${reason}; Retry-After says when to try again.`
   return new UsersError('rate_limited', { detail, headers: { 'retry-after': String(Math.max(1, seconds)) } })
-}
-
-function callerKey (request: FastifyRequest): string {
-  const { principal: { type, id } } = callerOf(request)
-  return `${type}:${id}`
 }
 
 /**

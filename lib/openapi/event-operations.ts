@@ -14,11 +14,11 @@ export function eventOperations (pageSize: PageSize): Record<'feed' | 'history',
       summary: 'Read the event log',
       description: 'What comes after the last event that you have seen, in the order of commits: each event exactly ' +
         'once. With `Accept: text/event-stream` the same as Server-Sent Events, and then those that come; ' +
-        '`Last-Event-ID` continues. HEAD works too.',
+        '`Last-Event-ID` continues. Too many open streams of a key are 429, and of all keys 503. HEAD works too.',
       query: feedParameters(pageSize),
       reads: ['Last-Event-ID'],
       success: { status: 200, description: 'The events.', is: 'EventList', stream: true, headers: ['Link', 'Vary'] },
-      codes: ['validation_failed', 'events_expired']
+      codes: ['validation_failed', 'events_expired', 'rate_limited']
     },
     history: {
       tag,

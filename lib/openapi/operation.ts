@@ -88,13 +88,14 @@ function problemContent (status: number, codes: readonly ErrorCode[]): Schema {
 
 function errorResponses (operation: Operation, settings: DescriptionSettings): Record<string, Schema> {
   const limitCodes: readonly ErrorCode[] = isLimited(operation, settings.limited) ? ['rate_limited'] : []
-  const codes = [...COMMON_CODES, ...limitCodes, ...operation.codes]
+  const codes = [...new Set([...COMMON_CODES, ...limitCodes, ...operation.codes])]
+  const later = operation.codes.filter((code) => !limitCodes.includes(code))
   const statuses = [...new Set(codes.map((code) => errorTable[code].status))]
   return Object.fromEntries(statuses.map((status) => {
     const own = codes.filter((code) => errorTable[code].status === status)
     const named = own.includes('idempotency_in_progress') ? ['Retry-After'] as const : ERROR_HEADERS.get(status) ?? []
     // The others may be thrown before it is set.
-    const varies = operation.success.stream === true && own.every((code) => operation.codes.includes(code))
+    const varies = operation.success.stream === true && own.every((code) => later.includes(code))
     const names = varies ? [...named, 'Vary'] as const : named
     return [status, {
       description: `${own.map((code) => `\`${code}\`: ${errorTable[code].title}`).join('; ')}.`,
