@@ -41,7 +41,7 @@ export async function tailEvents (
   }
   const query = { ...(after !== undefined && { after }), ...(type !== undefined && { type }) }
   if (follow) {
-    const parts = await service.follow(query)
+    const { parts } = await service.follow(query)
     // A process that only waits for events would end.
     const waiting = setInterval(() => {}, 60_000)
     try {
@@ -58,7 +58,7 @@ export async function tailEvents (
     const page = await service.feed({ ...next })
     await print(page.events)
     more = page.more
-    next = { ...query, after: page.events.at(-1)?.id }
+    next = { ...query, after: page.position }
   }
 }
 

@@ -156,6 +156,22 @@ test('a stream of one type says how far it is when only others come', async (t) 
   stream.end()
 })
 
+test('a stream that begins at the end says where that is, so that a client goes on from there', async (t) => {
+  const host = await logged(t)
+  const { app } = host
+  await app.users.create(ann)
+  const newest = (await app.users.events.list()).data.at(-1)?.id
+  const stream = await openStream(host, '?after=now&type=user.*')
+  await until('the stream was open', () => stream.text() !== '')
+  t.equal(stream.text(), `:\nid: ${newest}\n\n`)
+  stream.end()
+  const { id } = await app.users.create({ ...ann, email: 'bob@example.org' })
+  const second = await openStream(host, '?after=now&type=user.*', { 'last-event-id': String(newest) })
+  await until('what came meanwhile was there', () => second.events().length === 1)
+  t.match(second.events(), [{ data: { type: 'user.created', data: { id } } }])
+  second.end()
+})
+
 test('those who wait at the end of the log share what is read, and each has its own copy', async (t) => {
   const storage = memory()
   const { eventLog } = storage
@@ -201,6 +217,7 @@ test('a reader that leaves while text waits for it leaves nothing behind', async
     { id: 'evt_x', type: 'user.created', timestamp: '', data: { id: 'x'.repeat(50_000) }, actor: null, requestId: null }
   let closed = 0
   app.get('/', (request, reply) => sendStream(request, reply, {
+    start: null,
     recheck: async () => {},
     onClose: () => { closed++ },
     async * parts () {

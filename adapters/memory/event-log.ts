@@ -1,5 +1,5 @@
-import { erased } from '../../lib/core/recorded-events.ts'
-import type { EventLog, EventRecord } from '../../lib/core/storage.ts'
+import { afterPruning, erased } from '../../lib/core/recorded-events.ts'
+import type { EventLog, EventRecord, PrunedEvents } from '../../lib/core/storage.ts'
 
 /** An event, and its place in the order of commits, from 1. */
 interface Entry {
@@ -13,6 +13,7 @@ const copy = ({ event }: Entry): EventRecord => structuredClone(event)
 export class MemoryEvents implements EventLog {
   /** Those that are kept: positions without a gap, oldest first. */
   #entries: Entry[] = []
+  #pruned: PrunedEvents[] = []
   readonly #positionOf = new Map<string, number>()
   readonly #ofSubject = new Map<string, Entry[]>()
   readonly #ofType = new Map<string, Entry[]>()
@@ -53,7 +54,10 @@ export class MemoryEvents implements EventLog {
       return list.slice(first, first + limit + 1)
     })
     if (lists.length > 1) found.sort((a, b) => a.position - b.position)
-    return { events: found.slice(0, limit).map(copy), more: found.length > limit }
+    const more = found.length > limit
+    const events = found.slice(0, limit)
+    const last = more ? events.at(-1) : this.#entries.at(-1)
+    return { events: events.map(copy), more, position: last?.event.id ?? null }
   }
 
   async history (
@@ -94,10 +98,15 @@ export class MemoryEvents implements EventLog {
     let count = 0
     while (count < limit && isOld(count) && isOld(count + 1)) count++
     const pruned = this.#entries.splice(0, count).map(({ event }) => event)
+    this.#pruned = afterPruning(this.#pruned, pruned)
     for (const { id } of pruned) this.#positionOf.delete(id)
     forget(this.#ofSubject, pruned.map(({ subject }) => subject))
     forget(this.#ofType, pruned.map(({ type }) => type))
     return count
+  }
+
+  async pruned (): Promise<PrunedEvents[]> {
+    return structuredClone(this.#pruned)
   }
 }
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Database, type Key, open } from 'lmdb'
 import {
-  type ApiKeyRecord, type EventRecord, type Json, type PageRequest, StorageError, type UserKeys, type UserRecord,
-  type WriteOutcome
+  type ApiKeyRecord, type EventRecord, type Json, type PageRequest, type PrunedEvents, StorageError, type UserKeys,
+  type UserRecord, type WriteOutcome
 } from 'fastify-users'
 
 /** A user, the keys it is found by, and the idempotency keys that keep something of it. */
@@ -45,6 +45,8 @@ export function openDatabase (path: string) {
     /** Recorded events by number, and what they are found by. */
     events: table<EventRecord, number>('events'),
     eventNumbers: table<number>('event_numbers'),
+    /** What is left of pruned events, by place. */
+    prunedEvents: table<PrunedEvents, number>('pruned_events'),
     subjects: table<null, [string, number]>('event_subjects'),
     types: table<null, [string, number]>('event_types'),
 

@@ -1,5 +1,5 @@
 import { type Database } from 'lmdb'
-import { erased, type EventLog, type EventRecord } from 'fastify-users'
+import { afterPruning, erased, type EventLog, type EventRecord, type PrunedEvents } from 'fastify-users'
 import type { LmdbDatabase } from './database.ts'
 
 export interface LmdbEvents extends EventLog {
@@ -13,8 +13,11 @@ export interface LmdbEvents extends EventLog {
  * Recorded events in LMDB. There is one writer at a time, so the number of an event is its place in the order of
  * commits.
  */
-export function lmdbEvents ({ events, eventNumbers, subjects, types, read, write }: LmdbDatabase): LmdbEvents {
+export function lmdbEvents (database: LmdbDatabase): LmdbEvents {
+  const { events, eventNumbers, subjects, types, prunedEvents, read, write } = database
   const lastNumber = (): number => [...events.getKeys({ reverse: true, limit: 1 })][0] ?? 0
+
+  const leftOfPruned = (): PrunedEvents[] => [...prunedEvents.getRange().map(({ value }) => value)]
 
   /** The numbers behind a name, from one on. */
   function * numbersOf (
@@ -73,7 +76,13 @@ export function lmdbEvents ({ events, eventNumbers, subjects, types, read, write
             : [...new Set(wanted)]
                 .flatMap((type) => take(numbersOf(types, type, known), limit + 1))
                 .sort((a, b) => a - b)
-        return { events: eventsAt(numbers.slice(0, limit)), more: numbers.length > limit }
+        const more = numbers.length > limit
+        const last = more ? numbers[limit - 1] : lastNumber()
+        return {
+          events: eventsAt(numbers.slice(0, limit)),
+          more,
+          position: (last !== undefined && events.get(last)?.id) || null
+        }
       }),
 
     history: (subject, { offset, limit }) =>
@@ -98,7 +107,14 @@ export function lmdbEvents ({ events, eventNumbers, subjects, types, read, write
           subjects.removeSync([value.subject, key])
           types.removeSync([value.type, key])
         }
+        const left = afterPruning(
+          leftOfPruned(),
+          pruned.map(({ value }) => value)
+        )
+        left.forEach((each, place) => prunedEvents.putSync(place, each))
         return pruned.length
-      })
+      }),
+
+    pruned: () => read(leftOfPruned)
   }
 }

@@ -1,4 +1,4 @@
-import type { EventRecord, EventsPage, EventsRequest, NewEvent, Page } from './records.ts'
+import type { EventRecord, EventsPage, EventsRequest, NewEvent, Page, PrunedEvents } from './records.ts'
 
 /**
  * The recorded events of a store. Each is written in the same step as its change, so it is there if and only if the
@@ -23,9 +23,16 @@ export interface EventLog {
 
   /**
    * Deletes the oldest events, at most `limit`, as long as they and their successors are older than this time, and
-   * returns how many. The newest event always stays: so a reader that has seen all of them can read on after it.
+   * returns how many. The newest event always stays: so a reader that has seen all of them can read on after it. Notes
+   * in the same step what `pruned` gives.
    */
   prune (before: string, limit: number): Promise<number>
+
+  /**
+   * What is left of pruned events: each type with its last one, in the order of the log. By it a reader of some types
+   * knows whether any of them was pruned behind an event that is gone. `afterPruning` of the package makes it.
+   */
+  pruned (): Promise<PrunedEvents[]>
 }
 
 /** The event of a deletion. */

@@ -1,6 +1,6 @@
 import { newId } from './ids.ts'
 import { cloneFields, isJsonObject } from './json.ts'
-import type { ApiKeyRecord, EventRecord, JsonObject, NewEvent, UserRecord } from './storage.ts'
+import type { ApiKeyRecord, EventRecord, JsonObject, NewEvent, PrunedEvents, UserRecord } from './storage.ts'
 
 // What a store records of a change. Adapters share it, so that events are the same on every store.
 
@@ -72,4 +72,20 @@ export function erased (event: EventRecord): EventRecord {
     data: { ...data, name: null, email: null, fields: withoutValues(fieldsOf(data)) },
     before: before === null ? null : { ...withoutValues(before), ...(fields !== null && { fields }) }
   }
+}
+
+/** What is left of pruned events once these, the oldest ones of the log in its order, are pruned too. */
+export function afterPruning (
+  before: readonly PrunedEvents[],
+  pruned: ReadonlyArray<Pick<EventRecord, 'id' | 'type'>>
+): PrunedEvents[] {
+  const lastOf = new Map(before.map((each) => [each.type, each]))
+  let greatestId = before.at(-1)?.greatestId ?? ''
+  for (const { id, type } of pruned) {
+    if (id > greatestId) greatestId = id
+    // Behind the others.
+    lastOf.delete(type)
+    lastOf.set(type, { type, id, greatestId })
+  }
+  return [...lastOf.values()]
 }

@@ -182,12 +182,26 @@ export interface EventsRequest {
   after: string | null
   /** At most this many. */
   limit: number
-  /** Only those of these types; null: all. */
+  /** Only those of these types, of which there may be none; null: all. */
   types: readonly string[] | null
+}
+
+/** What is left of the pruned events of one type. */
+export interface PrunedEvents {
+  type: string
+  /** The id of the last one. */
+  id: string
+  /** The greatest id of all events, of any type, up to that one in the order of the log. */
+  greatestId: string
 }
 
 /** A part of the event log, and whether more follows at this moment. */
 export interface EventsPage {
   events: EventRecord[]
   more: boolean
+  /**
+   * The id of the last event that was passed: where more follows the last one of `events`, else the last one of the log
+   * at this moment, of whatever type. null: the log is empty.
+   */
+  position: string | null
 }

@@ -12,7 +12,9 @@ export const METHODS = [
 ] as const satisfies ReadonlyArray<keyof Storage>
 
 /** Every method of an event log. */
-export const EVENT_LOG_METHODS = ['read', 'history', 'erase', 'prune'] as const satisfies ReadonlyArray<keyof EventLog>
+export const EVENT_LOG_METHODS = [
+  'read', 'history', 'erase', 'prune', 'pruned'
+] as const satisfies ReadonlyArray<keyof EventLog>
 
 /** Every method of the webhooks of a store. */
 export const WEBHOOK_METHODS = [

@@ -1,7 +1,7 @@
 import { type ListMeta, listMeta } from '../core/paging.ts'
 import type { UserFields } from '../users/types.ts'
 import type { Listening } from './emitter.ts'
-import type { EventLogService } from './log.ts'
+import type { EventLogService, FeedPage } from './log.ts'
 import type { FeedQuery } from './rules.ts'
 import type { EventFilter, LoggedEvent } from './types.ts'
 
@@ -11,6 +11,20 @@ export interface FollowOptions {
   type?: EventFilter
   /** Ends it when it is aborted. */
   signal?: AbortSignal
+  /**
+   * Called, and awaited, with each position that was passed, once all events up to it that were asked for have been
+   * dealt with: the one to begin after next time. With `now` first with that where it begins.
+   */
+  onPosition?: (position: string) => unknown
+}
+
+/** What a page of the log says of itself. */
+export interface FeedMeta {
+  limit: number
+  /** True if more follows. */
+  more: boolean
+  /** The last event that was passed, of whatever type: to read on after it. Absent: the log is empty. */
+  position?: string
 }
 
 /** `app.users.events`. All but `on` need the option `eventLog`, and throw a TypeError without it. */
@@ -19,11 +33,12 @@ export interface Events<Fields = UserFields> extends Listening<Fields> {
    * A page of the recorded events after one, in the order of their commits.
    * @throws `validation_failed`, `events_expired`, `storage_unavailable`
    */
-  list (query?: FeedQuery): Promise<{ data: LoggedEvent[], meta: { limit: number, more: boolean } }>
+  list (query?: FeedQuery): Promise<{ data: LoggedEvent[], meta: FeedMeta }>
   /**
-   * Iterates over the recorded events after the one with this id (null: from the oldest one that is kept), then over
-   * those that come, until the signal is aborted or the server closes. Each comes exactly once; a storage that is
-   * unavailable is asked again. Keep the id of the last event that you have dealt with.
+   * Iterates over the recorded events after the one with this id or after this position (null: from the oldest one that
+   * is kept; `now`: only those that come from here on), then over those that come, until the signal is aborted or the
+   * server closes. Each comes exactly once; a storage that is unavailable is asked again. Keep the id of the last event
+   * that you have dealt with, or what `onPosition` gets.
    * @throws `validation_failed`, `events_expired`
    */
   after (id?: string | null, options?: FollowOptions):
@@ -33,6 +48,11 @@ export interface Events<Fields = UserFields> extends Listening<Fields> {
    * @throws `validation_failed`, `user_not_found`, `storage_unavailable`
    */
   ofUser (id: string, query?: { page?: number, limit?: number }): Promise<{ data: LoggedEvent[], meta: ListMeta }>
+}
+
+/** The `meta` of a page of the log. */
+export function feedMeta ({ query: { limit }, more, position }: FeedPage): FeedMeta {
+  return { limit, more, ...(position !== null && { position }) }
 }
 
 /** Makes `app.users.events`. `log`: null without the option `eventLog`. */
@@ -47,19 +67,26 @@ export function createEvents (on: Listening['on'], log: EventLogService | null):
     options: FollowOptions = {}
   ): AsyncGenerator<LoggedEvent, void, undefined> {
     // Of a copy: then `null` is no option, and what is no option is an unknown parameter.
-    const { signal = new AbortController().signal, ...query } = { ...options }
-    const faults = signal instanceof AbortSignal
-      ? []
-      : [{ parameter: 'signal', code: 'type', detail: 'must be an AbortSignal' }]
-    const parts = await logOf('after').follow({ ...query, ...(id !== null && { after: id }) }, faults)
-    for await (const { events } of parts(signal)) yield * events
+    const { signal = new AbortController().signal, onPosition = () => {}, ...query } = { ...options }
+    const faults = [
+      ...signal instanceof AbortSignal ? [] : [{ parameter: 'signal', code: 'type', detail: 'must be an AbortSignal' }],
+      ...typeof onPosition === 'function'
+        ? []
+        : [{ parameter: 'onPosition', code: 'type', detail: 'must be a function' }]
+    ]
+    const { start, parts } = await logOf('after').follow({ ...query, ...(id !== null && { after: id }) }, faults)
+    if (start !== null) await onPosition(start)
+    for await (const { events, last } of parts(signal)) {
+      yield * events
+      if (last !== null) await onPosition(last)
+    }
   }
 
   return Object.freeze({
     on,
     async list (query: FeedQuery = {}) {
-      const { events, more, query: { limit } } = await logOf('list').feed({ ...query })
-      return { data: events, meta: { limit, more } }
+      const page = await logOf('list').feed({ ...query })
+      return { data: page.events, meta: feedMeta(page) }
     },
     after,
     async ofUser (id: string, query: { page?: number, limit?: number } = {}) {

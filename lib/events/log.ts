@@ -1,11 +1,12 @@
 import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { gather } from '../core/gather.ts'
-import { isUserId, timeOfId } from '../core/ids.ts'
+import { isUserId } from '../core/ids.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../core/storage-errors.ts'
 import type { EventLog, EventRecord, EventsPage, EventsRequest } from '../core/storage.ts'
-import { eventQueryChecks } from './rules.ts'
+import { standingOf } from './missed.ts'
+import { eventQueryChecks, NOW } from './rules.ts'
 import { createTail, type Parts, type Tail } from './tail.ts'
 import type { LoggedEvent } from './types.ts'
 
@@ -21,7 +22,16 @@ export interface EventLogOptions {
 export interface FeedPage {
   events: LoggedEvent[]
   more: boolean
+  /** The last event that was passed, of whatever type; null: the log is empty. */
+  position: string | null
   query: EventsRequest
+}
+
+/** Following the log from a place in it. */
+export interface Following {
+  /** Where it begins, for a reader that asked for what comes from now on: it has no id yet. */
+  start: string | null
+  parts: (signal: AbortSignal) => Parts
 }
 
 /** The operations on the event log, without HTTP. They throw UsersError alone. */
@@ -34,11 +44,11 @@ export interface EventLogService {
     query: Readonly<Record<string, unknown>>,
     priorFaults?: readonly Fault[]
   ): Promise<ListedPage<LoggedEvent>>
-  /** Checks the parameters, and that the events after the given one are kept; then follows the log from there. */
+  /** Checks the parameters, and that none is gone of the events that are asked for; then follows the log. */
   follow (
     query: Readonly<Record<string, unknown>>,
     priorFaults?: readonly Fault[]
-  ): Promise<(signal: AbortSignal) => Parts>
+  ): Promise<Following>
   tail: Tail
 }
 
@@ -48,18 +58,22 @@ export function createEventLog ({ log, present, pageSize, hasUser }: EventLogOpt
   const tail = createTail()
   const read = (request: EventsRequest): Promise<EventsPage | null> => fromStorage(() => log.read(request))
 
-  /** Why there is no event with an id: it is older than what is kept, or there never was one. */
-  async function unknown (after: string): Promise<UsersError> {
-    const oldest = (await read({ after: null, limit: 1, types: null }))?.events[0]
-    // Of a log without events nothing was pruned: the newest event always stays.
-    if (oldest !== undefined && timeOfId(after) <= Date.parse(oldest.timestamp)) return new UsersError('events_expired')
-    return validationFailed([{ parameter: 'after', code: 'unknown', detail: 'is the id of no event' }])
-  }
-
   async function pageOf (request: EventsRequest): Promise<EventsPage> {
     const page = await read(request)
     if (page !== null) return page
-    throw await unknown(String(request.after))
+    const { after, types } = request
+    // All that were pruned come before the oldest. First the page, so that nothing of it is pruned before it is judged.
+    const oldest = await read({ ...request, after: null })
+    const standing = standingOf(String(after), types, await fromStorage(() => log.pruned()))
+    if (standing === 'complete' && oldest !== null) return oldest
+    if (standing === 'expired') throw new UsersError('events_expired')
+    throw validationFailed([{ parameter: 'after', code: 'unknown', detail: 'is the id of no event' }])
+  }
+
+  /** The request from a place in the log: the end, if what comes from now on is asked for. */
+  async function located (request: EventsRequest): Promise<EventsRequest> {
+    if (request.after !== NOW) return request
+    return { ...request, after: (await pageOf({ after: null, limit: 1, types: [] })).position }
   }
 
   // Most of those who follow wait at the end of the log, and all are woken by an event.
@@ -67,8 +81,8 @@ export function createEventLog ({ log, present, pageSize, hasUser }: EventLogOpt
     [await pageOf(request)])
 
   /** A page for one who follows. Nobody else has its records. */
-  async function pageOfOne (request: EventsRequest): Promise<EventRecord[]> {
-    return structuredClone((await pageForAll(request)).events)
+  async function pageOfOne (request: EventsRequest): Promise<EventsPage> {
+    return structuredClone(await pageForAll(request))
   }
 
   return {
@@ -76,8 +90,10 @@ export function createEventLog ({ log, present, pageSize, hasUser }: EventLogOpt
 
     async feed (query, priorFaults = []) {
       const request = check.feed(query, priorFaults)
-      const { events, more } = await pageOf(request)
-      return { events: events.map(present), more, query: request }
+      const { events, more, position } = request.after === NOW
+        ? await pageOf({ ...request, after: null, types: [] })
+        : await pageOf(request)
+      return { events: events.map(present), more, position, query: request }
     },
 
     async history (id, query, priorFaults = []) {
@@ -90,20 +106,16 @@ export function createEventLog ({ log, present, pageSize, hasUser }: EventLogOpt
     },
 
     async follow (query, priorFaults = []) {
-      const request = { ...check.feed(query, priorFaults), limit: pageSize.max }
+      const asked = { ...check.feed(query, priorFaults), limit: pageSize.max }
+      const request = await located(asked)
       await pageOf({ ...request, limit: 1 })
-      const { types } = request
-      return (signal) => tail.follow(async (after) => {
-        let events = await pageOfOne({ ...request, after })
-        let last = events.at(-1)
-        if (last === undefined && types !== null) {
-          // It goes on past events of other types: the last one of its own may be pruned before the next one comes.
-          const others = await pageOfOne({ ...request, types: null, after })
-          last = others.at(-1)
-          events = others.filter(({ type }) => types.includes(type))
-        }
-        return { events: events.map(present), last: last?.id ?? null }
-      }, request.after, signal)
+      return {
+        start: asked.after === NOW ? request.after : null,
+        parts: (signal) => tail.follow(async (after) => {
+          const { events, position } = await pageOfOne({ ...request, after })
+          return { events: events.map(present), last: position === after ? null : position }
+        }, request.after, signal)
+      }
     }
   }
 }

@@ -2,7 +2,7 @@ import { validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { EVENT_ID } from '../core/ids.ts'
 import { type PageSize, type Paging, pagingParameters, readPaging } from '../core/paging.ts'
-import { idParameter, type Parameter, parameterFaults, type Parameters } from '../core/parameters.ts'
+import { type Parameter, parameterFaults, type Parameters } from '../core/parameters.ts'
 import type { EventsRequest } from '../core/storage.ts'
 import { EVENT_TYPES, type EventFilter } from './types.ts'
 
@@ -10,6 +10,21 @@ import { EVENT_TYPES, type EventFilter } from './types.ts'
 export const TYPE_FILTERS: readonly string[] = [
   ...EVENT_TYPES, ...new Set(EVENT_TYPES.map((type) => `${type.split('.')[0]}.*`))
 ]
+
+/** In place of an id: what comes from now on. */
+export const NOW = 'now'
+
+const after: Parameter = {
+  schema: {
+    type: 'string',
+    pattern: `${EVENT_ID.source}|^${NOW}$`,
+    description: 'Only events after this one, or after this `meta.position`; `now`: only those that come from here ' +
+      'on. Absent: from the oldest one that is kept.'
+  },
+  problem: (value) => typeof value === 'string' && (value === NOW || EVENT_ID.test(value))
+    ? null
+    : { code: 'format', detail: `must be the id of an event, or ${NOW}` }
+}
 
 const type: Parameter = {
   schema: { type: 'string', enum: TYPE_FILTERS, description: 'Only events of this type, or of all that begin so.' },
@@ -23,20 +38,16 @@ export function isOfType (filter: string, each: string): boolean {
   return filter.endsWith('.*') ? each.startsWith(filter.slice(0, -1)) : each === filter
 }
 
-/** The types that a filter means; null: all. */
-function typesOf (filter: unknown): readonly string[] | null {
-  if (typeof filter !== 'string') return null
-  return EVENT_TYPES.filter((each) => isOfType(filter, each))
+/** The types that some filters mean; null, without a filter: all. */
+export function typesOf (filters: readonly string[]): readonly string[] | null {
+  if (filters.length === 0) return null
+  return EVENT_TYPES.filter((each) => filters.some((filter) => isOfType(filter, each)))
 }
 
 /** Declares the parameters of the feed. */
 export function feedParameters (size: PageSize): Parameters {
   const { limit } = pagingParameters(size, EVENT_ID)
-  return {
-    after: idParameter(EVENT_ID, 'Only events after this one. Absent: from the oldest one that is kept.'),
-    limit,
-    type
-  }
+  return { after, limit, type }
 }
 
 /** Declares the parameters of a user's history. */
@@ -47,7 +58,10 @@ export function historyParameters (size: PageSize): Parameters {
 
 /** Parameters of the feed, in process. */
 export interface FeedQuery {
-  /** Only events after the one with this id; absent: from the oldest one that is kept. */
+  /**
+   * Only events after the one with this id, or after this `position`; `now`: only those that come from here on. Absent:
+   * from the oldest one that is kept.
+   */
   after?: string
   /** 1 to `pageSize.max`; `pageSize.default` by default. */
   limit?: number
@@ -72,8 +86,9 @@ export function eventQueryChecks (size: PageSize) {
   return {
     feed (query: Query, priorFaults: readonly Fault[]): EventsRequest {
       const { limit } = check(feed, query, priorFaults)
-      const { after } = query
-      return { after: typeof after === 'string' ? after : null, limit, types: typesOf(query['type']) }
+      const { after, type } = query
+      const types = typesOf(typeof type === 'string' ? [type] : [])
+      return { after: typeof after === 'string' ? after : null, limit, types }
     },
     history: (query: Query, priorFaults: readonly Fault[]): Paging => check(history, query, priorFaults)
   }

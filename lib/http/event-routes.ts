@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { listMeta } from '../core/paging.ts'
+import { feedMeta } from '../events/in-process.ts'
 import type { EventLogService, FeedPage } from '../events/log.ts'
 import { feedParameters, historyParameters } from '../events/rules.ts'
 import { eventOperations } from '../openapi/event-operations.ts'
@@ -64,12 +65,11 @@ function eventHandlers (scope: FastifyInstance, log: EventLogService, options: E
   }
 
   function sendPage (request: FastifyRequest, reply: FastifyReply, pairs: Pairs, page: FeedPage): FastifyReply {
-    const { events, more, query: { limit } } = page
-    const last = events.at(-1)
-    if (more && last !== undefined) {
-      reply.header('link', `<${feedPath(feedPathOf(request), pairs, last.id)}>; rel="next"`)
+    const { events, more, position } = page
+    if (more && position !== null) {
+      reply.header('link', `<${feedPath(feedPathOf(request), pairs, position)}>; rel="next"`)
     }
-    return reply.type(JSON_TYPE).send(JSON.stringify({ data: events, meta: { limit, more } }))
+    return reply.type(JSON_TYPE).send(JSON.stringify({ data: events, meta: feedMeta(page) }))
   }
 
   return {
@@ -85,11 +85,11 @@ function eventHandlers (scope: FastifyInstance, log: EventLogService, options: E
         const lastEventId = header(request, LAST_EVENT_ID)
         const from = lastEventId === undefined ? query : { ...query, after: lastEventId }
         const onClose = takePlace(callerKey(request))
-        const parts = await limits.reads(() => log.follow(from, faults)).catch((error) => {
+        const following = await limits.reads(() => log.follow(from, faults)).catch((error) => {
           onClose()
           throw lastEventId === undefined ? error : aboutHeader(error, faults)
         })
-        return sendStream(request, reply, { parts, recheck: () => recheck(request), onClose })
+        return sendStream(request, reply, { ...following, recheck: () => recheck(request), onClose })
       } catch (error) {
         throw withOldest(error, request, pairs)
       }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Parts } from '../events/tail.ts'
+import type { Following } from '../events/log.ts'
 import type { LoggedEvent } from '../events/types.ts'
 import { JSON_TYPE } from './body.ts'
 import { breakable } from './break-off.ts'
@@ -57,9 +57,7 @@ function waiting<Value> (promise: Promise<Value>): (ms: number) => Promise<Value
   }
 }
 
-export interface StreamOptions {
-  /** Follows the log until the signal is aborted. */
-  parts: (signal: AbortSignal) => Parts
+export interface StreamOptions extends Following {
   /** Throws once the caller may no longer read: asked every 15 seconds. */
   recheck: () => Promise<void>
   /** Called when the stream is over. */
@@ -70,11 +68,15 @@ export interface StreamOptions {
  * The text of a stream (HTML Living Standard, section 9.2): a comment every 15 seconds. It ends with the log, with the
  * server, and when the caller may no longer read.
  */
-async function * textOf ({ parts, recheck }: StreamOptions, gone: AbortSignal, pace: Pace): AsyncGenerator<string> {
+async function * textOf (
+  { start, parts, recheck }: StreamOptions,
+  gone: AbortSignal,
+  pace: Pace
+): AsyncGenerator<string> {
   const all = parts(gone)
   try {
-    // Sends the headers now.
-    yield * pace(sign(null))
+    // Sends the headers now. A client that comes again sends the id, and not `now` once more.
+    yield * pace(sign(start))
     let next = waiting(all.next())
     let checked = performance.now()
     let passed: string | null = null

@@ -221,8 +221,12 @@ function eventComponents (pageSize: PageSize, { user, example }: DescribedFields
       data: { type: 'array', items: { $ref: 'Event' }, maxItems: pageSize.max },
       meta: answer({
         limit: { type: 'integer', minimum: 1, maximum: pageSize.max },
-        more: { type: 'boolean', description: 'True if more events follow at this moment.' }
-      })
+        more: { type: 'boolean', description: 'True if more events follow at this moment.' },
+        position: {
+          ...eventId,
+          description: 'The last event that was passed, of whatever type: `after` to read on. Absent: the log is empty.'
+        }
+      }, { optional: ['position'] })
     }),
     UserEventList: list('Event', pageSize)
   }

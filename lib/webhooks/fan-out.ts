@@ -1,7 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { newId } from '../core/ids.ts'
 import type { DeliveryRecord, EventLog, EventRecord, WebhookRecord, WebhookStore } from '../core/storage.ts'
-import { isOfType } from '../events/rules.ts'
+import { standingOf } from '../events/missed.ts'
+import { isOfType, typesOf } from '../events/rules.ts'
 
 // Events that become deliveries in one step.
 const EVENTS_TOGETHER = 100
@@ -52,7 +53,10 @@ export function createFanOut (store: WebhookStore, log: EventLog, logger: Fastif
   async function fanOut (after: string | null, webhooks: readonly WebhookRecord[]): Promise<boolean> {
     const page = await log.read({ after, limit: EVENTS_TOGETHER, types: null })
     if (page === null) {
-      logger.warn({ webhooks: webhooks.map(({ id }) => id) }, 'events were pruned before these webhooks got them')
+      const pruned = await log.pruned()
+      const missed = webhooks.filter(({ types }) => standingOf(String(after), typesOf(types), pruned) !== 'complete')
+        .map(({ id }) => id)
+      if (missed.length > 0) logger.warn({ webhooks: missed }, 'events were pruned before these webhooks got them')
       for (const { id } of webhooks) await advance(id, after, null, [])
       return true
     }

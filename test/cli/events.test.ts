@@ -59,6 +59,9 @@ for (const { name, create } of databases) {
     t.match(await cli('events', 'tail', '--after', newId('evt')), { code: 2, err: /after is the id of no event/ })
     t.match(await cli('events', 'tail', '--type', 'x'), { code: 2, err: /type must be user\.created or/ })
     await storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 1)
+    const still = await cli('events', 'tail', '--after', events[0].id)
+    t.strictSame(still.out.trimEnd().split('\n'), plain.slice(1), 'none behind it is gone')
+    await storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 1)
     t.match(await cli('events', 'tail', '--after', events[0].id), { code: 1, err: /leave --after out/ })
   })
 }

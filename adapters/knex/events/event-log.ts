@@ -1,33 +1,37 @@
-import type { EventLog, EventsRequest } from '../../../lib/core/storage.ts'
+import { afterPruning } from '../../../lib/core/recorded-events.ts'
+import type { EventLog, EventsRequest, PrunedEvents } from '../../../lib/core/storage.ts'
 import { isStorable } from '../../../lib/core/text.ts'
-import type { Executor } from '../connection/executor.ts'
+import type { Executor, Query } from '../connection/executor.ts'
 import type { Param } from '../drivers/driver.ts'
-import { EVENT_COLUMNS } from '../tables/columns.ts'
+import { EVENT_COLUMNS, PRUNED_COLUMNS } from '../tables/columns.ts'
 import type { Names } from '../tables/names.ts'
-import { toEvent, unpacked } from '../tables/rows.ts'
+import { type Row, toEvent, unpacked } from '../tables/rows.ts'
 import type { EventWrites } from './event-writes.ts'
 import type { Numbering } from './numbering.ts'
 
 /** The statements that read and prune events. */
-function eventLogSql ({ dialect }: Executor, { events }: Names) {
-  const { p, limit, packed, events: { number, writtenOrder } } = dialect
+function eventLogSql ({ dialect }: Executor, { events, prunedEvents }: Names) {
+  const { p, limit, packed, select, events: { number, writtenOrder } } = dialect
 
   // The partial index of positions has it. Where all events have a position, nobody asks for it.
   const newest = number === null ? '' : `, (SELECT max(position) FROM ${events}) AS newest`
 
-  /** 1: id of the event to read after, or null; 2: limit; from 3 on: each type. */
-  function read (types: number): string {
+  const last = `(SELECT id FROM ${events} WHERE position = (SELECT max(position) FROM ${events}))`
+
+  /** 1: id of the event to read after, or null; 2: limit; from 3 on: each type. `types`: how many; null: all. */
+  function read (types: number | null): string {
     const after = `(SELECT position FROM ${events} WHERE id = ${p(1)})`
     const start = `coalesce(${after}, CASE WHEN ${p(1)} IS NULL THEN 0 END)`
     const rows = (condition: string) =>
       `SELECT * FROM ${events} WHERE ${condition}position > ${start} ORDER BY position LIMIT ${limit(2)}`
     // Each type by its own part of the index, so that rare ones are found without a look at all others.
-    const ofTypes = Array.from({ length: types }, (_, i) =>
+    const ofTypes = Array.from({ length: types ?? 0 }, (_, i) =>
       `SELECT * FROM (${rows(`type = ${p(3 + i)} AND `)}) AS t${i}`)
-    const page = types === 0
+    const union = ofTypes.length === 0 ? rows('1 = 0 AND ') : ofTypes.join(' UNION ALL ')
+    const page = types === null
       ? rows('')
-      : `SELECT * FROM (${ofTypes.join(' UNION ALL ')}) AS of_types ORDER BY position LIMIT ${limit(2)}`
-    return `SELECT ${after} AS position${newest}, ${packed(EVENT_COLUMNS, page)} AS items`
+      : `SELECT * FROM (${union}) AS of_types ORDER BY position LIMIT ${limit(2)}`
+    return `SELECT ${after} AS position, ${last} AS last_id${newest}, ${packed(EVENT_COLUMNS, page)} AS items`
   }
 
   const history = `SELECT * FROM ${events} WHERE subject = ${p(1)} ORDER BY ${writtenOrder} DESC ` +
@@ -42,7 +46,11 @@ function eventLogSql ({ dialect }: Executor, { events }: Names) {
       `${packed(EVENT_COLUMNS, history)} AS items`,
     /** 1: how many at most, and one more; 2: the time. */
     prune: `DELETE FROM ${events} WHERE position IN ` +
-      `(SELECT position FROM (${withNext}) AS q WHERE next IS NOT NULL AND latest < ${p(2)}) RETURNING position`
+      `(SELECT position FROM (${withNext}) AS q WHERE next IS NOT NULL AND latest < ${p(2)}) ` +
+      'RETURNING position, id, type',
+    pruned: `SELECT ${select(PRUNED_COLUMNS)} FROM ${prunedEvents} ORDER BY place`,
+    forget: `DELETE FROM ${prunedEvents}`,
+    note: `INSERT INTO ${prunedEvents} (place, type, id, greatest_id) VALUES (${[1, 2, 3, 4].map(p).join(', ')})`
   }
 }
 
@@ -58,11 +66,27 @@ export function knexEventLog (
 
   async function readPage ({ after, limit, types }: EventsRequest) {
     const params: Param[] = [after, limit + 1, ...types ?? []]
-    const [row] = await read(sql.read(types?.length ?? 0), params)
+    const [row] = await read(sql.read(types === null ? null : types.length), params)
     const events = unpacked(EVENT_COLUMNS, row?.['items']).map(toEvent)
     const isKnown = after === null || row?.['position'] !== null
     const more = events.length > limit
-    return { isKnown, events: events.slice(0, limit), more, newest: Number(row?.['newest'] ?? 0) }
+    const last: string | null = Object(row)['last_id']
+    const position = more ? events[limit - 1]?.id ?? null : last
+    return { isKnown, events: events.slice(0, limit), more, position, newest: Number(row?.['newest'] ?? 0) }
+  }
+
+  async function readPruned (on: Query): Promise<PrunedEvents[]> {
+    return (await on(sql.pruned)).map(({ type, id, greatestId }) =>
+      ({ type: String(type), id: String(id), greatestId: String(greatestId) }))
+  }
+
+  /** Notes what is left of events that are pruned. */
+  async function note (on: Query, rows: readonly Row[]): Promise<void> {
+    const inOrder = rows.toSorted((a, b) => Number(a['position']) - Number(b['position']))
+      .map(({ id, type }) => ({ id: String(id), type: String(type) }))
+    const left = afterPruning(await readPruned(on), inOrder)
+    await on(sql.forget)
+    for (const [place, { type, id, greatestId }] of left.entries()) await on(sql.note, [place, type, id, greatestId])
   }
 
   /** True if an event has a position now that it did not have when the page was read, whoever has given it. */
@@ -78,7 +102,8 @@ export function knexEventLog (
       if (!page.isKnown) await numbering.all()
       // What it lacks may be committed, and not have its position yet.
       if (!page.more && (await isBehind(page.newest) || !page.isKnown)) page = await readPage({ ...request, types })
-      return page.isKnown ? { events: page.events, more: page.more } : null
+      const { isKnown, events, more, position } = page
+      return isKnown ? { events, more, position } : null
     },
 
     async history (subject, { offset, limit }) {
@@ -96,7 +121,14 @@ export function knexEventLog (
 
     async prune (before, limit) {
       await numbering.all()
-      return (await query(sql.prune, [limit + 1, before])).length
-    }
+      // Exclusive: each call goes on from what the one before has noted.
+      return transaction(async (on) => {
+        const rows = await on(sql.prune, [limit + 1, before])
+        if (rows.length > 0) await note(on, rows)
+        return rows.length
+      }, { exclusive: true })
+    },
+
+    pruned: () => readPruned(query)
   }
 }

@@ -60,7 +60,7 @@ function idempotencyKeysTable ({ schema: { bytewise, moment, userReference } }: 
 }
 
 function eventsTable ({ schema: { bytewise, json, moment }, events: sql }: Dialect, names: Names): string[] {
-  const { events, quoted } = names
+  const { events, prunedEvents, quoted } = names
   return [
     `CREATE TABLE ${events} (
         ${sql.columns(names)},
@@ -71,6 +71,12 @@ function eventsTable ({ schema: { bytewise, json, moment }, events: sql }: Diale
         context ${json} NOT NULL,
         data ${json} NOT NULL,
         before ${json}
+      )`,
+    `CREATE TABLE ${prunedEvents} (
+        place integer NOT NULL CONSTRAINT ${quoted('pruned_events_pkey')} PRIMARY KEY,
+        type ${bytewise} NOT NULL,
+        id ${bytewise} NOT NULL,
+        greatest_id ${bytewise} NOT NULL
       )`,
     ...sql.create(names)
   ]
@@ -152,7 +158,8 @@ export function createTables (dialect: Dialect, names: Names): string[] {
 export function dropTables (dialect: Dialect, names: Names): string[] {
   const { users, apiKeys, idempotencyKeys, blocks, groups, changes, state, events, webhooks } = names
   const counting = [state, changes, groups, blocks]
-  const tables = [idempotencyKeys, users, apiKeys, ...counting, events, names.webhookDeliveries, webhooks]
+  const kept = [events, names.prunedEvents, names.webhookDeliveries, webhooks]
+  const tables = [idempotencyKeys, users, apiKeys, ...counting, ...kept]
   return [
     ...tables.map((table) => `DROP TABLE ${table}`), ...dialect.schema.drop(names), ...dialect.events.drop(names)
   ]

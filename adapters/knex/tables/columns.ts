@@ -26,6 +26,9 @@ export const EVENT_COLUMNS: readonly Column[] = [
   ...['context', 'data', 'before'].map((name) => ({ name, column: name, kind: 'json' }) as const)
 ]
 
+/** What is read of pruned events. */
+export const PRUNED_COLUMNS: readonly Column[] = [plain('type'), plain('id'), plain('greatestId', 'greatest_id')]
+
 /** What is read of an API key. */
 export const API_KEY_COLUMNS: readonly Column[] = [
   ...['id', 'name', 'scopes', 'start', 'digest', 'lifetime'].map((name) => plain(name)),

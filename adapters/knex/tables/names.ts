@@ -41,6 +41,8 @@ export interface Names {
   idempotencyKeys: string
   migrations: string
   events: string
+  /** What is left of pruned events. */
+  prunedEvents: string
   /** PostgreSQL: one row, how far the events are in order. */
   eventState: string
   /** PostgreSQL: the sequence of the events as they are written. */
@@ -86,6 +88,7 @@ export function namesOf (options: NamingOptions, hasSchemas: boolean): Names {
     idempotencyKeys: table('idempotency_keys'),
     migrations: table('migrations'),
     events: table('events'),
+    prunedEvents: table('pruned_events'),
     eventState: table('event_state'),
     eventSequence: table('event_sequence'),
     webhooks: table('webhooks'),

@@ -79,9 +79,8 @@ export const apiKeysSuccessors: Mistake[] = [
     }
   }),
   plantLogged('with successors, the events of theirs are not recorded', class extends LoggedStore {
-    override successorsOf (...given: Parameters<LoggedStore['successorsOf']>) {
-      super.successorsOf(...given)
-      return []
+    override revocationsOf (...given: Parameters<LoggedStore['revocationsOf']>) {
+      return super.revocationsOf(...given).slice(0, 1)
     }
   })
 ]

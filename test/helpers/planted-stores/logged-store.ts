@@ -1,4 +1,6 @@
-import { apiKeyEvent, erased, eventOfSuccessor, updateEvent, userEvent } from '../../../lib/core/recorded-events.ts'
+import {
+  afterPruning, apiKeyEvent, erased, eventOfSuccessor, updateEvent, userEvent
+} from '../../../lib/core/recorded-events.ts'
 import type {
   ApiKeyRecord, Creation, DeletionEvent, EventLog, EventRecord, EventsPage, EventsRequest, Idempotency, NewEvent, Page,
   Revocation, RevokeOptions, UserChanges, UserKeys, UserRecord, UserUpdate, VersionGuard
@@ -7,12 +9,9 @@ import { PlainStore } from './plain-store.ts'
 import type { Mistake } from './plant.ts'
 import type { State } from './state.ts'
 
-/** What a write is about to record. */
 interface Pending {
   event: NewEvent | null
-  /** The id of its user, if it has one before. */
   userId?: string
-  /** The key that it adds. */
   key?: ApiKeyRecord
 }
 
@@ -26,7 +25,8 @@ export class LoggedStore extends PlainStore {
       read: (request) => this.readLog(request),
       history: (subject, page) => this.history(subject, page),
       erase: (userId) => this.erase(userId),
-      prune: (before, limit) => this.prune(before, limit)
+      prune: (before, limit) => this.prune(before, limit),
+      pruned: () => this.read((state) => structuredClone(state.pruned))
     }
   }
 
@@ -109,20 +109,16 @@ export class LoggedStore extends PlainStore {
       case 'deleteUser': return before === null || result === null ? [] : this.deletionOf(event, before)
       case 'createApiKey': return result === true && key !== undefined ? [this.keyEventOf(event, key)] : []
       case 'rotateApiKey': return result === null || key === undefined ? [] : [this.keyEventOf(event, key)]
-      case 'revokeApiKey': return [
-        ...changed === true ? [this.keyEventOf(event, Object(result).key)] : [], ...this.successorsOf(event, result)
-      ]
+      case 'revokeApiKey': return this.revocationsOf(event, result)
       default: return []
     }
   }
 
-  successorsOf (event: NewEvent, result: unknown): EventRecord[] {
-    const { successors = [] }: Partial<Revocation> = Object(result)
-    return successors.map((each) => {
-      const own = this.successorEvent(event)
-      each.event = own
-      return this.keyEventOf(own, each.key)
-    })
+  revocationsOf (event: NewEvent, result: unknown): EventRecord[] {
+    const { key, changed, successors = [] }: Partial<Revocation> = Object(result)
+    for (const each of successors) each.event = this.successorEvent(event)
+    const own = changed === true && key !== undefined ? [this.keyEventOf(event, key)] : []
+    return [...own, ...successors.map((each) => this.keyEventOf(each.event ?? event, each.key))]
   }
 
   successorEvent (event: NewEvent): NewEvent {
@@ -154,7 +150,7 @@ export class LoggedStore extends PlainStore {
     const place = after === null ? -1 : this.placeOf(log, after)
     if (place === null) return null
     const found = log.slice(place + 1).filter(({ type }) => types === null || this.isOfTypes(type, types))
-    return this.cut(found, limit)
+    return { ...this.cut(found, limit), position: this.positionOf(log, found, limit) }
   }
 
   ordered (events: readonly EventRecord[]): readonly EventRecord[] {
@@ -170,7 +166,11 @@ export class LoggedStore extends PlainStore {
     return types.includes(type)
   }
 
-  cut (found: readonly EventRecord[], limit: number): EventsPage {
+  positionOf (log: readonly EventRecord[], found: readonly EventRecord[], limit: number): string | null {
+    return (found.length > limit ? found[limit - 1] : log.at(-1))?.id ?? null
+  }
+
+  cut (found: readonly EventRecord[], limit: number): Omit<EventsPage, 'position'> {
     return { events: structuredClone(found.slice(0, limit)), more: found.length > limit }
   }
 
@@ -206,9 +206,14 @@ export class LoggedStore extends PlainStore {
   async prune (before: string, limit: number): Promise<number> {
     return await super.write('prune', () => null, (state) => {
       const pruned = this.prunable(state.events, before, limit)
+      this.notePruned(state, state.events.slice(0, pruned))
       state.events = state.events.slice(pruned)
       return pruned
     })
+  }
+
+  notePruned (state: State, events: readonly EventRecord[]): void {
+    state.pruned = afterPruning(state.pruned, events)
   }
 
   prunable (events: readonly EventRecord[], before: string, limit: number): number {

@@ -1,7 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { StorageError } from '../../../lib/core/storage-error.ts'
 import type {
-  ApiKeyRecord, DeliveryRecord, EventRecord, Idempotency, Json, UserKeys, UserRecord, WebhookRecord, WriteOutcome
+  ApiKeyRecord, DeliveryRecord, EventRecord, Idempotency, Json, PrunedEvents, UserKeys, UserRecord, WebhookRecord,
+  WriteOutcome
 } from '../../../lib/core/storage.ts'
 
 /** A user with the keys it is found by. */
@@ -20,6 +21,7 @@ export class State {
   batches = new Map<string, BatchRow>()
   apiKeys = new Map<string, ApiKeyRecord>()
   events: EventRecord[] = []
+  pruned: PrunedEvents[] = []
   webhooks = new Map<string, WebhookRecord>()
   deliveries = new Map<string, DeliveryRecord>()
 
@@ -30,6 +32,7 @@ export class State {
     copy.batches = structuredClone(this.batches)
     copy.apiKeys = structuredClone(this.apiKeys)
     copy.events = structuredClone(this.events)
+    copy.pruned = structuredClone(this.pruned)
     copy.webhooks = structuredClone(this.webhooks)
     copy.deliveries = structuredClone(this.deliveries)
     return copy
