@@ -7,7 +7,7 @@ import {
   type CheckedOptionsOf, converted, defaulted, optional, type OptionsOf, readOptions
 } from './core/option-table.ts'
 import { Type } from './core/typebox.ts'
-import type { FieldsJsonSchema } from './fields/fields-schema.ts'
+import type { FieldsJsonSchema, ZodFieldsSchema } from './fields/fields-schema.ts'
 import { type Deprecated, deprecationFaults } from './http/deprecation.ts'
 import type { ErrorFormat } from './http/problem.ts'
 import type { Quota, RateLimit } from './http/rate-limit-options.ts'
@@ -161,11 +161,12 @@ export const optionTable = {
     ({ perKey = 10, total = 1000 } = {}) => Object.freeze({ perKey, total }), streamBounds),
   /**
    * Members of your own that users have beside `name` and `email`, as a JSON Schema: `Type.Object({ plan:
-   * Type.String() })` of `typebox` 1 or `@sinclair/typebox` 0.34, or a plain one. For the types of `app.users`:
+   * Type.String() })` of `typebox` 1 or `@sinclair/typebox` 0.34, `z.toJSONSchema(z.object({ plan: z.string() }))` of
+   * Zod 4, or a plain one. For the types of `app.users`:
    * `declare module 'fastify-users' { interface UserFields extends Static<typeof fields> {} }`, or `declare module
    * 'fastify-users/plugin'` if that is what you import.
    */
-  fields: optional<FieldsJsonSchema>({
+  fields: optional<FieldsJsonSchema | ZodFieldsSchema>({
     schema: Type.Object({ type: Type.Literal('object'), properties: Type.Record(Type.String(), Type.Object({})) }),
     message: 'must be a JSON Schema of an object, as Type.Object({ … }) of TypeBox makes it'
   }),

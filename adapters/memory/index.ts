@@ -15,7 +15,10 @@ export function memory (): Storage {
     supports: { transactions: false, eventLog: true, batches: true },
     eventLog: events,
     webhooks: memoryWebhooks(events),
-    joinTransaction () { throw new TypeError('fastify-users: the memory store has no transactions') },
+    joinTransaction () {
+      throw new TypeError('fastify-users: the memory store joins no transaction: in tests too use ' +
+        "knexStorage(knex) on SQLite, whose filename may be ':memory:'")
+    },
     async close () {},
     ...memoryUsers(events),
     ...memoryApiKeys(events)

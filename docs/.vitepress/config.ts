@@ -25,7 +25,8 @@ const groups = {
     'The event log': 'events',
     Webhooks: 'webhooks',
     'Administration page': 'admin',
-    'Several mounts': 'several-mounts'
+    'Several mounts': 'several-mounts',
+    'Testing your app': 'testing'
   },
   Operate: {
     Storages: 'storages',

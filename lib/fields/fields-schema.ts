@@ -23,6 +23,16 @@ export interface FieldsJsonSchema<Fields = Record<string, unknown>> {
   readonly examples?: unknown
 }
 
+/**
+ * What `z.toJSONSchema()` of Zod 4 makes of `z.object()`. Its type is that of every JSON Schema, so registration judges
+ * whether it is one of an object.
+ */
+export interface ZodFieldsSchema {
+  readonly '~standard': { readonly vendor: string }
+  readonly type?: unknown
+  readonly properties?: unknown
+}
+
 /** The options `fields`, `filterable` and `unique` as they are read. */
 export interface ReadFields {
   properties: Readonly<Record<string, JsonSchema>>

@@ -7,11 +7,23 @@ import type { UserRecord } from '../core/storage.ts'
  */
 export interface UserFields {}
 
+/**
+ * The types of the host's own fields in creations and changes, where they are not those of a user: a field with a
+ * default may be absent there. Declared beside `UserFields`, such as `interface UserFieldsInput extends z.input<typeof
+ * fields> {}`. Empty: they are the same.
+ */
+export interface UserFieldsInput {}
+
+/** The fields as they are given. Those of another mount, with types of its own, are the same as they are read. */
+type Given<Fields> = [Fields, UserFields] extends [UserFields, Fields]
+  ? keyof UserFieldsInput extends never ? Fields : UserFieldsInput
+  : Fields
+
 /** A user in process: what HTTP shows, and its `version`, which is the ETag without quotes. */
 export type User<Fields = UserFields> = Omit<UserRecord, 'fields'> & Readonly<Fields>
 
 /** A new user. */
-export type UserInput<Fields = UserFields> = { name: string, email: string } & Fields
+export type UserInput<Fields = UserFields> = { name: string, email: string } & Given<Fields>
 
 type Optional<Fields> = {
   [Name in keyof Fields]-?: undefined extends Fields[Name] ? Name : never
@@ -25,7 +37,7 @@ export type MergePatch<Fields> = {
 }
 
 /** A change of a user. */
-export type UserPatch<Fields = UserFields> = { id?: string, name?: string, email?: string } & MergePatch<Fields>
+export type UserPatch<Fields = UserFields> = { id?: string, name?: string, email?: string } & MergePatch<Given<Fields>>
 
 /** The fields that lists can be filtered by, if the option `filterable` names them. */
 export type FieldFilter<Fields = UserFields> = {
