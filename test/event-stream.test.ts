@@ -8,41 +8,13 @@ import { test, type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { sendStream } from '../lib/http/event-stream.ts'
 import type { LoggedEvent } from '../lib/index.ts'
-import { testApp, type TestApp, type TestAppOptions } from './helpers/app.ts'
+import { testApp, type TestAppOptions } from './helpers/app.ts'
 import { withoutType } from './helpers/fields.ts'
+import { openStream } from './helpers/open-stream.ts'
 import { until } from './helpers/until.ts'
 
 const logged = (t: Test, options: TestAppOptions = {}) => testApp(t, { eventLog: true, ...options })
 const ann = { name: 'Ann', email: 'Ann@example.org' }
-
-/** Reads a stream of events from a server that listens. */
-async function openStream ({ app, key }: TestApp, query = '', headers: Record<string, string> = {}) {
-  await app.ready()
-  if (app.server.address() === null) await app.listen({ port: 0, host: '127.0.0.1' })
-  const address = Object(app.server.address())
-  const request = get({
-    host: '127.0.0.1',
-    port: address.port,
-    path: `/v1/events${query}`,
-    headers: { accept: 'text/event-stream', authorization: `Bearer ${key}`, ...headers }
-  })
-  const [response]: IncomingMessage[] = await once(request, 'response')
-  if (response === undefined) throw new Error('there was no response')
-  let text = ''
-  let isOver = false
-  response.setEncoding('utf8').on('data', (chunk) => { text += chunk })
-  response.on('close', () => { isOver = true }).on('error', () => {})
-  return {
-    response,
-    isOver: () => isOver,
-    text: () => text,
-    events: () => text.split('\n\n').filter((frame) => frame.includes('data: ')).map((frame) => {
-      const lines = new Map(frame.split('\n').map((line) => [line.split(': ')[0] ?? '', line.replace(/^\w+: /, '')]))
-      return { ...Object.fromEntries(lines), id: lines.get('id'), data: JSON.parse(String(lines.get('data'))) }
-    }),
-    end: () => request.destroy()
-  }
-}
 
 test('a stream has the events that are there and those that come, and goes on where it ended', async (t) => {
   const host = await logged(t)

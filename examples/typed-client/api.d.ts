@@ -106,7 +106,7 @@ export interface paths {
         };
         /**
          * Read the event log
-         * @description What comes after the last event that you have seen, in the order of commits: each event exactly once. With `Accept: text/event-stream` the same as Server-Sent Events, and then those that come; `Last-Event-ID` continues. HEAD works too.
+         * @description What comes after the last event that you have seen, in the order of commits: each event exactly once. With `Accept: text/event-stream` the same as Server-Sent Events, and then those that come; `Last-Event-ID` continues. Too many open streams of a key are 429, and of all keys 503. HEAD works too.
          */
         get: operations["listEvents"];
         put?: never;
@@ -791,6 +791,8 @@ export interface components {
                 limit: number;
                 /** @description True if more events follow at this moment. */
                 more: boolean;
+                /** @description The last event that was passed, of whatever type: `after` to read on. Absent: the log is empty. */
+                position?: string;
             };
         };
         /**
@@ -3419,7 +3421,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description Only events after this one. Absent: from the oldest one that is kept. */
+                /** @description Only events after this one, or after this `meta.position`; `now`: only those that come from here on. Absent: from the oldest one that is kept. */
                 after?: string;
                 /** @description How many on a page. */
                 limit?: number;
