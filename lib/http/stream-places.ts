@@ -16,23 +16,24 @@ const headers = { 'retry-after': '15' }
 export function createStreamPlaces ({ perKey, total }: StreamBounds): (caller: string) => () => void {
   const open = new Map<string, number>()
   let all = 0
+
+  function add (caller: string, count: 1 | -1): void {
+    all += count
+    const own = (open.get(caller) ?? 0) + count
+    if (own === 0) open.delete(caller)
+    else open.set(caller, own)
+  }
+
   return (caller) => {
-    const own = open.get(caller) ?? 0
-    if (own >= perKey) {
+    if (open.get(caller) === perKey) {
       const detail = `The API key has ${perKey} streams of events open, and may have no more.`
       throw new UsersError('rate_limited', { detail, headers })
     }
-    if (all >= total) {
+    if (all === total) {
       const detail = 'Too many streams of events are open. Try again later.'
       throw new UsersError('storage_unavailable', { detail, headers, cause: OVERLOAD })
     }
-    open.set(caller, own + 1)
-    all++
-    return () => {
-      all--
-      const left = (open.get(caller) ?? 1) - 1
-      if (left === 0) open.delete(caller)
-      else open.set(caller, left)
-    }
+    add(caller, 1)
+    return () => add(caller, -1)
   }
 }

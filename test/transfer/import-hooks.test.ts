@@ -96,6 +96,7 @@ test('an empty body that a hook has read to its end is a file without lines', as
     }
   })
   const { sent, response, lines } = await openImport(host)
+  sent.setHeader('transfer-encoding', 'chunked')
   sent.end()
   await once(await response, 'end')
   t.match(lines(), [{ summary: { created: 0 } }])
