@@ -42,7 +42,7 @@ export const longLogCases: Cases = {
     assert.equal(new Set(all.map(({ id }) => id)).size, records)
     const limit = Math.min(LIMIT_MAX, records - 1)
     const page = await log.read({ after: null, limit, types: null })
-    assert.deepEqual(page, { events: all.slice(0, limit), more: true })
+    assert.deepEqual(page, { events: all.slice(0, limit), more: true, position: all[limit - 1]?.id })
     const ofOne = all.filter(({ subject }) => subject === idOf('usr', 1)).toReversed()
     const history = await log.history(idOf('usr', 1), { offset: 0, limit: LIMIT_MAX })
     assert.deepEqual(history, { items: ofOne.slice(0, LIMIT_MAX), total: ofOne.length })

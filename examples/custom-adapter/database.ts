@@ -24,8 +24,8 @@ export interface RequestEntry {
  * records come back as copies.
  */
 export function openDatabase (path: string) {
-  // Without overlapping, a write is answered when it is on the disk.
-  const root = open({ path, encoding: 'json', overlappingSync: false })
+  // Without overlapping, a write is answered when it is on the disk. By default there may be twelve databases.
+  const root = open({ path, encoding: 'json', overlappingSync: false, maxDbs: 16 })
   const table = <Value, K extends Key = string>(name: string): Database<Value, K> =>
     root.openDB<Value, K>({ name, encoding: 'json' })
   let closed: Promise<void> | undefined

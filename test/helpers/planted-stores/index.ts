@@ -9,6 +9,7 @@ import { keyCaches, userCaches } from './caches.ts'
 import { events } from './events.ts'
 import { eventsEnds } from './events-ends.ts'
 import { eventsLong } from './events-long.ts'
+import { eventsPositions } from './events-positions.ts'
 import { eventsReading } from './events-reading.ts'
 import { eventsSteps } from './events-steps.ts'
 import { idempotency } from './idempotency.ts'
@@ -53,7 +54,7 @@ const themes: Record<string, Mistake[]> = {
   'api-keys': [...apiKeys, ...apiKeysRotate, ...apiKeysRevoke, ...apiKeysSuccessors, ...apiKeysRaces, ...keyCaches],
   lifecycle: [...lifecycle, ...lifecycleClose, ...lifecycleErrors],
   transactions: [...transactions, ...transactionsEnds],
-  events: [...events, ...eventsReading, ...eventsEnds, ...eventsLong, ...eventsSteps],
+  events: [...events, ...eventsReading, ...eventsPositions, ...eventsEnds, ...eventsLong, ...eventsSteps],
   batches: [...batches, ...batchesKeys],
   webhooks: [...webhooks, ...webhooksChanges, ...webhooksDeliveries, ...webhooksClaims, ...webhooksEvents]
 }
