@@ -213,17 +213,11 @@ export function testStorage (options: TestStorageOptions): void {
     keyRaceCases(delays), lifecycleCases
   ]
   for (const cases of outside) addCases(cases)
-<<<<<<< HEAD
   const again = quick ? {} : insideTransactionCases(subjects)
   const inside = { ...transactionCases, ...transactionEndCases, ...again }
-  addCases({ ...eventCases, ...eventLogCases, ...longLogCases, ...visibleEventCases }, ['event log'])
-  if (!quick) addCases(recordedCases(writing), ['event log'], true)
-=======
-  const inside = { ...transactionCases, ...transactionEndCases, ...insideTransactionCases(subjects) }
   const reading = { ...eventLogCases, ...eventPositionCases, ...longLogCases, ...visibleEventCases }
   addCases({ ...eventCases, ...reading }, ['event log'])
-  addCases(recordedCases(writing), ['event log'], true)
->>>>>>> 290b660 (Require of stores what a reader of events has passed, and what is left of pruned ones)
+  if (!quick) addCases(recordedCases(writing), ['event log'], true)
   addCases({ ...batchCases, ...batchIdempotencyCases, ...batchRaceCases }, ['batches'])
   addCases(batchEventCases, ['event log', 'batches'])
   addCases({ ...webhookCases, ...deliveryCases, ...deliveryClaimCases }, ['webhooks'])

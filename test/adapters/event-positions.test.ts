@@ -225,16 +225,10 @@ test('who may read and write our tables, and number events, can read the log', a
   await sql(`CREATE ROLE "${role}" LOGIN PASSWORD 'password'`)
   t.teardown(() => sql(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`))
   await sql(`GRANT USAGE ON SCHEMA "${schema}" TO "${role}"`)
-<<<<<<< HEAD
-  const tables = ['users', 'api_keys', 'idempotency_keys', 'migrations', 'events', 'counting_blocks', 'counting_groups',
-    'counting_changes', 'counting_state'].map((name) => `"${schema}".fastify_users_${name}`)
-  await sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables.join(', ')} TO "${role}";
-    GRANT EXECUTE ON FUNCTION "${schema}".fastify_users_number_events(integer) TO "${role}"`)
-=======
   const tables = ['users', 'api_keys', 'idempotency_keys', 'migrations', 'events', 'pruned_events', 'counting_blocks',
     'counting_groups', 'counting_changes', 'counting_state'].map((name) => `"${schema}".fastify_users_${name}`)
-  await sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables.join(', ')} TO "${role}"`)
->>>>>>> 290b660 (Require of stores what a reader of events has passed, and what is left of pruned ones)
+  await sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables.join(', ')} TO "${role}";
+    GRANT EXECUTE ON FUNCTION "${schema}".fastify_users_number_events(integer) TO "${role}"`)
   const url = new URL(pgUrl())
   url.username = role
   url.password = 'password'
