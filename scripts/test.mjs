@@ -24,8 +24,9 @@ const isCovered = isWhole && level === 'ci'
 
 /** What the coverage is not taken of, with the reason where it is this machine's. */
 function uncovered () {
-  const built = ['dist/**', '.build/**', 'examples/**', 'test/**', 'scripts/**']
-  const list = built.map((path) => ({ path }))
+  // Not all of .build: tap hands the list of all these files to each process, and the drivers have too many.
+  const built = ['examples', 'package', 'test-groups'].map((name) => `.build/${name}/**`)
+  const list = ['dist/**', ...built, 'examples/**', 'test/**', 'scripts/**'].map((path) => ({ path }))
   if (!isBuiltin('node:sqlite')) {
     for (const name of ['node-sqlite-client', 'node-sqlite']) {
       list.push({ path: `adapters/knex/drivers/${name}.ts`, reason: 'node:sqlite needs Node.js 22.13 or later' })
