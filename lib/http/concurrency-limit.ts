@@ -22,6 +22,8 @@ const PLACES_MIN_SHARE = 1 / 4
 // While nothing is known: enough for a fast storage, and not too many for an overloaded one.
 const PLACES_FIRST_SHARE = 3 / 8
 const PLACES_FIRST_MIN = 8
+// Work that has begun shows in the storage's queue after this time, or it does not queue.
+const GROWTH_MS = 10
 // Less time says little about how fast work ends: a first burst waits for connections.
 const SAMPLE_MIN_MS = 200
 const SAMPLE_MAX_MS = 2000
@@ -94,8 +96,10 @@ export interface LimitSettings {
 /**
  * Makes limits that report their refusals together. Work that has a place starts, however slow the storage is: slow is
  * not overloaded. While work queues inside the storage, only so many places are used as end within 0.8 seconds at the
- * present pace (Little's law), and a quarter of them in any case. Work without a place waits, first come, first served,
- * for 400 ms at most, so that a burst is served. If that would not do at the present pace, it is refused immediately.
+ * present pace (Little's law), and a quarter of them in any case. After a rest the places in use grow step by step, as
+ * the window of a TCP connection does, so that a burst does not take all of them before it shows that it queues. Work
+ * without a place waits, first come, first served, for 400 ms at most, so that a burst is served. If that would not do
+ * at the present pace, it is refused immediately.
  */
 export function createConcurrencyLimits (settings: LimitSettings): () => ConcurrencyLimit {
   const { places, isQueueing = () => false, onRefused = () => {} } = settings
@@ -107,18 +111,37 @@ export function createConcurrencyLimits (settings: LimitSettings): () => Concurr
 function limitOf (places: number, isQueueing: () => boolean, refusal: () => UsersError): ConcurrencyLimit {
   const waiting = new Set<() => void>()
   const speed = createSpeedometer()
+  const first = Math.min(places, Math.max(PLACES_FIRST_MIN, places * PLACES_FIRST_SHARE))
   let running = 0
-
-  /** How many places an overloaded storage can serve in time. */
-  function placesInTime (): number {
-    const interval = speed.interval()
-    if (interval === null) return Math.max(PLACES_FIRST_MIN, places * PLACES_FIRST_SHARE)
-    return WORK_TARGET_MS / interval
-  }
+  /** How many places are in use at most while nothing queues inside the storage. */
+  let open = first
+  let idleSince = 0
+  let growth: NodeJS.Timeout | undefined
 
   function hasPlace (): boolean {
     if (running < places * PLACES_MIN_SHARE) return true
-    return running < places && (!isQueueing() || running < placesInTime())
+    if (!isQueueing()) return running < open
+    open = first
+    const interval = speed.interval()
+    return running < Math.min(places, interval === null ? first : WORK_TARGET_MS / interval)
+  }
+
+  /** Opens more places, as long as work waits for them and none queues inside the storage. */
+  function grow (): void {
+    growth = undefined
+    if (waiting.size === 0 || open >= places) return
+    if (!isQueueing()) open = Math.min(places, open + first)
+    startWaiting()
+    growLater()
+  }
+
+  function growLater (): void {
+    if (waiting.size > 0 && open < places) growth ??= setTimeout(grow, GROWTH_MS).unref()
+  }
+
+  function begin (): void {
+    if (running === 0 && performance.now() - idleSince > REST_MS) open = first
+    running++
   }
 
   function leaveQueue (start: () => void): void {
@@ -141,7 +164,7 @@ function limitOf (places: number, isQueueing: () => boolean, refusal: () => User
     if (waiting.size === 0) speed.resume()
     return new Promise((resolve, reject) => {
       const start = (): void => {
-        running++
+        begin()
         clearTimeout(timer)
         resolve()
       }
@@ -150,16 +173,18 @@ function limitOf (places: number, isQueueing: () => boolean, refusal: () => User
         reject(refusal())
       }, WAIT_MAX_MS)
       waiting.add(start)
+      growLater()
     })
   }
 
   return async (work) => {
-    if (waiting.size === 0 && hasPlace()) running++
+    if (waiting.size === 0 && hasPlace()) begin()
     else await traced(channels.wait, () => ({}), place)
     try {
       return await work()
     } finally {
       running--
+      if (running === 0) idleSince = performance.now()
       if (waiting.size > 0) speed.count()
       startWaiting()
     }

@@ -128,6 +128,25 @@ for (const ms of [50, 400, 1600]) {
   })
 }
 
+test('a burst after a rest does not take every place before it shows that it queues', async (t) => {
+  const time = advancing(t)
+  const { work, isQueueing } = storageOf(10, () => time.after(3000))
+  const limited = createLimit({ places: 40, isQueueing })
+  let started = 0
+  const counted = async () => {
+    started++
+    return work()
+  }
+  for (const burst of [1, 2]) {
+    started = 0
+    const results = Promise.allSettled(Array.from({ length: 500 }, () => limited(counted)))
+    await time.advance(100)
+    t.equal(started, 15, `burst ${burst}`)
+    for (let i = 0; i < 200; i++) await time.advance(50)
+    await results
+  }
+})
+
 test('a quarter of the places is served, however long work waits inside the storage', async (t) => {
   const time = advancing(t)
   const { work, isQueueing } = storageOf(1, () => time.after(1000))
