@@ -2,7 +2,7 @@
 import Fastify from 'fastify'
 import { test, type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
-import users, { type LoggedEvent, type Storage } from '../lib/index.ts'
+import users, { type LoggedEvent, type Storage, type UsersEvent } from '../lib/index.ts'
 import { testApp } from './helpers/app.ts'
 import { stores } from './helpers/stores.ts'
 import { until } from './helpers/until.ts'
@@ -124,6 +124,33 @@ test('a position is given when all before it was dealt with, and awaited', async
   await t.rejects(events.after(null, Object({ onPosition: 1 })).next(), {
     code: 'validation_failed', errors: [{ parameter: 'onPosition', code: 'type' }]
   })
+})
+
+test('the type of an event says what it is about', async (t) => {
+  const { app, events, add } = await logged(t, memory())
+  const heard: string[] = []
+  const listener = (event: UsersEvent<'user.updated' | 'api_key.created'>) => {
+    heard.push(event.type === 'user.updated' ? event.data.email : event.data.start)
+  }
+  for (const type of ['user.updated', 'api_key.created'] as const) events.on(type, listener)
+  const { id, email } = await add()
+  await app.users.update(id, { name: 'Anna' })
+  const { start } = await app.users.apiKeys.create({ name: 'key' })
+  await until('both were heard', () => heard.length === 2)
+  t.strictSame(heard, [email, start])
+  const words = (await events.list()).data.slice(1).map((event) => {
+    switch (event.type) {
+      case 'user.created': return event.data.email
+      case 'user.updated': return event.before?.name
+      case 'api_key.created': return event.data.start
+      default: return null
+    }
+  })
+  t.strictSame(words, [email, 'Ann', start])
+  // A filter narrows it too.
+  t.strictSame((await events.list({ type: 'user.*' })).data.map(({ data: { email } }) => email), [email, email])
+  const { value, done } = await events.after(null, { type: 'api_key.*' }).next()
+  t.type(done === true ? null : value.data.start, 'string')
 })
 
 test('a log without events has no position', async (t) => {

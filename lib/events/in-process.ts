@@ -1,14 +1,15 @@
 import { type ListMeta, listMeta } from '../core/paging.ts'
+import type { UserEventType } from '../users/members.ts'
 import type { UserFields } from '../users/types.ts'
 import type { Listening } from './emitter.ts'
 import type { EventLogService, FeedPage } from './log.ts'
 import type { FeedQuery } from './rules.ts'
-import type { EventFilter, LoggedEvent } from './types.ts'
+import type { EventFilter, LoggedEvent, TypesOf } from './types.ts'
 
 /** Options of following the log in process. */
-export interface FollowOptions {
+export interface FollowOptions<Filter extends EventFilter = EventFilter> {
   /** Only events of this type, such as `user.updated`, or of all that begin so, such as `user.*`. */
-  type?: EventFilter
+  type?: Filter
   /** Ends it when it is aborted. */
   signal?: AbortSignal
   /**
@@ -33,7 +34,9 @@ export interface Events<Fields = UserFields> extends Listening<Fields> {
    * A page of the recorded events after one, in the order of their commits.
    * @throws `validation_failed`, `events_expired`, `storage_unavailable`
    */
-  list (query?: FeedQuery): Promise<{ data: LoggedEvent[], meta: FeedMeta }>
+  list<Filter extends EventFilter = EventFilter>(
+    query?: FeedQuery<Filter>
+  ): Promise<{ data: Array<LoggedEvent<TypesOf<Filter>, Fields>>, meta: FeedMeta }>
   /**
    * Iterates over the recorded events after the one with this id or after this position (null: from the oldest one that
    * is kept; `now`: only those that come from here on), then over those that come, until the signal is aborted or the
@@ -41,13 +44,18 @@ export interface Events<Fields = UserFields> extends Listening<Fields> {
    * that you have dealt with, or what `onPosition` gets.
    * @throws `validation_failed`, `events_expired`
    */
-  after (id?: string | null, options?: FollowOptions):
-  AsyncGenerator<LoggedEvent, void, undefined>
+  after<Filter extends EventFilter = EventFilter>(
+    id?: string | null,
+    options?: FollowOptions<Filter>
+  ): AsyncGenerator<LoggedEvent<TypesOf<Filter>, Fields>, void, undefined>
   /**
    * The recorded events of one user, newest first, also of a deleted one.
    * @throws `validation_failed`, `user_not_found`, `storage_unavailable`
    */
-  ofUser (id: string, query?: { page?: number, limit?: number }): Promise<{ data: LoggedEvent[], meta: ListMeta }>
+  ofUser (
+    id: string,
+    query?: { page?: number, limit?: number }
+  ): Promise<{ data: Array<LoggedEvent<UserEventType, Fields>>, meta: ListMeta }>
 }
 
 /** The `meta` of a page of the log. */
@@ -82,7 +90,8 @@ export function createEvents (on: Listening['on'], log: EventLogService | null):
     }
   }
 
-  return Object.freeze({
+  // The filter narrows the types of events, which no compiler can follow.
+  return Object.freeze(Object({
     on,
     async list (query: FeedQuery = {}) {
       const page = await logOf('list').feed({ ...query })
@@ -93,5 +102,5 @@ export function createEvents (on: Listening['on'], log: EventLogService | null):
       const page = await logOf('ofUser').history(id, { ...query })
       return { data: page.items, meta: listMeta(page) }
     }
-  })
+  }))
 }

@@ -36,14 +36,14 @@ export function eventPresenter ({ pastFields }: Pick<Presenter, 'pastFields'>): 
 
   return (record) => {
     const { id, type, timestamp, before, actor, requestId } = record
-    return {
+    return Object({
       id,
       type,
       timestamp,
       data: dataOf(record),
       ...(before !== null && { before: beforeOf(record) }),
-      actor: actor === null ? null : { type: Object(actor).type, id: actor.id },
+      actor: actor === null ? null : { type: actor.type, id: actor.id },
       requestId
-    }
+    })
   }
 }

@@ -57,7 +57,7 @@ export function historyParameters (size: PageSize): Parameters {
 }
 
 /** Parameters of the feed, in process. */
-export interface FeedQuery {
+export interface FeedQuery<Filter extends EventFilter = EventFilter> {
   /**
    * Only events after the one with this id, or after this `position`; `now`: only those that come from here on. Absent:
    * from the oldest one that is kept.
@@ -66,7 +66,7 @@ export interface FeedQuery {
   /** 1 to `pageSize.max`; `pageSize.default` by default. */
   limit?: number
   /** Only events of this type, such as `user.updated`, or of all that begin so, such as `user.*`. */
-  type?: EventFilter
+  type?: Filter
 }
 
 type Query = Readonly<Record<string, unknown>>

@@ -1,6 +1,5 @@
 import type { ApiKey, KeyEventType } from '../api-keys/record.ts'
 import type { Context } from '../core/context.ts'
-import type { Json, JsonObject } from '../core/storage.ts'
 import type { Webhook } from '../core/webhook.ts'
 import type { UserEventType } from '../users/members.ts'
 import type { User, UserFields } from '../users/types.ts'
@@ -21,25 +20,44 @@ export type EventData<Fields = UserFields> = Record<UserEventType, User<Fields>>
   'webhook.disabled': Webhook
 }
 
-/** A change that has been committed. */
-export interface UsersEvent<Type extends EventType = EventType, Fields = UserFields> extends Context {
+/** What every event has. */
+interface EventOf<Type, Data> extends Context {
   /** `evt_` and 26 characters, sortable by time. */
   readonly id: string
   readonly type: Type
   /** RFC 3339 in UTC with milliseconds. */
   readonly timestamp: string
-  readonly data: Readonly<EventData<Fields>[Type]>
+  readonly data: Readonly<Data>
 }
 
-/**
- * An event from the log. After an erasure of its user `name`, `email` and the own fields are null, in `before` too.
- */
-export interface LoggedEvent extends Context {
-  readonly id: string
-  readonly type: string
-  readonly timestamp: string
-  /** The user, API key or webhook after the change, as `UsersEvent` has it. */
-  readonly data: JsonObject
-  /** Of an update: the members that it changed, as they were before; null: there was no such field. */
-  readonly before?: Readonly<Record<string, Json>>
+/** A change that has been committed. Its `type` says what `data` is. */
+export type UsersEvent<Type extends EventType = EventType, Fields = UserFields> = {
+  [Each in Type]: EventOf<Each, EventData<Fields>[Each]>
+}[Type]
+
+/** The values of a user in the log: null after its erasure. */
+type LoggedValues<Fields> = { name: string | null, email: string | null } & {
+  [Name in keyof Fields]: Fields[Name] | null
 }
+
+/** The subject of each kind of event in the log. */
+type LoggedData<Fields> = Record<
+  UserEventType, Pick<User<Fields>, 'id' | 'version' | 'createdAt' | 'updatedAt'> & LoggedValues<Fields>
+> & Omit<EventData<Fields>, UserEventType>
+
+/**
+ * An event from the log. Its `type` says what `data` is. After an erasure of its user `name`, `email` and the own
+ * fields are null, in `before` too.
+ */
+export type LoggedEvent<Type extends EventType = EventType, Fields = UserFields> = {
+  [Each in Type]: EventOf<Each, LoggedData<Fields>[Each]> & {
+    /** Of an update: the members that it changed, as they were before; null: there was no such field. */
+    readonly before?: Each extends 'user.updated' ? Readonly<Partial<LoggedValues<Fields>>> : never
+  }
+}[Type]
+
+/** The types of events that a filter means. */
+export type TypesOf<Filter extends EventFilter> =
+  Filter extends EventType
+    ? Filter
+    : Filter extends `${infer Group}.*` ? Extract<EventType, `${Group}.${string}`> : never
