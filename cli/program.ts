@@ -79,7 +79,7 @@ function addEventCommands (program: Command): void {
   const events = program.command('events').description('the event log')
   const description = 'print events, oldest first; with --json whole, one in a line'
   withCommonOptions(events.command('tail').description(description))
-    .option('--after <id>', 'only events after this one')
+    .option('--after <id>', 'only events after this one; now: only those that come')
     .option('--type <type>', 'only events of this type, or of all that begin so: user.*')
     .option('-f, --follow', 'go on with the events that come, until Ctrl+C', false)
     .action((options: Common & TailOptions) => withStorage(options, async (storage, output) => {

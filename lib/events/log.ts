@@ -1,7 +1,7 @@
 import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { gather } from '../core/gather.ts'
-import { isUserId } from '../core/ids.ts'
+import { isUserId, timeOfId } from '../core/ids.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../core/storage-errors.ts'
 import type { EventLog, EventRecord, EventsPage, EventsRequest } from '../core/storage.ts'
@@ -58,15 +58,22 @@ export function createEventLog ({ log, present, pageSize, hasUser }: EventLogOpt
   const tail = createTail()
   const read = (request: EventsRequest): Promise<EventsPage | null> => fromStorage(() => log.read(request))
 
+  /** True if an id is older than the oldest event that is kept. */
+  async function isOld (id: string): Promise<boolean> {
+    const oldest = (await read({ after: null, limit: 1, types: null }))?.events[0]
+    return oldest !== undefined && timeOfId(id) <= Date.parse(oldest.timestamp)
+  }
+
   async function pageOf (request: EventsRequest): Promise<EventsPage> {
     const page = await read(request)
     if (page !== null) return page
-    const { after, types } = request
+    const { types } = request
+    const after = String(request.after)
     // All that were pruned come before the oldest. First the page, so that nothing of it is pruned before it is judged.
     const oldest = await read({ ...request, after: null })
-    const standing = standingOf(String(after), types, await fromStorage(() => log.pruned()))
+    const standing = standingOf(after, types, await fromStorage(() => log.pruned()))
     if (standing === 'complete' && oldest !== null) return oldest
-    if (standing === 'expired') throw new UsersError('events_expired')
+    if (standing === 'expired' || await isOld(after)) throw new UsersError('events_expired')
     throw validationFailed([{ parameter: 'after', code: 'unknown', detail: 'is the id of no event' }])
   }
 

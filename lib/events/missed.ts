@@ -2,7 +2,7 @@ import type { PrunedEvents } from '../core/storage.ts'
 
 /** What is known of an event that is not in the log. */
 export type Standing =
-  /** There never was such an event. */
+  /** It was never pruned from this log. */
   | 'unknown'
   /** An event that was asked for may have been pruned behind it. */
   | 'expired'

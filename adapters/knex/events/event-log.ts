@@ -70,9 +70,10 @@ export function knexEventLog (
     const events = unpacked(EVENT_COLUMNS, row?.['items']).map(toEvent)
     const isKnown = after === null || row?.['position'] !== null
     const more = events.length > limit
+    const shown = events.slice(0, limit)
     const last: string | null = Object(row)['last_id']
-    const position = more ? events[limit - 1]?.id ?? null : last
-    return { isKnown, events: events.slice(0, limit), more, position, newest: Number(row?.['newest'] ?? 0) }
+    const position = (more ? shown.at(-1)?.id : last) ?? null
+    return { isKnown, events: shown, more, position, newest: Number(row?.['newest'] ?? 0) }
   }
 
   async function readPruned (on: Query): Promise<PrunedEvents[]> {
