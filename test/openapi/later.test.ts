@@ -48,6 +48,7 @@ const whole = { default: 20, max: 100, ...more }
 /** Answers of a later version, by component. */
 const answers: Record<string, object> = {
   User: user,
+  WrittenUser: { id: user.id, createdAt: user.createdAt, updatedAt: user.updatedAt },
   UserList: { data: [{ ...user, ...more }], meta },
   Problem: { ...problem, requestId: 'r', errors: [fault], instance: '/v1/users/x' },
   BatchResults: {
