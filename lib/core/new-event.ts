@@ -7,5 +7,7 @@ export type MakeEvent = (type: string, context: Context) => NewEvent | null
 
 /** What a store records of a change that is made now. */
 export function newEvent (type: string, { actor, requestId }: Context): NewEvent {
-  return { id: newId('evt'), type, timestamp: new Date().toISOString(), actor, requestId }
+  // Before the id, which is then not older: who asks for events since this time gets the event itself.
+  const timestamp = new Date().toISOString()
+  return { id: newId('evt'), type, timestamp, actor, requestId }
 }

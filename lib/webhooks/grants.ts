@@ -9,7 +9,7 @@ import { KIND_FILTERS, mayRead, readScopeOf } from '../events/type-scopes.ts'
 export type Scopes = readonly string[] | null
 
 function refusal (types: readonly string[], errors: Fault[]): UsersError {
-  const needed = types.flatMap((type) => readScopeOf(type) ?? [])
+  const needed = types.map(readScopeOf).filter((scope) => scope !== undefined)
   return insufficientScope([...new Set(['webhooks:write', ...needed])], {
     detail: 'An API key can only have events sent that it may read itself.',
     errors

@@ -151,8 +151,8 @@ export function createWorker ({ store, log, logger, deliver, shares, publish }: 
       const now = Date.now()
       if (webhook === null || !webhook.enabled || String(webhook.pausedUntil ?? '') > iso(now)) continue
       const bounds = boundsOf(webhook)
-      const limit = counts.room(bounds)
-      if (limit <= 0) continue
+      // None, if it has another receiver now whose places are taken.
+      const limit = Math.max(0, counts.room(bounds))
       const claimed = await store.claim(webhook.id, { now: iso(now), until: iso(now + CLAIM_MS), limit })
       for (const delivery of claimed) attempt(webhook, delivery, bounds)
       served = webhook.id

@@ -113,7 +113,7 @@ test('an attempt that others kept from beginning counts for nothing, and is made
   if (store === undefined || log === undefined) throw new Error('memory() has webhooks')
   const { id } = webhookOf(1)
   const { id: delivery } = deliveryOf(1)
-  await store.insert(webhookOf(1))
+  await store.insert(webhookOf(1, { url: 'no URL' }))
   await store.change(id, null, () => ({ deliveries: [deliveryOf(1)] }))
   const answers = [{ status: null, error: 'busy' }, { status: 204, error: null }]
   const deliver = async () => ({ status: 204, error: null, ...answers.shift(), milliseconds: 1, retryAfter: null })
