@@ -20,7 +20,7 @@ import { createWorker } from './webhooks/worker.ts'
 
 const PRUNE_MINUTES = 10
 const PRUNED_TOGETHER = 1000
-const MAX_WEBHOOKS = 100
+const MAX_WEBHOOKS = 200
 const MAX_IN_FLIGHT = 50
 // Seconds: 30 days, and a hundred years.
 const RETENTION = 2_592_000
