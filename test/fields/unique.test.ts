@@ -10,6 +10,7 @@ import { testApp } from '../helpers/app.ts'
 import { codesOf, withoutType } from '../helpers/fields.ts'
 import { importWords } from '../helpers/import-rows.ts'
 import { knexHosts } from '../helpers/knex-hosts.ts'
+import { urlOfRole } from '../helpers/postgres.ts'
 import { pgUrl, stores, temporarySchema } from '../helpers/stores.ts'
 import '../helpers/watch-all.ts'
 
@@ -156,11 +157,11 @@ test('says that the database is at fault where it refuses an index for another r
   const storage = postgres({ connection: pgUrl(), schema })
   t.teardown(() => storage.close())
   await storage.migrate()
-  const url = new URL(pgUrl())
-  url.searchParams.set('options', '-c default_transaction_read_only=on')
-  const readOnly = postgres({ connection: url.href, schema })
-  t.teardown(() => readOnly.close())
-  await t.rejects(readOnly.migrate({ unique: ['badge'] }), { code: 'unavailable', driverCode: '25006' })
+  const rights = [`USAGE ON SCHEMA "${schema}"`, `SELECT ON ALL TABLES IN SCHEMA "${schema}"`]
+  const stranger = postgres({ connection: await urlOfRole(t, `${schema}_role`, rights), schema })
+  t.teardown(() => stranger.close())
+  await t.rejects(stranger.migrate({ unique: ['badge'] }), { code: 'fault', driverCode: '42501' })
+})
 })
 
 test('a unique field may be named as a member of every object, and be left out', async (t) => {
