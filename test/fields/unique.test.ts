@@ -162,7 +162,6 @@ test('says that the database is at fault where it refuses an index for another r
   t.teardown(() => stranger.close())
   await t.rejects(stranger.migrate({ unique: ['badge'] }), { code: 'fault', driverCode: '42501' })
 })
-})
 
 test('a unique field may be named as a member of every object, and be left out', async (t) => {
   const own = Type.Object({ constructor: Type.Optional(Type.String()) })
