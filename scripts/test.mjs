@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { filesOf, testPath } from '../test/levels.mjs'
@@ -145,6 +145,7 @@ const reporter = isPlain ? ['--reporter=silent'] : []
 const tap = [
   join('node_modules', '.bin', 'tap'),
   `--output-file=${report}`,
+  `--jobs=${availableParallelism()}`,
   ...coverage,
   ...reporter,
   ...options,
