@@ -53,7 +53,7 @@ test('characters that a path may not have are escaped (RFC 3986 section 3.3)', a
 
 test('handlers throw nothing but UsersError', async (t) => {
   const under = handlersUnder(NO_LIMITS)
-  const [request, reply] = [Object({}), Object({})]
+  const [request, reply] = [Object({}), Object({ raw: {} })]
   const failing = under(async () => { throw new TypeError('a bug') })
   await t.rejects(failing(request, reply), { name: 'UsersError', code: 'internal', cause: { message: 'a bug' } })
   const throwing = under(() => { throw new TypeError('a bug') })
