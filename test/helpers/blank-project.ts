@@ -11,11 +11,11 @@ const run = promisify(execFile)
 
 // Without what npm and tap have set for this process. tap adds its own NODE_OPTIONS to every child, so `env -u` removes
 // them.
-const env = Object.fromEntries(
+const ownEnv = () => Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(?:npm_(?:package|lifecycle|command)|_?TAP)/.test(name))
 )
 const command = (cwd: string, ...args: readonly string[]) =>
-  run('env', ['-u', 'NODE_OPTIONS', ...args], { cwd, env })
+  run('env', ['-u', 'NODE_OPTIONS', ...args], { cwd, env: ownEnv() })
 
 async function versionOf (name: string): Promise<string> {
   return JSON.parse(await readFile(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')).version
