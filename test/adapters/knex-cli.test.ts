@@ -14,7 +14,7 @@ const run = promisify(execFile)
 const NODE_PATH = join(import.meta.dirname, '..', '..', 'node_modules')
 const CLI = join(NODE_PATH, 'knex', 'bin', 'cli.js')
 // The configuration is printed into a file, so its client must have a name.
-const namedDrivers = sqliteDrivers.filter(({ driver }) => driver !== 'node:sqlite')
+const namedDrivers = sqliteDrivers.filter(({ driver }) => driver === 'better-sqlite3' || driver === 'sqlite3')
 const clients = [
   ...namedDrivers.map(({ driver, skip }) => ({ client: driver, skip })),
   { client: 'pg', skip: false }
