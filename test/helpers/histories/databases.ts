@@ -72,7 +72,7 @@ export async function sqliteDatabase (t: Test, driver: SqliteDriver): Promise<Hi
   const dialect = dialectOf(driver)
   // SQLite must not wait: on the thread of the event loop it would wait in vain for the other connections.
   const run = (connection: unknown, sql: string, params: readonly Param[] = []) =>
-    retryWhileBusy(() => dialect.run(connection, sql, params), LOCK_TIMEOUT_MS)
+    retryWhileBusy(() => dialect.run(connection, sql, params), performance.now() + LOCK_TIMEOUT_MS)
 
   async function prepare (connection: unknown): Promise<void> {
     for (const setting of ['busy_timeout = 0', 'journal_mode = WAL', 'synchronous = OFF']) {
