@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { allLocales, Faker, en } from '@faker-js/faker'
-import { sharedServerUrl } from '../servers/shared.mjs'
 
 const USERS = Number(process.env.USERS ?? 10_000)
 const CONCURRENT = 32
@@ -211,5 +210,7 @@ async function mainJob (title, env) {
 for (const driver of (process.env.DRIVERS ?? 'auto').split(',')) {
   await mainJob(`SQLite (${driver})`, { SQLITE_DRIVER: driver })
 }
-await mainJob('PostgreSQL', { DATABASE_URL: sharedServerUrl('postgres') })
+// In a blank project this program stands alone, and is given a server.
+const postgresUrl = process.env.PG_URL ?? (await import('../servers/shared.mjs')).sharedServerUrl('postgres')
+await mainJob('PostgreSQL', { DATABASE_URL: postgresUrl })
 console.log('The main job passed on both databases.')
