@@ -82,3 +82,20 @@ test('an import without users:read gives ids of users that it made, and of no ot
     t.notMatch(response.body, /Secret|"pro"/, query)
   }
 })
+
+test('a rotation without keys:read gives the new text, and shows nothing else of the key', async (t) => {
+  const { app, call } = await testApp(t, { apiKeyRoutes: true })
+  const { id } = await app.users.apiKeys.create({ name: 'CRM of Bob', scopes: ['users:read'] })
+  for (const [scopes, shown] of [
+    [['keys:write', 'users:read'], ['id', 'start', 'createdAt', 'expiresAt', 'key']],
+    [['keys:write', 'users:read', 'keys:read'],
+      ['id', 'name', 'scopes', 'start', 'createdAt', 'expiresAt', 'rotatedFrom', 'key']]
+  ] as const) {
+    const { key } = await app.users.apiKeys.create({ name: 'rotator', scopes: [...scopes] })
+    const target = await app.users.apiKeys.rotate(id)
+    const headers = { authorization: `Bearer ${key}` }
+    const response = await call('POST', `/api-keys/${target.id}/rotate`, { headers })
+    t.equal(response.statusCode, 201)
+    t.strictSame(Object.keys(response.json()), shown)
+  }
+})

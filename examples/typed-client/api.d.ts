@@ -665,7 +665,7 @@ export interface components {
              */
             email: string;
         };
-        /** @description The user after the write; without the scope `users:read` its id and times alone. */
+        /** @description After the write; without the scope `users:read` little more than its id and times. */
         "users.WrittenUser": components["schemas"]["users.User"] | components["schemas"]["users.MinimalUser"];
         "users.MinimalUser": {
             /** @description The user’s id: a TypeID, sortable by creation. */
@@ -1034,6 +1034,26 @@ export interface components {
             /** @description Seconds that the old key keeps working. Absent: a day. */
             overlap?: number;
         };
+        /** @description After the write; without the scope `keys:read` little more than its id and times. */
+        "users.RotatedApiKey": components["schemas"]["users.NewApiKey"] | components["schemas"]["users.MinimalNewApiKey"];
+        "users.MinimalNewApiKey": {
+            /** @description The id of the API key’s record: a TypeID, sortable by creation. */
+            id: string;
+            /** @description The first characters of the key’s text, safe to show. */
+            start: string;
+            /**
+             * Format: date-time
+             * @description When the key was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the key expires; absent: never.
+             */
+            expiresAt?: string;
+            /** @description The key’s text: shown only in this answer. */
+            key: string;
+        };
         "users.WebhookList": {
             data: components["schemas"]["users.Webhook"][];
             meta: components["schemas"]["users.ListMeta"];
@@ -1121,6 +1141,40 @@ export interface components {
             /** @description False: it gets nothing until it is true again. */
             enabled?: boolean;
         };
+        /** @description After the write; without the scope `webhooks:read` little more than its id and times. */
+        "users.WrittenWebhook": components["schemas"]["users.Webhook"] | components["schemas"]["users.MinimalWebhook"];
+        "users.MinimalWebhook": {
+            /** @description The webhook’s id: a TypeID, sortable by creation. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When the webhook was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the webhook was last changed.
+             */
+            updatedAt: string;
+        };
+        /** @description After the write; without the scope `webhooks:read` little more than its id and times. */
+        "users.RotatedWebhook": components["schemas"]["users.NewWebhook"] | components["schemas"]["users.MinimalNewWebhook"];
+        "users.MinimalNewWebhook": {
+            /** @description The webhook’s id: a TypeID, sortable by creation. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When the webhook was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the webhook was last changed.
+             */
+            updatedAt: string;
+            /** @description Verifies deliveries: shown only in this answer. */
+            secret: string;
+        };
         "users.Delivery": {
             id: string;
             /** @description The event, which is `webhook-id` too. */
@@ -1169,6 +1223,17 @@ export interface components {
         "users.DeliveryList": {
             data: components["schemas"]["users.Delivery"][];
             meta: components["schemas"]["users.ListMeta"];
+        };
+        /** @description After the write; without the scope `webhooks:read` little more than its id and times. */
+        "users.WrittenDelivery": components["schemas"]["users.Delivery"] | components["schemas"]["users.MinimalDelivery"];
+        "users.MinimalDelivery": {
+            id: string;
+            status: ("pending" | "succeeded" | "failed") | string;
+            /**
+             * Format: date-time
+             * @description When the delivery was made.
+             */
+            createdAt: string;
         };
         "users.Capabilities": {
             caller: {
@@ -5029,7 +5094,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["users.NewApiKey"];
+                    "application/json": components["schemas"]["users.RotatedApiKey"];
                 };
             };
             /** @description `validation_failed`: Validation failed; `malformed_json`: Malformed JSON. */
@@ -6469,7 +6534,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["users.Webhook"];
+                    "application/json": components["schemas"]["users.WrittenWebhook"];
                 };
             };
             /** @description `validation_failed`: Validation failed; `malformed_json`: Malformed JSON; `url_not_allowed`: URL not allowed. */
@@ -6730,7 +6795,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["users.NewWebhook"];
+                    "application/json": components["schemas"]["users.RotatedWebhook"];
                 };
             };
             /** @description `validation_failed`: Validation failed; `malformed_json`: Malformed JSON. */
@@ -7248,7 +7313,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["users.Webhook"];
+                    "application/json": components["schemas"]["users.WrittenWebhook"];
                 };
             };
             /** @description `validation_failed`: Validation failed; `malformed_json`: Malformed JSON. */
@@ -7746,7 +7811,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["users.Delivery"];
+                    "application/json": components["schemas"]["users.WrittenDelivery"];
                 };
             };
             /** @description `validation_failed`: Validation failed; `malformed_json`: Malformed JSON. */

@@ -34,3 +34,10 @@ export function toApiKey (record: ApiKeyRecord): ApiKey {
     ...(rotatedFrom !== null && { rotatedFrom })
   }
 }
+
+/** A key as the one who rotated it sees it without the scope to read keys. */
+export type MinimalNewKey = Pick<ApiKey, 'id' | 'start' | 'createdAt' | 'expiresAt'> & { key: string }
+
+export function minimalNewKey ({ id, start, createdAt, expiresAt, key }: ApiKey & { key: string }): MinimalNewKey {
+  return { id, start, createdAt, ...(expiresAt !== undefined && { expiresAt }), key }
+}

@@ -59,3 +59,15 @@ export function toDelivery ({ id, event, type, status, attempts, dueAt, createdA
     createdAt
   }
 }
+
+/** What a write tells of an endpoint to a caller who may not read it. */
+export function minimalWebhook (
+  { id, createdAt, updatedAt }: Webhook
+): Pick<Webhook, 'id' | 'createdAt' | 'updatedAt'> {
+  return { id, createdAt, updatedAt }
+}
+
+/** What a write tells of a delivery to a caller who may not read it. */
+export function minimalDelivery ({ id, status, createdAt }: Delivery): Pick<Delivery, 'id' | 'status' | 'createdAt'> {
+  return { id, status, createdAt }
+}

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { delegationOf } from '../api-keys/delegation.ts'
 import { revokeParameters } from '../api-keys/parameters.ts'
-import type { ApiKeysService, KeptKeys, KeyCall, NewApiKey } from '../api-keys/service.ts'
+import { minimalNewKey } from '../api-keys/record.ts'
+import type { ApiKeysService, KeptKeys, KeyCall } from '../api-keys/service.ts'
 import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { API_KEY_ID } from '../core/ids.ts'
@@ -9,7 +10,7 @@ import { listMeta, pagingParameters } from '../core/paging.ts'
 import { parameterFaults } from '../core/parameters.ts'
 import { apiKeyOperations } from '../openapi/api-key-operations.ts'
 import { emptyShape, JSON_TYPE } from './body.ts'
-import { callerOf, contextOf } from './caller.ts'
+import { callerOf, contextOf, hasScope } from './caller.ts'
 import { NO_LIMITS } from './concurrency-limit.ts'
 import { linksOf } from './links.ts'
 import {
@@ -39,7 +40,7 @@ function apiKeyHandlers (scope: FastifyInstance, apiKeys: ApiKeysService, option
   const callOf = (request: FastifyRequest, priorFaults: readonly Fault[]): KeyCall =>
     ({ context: contextOf(request), priorFaults, delegation: delegationOf(callerOf(request)) })
 
-  function sendNew (reply: FastifyReply, collection: string, made: NewApiKey): FastifyReply {
+  function sendNew (reply: FastifyReply, collection: string, made: { id: string, key: string }): FastifyReply {
     return reply.code(201).header('location', `${collection}/${made.id}`).type(JSON_TYPE).send(JSON.stringify(made))
   }
 
@@ -81,7 +82,7 @@ function apiKeyHandlers (scope: FastifyInstance, apiKeys: ApiKeysService, option
     rotate: handler(async (request, reply) => {
       const call = callOf(request, strayParameters(parsedQuery(request, settings)))
       const made = await apiKeys.rotate(request.params.id, request.body, call)
-      return sendNew(reply, collectionPath(request, 2), made)
+      return sendNew(reply, collectionPath(request, 2), hasScope(request, 'keys:read') ? made : minimalNewKey(made))
     }),
 
     revoke: handler((request, reply) => revoke(request, reply, request.params.id)),

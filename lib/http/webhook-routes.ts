@@ -3,12 +3,13 @@ import { validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { WEBHOOK_ID } from '../core/ids.ts'
 import { type ListedPage, listMeta, pagingParameters } from '../core/paging.ts'
+import { type Delivery, minimalDelivery, minimalWebhook, type Webhook } from '../core/webhook.ts'
 import { webhookOperations } from '../openapi/webhook-operations.ts'
 import type { WebhookCall } from '../webhooks/call.ts'
 import { deliveriesParameters } from '../webhooks/rules.ts'
 import type { NewWebhook, WebhooksService } from '../webhooks/service.ts'
 import { emptyShape, JSON_TYPE, MERGE_PATCH_TYPE } from './body.ts'
-import { callerOf, contextOf } from './caller.ts'
+import { callerOf, contextOf, hasScope } from './caller.ts'
 import { type ConcurrencyLimit, NO_LIMITS } from './concurrency-limit.ts'
 import { linksOf } from './links.ts'
 import {
@@ -50,6 +51,15 @@ function webhookHandlers (scope: FastifyInstance, webhooks: WebhooksService, set
     return reply.code(status).type(JSON_TYPE).send(JSON.stringify(body))
   }
 
+  /** What a write tells of a webhook that its caller perhaps may not read. */
+  function shown (request: FastifyRequest, webhook: Webhook): object {
+    return hasScope(request, 'webhooks:read') ? webhook : minimalWebhook(webhook)
+  }
+
+  function shownDelivery (request: FastifyRequest, delivery: Delivery): object {
+    return hasScope(request, 'webhooks:read') ? delivery : minimalDelivery(delivery)
+  }
+
   function sendNew (reply: FastifyReply, collection: string, made: NewWebhook): FastifyReply {
     return send(reply.header('location', `${collection}/${made.id}`), made, 201)
   }
@@ -73,20 +83,22 @@ function webhookHandlers (scope: FastifyInstance, webhooks: WebhooksService, set
       return send(reply, await webhooks.get(request.params.id))
     }),
     patch: waiting(async (request, reply) =>
-      send(reply, await webhooks.update(request.params.id, request.body, waitingCallOf(request)))),
+      send(reply, shown(request, await webhooks.update(request.params.id, request.body, waitingCallOf(request))))),
     remove: handler(async (request, reply) => {
       requireBare(request)
       await webhooks.remove(request.params.id)
       return reply.code(204).send()
     }),
-    rotate: handler(async (request, reply) =>
-      send(reply, await webhooks.rotateSecret(request.params.id, request.body, callOf(request)))),
+    rotate: handler(async (request, reply) => {
+      const { secret, ...webhook } = await webhooks.rotateSecret(request.params.id, request.body, callOf(request))
+      return send(reply, { ...shown(request, webhook), secret })
+    }),
     test: waiting(async (request, reply) => {
       requireBare(request)
       return send(reply, await webhooks.test(request.params.id, waitingCallOf(request)))
     }),
     replay: handler(async (request, reply) =>
-      send(reply, await webhooks.replay(request.params.id, request.body, callOf(request)), 202)),
+      send(reply, shown(request, await webhooks.replay(request.params.id, request.body, callOf(request))), 202)),
     deliveries: handler(async (request, reply) => {
       const query = parsedQuery(request, settings)
       const { id } = request.params
@@ -95,7 +107,8 @@ function webhookHandlers (scope: FastifyInstance, webhooks: WebhooksService, set
     }),
     retry: handler(async (request, reply) => {
       requireBare(request)
-      return send(reply, await webhooks.retry(request.params.id, deliveryOf(request), callOf(request)), 202)
+      const delivery = await webhooks.retry(request.params.id, deliveryOf(request), callOf(request))
+      return send(reply, shownDelivery(request, delivery), 202)
     })
   }
 }

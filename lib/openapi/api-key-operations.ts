@@ -63,7 +63,7 @@ export function apiKeyOperations (pageSize: PageSize): Record<Name, Operation> {
       success: {
         status: 201,
         description: 'The successor and its text, which is shown only in this answer.',
-        is: 'NewApiKey',
+        is: 'RotatedApiKey',
         headers: ['Location']
       },
       codes: [...bodyCodes, 'api_key_not_found', 'api_key_inactive']

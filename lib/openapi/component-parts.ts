@@ -1,3 +1,4 @@
+import type { Scope } from '../api-keys/scopes.ts'
 import { API_KEY_ID, EVENT_ID, USER_ID, WEBHOOK_ID } from '../core/ids.ts'
 import type { PageSize } from '../core/paging.ts'
 import type { Schema } from './schema.ts'
@@ -45,6 +46,14 @@ export function answer (
 /** An object in a request. It is closed: unknown members are refused. */
 export function body (properties: Readonly<Record<string, Schema>>, options?: ObjectOptions): Schema {
   return { ...answer(properties, options), additionalProperties: false }
+}
+
+/** The answer to a write: all of what was written, or, without the scope to read it, what `minimal` describes. */
+export function written (whole: string, minimal: string, scope: Scope): Schema {
+  return {
+    anyOf: [{ $ref: whole }, { $ref: minimal }],
+    description: `After the write; without the scope \`${scope}\` little more than its id and times.`
+  }
 }
 
 export function list (item: string, { max }: PageSize): Schema {

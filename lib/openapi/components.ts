@@ -5,7 +5,7 @@ import type { PageSize } from '../core/paging.ts'
 import { EVENT_TYPES } from '../events/types.ts'
 import { batchComponents } from './batch-components.ts'
 import { capabilitiesComponents } from './capabilities-operation.ts'
-import { answer, body, eventId, keyId, known, LATER, list, moment, userId } from './component-parts.ts'
+import { answer, body, eventId, keyId, known, LATER, list, moment, userId, written } from './component-parts.ts'
 import type { DescribedFields } from './described-fields.ts'
 import type { Schema } from './schema.ts'
 import { webhookComponents } from './webhook-components.ts'
@@ -40,7 +40,8 @@ const email: Schema = {
   description: 'An ordinary address, kept as sent, trimmed, and checked in that form; unique in any case.'
 }
 
-const keyMembers: Readonly<Record<string, Schema>> = {
+const keyText: Schema = { type: 'string', description: 'The key’s text: shown only in this answer.' }
+const keyMembers = {
   id: keyId,
   name,
   scopes: { type: 'array', items: known(SCOPES), minItems: 1, description: 'What the key may do.' },
@@ -50,7 +51,8 @@ const keyMembers: Readonly<Record<string, Schema>> = {
   revokedAt: moment('When the key was revoked; absent: it was not.'),
   lastUsedAt: moment('When the key was used last, to the minute; absent: never.'),
   rotatedFrom: { ...keyId, description: 'The key that this one replaces.' }
-}
+} satisfies Readonly<Record<string, Schema>>
+const { start, createdAt, expiresAt } = keyMembers
 const OPTIONAL_KEY_MEMBERS = ['expiresAt', 'revokedAt', 'lastUsedAt', 'rotatedFrom']
 
 const problemMembers: Readonly<Record<string, Schema>> = {
@@ -115,10 +117,7 @@ function userComponents (pageSize: PageSize, fields: DescribedFields): Readonly<
     ),
     /** What a write tells a caller without `users:read`. */
     MinimalUser: answer({ id: userId, ...times }),
-    WrittenUser: {
-      anyOf: [{ $ref: 'User' }, { $ref: 'MinimalUser' }],
-      description: 'The user after the write; without the scope `users:read` its id and times alone.'
-    },
+    WrittenUser: written('User', 'MinimalUser', 'users:read'),
     UserList: list('User', pageSize),
     /** Body of POST. */
     UserInput: body({ name, email, ...user }, { optional: omissible, example: input }),
@@ -137,9 +136,11 @@ const keyComponents = (pageSize: PageSize): Readonly<Record<string, Schema>> => 
   ApiKey: answer(keyMembers, { optional: OPTIONAL_KEY_MEMBERS, example: KEY }),
   ApiKeyList: list('ApiKey', pageSize),
   NewApiKey: answer(
-    { ...keyMembers, key: { type: 'string', description: 'The key’s text: shown only in this answer.' } },
+    { ...keyMembers, key: keyText },
     { optional: OPTIONAL_KEY_MEMBERS, example: { ...KEY, key: 'uk_…' } }
   ),
+  MinimalNewApiKey: answer({ id: keyId, start, createdAt, expiresAt, key: keyText }, { optional: ['expiresAt'] }),
+  RotatedApiKey: written('NewApiKey', 'MinimalNewApiKey', 'keys:read'),
   ApiKeyInput: body({
     name,
     scopes: {

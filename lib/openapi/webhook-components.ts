@@ -2,7 +2,7 @@ import { DELIVERY_ID } from '../core/ids.ts'
 import { NAME_MAX, WEBHOOK_TYPES_MAX, WEBHOOK_URL_MAX } from '../core/limits.ts'
 import type { PageSize } from '../core/paging.ts'
 import { TYPE_FILTERS } from '../events/rules.ts'
-import { answer, body, eventId, known, list, moment, webhookId } from './component-parts.ts'
+import { answer, body, eventId, known, list, moment, webhookId, written } from './component-parts.ts'
 import type { Schema } from './schema.ts'
 
 const WEBHOOK = {
@@ -29,6 +29,10 @@ const types = (items: Schema): Schema => ({
 const inputTypes = types({ type: 'string', enum: TYPE_FILTERS })
 const description: Schema = { type: 'string', minLength: 1, maxLength: NAME_MAX }
 const enabled: Schema = { type: 'boolean', description: 'False: it gets nothing until it is true again.' }
+const times = {
+  createdAt: moment('When the webhook was created.'),
+  updatedAt: moment('When the webhook was last changed.')
+}
 const members: Readonly<Record<string, Schema>> = {
   id: webhookId,
   url,
@@ -40,8 +44,7 @@ const members: Readonly<Record<string, Schema>> = {
     'It answered 410, or has failed for five days. Absent: it was not disabled because of that.'
   ),
   failingSince: moment('Since when every attempt has failed. Absent: the last one did not.'),
-  createdAt: moment('When the webhook was created.'),
-  updatedAt: moment('When the webhook was last changed.')
+  ...times
 }
 const OPTIONAL = ['description', 'disabledReason', 'failingSince']
 const secret = { type: 'string', pattern: '^whsec_', description: 'Verifies deliveries: shown only in this answer.' }
@@ -54,11 +57,19 @@ const attempt = answer({
   error: { type: 'string', description: 'A word for what went wrong without an answer, such as `timeout`.' }
 }, { optional: ['status', 'error'] })
 
+const deliveryId: Schema = { type: 'string', pattern: DELIVERY_ID.source }
+const deliveryStatus = known(['pending', 'succeeded', 'failed'])
+const deliveryCreatedAt = moment('When the delivery was made.')
+
 /** Components of webhooks. */
 export const webhookComponents = (pageSize: PageSize): Readonly<Record<string, Schema>> => ({
   Webhook: answer(members, { optional: OPTIONAL, example: WEBHOOK }),
   WebhookList: list('Webhook', pageSize),
   NewWebhook: answer({ ...members, secret }, { optional: OPTIONAL, example: { ...WEBHOOK, secret: 'whsec_…' } }),
+  MinimalWebhook: answer({ id: webhookId, ...times }),
+  MinimalNewWebhook: answer({ id: webhookId, ...times, secret }),
+  WrittenWebhook: written('Webhook', 'MinimalWebhook', 'webhooks:read'),
+  RotatedWebhook: written('NewWebhook', 'MinimalNewWebhook', 'webhooks:read'),
   WebhookInput: body({ url, types: inputTypes, description: nullableDescription, enabled }, {
     optional: ['types', 'description', 'enabled'],
     example: { url: WEBHOOK.url, types: WEBHOOK.types }
@@ -72,13 +83,15 @@ export const webhookComponents = (pageSize: PageSize): Readonly<Record<string, S
     since: moment('Those that happened since. Not together with `after`.')
   }, { optional: ['after', 'since'], example: { since: WEBHOOK.createdAt } }),
   Delivery: answer({
-    id: { type: 'string', pattern: DELIVERY_ID.source },
+    id: deliveryId,
     event: { ...eventId, description: 'The event, which is `webhook-id` too.' },
     type: { type: 'string', description: 'The type of the event; of a test `webhook.test`.' },
-    status: known(['pending', 'succeeded', 'failed']),
+    status: deliveryStatus,
     attempts: { type: 'array', items: attempt, description: 'The latest, oldest first.' },
     nextAttemptAt: moment('When the next attempt is due. Absent: there is none.'),
-    createdAt: moment('When the delivery was made.')
+    createdAt: deliveryCreatedAt
   }, { optional: ['nextAttemptAt'] }),
+  MinimalDelivery: answer({ id: deliveryId, status: deliveryStatus, createdAt: deliveryCreatedAt }),
+  WrittenDelivery: written('Delivery', 'MinimalDelivery', 'webhooks:read'),
   DeliveryList: list('Delivery', pageSize)
 })

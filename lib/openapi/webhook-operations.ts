@@ -58,7 +58,7 @@ export function webhookOperations (pageSize: PageSize): Record<Name, Operation> 
       description: 'Absent members stay. One that is enabled again goes on after the last event that it got. Whoever ' +
         'changes the URL or the types, or enables it, must be able to read all events that it gets.',
       body: { types: ['application/merge-patch+json', 'application/json'], is: 'WebhookPatch' },
-      success: { status: 200, description: 'The webhook.', is: 'Webhook' },
+      success: { status: 200, description: 'The webhook.', is: 'WrittenWebhook' },
       codes: [...bodyCodes, 'url_not_allowed', 'webhook_not_found']
     },
     remove: {
@@ -78,7 +78,7 @@ export function webhookOperations (pageSize: PageSize): Record<Name, Operation> 
       success: {
         status: 200,
         description: 'The webhook and its new secret, which is shown only in this answer.',
-        is: 'NewWebhook'
+        is: 'RotatedWebhook'
       },
       codes: [...bodyCodes, 'webhook_not_found']
     },
@@ -98,7 +98,7 @@ export function webhookOperations (pageSize: PageSize): Record<Name, Operation> 
       description: 'Those after an event or since a time, then those that follow, each with its `webhook-id`. ' +
         'An event whose delivery is still pending gets no second one. The key must be able to read all of them.',
       body: { types: ['application/json'], is: 'WebhookReplay' },
-      success: { status: 202, description: 'The events will be delivered.', is: 'Webhook' },
+      success: { status: 202, description: 'The events will be delivered.', is: 'WrittenWebhook' },
       codes: [...bodyCodes, 'events_expired', 'webhook_not_found']
     },
     deliveries: {
@@ -116,7 +116,7 @@ export function webhookOperations (pageSize: PageSize): Record<Name, Operation> 
       operationId: 'retryDelivery',
       summary: 'Deliver one event again',
       description: 'The key must be able to read the event.',
-      success: { status: 202, description: 'It is due now.', is: 'Delivery' },
+      success: { status: 202, description: 'It is due now.', is: 'WrittenDelivery' },
       codes: [...bodyCodes, 'webhook_not_found', 'delivery_not_found']
     }
   }

@@ -94,7 +94,8 @@ test('a key of few scopes can make no webhook of others send elsewhere, more, or
 
   // What sends nothing, or less, is allowed, and so is what is narrowed to its own.
   t.match(await call('PATCH', path, { description: 'CRM', enabled: false }), { status: 200 })
-  t.match(await call('PATCH', path, { url, types: [] }), { status: 200, body: { url, types: ['api_key.*'] } })
+  t.match(await call('PATCH', path, { url, types: [] }), { status: 200 })
+  t.match(await app.webhooks.get(id), { url, types: ['api_key.*'] })
   t.match(await call('POST', `${path}/replay`, { since }), { status: 202 })
   t.match(await call('POST', `${path}/rotate-secret`), { status: 200 })
   t.match(await call('DELETE', `/webhooks/${all.id}`), { status: 204 })
@@ -115,4 +116,26 @@ test('a webhook that gets other events while a key changes it is judged as it is
   held[0]?.()
   t.match(await changing, { status: 403, body: { code: 'insufficient_scope' } })
   t.match(await app.webhooks.get(id), { url, types: ['user.*'] })
+})
+
+test('a write without webhooks:read shows of a webhook and of a delivery their ids and times', async (t) => {
+  const { app, withScopes } = await hooked(t)
+  const receiver = await startReceiver(t)
+  const { id } = await app.webhooks.create({ url: receiver.url, types: ['user.*'], description: 'CRM' })
+  await app.users.create({ name: 'Ann', email: 'ann@example.org' })
+  await until('it was delivered', async () => (await app.webhooks.deliveries(id)).data[0]?.status === 'succeeded')
+  const delivery = (await app.webhooks.deliveries(id)).data[0]?.id
+  const path = `/webhooks/${id}`
+  const writes: Array<[string, string, object | undefined, string[]]> = [
+    ['PATCH', path, {}, ['id', 'createdAt', 'updatedAt']],
+    ['POST', `${path}/rotate-secret`, undefined, ['id', 'createdAt', 'updatedAt', 'secret']],
+    ['POST', `${path}/replay`, { since: '2026-01-01T00:00:00Z' }, ['id', 'createdAt', 'updatedAt']],
+    ['POST', `${path}/deliveries/${delivery}/retry`, undefined, ['id', 'status', 'createdAt']]
+  ]
+  const [blind, reader] = [await withScopes('users:read'), await withScopes('users:read', 'webhooks:read')]
+  for (const [method, target, payload, shown] of writes) {
+    t.strictSame(Object.keys((await blind(method, target, payload)).body), shown, `${method} ${target}`)
+    const { body } = await reader(method, target, payload)
+    t.ok(['url', 'event'].some((member) => member in body), `${method} ${target} with webhooks:read`)
+  }
 })
