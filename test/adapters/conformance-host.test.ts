@@ -4,6 +4,7 @@ import knex, { type Knex } from 'knex'
 import { test, type Test } from 'tap'
 import { knexStorage, type KnexStorageOptions } from '../../adapters/knex/index.ts'
 import { runKit, runTransactionDuties, transactionsOf } from '../helpers/kit.ts'
+import { from } from '../helpers/level.ts'
 import { sqliteDriver, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { pgBouncerUrl, pgUrl, pooled, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
@@ -17,7 +18,10 @@ interface Host {
   name: string
   make: (t: Test) => Promise<{ host: Knex, options: KnexStorageOptions }>
   skip: string | false
-  /** Run every duty, not only those of transactions: the statements of the drivers are the same. */
+  /**
+   * Run every duty, not only those of transactions: the statements of the drivers are the same. Nightly, all duties run
+   * inside a transaction of each host too.
+   */
   isWhole: boolean
 }
 
@@ -70,6 +74,6 @@ for (const { name, make, skip, isWhole } of hosts) {
       return { storage: knexStorage(host, options), begin: transactionsOf(host), destroy: () => host.destroy() }
     }
     if (isWhole) runKit(t, create, { transactions: true })
-    else runTransactionDuties(t, create)
+    else runTransactionDuties(t, create, { quick: from('nightly') !== false })
   })
 }

@@ -15,11 +15,15 @@ const onOtherDrivers = sqliteDrivers
     skip
   }))
 
-const later = [...onOtherDrivers, pooled].map((store) => ({ ...store, skip: from('ci') || store.skip }))
+const own = stores.map((store) => ({ ...store, skip: false, quick: false }))
+// Only the driver or the way to the server differs.
+const others = [...onOtherDrivers, pooled]
+  .map((store) => ({ ...store, skip: from('ci') || store.skip, quick: from('nightly') !== false }))
 
-for (const store of [...stores.map((store) => ({ ...store, skip: false })), ...later]) {
+for (const store of [...own, ...others]) {
   test(store.name, { skip: store.skip }, async (t) => {
     // Transactions are tested in conformance-host.test.ts, on a Knex of the host.
-    runKit(t, async () => withoutTransactions(await store.create(t)), { transactions: false })
+    const { quick } = store
+    runKit(t, async () => withoutTransactions(await store.create(t)), { transactions: false }, { quick })
   })
 }

@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { DUTIES, registered } from '../helpers/kit.ts'
+import { from } from '../helpers/level.ts'
 import { plantedStores } from '../helpers/planted-stores/index.ts'
 
 const FILE = join(import.meta.dirname, '..', 'helpers', 'planted-stores', 'found-by.json')
@@ -72,7 +73,11 @@ test('every mistake is found by a duty, and every duty finds a mistake', (t) => 
   t.end()
 })
 
-for (const [duty, titles] of Object.entries(foundBy)) {
+// Others that a duty finds say little more of it.
+const MAX = from('nightly') === false ? Infinity : 1
+
+for (const [duty, all] of Object.entries(foundBy)) {
+  const titles = all.slice(0, MAX)
   test(`finds its mistakes: ${duty}`, async (t) => {
     const results = await Promise.all(titles.map(async (title) => [title, await finds(duty, title)] as const))
     for (const [title, isFound] of results) t.ok(isFound, title)

@@ -1,5 +1,5 @@
 // The conformance kit of the installed package on every store and driver, under node:test. RACES=yes: races and random
-// histories too.
+// histories too. ALONE=yes: only on the stores of the drivers in DRIVERS.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -51,7 +51,7 @@ function withoutTransactions (make) {
   }
 }
 
-const stores = {
+const others = {
   memory: () => memory(),
   postgres: withoutTransactions(() =>
     postgres({ connection: process.env.PG_URL, schema: temporarySchema(), pool: { max: 4 } })
@@ -61,6 +61,7 @@ const stores = {
     () => ({ schema: temporarySchema() })
   )
 }
+const stores = process.env.ALONE === undefined ? others : {}
 for (const driver of process.env.DRIVERS.split(',')) {
   const client = () => (driver === 'node:sqlite' ? nodeSqliteClient() : driver)
   stores[`sqlite on ${driver}`] = withoutTransactions(() => sqlite({ filename: temporaryFile(), driver }))
