@@ -24,7 +24,7 @@ const fields = Type.Object({
   anything: Type.Optional(Type.Unknown())
 })
 
-const RUNS = Number(process.env['REQUESTS'] ?? 2000)
+const RUNS = Number(process.env['REQUESTS'] ?? 600)
 const timeout = 250_000 + RUNS * 20
 
 for (const { name, create } of stores) {
@@ -96,7 +96,7 @@ for (const { name, create } of stores) {
     ]) {
       t.ok(seen.has(each), `${each} was among them`)
     }
-    t.ok(faults.size > 100, `${faults.size} kinds of faults`)
+    t.ok(faults.size > 80, `${faults.size} kinds of faults`)
     t.comment(
       `seed ${result.seed}, ${sent} requests: ${seen.size} kinds of answers to valid ones, ` +
         `${faults.size} kinds of faults`

@@ -18,11 +18,8 @@ interface Host {
   name: string
   make: (t: Test) => Promise<{ host: Knex, options: KnexStorageOptions }>
   skip: string | false
-  /**
-   * Run every duty, not only those of transactions: the statements of the drivers are the same. Nightly, all duties run
-   * inside a transaction of each host too.
-   */
-  isWhole: boolean
+  /** The first of its database: every duty runs inside its transactions too. */
+  isFirst: boolean
 }
 
 const sqliteHosts = sqliteDrivers.map(({ driver, skip }): Host => ({
@@ -35,7 +32,7 @@ const sqliteHosts = sqliteDrivers.map(({ driver, skip }): Host => ({
     return { host, options: { tablePrefix: 'people_' } }
   },
   skip,
-  isWhole: driver === sqliteDriver
+  isFirst: driver === sqliteDriver
 }))
 
 const SESSION = '-c default_transaction_isolation=serializable -c timezone=Asia/Kathmandu -c datestyle=German'
@@ -54,7 +51,7 @@ const hosts: Host[] = [
       options: { schema: temporarySchema(t) }
     }),
     skip: false,
-    isWhole: true
+    isFirst: true
   },
   {
     name: 'pg through PgBouncer',
@@ -63,17 +60,20 @@ const hosts: Host[] = [
       options: { schema: temporarySchema(t) }
     }),
     skip: pooled.skip,
-    isWhole: false
+    isFirst: false
   }
 ]
 
-for (const { name, make, skip, isWhole } of hosts) {
+// Nightly every duty on each, though the statements of the drivers are the same.
+const isNightly = from('nightly') === false
+
+for (const { name, make, skip, isFirst } of hosts) {
   test(`a Knex instance of the host: ${name}`, { skip }, async (t) => {
     const create = async () => {
       const { host, options } = await make(t)
       return { storage: knexStorage(host, options), begin: transactionsOf(host), destroy: () => host.destroy() }
     }
-    if (isWhole) runKit(t, create, { transactions: true })
-    else runTransactionDuties(t, create, { quick: from('nightly') !== false })
+    if (isNightly) runKit(t, create, { transactions: true })
+    else runTransactionDuties(t, create, { quick: !isFirst })
   })
 }

@@ -15,7 +15,7 @@ const onOtherDrivers = sqliteDrivers
     skip
   }))
 
-const own = stores.map((store) => ({ ...store, skip: false, quick: false }))
+const own = stores.map((store) => ({ ...store, skip: false, quick: from('ci') !== false }))
 // Only the driver or the way to the server differs.
 const others = [...onOtherDrivers, pooled]
   .map((store) => ({ ...store, skip: from('ci') || store.skip, quick: from('nightly') !== false }))

@@ -162,9 +162,10 @@ test('noTimeout lifts the limits on statements for one transaction', async (t) =
 })
 
 test('a wait for a connection that takes too long fails, and the connection is not lost', async (t) => {
-  const { executor, host } = executorOn(t, { settings: { limits: { wait: 50, busy: 0, total: 1000 } }, max: 1 })
-  await executor.query('SELECT 1')
-  const slow = executor.query('SELECT pg_sleep(0.3)')
+  const { executor, host } = executorOn(t, { settings: { limits: { wait: 200, busy: 0, total: 9000 } }, max: 1 })
+  // To connect may take longer than the wait.
+  await host.raw('SELECT 1')
+  const slow = executor.query('SELECT pg_sleep(1)')
   const late = { name: 'StorageError', code: 'unavailable', message: /no connection to the database is free/ }
   await t.rejects(executor.query('SELECT 1'), late)
   await slow
