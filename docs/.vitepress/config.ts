@@ -10,6 +10,7 @@ const base = process.env['DOCS_BASE'] ?? '/'
 const groups = {
   Start: {
     'Getting started': 'getting-started',
+    'Common tasks': 'common-tasks',
     'When not to use it': 'when-not-to-use',
     Comparison: 'comparison'
   },
