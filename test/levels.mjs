@@ -23,8 +23,9 @@ const LATER = {
  * would reach others. Starting a process and loading the package takes longer than most of the others.
  */
 const ALONE = [
-  'acceptance/', 'adapters/', 'admin/', 'cli/', 'docs.test', 'examples/', 'faults', 'hosts', 'limits', 'operator',
-  'races', 'transactions', 'unavailable-database'
+  'acceptance/', 'adapters/conformance', 'adapters/counting', 'adapters/histories', 'adapters/hostile', 'adapters/kit',
+  'adapters/memory', 'adapters/migrations', 'adapters/model', 'adapters/sqlite-temporary', 'admin/', 'cli/',
+  'docs.test', 'examples/', 'faults', 'hosts', 'limits', 'operator', 'races', 'transactions', 'unavailable-database'
 ]
 const GROUP_SIZE = 12
 

@@ -5,13 +5,16 @@ import { test, type Test } from 'tap'
 import { type HistoryDatabase, postgresDatabase, sqliteDatabase } from '../helpers/histories/databases.ts'
 import { playHistory } from '../helpers/histories/play.ts'
 import { history } from '../helpers/histories/steps.ts'
-import { sqliteDrivers } from '../helpers/sqlite.ts'
+import { from } from '../helpers/level.ts'
+import { sqliteDriver, sqliteDrivers } from '../helpers/sqlite.ts'
 
 interface Kind { name: string, skip: string | false, open (t: Test): Promise<HistoryDatabase> }
 const kinds: Kind[] = [
   { name: 'postgres', skip: false, open: postgresDatabase },
   ...sqliteDrivers.map(({ driver, skip }): Kind => ({
-    name: `sqlite with ${driver}`, skip, open: (t) => sqliteDatabase(t, driver)
+    name: `sqlite with ${driver}`,
+    skip: skip || (driver !== sqliteDriver && from('nightly')),
+    open: (t) => sqliteDatabase(t, driver)
   }))
 ]
 const numRuns = Number(process.env['HISTORIES'] ?? 25)

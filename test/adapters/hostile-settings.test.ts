@@ -7,6 +7,7 @@ import { postgres } from '../../adapters/postgres.ts'
 import type { Subject } from '../../adapters/testing/index.ts'
 import { runEachKind, TABLES } from '../helpers/each-kind.ts'
 import { transactionsOf } from '../helpers/kit.ts'
+import { from } from '../helpers/level.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { connectPg, pgHost, pgUrlWith } from '../helpers/postgres.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
@@ -63,9 +64,23 @@ async function runOnPostgres (t: Test, options: string, first: number): Promise<
   await runEachKind(t, subjectFor, () => admin.query(empty))
 }
 
+/** Settings that are set together: at night each alone, otherwise eight of different names. */
+function settingsTogether (): Array<typeof settings> {
+  const most = from('nightly') === false ? 1 : 8
+  const groups: Array<Array<(typeof settings)[number]>> = []
+  for (const setting of settings) {
+    const group = groups.find((each) => each.length < most && each.every(([name]) => name !== setting[0]))
+    if (group === undefined) groups.push([setting])
+    else group.push(setting)
+  }
+  return groups
+}
+
 test('PostgreSQL: a store answers the same under any setting', { jobs: 4 }, async (t) => {
-  for (const [i, [name, value]] of settings.entries()) {
-    t.test(`${name} = ${value}`, { buffered: true }, (t) => runOnPostgres(t, optionOf(name, value), i))
+  for (const [i, group] of settingsTogether().entries()) {
+    const name = group.map((setting) => setting.join(' = ')).join(', ')
+    const options = group.map(([name, value]) => optionOf(name, value)).join(' ')
+    t.test(name, { buffered: true }, (t) => runOnPostgres(t, options, i))
   }
 })
 

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
 import { testStorageInProcesses } from '../../adapters/testing/index.ts'
+import { from } from '../helpers/level.ts'
 import { pgUrl, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
 const opener = (name: string) => new URL(`../helpers/openers/${name}.ts`, import.meta.url)
@@ -11,6 +12,7 @@ interface Store {
   name: string
   open: URL
   place: (t: Test) => Promise<string>
+  skip?: string | false
 }
 
 const stores: Store[] = [
@@ -24,11 +26,11 @@ const stores: Store[] = [
     open: opener('postgres'),
     place: async (t) => JSON.stringify({ connection: pgUrl(), schema: temporarySchema(t) })
   },
-  { name: 'lmdb', open: opener('lmdb'), place: temporaryDirectory }
+  { name: 'lmdb', open: opener('lmdb'), place: temporaryDirectory, skip: from('nightly') }
 ]
 
-for (const { name, open, place } of stores) {
-  test(name, (t) => {
+for (const { name, open, place, skip = false } of stores) {
+  test(name, { skip }, (t) => {
     testStorageInProcesses({ test: (title, run) => t.test(title, run), open, place: () => place(t) })
     t.end()
   })
@@ -47,7 +49,7 @@ function duties (t: Test, open: URL): Duty[] {
   return list
 }
 
-test('finds stores that are right in one process alone', async (t) => {
+test('finds stores that are right in one process alone', { skip: from('nightly') }, async (t) => {
   const rows: Array<[opener: string, duty: string]> = [
     ['in-memory', 'processes: a change of a user is seen in every process'],
     ['in-memory', 'processes: what was answered is there after a crash, and nothing is half done'],

@@ -48,8 +48,8 @@ test('a sorted map is a sorted array', (t) => {
 })
 
 test('a large map, grown in every order and emptied in every order', (t) => {
-  const keys = Array.from({ length: 100_000 }, (_, i) => String(i).padStart(6, '0'))
-  // A fixed permutation: 7 and 100,000 have no common factor.
+  const keys = Array.from({ length: 20_000 }, (_, i) => String(i).padStart(6, '0'))
+  // A fixed permutation: 77,777 and 20,000 have no common factor.
   const shuffled = keys.map((_, i) => keys[(i * 77_777 + 13) % keys.length] ?? '')
   for (const [name, order] of [
     ['ascending', keys],

@@ -166,7 +166,7 @@ for (const { name, create: make } of stores) {
           for (const id of known.keys()) await storage.deleteUser(id, guardOf(null))
         }
       }),
-      { numRuns: RUNS > 0 ? RUNS : name === 'memory' ? 500 : 40 }
+      { numRuns: RUNS > 0 ? RUNS : name === 'memory' ? 200 : 30 }
     )
   })
 }
