@@ -7,9 +7,9 @@ import { relativePath } from './admin/relative-path.ts'
 import { english, type Texts } from './admin/texts.ts'
 import { converted, defaulted, optional, type OptionsOf, readOptions } from './core/option-table.ts'
 import { Type } from './core/typebox.ts'
-import { capabilitiesRoute } from './http/capabilities-route.ts'
 import { servedFile, serveFile } from './http/static-files.ts'
 import { requireMount } from './mounts.ts'
+import { capabilitiesOperation } from './operations/capabilities.ts'
 import { CLOSED } from './option-schemas.ts'
 
 const HTML = 'text/html; charset=utf-8'
@@ -112,7 +112,7 @@ const plugin: FastifyPluginAsync<AdminOptions> = async (host, given) => {
   const mount = requireMount(host, 'fastify-users/admin', options.users)
   if (!mount.hasCapabilities) {
     mount.hasCapabilities = true
-    await mount.addRoutes(host, (scope, settings) => capabilitiesRoute(scope, mount.offer, settings))
+    await mount.addOperations(host, () => [capabilitiesOperation(mount.offer)])
   }
 
   const { html, script, style } = await readPage()

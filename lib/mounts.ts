@@ -5,8 +5,8 @@ import type { EventRecord, NewEvent, Storage } from './core/storage.ts'
 import type { Webhook } from './core/webhook.ts'
 import type { EventLogService } from './events/log.ts'
 import type { LoggedEvent } from './events/types.ts'
-import type { RouteSettings } from './http/routing.ts'
 import type { Users } from './in-process.ts'
+import type { Operation, OperationSettings } from './operations/operation.ts'
 
 /** What a plugin on top of `app.users` uses of it. */
 export interface Mount {
@@ -29,8 +29,8 @@ export interface Mount {
   publishDisabled: (webhook: Webhook, recorded: NewEvent) => void
   /** Calls back after each change that a mount on the storage has made in this process. */
   onChange: (listener: () => void) => void
-  /** Adds routes under the prefix of the users, with the same authentication, limits and errors. */
-  addRoutes: (host: FastifyInstance, routes: (scope: FastifyInstance, settings: RouteSettings) => void) => Promise<void>
+  /** Adds operations under the prefix of the users, with the same authentication, limits and errors. */
+  addOperations: (host: FastifyInstance, operations: (settings: OperationSettings) => Operation[]) => Promise<void>
 }
 
 const mounts = new WeakMap<Users, Mount>()

@@ -18,14 +18,9 @@ import { eventPresenter } from './events/presenter.ts'
 import { NO_FIELDS } from './fields/fields-schema.ts'
 import { createHostFields, type HostFields } from './fields/host-fields.ts'
 import { requireFit, routerSettings, warnWithoutKeys } from './host.ts'
-import { apiKeyRoutes } from './http/api-key-routes.ts'
 import { rechecks } from './http/authentication.ts'
-import { batchRoutes } from './http/batch-routes.ts'
 import { createConcurrencyLimits } from './http/concurrency-limit.ts'
 import { announceDeprecation } from './http/deprecation.ts'
-import { eventRoutes } from './http/event-routes.ts'
-import { exportRoutes } from './http/export-routes.ts'
-import { importRoutes } from './http/import-routes.ts'
 import { routeEveryMethod } from './http/fastify-internals.ts'
 import { guardLoggers } from './http/guarded-logger.ts'
 import { isolate } from './http/isolate.ts'
@@ -33,10 +28,17 @@ import { continueWhenRead } from './http/late-continue.ts'
 import { redactingSerializers } from './http/log-serializers.ts'
 import { createRateLimits } from './http/rate-limits.ts'
 import { createSecurityLog } from './http/security-log.ts'
-import { userRoutes } from './http/user-routes.ts'
 import { createInProcess } from './in-process.ts'
 import { keepMount, type Mount } from './mounts.ts'
 import { describeMount } from './openapi/describe-mount.ts'
+import { apiKeyOperations } from './operations/api-keys.ts'
+import { batchOperation } from './operations/batch.ts'
+import { eventOperations } from './operations/events.ts'
+import { exportOperation } from './operations/export.ts'
+import { importOperation } from './operations/import.ts'
+import type { Operation } from './operations/operation.ts'
+import { routeOperations } from './operations/route.ts'
+import { userOperations } from './operations/users.ts'
 import { type CheckedOptions, checkOptions, type UsersOptions } from './options.ts'
 import { createExports } from './transfer/export.ts'
 import { LIST_PARAMETERS } from './users/list-query.ts'
@@ -145,7 +147,11 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   }
 
   const ownsNotFound = errorFormat !== 'fastify' && options.notFoundHandler
-  const addRoutes = (to: FastifyInstance, isFirst: boolean, routes: (scope: FastifyInstance) => void) => {
+  const addOperations = (
+    to: FastifyInstance,
+    isFirst: boolean,
+    operationsIn: (scope: FastifyInstance) => Operation[]
+  ) => {
     // Fastify's tools show this name: its list of plugins, and spans of @fastify/otel.
     return to.register(async function fastifyUsersRoutes (scope) {
       guardLoggers(scope, serializers)
@@ -166,29 +172,30 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
           })
         }
       })
-      routes(scope)
+      routeOperations(scope, operationsIn(scope), settings)
     }, registration)
   }
   let path = ''
-  await addRoutes(host, true, (scope) => {
+  await addOperations(host, true, (scope) => {
     path = scope.prefix
     const ownerOf = createKeyOwners(storage)
-    const erases = eventLog !== null
+    const { limits } = settings
     const recheckFor = rechecks(identify, securityLog)
-    userRoutes(scope, users, presenter, { ...settings, fields: schema, erases, ownerOf })
     const openExport = createExports({ users, presenter, fields: schema })
-    exportRoutes(scope, openExport, { ...settings, fields: schema, recheck: recheckFor('users:read') })
     const { maxRefused, eventStreams } = options
-    importRoutes(scope, openImport, { ...settings, fields: schema, maxRefused, recheck: recheckFor('users:write') })
-    if (storage.supports.batches) {
-      batchRoutes(scope, writeBatch, presenter, { ...settings, ownerOf, rateLimits, securityLog })
-    }
-    if (eventLog !== null) {
-      eventRoutes(scope, eventLog, { ...settings, eventStreams, recheck: recheckFor('events:read') })
-    }
-    if (!options.apiKeyRoutes) return
     const staticScopes = staticKeys.map((key) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES)
-    apiKeyRoutes(scope, apiKeys, { ...settings, staticScopes })
+    return [
+      ...userOperations(users, presenter, { pageSize, fields: schema, erases: eventLog !== null, ownerOf }),
+      exportOperation(scope, openExport, { fields: schema, limits, recheck: recheckFor('users:read') }),
+      importOperation(scope, openImport, { fields: schema, maxRefused, limits, recheck: recheckFor('users:write') }),
+      ...storage.supports.batches
+        ? [batchOperation(writeBatch, presenter, { ownerOf, rateLimits, securityLog })]
+        : [],
+      ...eventLog !== null
+        ? eventOperations(eventLog, { pageSize, limits, eventStreams, recheck: recheckFor('events:read') })
+        : [],
+      ...options.apiKeyRoutes ? apiKeyOperations(apiKeys, { pageSize, staticScopes }) : []
+    ]
   })
   const mount: Mount = {
     storage,
@@ -209,8 +216,8 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     present,
     publishDisabled: (webhook, recorded) => publish('webhook.disabled', webhook, IN_PROCESS, recorded),
     onChange: mounts.onChange,
-    async addRoutes (to, routes) {
-      await addRoutes(to, false, (scope) => routes(scope, settings))
+    async addOperations (to, operations) {
+      await addOperations(to, false, () => operations(settings))
     }
   }
   keepMount(inProcess, mount)

@@ -6,8 +6,8 @@ import { missingFromWebhooks } from './core/storage-rules.ts'
 import type { EventLog, WebhookStore } from './core/storage.ts'
 import { fromStorage } from './core/storage-errors.ts'
 import { Type } from './core/typebox.ts'
-import { webhookRoutes } from './http/webhook-routes.ts'
 import { type Mount, requireMount } from './mounts.ts'
+import { webhookOperations } from './operations/webhooks.ts'
 import { flag, method, positive } from './option-schemas.ts'
 import { isNetwork, type Network, parseNetwork } from './webhooks/addresses.ts'
 import { createGate, sharesOf } from './webhooks/bounds.ts'
@@ -132,7 +132,7 @@ const plugin: FastifyPluginAsync<WebhooksOptions> = async (host, given) => {
   })
   host.decorate(options.decoratorName, createWebhooks(service))
   if (!options.routes) return
-  await mount.addRoutes(host, (scope, settings) => webhookRoutes(scope, service, settings))
+  await mount.addOperations(host, (settings) => webhookOperations(service, settings))
   mount.hasWebhookRoutes = true
 }
 

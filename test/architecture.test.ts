@@ -53,7 +53,7 @@ test('no file imports itself through others', async (t) => {
 })
 
 const WRONG = [
-  { file: 'lib/users/x.ts', from: '../http/body.ts', message: /What needs routes.* belongs in lib\/http/ },
+  { file: 'lib/users/x.ts', from: '../http/body.ts', message: /What needs .* belongs in lib\/http/ },
   { file: 'lib/users/x.ts', from: '../plugin.ts', message: /lib\/users may import lib\/core, lib\/fields\./ },
   { file: 'lib/core/x.ts', from: '../users/rules.ts', message: /What needs the rules and the service of users/ },
   { file: 'lib/api-keys/x.ts', from: 'fastify', message: /needs Fastify belongs in lib\/http/ },

@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
+import { describe, operationsOf } from './helpers/description.ts'
 import { errorCodes, markedOptions, optionNames, optionRows, withOptionTables } from './helpers/docs/tables.ts'
 
 const page = (name: string) => join(import.meta.dirname, '..', 'docs', name)
@@ -21,4 +22,26 @@ test('docs/errors.md lists each code with its status, in the order of the table'
   const listed = rows.map(([, code, status]) => ({ code, status: Number(status) }))
   t.strictSame(listed, errorCodes)
   for (const { code } of errorCodes) t.match(text, `### ${code}\n`, `${code} has a section`)
+})
+
+test('docs/http-api.md lists each operation with its scope and its status', async (t) => {
+  const scopes = new Map<string, string>()
+  const { description } = await describe(t, {
+    mounts: [{ prefix: '/v1', apiKeyRoutes: true, eventLog: true, webhooks: true, admin: true }],
+    before: (app) => app.addHook('onRoute', ({ method, url, config }) => {
+      const access = config?.fastifyUsers
+      if (access === undefined || 'refuse' in access) return
+      const isBatch = config?.fastifyUsersOperation === 'writeUsers'
+      const ofAny = isBatch ? 'each operation’s' : 'none'
+      scopes.set(`${String(method)} ${url}`, access.scope === null ? ofAny : `\`${access.scope}\``)
+    })
+  })
+  const expected = operationsOf(description).map(({ method, path, operation }) => {
+    const [status] = Object.keys(Object(operation.responses)).filter((each) => each.startsWith('2'))
+    const route = `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`
+    return `${method.toUpperCase()} ${path.replace('/v1', '')} | ${scopes.get(route)} | ${status}`
+  })
+  const text = await readFile(page('http-api.md'), 'utf8')
+  const rows = [...text.matchAll(/^\| \[?`([A-Z]+ \S+)`\S* \| (.+?) \| (\d{3}) \|/gm)]
+  t.strictSame(rows.map(([, route, scope, status]) => `${route} | ${scope} | ${status}`).sort(), expected.sort())
 })

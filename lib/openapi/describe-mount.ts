@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createDescribe, type Describe, hidden } from './describe.ts'
-import type { DescriptionSettings } from './operation.ts'
+import type { DescriptionSettings } from './operation-description.ts'
 
 const OMITTED = 'the description of @fastify/swagger omits the routes of fastify-users'
 
@@ -11,7 +11,7 @@ export function describeMount (
   openapi: boolean,
   settings: DescriptionSettings
 ): Describe {
-  if (!openapi) return ({ operationId }) => ({ ...hidden, fastifyUsersOperation: operationId })
+  if (!openapi) return () => hidden
   // @fastify/swagger sees only the routes that are added after it.
   const inTime = host.hasDecorator('swagger')
   host.addHook('onReady', async () => {
@@ -31,6 +31,5 @@ export function describeMount (
     const { operationId }: Record<string, unknown> = Object(schema)
     if (typeof operationId === 'string') later.add(operationId)
   })
-  const describe = createDescribe(settings, later, () => log.warn(`${OMITTED}: ${mend}`))
-  return (operation) => ({ ...describe(operation), fastifyUsersOperation: operation.operationId })
+  return createDescribe(settings, later, () => log.warn(`${OMITTED}: ${mend}`))
 }

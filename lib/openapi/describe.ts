@@ -1,6 +1,6 @@
 import { componentsFor } from './components.ts'
 import { describeFields } from './described-fields.ts'
-import { type DescriptionSettings, type Operation, schemaOf } from './operation.ts'
+import { type DescriptionSettings, type OperationDescription, schemaOf } from './operation-description.ts'
 import { referencedNames, withReferences } from './references.ts'
 import type { Schema } from './schema.ts'
 import { webhookRequests } from './webhook-requests.ts'
@@ -26,7 +26,7 @@ const TAGS = {
  * it need not be installed.
  */
 export type Transform = (route: { url: string, openapiObject?: Described }) => { url: string, schema: Schema }
-export type Describe = (operation: Operation) => { swaggerTransform: Transform, fastifyUsersOperation?: string }
+export type Describe = (operation: OperationDescription) => { swaggerTransform: Transform }
 
 /** The description, as it is so far. */
 interface Described {
@@ -103,7 +103,11 @@ function addScheme (description: Described): string {
 }
 
 /** Adds what an operation refers to. A tag of the host's with the same name stays. */
-function addReferenced (description: Described, { tag }: Operation, own: Readonly<Record<string, unknown>>): void {
+function addReferenced (
+  description: Described,
+  { tag }: OperationDescription,
+  own: Readonly<Record<string, unknown>>
+): void {
   const { schemas = {} } = { ...description.components }
   description.components = { ...description.components, schemas: { ...schemas, ...own } }
   const { tags = [] } = description
@@ -135,7 +139,7 @@ export function createDescribe (
   const components = componentsFor(settings.pageSize, describeFields(settings.fields))
   const own = new Set<string>()
   let warned = false
-  const transformOf = (operation: Operation): Transform => ({ url, openapiObject }) => {
+  const transformOf = (operation: OperationDescription): Transform => ({ url, openapiObject }) => {
     if (!isSupported(openapiObject)) {
       if (!warned) onUnsupported()
       warned = true

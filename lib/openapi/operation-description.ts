@@ -6,8 +6,8 @@ import { known } from './component-parts.ts'
 import { ERROR_HEADERS, type HeaderName, HEADERS, REQUEST_HEADERS } from './headers.ts'
 import type { Schema } from './schema.ts'
 
-/** An operation, as its routes know it. `schemaOf` adds what all operations have in common. */
-export interface Operation {
+/** What descriptions say of an operation. `schemaOf` adds what all operations have in common. */
+export interface OperationDescription {
   operationId: string
   tag: 'users' | 'api-keys' | 'events' | 'webhooks' | 'capabilities'
   summary: string
@@ -15,7 +15,7 @@ export interface Operation {
   /** The parameter `id` of the path, if there is one. */
   id?: Schema
   /** Other parameters of the path. */
-  path?: Readonly<Record<string, Schema>>
+  pathParameters?: Readonly<Record<string, Schema>>
   query?: Parameters
   /** The request headers that the operation reads. */
   reads?: ReadonlyArray<keyof typeof REQUEST_HEADERS>
@@ -61,7 +61,7 @@ const COMMON_CODES: readonly ErrorCode[] = [
 
 function headersFor (
   own: readonly HeaderName[],
-  { counted }: Operation,
+  { counted }: OperationDescription,
   { deprecated, limited }: DescriptionSettings
 ): Readonly<Record<string, Schema>> {
   const isCounted = limited.requests && counted !== 'never'
@@ -74,7 +74,7 @@ function headersFor (
 }
 
 /** True if a rate limit can refuse the operation. */
-function isLimited ({ counted }: Operation, limited: DescriptionSettings['limited']): boolean {
+function isLimited ({ counted }: OperationDescription, limited: DescriptionSettings['limited']): boolean {
   const { requests, failures, deletions } = limited
   return failures || (requests && counted !== 'never') || (deletions && counted === 'deletions')
 }
@@ -86,7 +86,7 @@ function problemContent (status: number, codes: readonly ErrorCode[]): Schema {
   }
 }
 
-function errorResponses (operation: Operation, settings: DescriptionSettings): Record<string, Schema> {
+function errorResponses (operation: OperationDescription, settings: DescriptionSettings): Record<string, Schema> {
   const limitCodes: readonly ErrorCode[] = isLimited(operation, settings.limited) ? ['rate_limited'] : []
   const codes = [...new Set([...COMMON_CODES, ...limitCodes, ...operation.codes])]
   const later = operation.codes.filter((code) => !limitCodes.includes(code))
@@ -107,7 +107,7 @@ function errorResponses (operation: Operation, settings: DescriptionSettings): R
   }))
 }
 
-function successResponse (operation: Operation, settings: DescriptionSettings): Schema {
+function successResponse (operation: OperationDescription, settings: DescriptionSettings): Schema {
   const { description, is, media, headers = [] } = operation.success
   const described = { description, headers: headersFor(headers, operation, settings) }
   if (media !== undefined) {
@@ -120,9 +120,9 @@ function successResponse (operation: Operation, settings: DescriptionSettings): 
   return { ...described, content: operation.success.stream === true ? { ...content, ...asStream } : content }
 }
 
-function pathParameters ({ id, path }: Operation, names: readonly string[]): Schema {
+function pathSchema ({ id, pathParameters }: OperationDescription, names: readonly string[]): Schema {
   const other = { type: 'string', description: 'A part of the prefix of this API.' }
-  const known: Readonly<Record<string, Schema>> = { ...(id !== undefined && { id }), ...path }
+  const known: Readonly<Record<string, Schema>> = { ...(id !== undefined && { id }), ...pathParameters }
   const properties = Object.fromEntries(names.map((name) => [name, known[name] ?? other]))
   return { type: 'object', properties, required: names }
 }
@@ -132,7 +132,7 @@ function pathParameters ({ id, path }: Operation, names: readonly string[]): Sch
  * names in the path.
  */
 export function schemaOf (
-  operation: Operation,
+  operation: OperationDescription,
   parameters: readonly string[],
   settings: DescriptionSettings
 ): Schema {
@@ -147,7 +147,7 @@ export function schemaOf (
     summary,
     ...(description !== undefined && { description }),
     ...(settings.deprecated !== null && { deprecated: true }),
-    ...(parameters.length > 0 && { params: pathParameters(operation, parameters) }),
+    ...(parameters.length > 0 && { params: pathSchema(operation, parameters) }),
     ...(operation.query !== undefined && { querystring: { type: 'object', properties: queryProperties } }),
     ...(reads.length > 0 && { headers: { type: 'object', properties: headerProperties } }),
     ...(bodyContent !== undefined && { body: { content: Object.fromEntries(bodyContent) } }),

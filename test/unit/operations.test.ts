@@ -1,15 +1,15 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { test } from 'tap'
-import { NO_LIMITS } from '../../lib/http/concurrency-limit.ts'
-import { collectionPaths, handlersUnder, strayParameters, typedParameters } from '../../lib/http/routing.ts'
 import { integerParameter } from '../../lib/core/parameters.ts'
+import { NO_LIMITS } from '../../lib/http/concurrency-limit.ts'
+import { collectionPath } from '../../lib/operations/collection-path.ts'
+import type { Operation } from '../../lib/operations/operation.ts'
+import { handlerOf, queryFaults, typedParameters } from '../../lib/operations/route.ts'
 
-const scopeAt = (prefix: string): FastifyInstance => Object({ prefix })
-const requestOf = (url: string): FastifyRequest => Object({ url })
+const BELOW = ['', '/:id', '/:id/rotate']
 
 /** The path of `users` under a prefix, for a request of this URL. */
-function pathOf (prefix: string, url: string, below?: number, useSemicolonDelimiter = false): string {
-  return collectionPaths(scopeAt(prefix), 'users', { useSemicolonDelimiter })(requestOf(url), below)
+function pathOf (prefix: string, url: string, below = 0, useSemicolonDelimiter = false): string {
+  return collectionPath(prefix, `/users${BELOW[below]}`, useSemicolonDelimiter)({ url })
 }
 
 test('under a fixed prefix the path of a collection does not depend on the request', async (t) => {
@@ -52,23 +52,35 @@ test('characters that a path may not have are escaped (RFC 3986 section 3.3)', a
 })
 
 test('handlers throw nothing but UsersError', async (t) => {
-  const under = handlersUnder(NO_LIMITS)
-  const [request, reply] = [Object({}), Object({ raw: {} })]
+  const operation = {
+    method: 'GET',
+    path: '/users',
+    scope: null,
+    tag: 'users',
+    operationId: 'x',
+    summary: '',
+    codes: [],
+    success: { status: 200, description: '' }
+  } as const
+  const under = (handler: Operation['handler']) =>
+    handlerOf({ ...operation, handler }, () => '', { useSemicolonDelimiter: false, limits: NO_LIMITS })
+  const [request, reply] = [Object({ url: '/users' }), Object({ raw: {} })]
   const failing = under(async () => { throw new TypeError('a bug') })
   await t.rejects(failing(request, reply), { name: 'UsersError', code: 'internal', cause: { message: 'a bug' } })
   const throwing = under(() => { throw new TypeError('a bug') })
   await t.rejects(throwing(request, reply), { name: 'UsersError', code: 'internal' })
-  t.equal(await under(async (_request, reply) => reply)(request, reply), reply)
+  t.equal(await under(async ({ reply }) => reply)(request, reply), reply)
 })
 
 test('an operation without parameters refuses each one, after the faults of the query itself', async (t) => {
   const faults = [{ parameter: 'b', code: 'duplicate', detail: 'x' }]
-  t.strictSame(strayParameters({ pairs: [['b', '1'], ['a', '']], faults }), [
+  t.strictSame(queryFaults({ pairs: [['b', '1'], ['a', '']], faults }, undefined), [
     ...faults,
     { parameter: 'b', code: 'unknown', detail: 'is not a known parameter' },
     { parameter: 'a', code: 'unknown', detail: 'is not a known parameter' }
   ])
-  t.strictSame(strayParameters({ pairs: [], faults: [] }), [])
+  t.strictSame(queryFaults({ pairs: [], faults: [] }, undefined), [])
+  t.strictSame(queryFaults({ pairs: [['a', '']], faults }, {}), faults, 'where there are parameters the service judges')
 })
 
 test('declared parameters get their type, and others stay text, whatever their name', async (t) => {

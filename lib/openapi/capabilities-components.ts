@@ -1,17 +1,6 @@
 import { SCOPES } from '../api-keys/scopes.ts'
 import { answer, known, moment } from './component-parts.ts'
-import type { Operation } from './operation.ts'
 import type { Schema } from './schema.ts'
-
-/** The operation that says what its caller can do. */
-export const capabilitiesOperation: Operation = {
-  tag: 'capabilities',
-  operationId: 'getCapabilities',
-  summary: 'Read what the caller can do',
-  description: 'Who the caller is, with its scopes, and what this API offers. Any valid key will do. HEAD works too.',
-  success: { status: 200, description: 'The capabilities.', is: 'Capabilities' },
-  codes: ['validation_failed']
-}
 
 const flag: Schema = { type: 'boolean' }
 const whole: Schema = { type: 'integer', minimum: 1 }

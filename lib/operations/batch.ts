@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../api-keys/authenticator.ts'
 import type { KeyOwner } from '../api-keys/key-owner.ts'
 import type { Scope } from '../api-keys/scopes.ts'
@@ -7,22 +7,19 @@ import type { Fault } from '../core/fault.ts'
 import { isObject } from '../core/json.ts'
 import { BATCH_BODY_MAX, BODY_MAX } from '../core/limits.ts'
 import { partProblem } from '../core/problem.ts'
-import { batchOperation } from '../openapi/batch-operation.ts'
+import { requireScope } from '../http/authentication.ts'
+import { JSON_TYPE } from '../http/body.ts'
+import { callerOf, contextOf, hasScope } from '../http/caller.ts'
+import { entityTag, parseVersions } from '../http/conditional.ts'
+import { header } from '../http/header-fields.ts'
+import type { RateLimits } from '../http/rate-limits.ts'
+import type { SecurityLog } from '../http/security-log.ts'
 import type { BatchCall, OperationResult, WriteBatch } from '../users/batch.ts'
 import type { BatchOperation } from '../users/batch-shape.ts'
 import type { Presenter } from '../users/presenter.ts'
-import { requireScope } from './authentication.ts'
-import { JSON_TYPE } from './body.ts'
-import { callerOf, contextOf, hasScope } from './caller.ts'
-import { entityTag, parseVersions } from './conditional.ts'
-import { header } from './header-fields.ts'
-import type { RateLimits } from './rate-limits.ts'
-import {
-  handlersUnder, parsedQuery, refuseOtherMethods, type RouteSettings, strayParameters, writeRoute
-} from './routing.ts'
-import type { SecurityLog } from './security-log.ts'
+import type { Operation } from './operation.ts'
 
-export interface BatchRoutesOptions extends RouteSettings {
+export interface BatchOperationOptions {
   /** Whose `Idempotency-Key` a caller sends. */
   ownerOf: (caller: Caller) => Promise<KeyOwner>
   rateLimits: RateLimits | null
@@ -64,7 +61,7 @@ function requireSmall (body: unknown): void {
 function admission (
   request: FastifyRequest,
   reply: FastifyReply,
-  { rateLimits, securityLog }: Pick<BatchRoutesOptions, 'rateLimits' | 'securityLog'>
+  { rateLimits, securityLog }: Pick<BatchOperationOptions, 'rateLimits' | 'securityLog'>
 ): NonNullable<BatchCall['admit']> {
   // The request itself has counted for the first one.
   let isCounted = true
@@ -84,43 +81,64 @@ function admission (
   }
 }
 
-/** Adds the batches of operations on users. */
-export function batchRoutes (
-  scope: FastifyInstance,
+/** The batch of operations on users. */
+export function batchOperation (
   writeBatch: WriteBatch,
   { userJson, minimalJson }: Presenter,
-  { ownerOf, rateLimits, securityLog, ...settings }: BatchRoutesOptions
-): void {
+  { ownerOf, rateLimits, securityLog }: BatchOperationOptions
+): Operation {
   const textWith = (jsonOf: Presenter['userJson']) => ({ status, user, error }: OperationResult): string => {
     if (error !== null) return JSON.stringify({ status, body: partProblem(error) })
     if (user === null) return JSON.stringify({ status, body: null })
     return `{"status":${status},"etag":${JSON.stringify(entityTag(user.version))},"body":${jsonOf(user)}}`
   }
 
-  const handler = handlersUnder(settings.limits)(async (request, reply) => {
-    const priorFaults = strayParameters(parsedQuery(request, settings))
-    const idempotencyKey = header(request, 'idempotency-key')
-    const input = withVersions(request.body, priorFaults)
-    const { results, replayed } = await writeBatch(input, idempotencyKey === undefined ? {} : { idempotencyKey }, {
-      context: contextOf(request),
-      priorFaults,
-      ownerOf: () => ownerOf(callerOf(request)),
-      admit: admission(request, reply, { rateLimits, securityLog })
-    })
-    if (replayed) reply.header('idempotency-replayed', 'true')
-    const rateLimited = results.find(({ error }) => error?.code === 'rate_limited')?.error ?? null
-    // Once for a batch, and not again when its answer is repeated.
-    if (rateLimited !== null && !replayed) securityLog.answered(rateLimited, request)
-    for (const { error } of results) {
-      const seconds = error?.headers?.['retry-after']
-      if (seconds !== undefined) reply.header('retry-after', seconds)
+  return {
+    tag: 'users',
+    method: 'POST',
+    path: '/users/batch',
+    // Each operation needs its own.
+    scope: null,
+    operationId: 'writeUsers',
+    summary: 'Create, update and delete users',
+    description: 'Operations are made in their order and answered each for itself, as they would be alone: each ' +
+      'needs its scope, and counts for the limits. Nobody sees only some of them. `atomic`: all or none. An ' +
+      '`Idempotency-Key` covers the whole. ' +
+      `The body has at most ${BATCH_BODY_MAX / 1024} KiB.`,
+    reads: ['Idempotency-Key'],
+    body: { types: [JSON_TYPE], is: 'Batch' },
+    bodyLimit: BATCH_BODY_MAX,
+    success: {
+      status: 200,
+      description: 'What became of each operation.',
+      is: 'BatchResults',
+      headers: ['Idempotency-Replayed', 'Retry-After']
+    },
+    counted: 'deletions',
+    codes: [
+      'validation_failed', 'malformed_json', 'batch_failed', 'idempotency_in_progress', 'body_too_large',
+      'unsupported_media_type', 'idempotency_key_reused'
+    ],
+    async handler ({ request, reply, faults: priorFaults }) {
+      const idempotencyKey = header(request, 'idempotency-key')
+      const input = withVersions(request.body, priorFaults)
+      const { results, replayed } = await writeBatch(input, idempotencyKey === undefined ? {} : { idempotencyKey }, {
+        context: contextOf(request),
+        priorFaults,
+        ownerOf: () => ownerOf(callerOf(request)),
+        admit: admission(request, reply, { rateLimits, securityLog })
+      })
+      if (replayed) reply.header('idempotency-replayed', 'true')
+      const rateLimited = results.find(({ error }) => error?.code === 'rate_limited')?.error ?? null
+      // Once for a batch, and not again when its answer is repeated.
+      if (rateLimited !== null && !replayed) securityLog.answered(rateLimited, request)
+      for (const { error } of results) {
+        const seconds = error?.headers?.['retry-after']
+        if (seconds !== undefined) reply.header('retry-after', seconds)
+      }
+      // A scope includes no other: a write must not be a way to read.
+      const textOf = textWith(hasScope(request, 'users:read') ? userJson : minimalJson)
+      return reply.type(JSON_TYPE).send(`{"data":[${results.map(textOf).join(',')}]}`)
     }
-    // A scope includes no other: a write must not be a way to read.
-    const textOf = textWith(hasScope(request, 'users:read') ? userJson : minimalJson)
-    return reply.type(JSON_TYPE).send(`{"data":[${results.map(textOf).join(',')}]}`)
-  })
-
-  const route = writeRoute(settings.describe, batchOperation, { scope: null, accepts: [JSON_TYPE] })
-  scope.post('/users/batch', { ...route, bodyLimit: BATCH_BODY_MAX }, handler)
-  refuseOtherMethods(scope, '/users/batch', ['POST'])
+  }
 }

@@ -1,0 +1,42 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { validationFailed } from '../core/errors.ts'
+import type { Fault } from '../core/fault.ts'
+import { type ListedPage, listMeta } from '../core/paging.ts'
+import { emptyShape, JSON_TYPE } from '../http/body.ts'
+import { linksOf } from '../http/links.ts'
+import type { OperationCall } from './operation.ts'
+
+/** @throws UsersError `validation_failed`, if there are faults */
+export function requireNoFaults (faults: readonly Fault[]): void {
+  if (faults.length > 0) throw validationFailed(faults)
+}
+
+/** The faults of content where there must be none. An empty object is none. */
+export function contentFaults ({ body }: FastifyRequest): Fault[] {
+  return body === undefined ? [] : emptyShape(body)
+}
+
+/** Refuses parameters, and content. @throws UsersError `validation_failed` */
+export function requireBare ({ request, faults }: OperationCall): void {
+  requireNoFaults([...faults, ...contentFaults(request)])
+}
+
+export function sendJson (reply: FastifyReply, body: object, status = 200): FastifyReply {
+  return reply.code(status).type(JSON_TYPE).send(JSON.stringify(body))
+}
+
+/** Sends what was made, with its `Location`. */
+export function sendCreated ({ reply, collection }: OperationCall, id: string, body: object): FastifyReply {
+  return sendJson(reply.header('location', `${collection}/${id}`), body, 201)
+}
+
+/** Sends a page of a list, with its `Link`. `path`: that of the list. */
+export function sendPage (
+  { reply, pairs, collection }: OperationCall,
+  page: ListedPage<{ id: string }>,
+  { path = collection, text = JSON.stringify({ data: page.items, meta: listMeta(page) }) } = {}
+): FastifyReply {
+  const links = linksOf(path, pairs, page)
+  if (links !== '') reply.header('link', links)
+  return reply.type(JSON_TYPE).send(text)
+}

@@ -1,0 +1,162 @@
+import type { FastifyRequest } from 'fastify'
+import { delegationOf } from '../api-keys/delegation.ts'
+import { revokeParameters } from '../api-keys/parameters.ts'
+import { minimalNewKey } from '../api-keys/record.ts'
+import type { ApiKeysService, KeptKeys, KeyCall } from '../api-keys/service.ts'
+import { UsersError } from '../core/errors.ts'
+import { API_KEY_ID } from '../core/ids.ts'
+import { type PageSize, pagingParameters } from '../core/paging.ts'
+import { parameterFaults } from '../core/parameters.ts'
+import { JSON_TYPE } from '../http/body.ts'
+import { callerOf, contextOf, hasScope } from '../http/caller.ts'
+import { keyId } from '../openapi/component-parts.ts'
+import { contentFaults, requireNoFaults, sendCreated, sendJson, sendPage } from './answers.ts'
+import type { Operation, OperationCall } from './operation.ts'
+
+export interface ApiKeyOperationsOptions {
+  pageSize: PageSize
+  /** The scopes of each static key. */
+  staticScopes: KeptKeys['staticScopes']
+}
+
+const tag = 'api-keys'
+const bodyCodes = ['validation_failed', 'malformed_json', 'body_too_large', 'unsupported_media_type'] as const
+
+/** What both revocations have in common. */
+const revocation = {
+  tag,
+  method: 'DELETE',
+  query: revokeParameters,
+  success: { status: 204, description: 'The key is revoked, and with `successors` those that came from it.' },
+  codes: [...bodyCodes, 'api_key_not_found', 'last_admin_key']
+} as const
+
+/** The id of the key of a request. */
+function ownIdOf (request: FastifyRequest): string {
+  const { record } = callerOf(request)
+  if (record !== null) return record.id
+  throw new UsersError('api_key_not_found', { detail: 'The key of this request is not kept here.' })
+}
+
+function keyCallOf ({ request, faults }: OperationCall): KeyCall {
+  return { context: contextOf(request), priorFaults: faults, delegation: delegationOf(callerOf(request)) }
+}
+
+/** The operations on API keys. A caller can give no more than it has. */
+export function apiKeyOperations (
+  apiKeys: ApiKeysService,
+  { pageSize, staticScopes }: ApiKeyOperationsOptions
+): Operation[] {
+  /** Revokes the key of the request where `id` is null: any holder can end its own key. */
+  const revoke = (idOf: (call: OperationCall) => string | null): Operation['handler'] => async (call) => {
+    const { request, reply, query, faults } = call
+    requireNoFaults([...faults, ...parameterFaults(revokeParameters, query), ...contentFaults(request)])
+    const id = idOf(call)
+    await apiKeys.revoke(id ?? ownIdOf(request), { successors: query['successors'] === true }, {
+      context: contextOf(request),
+      delegation: id === null ? null : delegationOf(callerOf(request)),
+      keepOne: query['force'] === true ? null : { staticScopes }
+    })
+    return reply.code(204).send()
+  }
+
+  return [
+    {
+      tag,
+      method: 'GET',
+      path: '/api-keys',
+      scope: 'keys:read',
+      operationId: 'listApiKeys',
+      summary: 'List API keys',
+      description: 'A page of all keys, including revoked and expired ones. HEAD works too.',
+      query: pagingParameters(pageSize, API_KEY_ID),
+      success: { status: 200, description: 'The page.', is: 'ApiKeyList', headers: ['Link'] },
+      codes: ['validation_failed'],
+      handler: async (call) => sendPage(call, await apiKeys.list(call.query, call.faults))
+    },
+    {
+      tag,
+      method: 'POST',
+      path: '/api-keys',
+      scope: 'keys:write',
+      operationId: 'createApiKey',
+      summary: 'Create an API key',
+      description: 'A key can only give what it has.',
+      body: { types: [JSON_TYPE], is: 'ApiKeyInput' },
+      success: {
+        status: 201,
+        description: 'The record and the text, which is shown only in this answer.',
+        is: 'NewApiKey',
+        headers: ['Location']
+      },
+      codes: bodyCodes,
+      async handler (call) {
+        const made = await apiKeys.create(call.request.body, keyCallOf(call))
+        return sendCreated(call, made.id, made)
+      }
+    },
+    {
+      ...revocation,
+      path: '/api-keys/current',
+      scope: null,
+      operationId: 'revokeCurrentApiKey',
+      summary: 'Revoke the API key of this request',
+      description: 'Works with any scopes: whoever finds a leaked key can end it.',
+      counted: 'never',
+      endsOwnKey: true,
+      // Whoever holds a leaked key can end it, however busy that key keeps the service.
+      limitsItself: true,
+      handler: revoke(() => null)
+    },
+    {
+      tag,
+      method: 'GET',
+      path: '/api-keys/:id',
+      id: keyId,
+      scope: 'keys:read',
+      operationId: 'getApiKey',
+      summary: 'Read an API key’s record',
+      description: 'HEAD works too.',
+      success: { status: 200, description: 'The record.', is: 'ApiKey' },
+      codes: ['validation_failed', 'api_key_not_found'],
+      async handler ({ request, reply, faults }) {
+        requireNoFaults(faults)
+        return sendJson(reply, await apiKeys.get(request.params.id))
+      }
+    },
+    {
+      ...revocation,
+      path: '/api-keys/:id',
+      id: keyId,
+      scope: 'keys:write',
+      operationId: 'revokeApiKey',
+      summary: 'Revoke an API key',
+      description: 'The record stays. The last key that can manage keys is protected.',
+      handler: revoke(({ request }) => request.params.id)
+    },
+    {
+      tag,
+      method: 'POST',
+      path: '/api-keys/:id/rotate',
+      id: keyId,
+      scope: 'keys:write',
+      operationId: 'rotateApiKey',
+      summary: 'Rotate an API key',
+      description: 'Creates a successor with the same name and scopes; the old key keeps working for the overlap. ' +
+        'No body is the same as an empty object.',
+      body: { types: [JSON_TYPE], is: 'Rotation' },
+      success: {
+        status: 201,
+        description: 'The successor and its text, which is shown only in this answer.',
+        is: 'RotatedApiKey',
+        headers: ['Location']
+      },
+      codes: [...bodyCodes, 'api_key_not_found', 'api_key_inactive'],
+      async handler (call) {
+        const { request } = call
+        const made = await apiKeys.rotate(request.params.id, request.body, keyCallOf(call))
+        return sendCreated(call, made.id, hasScope(request, 'keys:read') ? made : minimalNewKey(made))
+      }
+    }
+  ]
+}

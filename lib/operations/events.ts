@@ -1,0 +1,118 @@
+import type { FastifyRequest } from 'fastify'
+import { UsersError, validationFailed } from '../core/errors.ts'
+import type { Fault } from '../core/fault.ts'
+import type { PageSize } from '../core/paging.ts'
+import { feedMeta } from '../events/in-process.ts'
+import type { EventLogService } from '../events/log.ts'
+import { feedParameters, historyParameters } from '../events/rules.ts'
+import { callerKey } from '../http/caller.ts'
+import type { ConcurrencyLimits } from '../http/concurrency-limit.ts'
+import { sendStream, wantsStream } from '../http/event-stream.ts'
+import { appendHeader, header } from '../http/header-fields.ts'
+import { createStreamPlaces, type StreamBounds } from '../http/stream-places.ts'
+import { userId } from '../openapi/component-parts.ts'
+import { sendJson, sendPage } from './answers.ts'
+import type { Operation, OperationCall } from './operation.ts'
+
+export interface EventOperationsOptions {
+  pageSize: PageSize
+  limits: ConcurrencyLimits
+  /** Throws once the caller of a request may no longer read events. */
+  recheck: (request: FastifyRequest) => Promise<void>
+  /** How many streams may be open. */
+  eventStreams: StreamBounds
+}
+
+const LAST_EVENT_ID = 'last-event-id'
+
+/** An error about `after`, which the header stood for, as one about that. `queryFaults`: what the query itself has. */
+function aboutHeader (error: unknown, queryFaults: readonly Fault[]): unknown {
+  if (!(error instanceof UsersError) || error.errors === undefined) return error
+  return validationFailed(error.errors.map((fault) => {
+    const { parameter, code, detail } = fault
+    return parameter === 'after' && !queryFaults.includes(fault) ? { header: LAST_EVENT_ID, code, detail } : fault
+  }))
+}
+
+/** The path of the feed with all parameters but `after`, or with another one. */
+function feedPath ({ collection, pairs }: OperationCall, after: string | null): string {
+  const kept = pairs.filter(([name]) => name !== 'after')
+  const query = new URLSearchParams(after === null ? kept : [...kept, ['after', after]]).toString()
+  return query === '' ? collection : `${collection}?${query}`
+}
+
+/** Where whoever has missed events can read on. */
+function withOldest (error: unknown, call: OperationCall): unknown {
+  if (!(error instanceof UsersError) || error.code !== 'events_expired') return error
+  return new UsersError('events_expired', { headers: { link: `<${feedPath(call, null)}>; rel="first"` } })
+}
+
+/** The operations on events. */
+export function eventOperations (log: EventLogService, options: EventOperationsOptions): Operation[] {
+  const { pageSize, limits, recheck, eventStreams } = options
+  const takePlace = createStreamPlaces(eventStreams)
+
+  async function sendFeed (call: OperationCall) {
+    const { reply, query, faults } = call
+    const page = await limits.reads(() => log.feed(query, faults))
+    const { events, more, position } = page
+    if (more && position !== null) reply.header('link', `<${feedPath(call, position)}>; rel="next"`)
+    return sendJson(reply, { data: events, meta: feedMeta(page) })
+  }
+
+  async function openStream ({ request, reply, query, faults }: OperationCall) {
+    // What a browser sends when it comes again is newer than what its URL says.
+    const lastEventId = header(request, LAST_EVENT_ID)
+    const from = lastEventId === undefined ? query : { ...query, after: lastEventId }
+    const onClose = takePlace(callerKey(request))
+    const following = await limits.reads(() => log.follow(from, faults)).catch((error) => {
+      onClose()
+      throw lastEventId === undefined ? error : aboutHeader(error, faults)
+    })
+    return sendStream(request, reply, { ...following, recheck: () => recheck(request), onClose })
+  }
+
+  return [
+    {
+      tag: 'events',
+      method: 'GET',
+      path: '/events',
+      scope: 'events:read',
+      operationId: 'listEvents',
+      summary: 'Read the event log',
+      description: 'What comes after the last event that you have seen, in the order of commits: each event exactly ' +
+        'once. With `Accept: text/event-stream` the same as Server-Sent Events, and then those that come; ' +
+        '`Last-Event-ID` continues. Too many open streams of a key are 429, and of all keys 503. HEAD works too.',
+      query: feedParameters(pageSize),
+      reads: ['Last-Event-ID'],
+      success: { status: 200, description: 'The events.', is: 'EventList', stream: true, headers: ['Link', 'Vary'] },
+      codes: ['validation_failed', 'events_expired', 'rate_limited'],
+      // Not for all of the handler: that ends with the response, and a stream may last for days.
+      limitsItself: true,
+      async handler (call) {
+        const { request, reply } = call
+        appendHeader(reply, 'vary', 'Accept')
+        const isPage = request.method === 'HEAD' || !wantsStream(request)
+        return (isPage ? sendFeed(call) : openStream(call)).catch((error) => { throw withOldest(error, call) })
+      }
+    },
+    {
+      tag: 'events',
+      method: 'GET',
+      path: '/users/:id/events',
+      id: userId,
+      scope: 'events:read',
+      operationId: 'listUserEvents',
+      summary: 'Read the history of a user',
+      description: 'Newest first, also of a user that was deleted. HEAD works too.',
+      query: historyParameters(pageSize),
+      success: { status: 200, description: 'The page.', is: 'UserEventList', headers: ['Link'] },
+      codes: ['validation_failed', 'user_not_found'],
+      async handler (call) {
+        const { id } = call.request.params
+        const page = await log.history(id, call.query, call.faults)
+        return sendPage(call, page, { path: `${call.collection}/${id}/events` })
+      }
+    }
+  ]
+}

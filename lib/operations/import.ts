@@ -1,0 +1,121 @@
+import type { Readable } from 'node:stream'
+import contentType from 'fast-content-type-parse'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { IMPORT_LINE_MAX } from '../core/limits.ts'
+import { parameterFaults } from '../core/parameters.ts'
+import type { FieldsSchema } from '../fields/fields-schema.ts'
+import { bodyBrokenOff, breakables } from '../http/break-off.ts'
+import { callerOf, contextOf, hasScope } from '../http/caller.ts'
+import type { ConcurrencyLimits } from '../http/concurrency-limit.ts'
+import { header } from '../http/header-fields.ts'
+import { pacedStream, RECHECK_MS } from '../http/paced-stream.ts'
+import { createReporter, importRouteParameters, summaryLine } from '../transfer/import-answer.ts'
+import { IMPORT_TYPES } from '../transfer/import-types.ts'
+import type { Import, ImportResult, OpenImport } from '../transfer/import.ts'
+import type { Operation } from './operation.ts'
+
+const NDJSON = 'application/x-ndjson'
+const TEXT = { type: 'string' } as const
+
+export interface ImportOperationOptions {
+  /** The host's own fields. */
+  fields: FieldsSchema
+  /** How many refused lines an answer names at most. */
+  maxRefused: number
+  limits: ConcurrencyLimits
+  /** Throws once the caller of a request may no longer write users. */
+  recheck: (request: FastifyRequest) => Promise<void>
+}
+
+type Results = AsyncGenerator<ImportResult[], void, undefined>
+type Reporter = ReturnType<typeof createReporter>
+
+/**
+ * The import of users. A request waits for a place under the limit at its start, and does not keep it: what it sends
+ * may take any time.
+ */
+export function importOperation (
+  scope: FastifyInstance,
+  open: OpenImport,
+  { fields, maxRefused: most, limits, recheck }: ImportOperationOptions
+): Operation {
+  const parameters = importRouteParameters(fields, most)
+  const begin = breakables(scope)
+
+  async function answer (
+    request: FastifyRequest,
+    gone: AbortController,
+    { results, named, summary }: { results: Results, named: Reporter, summary: Import['summary'] }
+  ): Promise<Readable> {
+    // While lines are awaited nothing else asks.
+    const checking = setInterval(() => { recheck(request).catch(() => gone.abort()) }, RECHECK_MS).unref()
+    gone.signal.addEventListener('abort', () => clearInterval(checking))
+    // A header that does not fit is an ordinary error.
+    const first = await results.next().catch((error: unknown) => {
+      clearInterval(checking)
+      throw error
+    })
+    const stream = pacedStream(gone, async function * (_signal, pace) {
+      for (let next = first; next.done !== true; next = await results.next()) {
+        const lines = named(next.value).map((result) => `${JSON.stringify(result)}\n`).join('')
+        if (lines !== '') yield * pace(lines)
+      }
+      yield * pace(summaryLine(summary))
+    })
+    stream.once('close', () => {
+      if (!stream.readableEnded) request.log.warn({ summary }, 'an import was broken off: what it has done stays done')
+      results.return().catch(() => {})
+    })
+    return stream
+  }
+
+  return {
+    tag: 'users',
+    method: 'POST',
+    path: '/users/import',
+    scope: 'users:write',
+    operationId: 'importUsers',
+    summary: 'Import users',
+    description: 'A line of JSON for each user, or a table with a header (RFC 4180), of any length; a line has at ' +
+      `most ${IMPORT_LINE_MAX / 1024} KiB. Members are those of a creation, and \`id\`, \`createdAt\` and ` +
+      '`updatedAt`. Lines are answered while others are being sent: the answer has to be read meanwhile. What was ' +
+      'done stays done if the connection breaks.',
+    query: parameters,
+    body: { types: [...IMPORT_TYPES.keys()], schema: TEXT },
+    success: {
+      status: 200,
+      description: 'A line of JSON for each line that was refused, for each, or for none: `line`, `status` ' +
+        '(`created`, `updated`, `skipped`, `refused`), `id`, and `problem`, which are problem details. Without the ' +
+        'scope `users:read` only those that were created have an `id`. The last line has `summary`, with the numbers ' +
+        'of each status and `dryRun`.',
+      media: { 'application/x-ndjson': TEXT }
+    },
+    codes: ['validation_failed', 'unsupported_media_type'],
+    streamsBody: true,
+    limitsItself: true,
+    async handler ({ request, reply, query, faults, parts }) {
+      const { report = 'faults', maxRefused = most, ...given } = query
+      const { summary, results, fileRows } = open(given, [
+        ...faults, ...parameterFaults(parameters, { report, maxRefused })
+      ])
+      await limits.writes(async () => {})
+      const { type } = contentType.safeParse(header(request, 'content-type') ?? '')
+      const rows = fileRows(parts(), IMPORT_TYPES.get(type) ?? 'ndjson')
+      // A server that closes breaks it off even while its first lines are awaited.
+      const gone = begin(reply)
+      const mayGoOn = async (): Promise<void> => {
+        // A stored key is looked up in a cache. The host is asked about its own token every 15 seconds, as of any
+        // stream.
+        if (callerOf(request).record !== null) await recheck(request)
+        // A client may end its body and then break the request off immediately: that of Node.js does over HTTP/2.
+        if (gone.signal.aborted) throw bodyBrokenOff()
+      }
+      const stream = await answer(request, gone, {
+        results: results(rows, contextOf(request), mayGoOn),
+        named: createReporter(String(report), Number(maxRefused), hasScope(request, 'users:read')),
+        summary
+      })
+      return reply.type(NDJSON).send(stream)
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import type { FastifyInstance, FastifyReply, HTTPMethods } from 'fastify'
+import { UsersError } from '../core/errors.ts'
+import { type Fault, unknownParameters } from '../core/fault.ts'
+import { BODY_MAX } from '../core/limits.ts'
+import { type Parameters, parseParameter } from '../core/parameters.ts'
+import { toUsersError } from '../core/storage-errors.ts'
+import { channels, traced } from '../core/tracing.ts'
+import { endOfTurn } from '../core/turn.ts'
+import type { RouteAccess } from '../http/admission.ts'
+import { JSON_TYPE } from '../http/body.ts'
+import { NO_LIMITS } from '../http/concurrency-limit.ts'
+import { tellClosed } from '../http/fastify-internals.ts'
+import { type ParsedQuery, parseQuery, queryOf } from '../http/query.ts'
+import { type BodyOf, streamBodies } from '../http/streamed-bodies.ts'
+import { hidden } from '../openapi/describe.ts'
+import { collectionPath } from './collection-path.ts'
+import type { Operation, OperationRequest, OperationSettings } from './operation.ts'
+
+type Handler = (request: OperationRequest, reply: FastifyReply) => Promise<FastifyReply>
+
+/** Query parameters as services take them, each in its declared type. */
+export function typedParameters ({ pairs }: ParsedQuery, declared: Parameters): Record<string, unknown> {
+  return Object.fromEntries(pairs.map(([name, text]) =>
+    [name, parseParameter(text, Object.hasOwn(declared, name) ? declared[name] : undefined)]))
+}
+
+/** The faults of a query, as far as the service does not judge it: of an operation without parameters all. */
+export function queryFaults ({ pairs, faults }: ParsedQuery, declared: Parameters | undefined): Fault[] {
+  return declared !== undefined ? [...faults] : [...faults, ...unknownParameters(pairs.map(([name]) => name))]
+}
+
+/**
+ * Makes the handler of a route: it runs the operation's under the limit of its class and throws UsersError alone, so
+ * that the error handler recognises our errors. GET and HEAD read, and all others write.
+ */
+export function handlerOf (
+  operation: Operation,
+  collectionOf: (request: OperationRequest) => string,
+  { useSemicolonDelimiter, limits }: Pick<OperationSettings, 'useSemicolonDelimiter' | 'limits'>,
+  bodyOf: BodyOf = () => []
+): Handler {
+  const { method, query: declared, operationId, handler } = operation
+  const own = operation.limitsItself === true ? NO_LIMITS : limits
+  const limited = method === 'GET' ? own.reads : own.writes
+
+  function run (request: OperationRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const parsed = parseQuery(queryOf(request.url, useSemicolonDelimiter))
+    return handler({
+      request,
+      reply,
+      query: declared === undefined ? {} : typedParameters(parsed, declared),
+      pairs: parsed.pairs,
+      faults: queryFaults(parsed, declared),
+      collection: collectionOf(request),
+      parts: () => bodyOf(request)
+    })
+  }
+
+  async function handle (request: OperationRequest, reply: FastifyReply): Promise<FastifyReply> {
+    tellClosed(reply)
+    try {
+      await endOfTurn()
+      return await limited(() => run(request, reply))
+    } catch (error) {
+      throw toUsersError(error)
+    }
+  }
+
+  return (request, reply) => traced(channels.operation, () => ({
+    operation: operationId,
+    requestId: request.id
+  }), async (trace) => {
+    const answer = await handle(request, reply)
+    if (trace !== null) trace.status = reply.statusCode
+    return answer
+  })
+}
+
+/** What guards the route of an operation. A write without a body takes the content that some clients send anyway. */
+function accessOf ({ method, scope, body, endsOwnKey = false }: Operation): RouteAccess {
+  return { scope, accepts: method === 'GET' ? [] : body?.types ?? [JSON_TYPE], endsOwnKey }
+}
+
+/** Answers 405 with Allow for every other method that the scope routes. */
+function refuseOtherMethods (scope: FastifyInstance, url: string, methods: readonly HTTPMethods[]): void {
+  const headers = { allow: methods.join(', ') }
+  const others = scope.supportedMethods.filter((method) => !methods.includes(method))
+  const refuse = (): never => { throw new UsersError('method_not_allowed', { headers }) }
+  scope.route({ method: others, url, config: { fastifyUsers: { refuse }, ...hidden }, handler: refuse })
+}
+
+function routeOne (scope: FastifyInstance, operation: Operation, settings: OperationSettings): void {
+  const { method, path: url, bodyLimit = BODY_MAX, operationId } = operation
+  const access = { fastifyUsers: accessOf(operation), fastifyUsersOperation: operationId }
+  const config = { ...access, ...settings.describe(operation) }
+  const collectionOf = collectionPath(scope.prefix, url, settings.useSemicolonDelimiter)
+  if (operation.streamsBody === true) {
+    scope.register(async function fastifyUsersStream (inner) {
+      const handler = handlerOf(operation, collectionOf, settings, streamBodies(inner))
+      inner.route({ method, url, config, handler })
+    })
+    return
+  }
+  const handler = handlerOf(operation, collectionOf, settings)
+  if (method !== 'GET') {
+    scope.route({ method, url, bodyLimit, config, handler })
+    return
+  }
+  // HEAD by the same handler: Fastify's own gives a 304 a Content-Length of 0 (RFC 9110 section 8.6). Descriptions
+  // mention it in words.
+  scope.route({ method, url, exposeHeadRoute: false, config, handler })
+  scope.route({ method: 'HEAD', url, config: { ...access, ...hidden }, handler })
+}
+
+/** Adds the routes of operations, and for each path the answer to every other method. */
+export function routeOperations (
+  scope: FastifyInstance,
+  operations: readonly Operation[],
+  settings: OperationSettings
+): void {
+  for (const operation of operations) routeOne(scope, operation, settings)
+  for (const path of new Set(operations.map(({ path }) => path))) {
+    const methods = operations.filter((each) => each.path === path).map(({ method }) => method)
+    refuseOtherMethods(scope, path, methods.flatMap((method) => method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  }
+}

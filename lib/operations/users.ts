@@ -1,0 +1,179 @@
+import type { FastifyReply } from 'fastify'
+import type { Caller } from '../api-keys/authenticator.ts'
+import type { KeyOwner } from '../api-keys/key-owner.ts'
+import { parameterFaults, type Parameters } from '../core/parameters.ts'
+import type { PageSize } from '../core/paging.ts'
+import type { UserRecord } from '../core/storage.ts'
+import type { FieldsSchema } from '../fields/fields-schema.ts'
+import { JSON_TYPE, MERGE_PATCH_TYPE } from '../http/body.ts'
+import { callerOf, contextOf, hasScope } from '../http/caller.ts'
+import { entityTag, isNotModified, preconditions } from '../http/conditional.ts'
+import { header } from '../http/header-fields.ts'
+import { userId } from '../openapi/component-parts.ts'
+import { userListParameters } from '../users/list-query.ts'
+import { eraseParameter } from '../users/parameters.ts'
+import type { Presenter } from '../users/presenter.ts'
+import type { UsersService } from '../users/service.ts'
+import { contentFaults, requireNoFaults, sendPage } from './answers.ts'
+import type { Operation, OperationCall } from './operation.ts'
+
+export interface UserOperationsOptions {
+  pageSize: PageSize
+  /** The host's own fields. */
+  fields: FieldsSchema
+  /** True if a deletion can take the values of the user out of the event log. */
+  erases: boolean
+  /** Whose `Idempotency-Key` a caller sends. */
+  ownerOf: (caller: Caller) => Promise<KeyOwner>
+}
+
+const tag = 'users'
+const one = { tag, path: '/users/:id', id: userId, reads: ['If-Match', 'If-None-Match'] } as const
+const changed = {
+  scope: 'users:write',
+  success: { status: 200, description: 'The user after the change.', is: 'WrittenUser', headers: ['ETag'] },
+  codes: [
+    'validation_failed', 'malformed_json', 'user_not_found', 'email_taken', 'field_taken', 'precondition_failed',
+    'body_too_large', 'unsupported_media_type', 'precondition_required'
+  ]
+} as const
+
+/** The operations on users. */
+export function userOperations (
+  users: UsersService,
+  { userJson, minimalJson, listJson }: Presenter,
+  { pageSize, fields: { filters }, erases, ownerOf }: UserOperationsOptions
+): Operation[] {
+  const deletionParameters: Parameters = erases ? { erase: eraseParameter } : {}
+
+  const sendUser = (reply: FastifyReply, user: UserRecord, jsonOf = userJson): FastifyReply =>
+    reply.header('etag', entityTag(user.version)).type(JSON_TYPE).send(jsonOf(user))
+  // A scope includes no other: a write must not be a way to read.
+  const sendWritten = ({ request, reply }: OperationCall, user: UserRecord): FastifyReply =>
+    sendUser(reply, user, hasScope(request, 'users:read') ? userJson : minimalJson)
+
+  const change = (whole: boolean): Operation['handler'] => async (call) => {
+    const { request, faults: priorFaults } = call
+    const conditions = preconditions(request, priorFaults)
+    // RFC 9110 section 14.5: a part must not replace the whole.
+    if (whole && header(request, 'content-range') !== undefined) {
+      const detail = 'must not be sent: a user is replaced whole'
+      priorFaults.push({ header: 'content-range', code: 'forbidden', detail })
+    }
+    const user = await users.change(request.params.id, request.body, conditions, whole, {
+      context: contextOf(request), priorFaults
+    })
+    return sendWritten(call, user)
+  }
+
+  return [
+    {
+      tag,
+      method: 'GET',
+      path: '/users',
+      scope: 'users:read',
+      operationId: 'listUsers',
+      summary: 'List users',
+      description: 'A page of users in the order of their creation, with their exact number. HEAD works too.',
+      query: userListParameters(pageSize, filters),
+      success: { status: 200, description: 'The page.', is: 'UserList', headers: ['Link'] },
+      codes: ['validation_failed'],
+      async handler (call) {
+        const page = await users.list(call.query, call.faults)
+        return sendPage(call, page, { text: listJson(page) })
+      }
+    },
+    {
+      tag,
+      method: 'POST',
+      path: '/users',
+      scope: 'users:write',
+      operationId: 'createUser',
+      summary: 'Create a user',
+      reads: ['Idempotency-Key'],
+      body: { types: [JSON_TYPE], is: 'UserInput' },
+      success: {
+        status: 201,
+        description: 'The new user.',
+        is: 'WrittenUser',
+        headers: ['ETag', 'Location', 'Idempotency-Replayed']
+      },
+      codes: [
+        'validation_failed', 'malformed_json', 'email_taken', 'field_taken', 'idempotency_in_progress',
+        'body_too_large', 'unsupported_media_type', 'idempotency_key_reused'
+      ],
+      async handler (call) {
+        const { request, reply, faults, collection } = call
+        // Two lines are joined by a comma and a space, which no valid key has.
+        const idempotencyKey = header(request, 'idempotency-key')
+        const { user, replayed } = await users.create(
+          request.body,
+          idempotencyKey === undefined ? {} : { idempotencyKey },
+          { context: contextOf(request), priorFaults: faults, ownerOf: () => ownerOf(callerOf(request)) }
+        )
+        if (replayed) reply.header('idempotency-replayed', 'true')
+        reply.code(201).header('location', `${collection}/${user.id}`)
+        return sendWritten(call, user)
+      }
+    },
+    {
+      ...one,
+      method: 'GET',
+      scope: 'users:read',
+      operationId: 'getUser',
+      summary: 'Read a user',
+      description: 'HEAD works too.',
+      conditional: true,
+      success: { status: 200, description: 'The user.', is: 'User', headers: ['ETag'] },
+      codes: ['validation_failed', 'user_not_found', 'precondition_failed'],
+      async handler ({ request, reply, faults }) {
+        const conditions = preconditions(request, faults)
+        requireNoFaults(faults)
+        const user = await users.get(request.params.id)
+        return isNotModified(conditions, user.version, reply) ? reply.code(304).send() : sendUser(reply, user)
+      }
+    },
+    {
+      ...one,
+      ...changed,
+      method: 'PATCH',
+      operationId: 'updateUser',
+      summary: 'Update a user',
+      description: 'JSON Merge Patch (RFC 7396): given members change, the others stay.',
+      body: { types: [MERGE_PATCH_TYPE, JSON_TYPE], is: 'UserPatch' },
+      handler: change(false)
+    },
+    {
+      ...one,
+      ...changed,
+      method: 'PUT',
+      operationId: 'replaceUser',
+      summary: 'Replace a user',
+      description: 'Replaces name, e-mail address and all own fields; it never creates.',
+      body: { types: [JSON_TYPE], is: 'UserReplacement' },
+      handler: change(true)
+    },
+    {
+      ...one,
+      method: 'DELETE',
+      scope: 'users:delete',
+      operationId: 'deleteUser',
+      summary: 'Delete a user',
+      description: 'For good: no other user gets the id, and the e-mail address is free immediately.',
+      ...(erases && { query: deletionParameters }),
+      success: { status: 204, description: 'The user is deleted.' },
+      counted: 'deletions',
+      codes: [
+        'validation_failed', 'malformed_json', 'user_not_found', 'precondition_failed', 'body_too_large',
+        'unsupported_media_type', 'precondition_required'
+      ],
+      async handler ({ request, reply, query, faults }) {
+        const priorFaults = [...faults, ...parameterFaults(deletionParameters, query)]
+        const options = { ...preconditions(request, priorFaults), ...(query['erase'] === true && { erase: true }) }
+        priorFaults.push(...contentFaults(request))
+        await users.remove(request.params.id, options, { context: contextOf(request), priorFaults })
+        return reply.code(204).send()
+      }
+    }
+  ]
+}

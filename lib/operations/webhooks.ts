@@ -1,0 +1,218 @@
+import type { FastifyRequest } from 'fastify'
+import { DELIVERY_ID, WEBHOOK_ID } from '../core/ids.ts'
+import { type PageSize, pagingParameters } from '../core/paging.ts'
+import { type Delivery, minimalDelivery, minimalWebhook, type Webhook } from '../core/webhook.ts'
+import { JSON_TYPE, MERGE_PATCH_TYPE } from '../http/body.ts'
+import { callerOf, contextOf, hasScope } from '../http/caller.ts'
+import { type ConcurrencyLimits, NO_LIMITS } from '../http/concurrency-limit.ts'
+import { webhookId } from '../openapi/component-parts.ts'
+import type { WebhookCall } from '../webhooks/call.ts'
+import { deliveriesParameters } from '../webhooks/rules.ts'
+import type { WebhooksService } from '../webhooks/service.ts'
+import { requireBare, requireNoFaults, sendCreated, sendJson, sendPage } from './answers.ts'
+import type { Operation, OperationCall } from './operation.ts'
+
+const bodyCodes = ['validation_failed', 'malformed_json', 'body_too_large', 'unsupported_media_type'] as const
+const oneCodes = [...bodyCodes, 'webhook_not_found'] as const
+const collection = { tag: 'webhooks', path: '/webhooks' } as const
+const one = { tag: 'webhooks', path: '/webhooks/:id', id: webhookId } as const
+const action = { ...one, method: 'POST', scope: 'webhooks:write' } as const
+const delivery = {
+  type: 'string',
+  pattern: DELIVERY_ID.source,
+  description: 'The delivery’s id: a TypeID, sortable by creation.'
+}
+
+/** The id of the delivery in the path. */
+function deliveryOf ({ params }: FastifyRequest): string {
+  return String(Object(params).delivery)
+}
+
+/** What a write tells of a webhook that its caller perhaps may not read. */
+function shown ({ request }: OperationCall, webhook: Webhook): object {
+  return hasScope(request, 'webhooks:read') ? webhook : minimalWebhook(webhook)
+}
+
+function shownDelivery ({ request }: OperationCall, delivery: Delivery): object {
+  return hasScope(request, 'webhooks:read') ? delivery : minimalDelivery(delivery)
+}
+
+function callOf ({ request, faults }: OperationCall, limited = NO_LIMITS.writes): WebhookCall {
+  return { context: contextOf(request), priorFaults: faults, scopes: callerOf(request).principal.scopes, limited }
+}
+
+/**
+ * The operations on webhooks. Some of them wait for receivers or names: of these only what uses the storage is under
+ * the limits of concurrent requests.
+ */
+export function webhookOperations (
+  webhooks: WebhooksService,
+  { pageSize, limits: { writes } }: { pageSize: PageSize, limits: ConcurrencyLimits }
+): Operation[] {
+  return [
+    {
+      ...collection,
+      method: 'GET',
+      scope: 'webhooks:read',
+      operationId: 'listWebhooks',
+      summary: 'List webhooks',
+      description: 'HEAD works too.',
+      query: pagingParameters(pageSize, WEBHOOK_ID),
+      success: { status: 200, description: 'The page.', is: 'WebhookList', headers: ['Link'] },
+      codes: ['validation_failed'],
+      handler: async (call) => sendPage(call, await webhooks.list(call.query, call.faults))
+    },
+    {
+      ...collection,
+      method: 'POST',
+      scope: 'webhooks:write',
+      operationId: 'createWebhook',
+      summary: 'Create a webhook',
+      description: 'It gets the events that are recorded from now on, of the kinds that the key may read: `user.*` ' +
+        'with `users:read`, `api_key.*` with `keys:read`, `webhook.*` with `webhooks:read`.',
+      body: { types: [JSON_TYPE], is: 'WebhookInput' },
+      success: {
+        status: 201,
+        description: 'The webhook and its secret, which is shown only in this answer.',
+        is: 'NewWebhook',
+        headers: ['Location']
+      },
+      codes: [...bodyCodes, 'url_not_allowed', 'too_many_webhooks'],
+      limitsItself: true,
+      async handler (call) {
+        const made = await webhooks.create(call.request.body, callOf(call, writes))
+        return sendCreated(call, made.id, made)
+      }
+    },
+    {
+      ...one,
+      method: 'GET',
+      scope: 'webhooks:read',
+      operationId: 'getWebhook',
+      summary: 'Read a webhook',
+      description: 'HEAD works too.',
+      success: { status: 200, description: 'The webhook.', is: 'Webhook' },
+      codes: ['validation_failed', 'webhook_not_found'],
+      async handler ({ request, reply, faults }) {
+        requireNoFaults(faults)
+        return sendJson(reply, await webhooks.get(request.params.id))
+      }
+    },
+    {
+      ...one,
+      method: 'PATCH',
+      scope: 'webhooks:write',
+      operationId: 'updateWebhook',
+      summary: 'Change a webhook',
+      description: 'Absent members stay. One that is enabled again goes on after the last event that it got. Whoever ' +
+        'changes the URL or the types, or enables it, must be able to read all events that it gets.',
+      body: { types: [MERGE_PATCH_TYPE, JSON_TYPE], is: 'WebhookPatch' },
+      success: { status: 200, description: 'The webhook.', is: 'WrittenWebhook' },
+      codes: [...bodyCodes, 'url_not_allowed', 'webhook_not_found'],
+      limitsItself: true,
+      async handler (call) {
+        const { request, reply } = call
+        const webhook = await webhooks.update(request.params.id, request.body, callOf(call, writes))
+        return sendJson(reply, shown(call, webhook))
+      }
+    },
+    {
+      ...one,
+      method: 'DELETE',
+      scope: 'webhooks:write',
+      operationId: 'deleteWebhook',
+      summary: 'Delete a webhook with its deliveries',
+      success: { status: 204, description: 'The webhook is deleted.' },
+      codes: oneCodes,
+      async handler (call) {
+        requireBare(call)
+        await webhooks.remove(call.request.params.id)
+        return call.reply.code(204).send()
+      }
+    },
+    {
+      ...action,
+      path: '/webhooks/:id/rotate-secret',
+      operationId: 'rotateWebhookSecret',
+      summary: 'Rotate the secret of a webhook',
+      description: 'Deliveries are signed with both secrets for the overlap. No body is the same as an empty object. ' +
+        'The key must be able to read all events that the webhook gets.',
+      body: { types: [JSON_TYPE], is: 'Rotation' },
+      success: {
+        status: 200,
+        description: 'The webhook and its new secret, which is shown only in this answer.',
+        is: 'RotatedWebhook'
+      },
+      codes: oneCodes,
+      async handler (call) {
+        const { request, reply } = call
+        const { secret, ...webhook } = await webhooks.rotateSecret(request.params.id, request.body, callOf(call))
+        return sendJson(reply, { ...shown(call, webhook), secret })
+      }
+    },
+    {
+      ...action,
+      path: '/webhooks/:id/test',
+      operationId: 'testWebhook',
+      summary: 'Send a test event',
+      description: 'One attempt, now, also to a webhook that is disabled. The answer comes after it. Needs ' +
+        '`webhooks:read` too.',
+      success: { status: 200, description: 'The delivery and its attempt.', is: 'Delivery' },
+      codes: oneCodes,
+      limitsItself: true,
+      async handler (call) {
+        requireBare(call)
+        return sendJson(call.reply, await webhooks.test(call.request.params.id, callOf(call, writes)))
+      }
+    },
+    {
+      ...action,
+      path: '/webhooks/:id/replay',
+      operationId: 'replayWebhook',
+      summary: 'Deliver events again',
+      description: 'Those after an event or since a time, then those that follow, each with its `webhook-id`. ' +
+        'An event whose delivery is still pending gets no second one. The key must be able to read all of them.',
+      body: { types: [JSON_TYPE], is: 'WebhookReplay' },
+      success: { status: 202, description: 'The events will be delivered.', is: 'WrittenWebhook' },
+      codes: [...bodyCodes, 'events_expired', 'webhook_not_found'],
+      async handler (call) {
+        const { request, reply } = call
+        const webhook = await webhooks.replay(request.params.id, request.body, callOf(call))
+        return sendJson(reply, shown(call, webhook), 202)
+      }
+    },
+    {
+      ...one,
+      method: 'GET',
+      path: '/webhooks/:id/deliveries',
+      scope: 'webhooks:read',
+      operationId: 'listDeliveries',
+      summary: 'List deliveries of a webhook',
+      description: 'Newest first, with each attempt. HEAD works too.',
+      query: deliveriesParameters(pageSize),
+      success: { status: 200, description: 'The page.', is: 'DeliveryList', headers: ['Link'] },
+      codes: ['validation_failed', 'webhook_not_found'],
+      async handler (call) {
+        const { id } = call.request.params
+        const page = await webhooks.deliveries(id, call.query, call.faults)
+        return sendPage(call, page, { path: `${call.collection}/${id}/deliveries` })
+      }
+    },
+    {
+      ...action,
+      path: '/webhooks/:id/deliveries/:delivery/retry',
+      pathParameters: { delivery },
+      operationId: 'retryDelivery',
+      summary: 'Deliver one event again',
+      description: 'The key must be able to read the event.',
+      success: { status: 202, description: 'It is due now.', is: 'WrittenDelivery' },
+      codes: [...oneCodes, 'delivery_not_found'],
+      async handler (call) {
+        requireBare(call)
+        const { request, reply } = call
+        const retried = await webhooks.retry(request.params.id, deliveryOf(request), callOf(call))
+        return sendJson(reply, shownDelivery(call, retried), 202)
+      }
+    }
+  ]
+}
