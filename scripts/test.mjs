@@ -145,7 +145,8 @@ const reporter = isPlain ? ['--reporter=silent'] : []
 const tap = [
   join('node_modules', '.bin', 'tap'),
   `--output-file=${report}`,
-  `--jobs=${availableParallelism()}`,
+  // One more than cores: some tests wait for a time limit.
+  `--jobs=${availableParallelism() + 1}`,
   ...coverage,
   ...reporter,
   ...options,
