@@ -55,9 +55,9 @@ test('every script that the documents name exists', async (t) => {
 test('every subpath of the package is documented and can be imported', async (t) => {
   const { exports } = JSON.parse(await read('package.json'))
   const subpaths = Object.keys(exports).filter((path) => !path.endsWith('.json'))
-  const readme = await read('README.md')
+  const texts = await read('README.md') + await read('docs/getting-started.md')
   for (const path of subpaths) {
-    t.match(readme, path === '.' ? "'fastify-users'" : `/${path.split('/').at(-1)}`, `the README names ${path}`)
+    t.match(texts, path === '.' ? "'fastify-users'" : `/${path.split('/').at(-1)}`, `the documents name ${path}`)
     t.ok(Object.keys(await import(join('fastify-users', path))).length > 0, path)
   }
 })

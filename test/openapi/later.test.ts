@@ -57,6 +57,7 @@ const answers: Record<string, object> = {
   ApiKey: key,
   ApiKeyList: { data: [{ ...key, ...more }], meta },
   NewApiKey: { ...key, key: 'uk_x' },
+  RotatedApiKey: { id: key.id, start: key.start, createdAt: key.createdAt, key: 'uk_x' },
   Event: event,
   EventList: {
     data: [
@@ -69,7 +70,10 @@ const answers: Record<string, object> = {
   Webhook: webhook,
   WebhookList: { data: [{ ...webhook, ...more }], meta },
   NewWebhook: { ...webhook, secret: 'whsec_x' },
+  WrittenWebhook: { id: webhook.id, createdAt: moment, updatedAt: moment },
+  RotatedWebhook: { id: webhook.id, createdAt: moment, updatedAt: moment, secret: 'whsec_x' },
   Delivery: delivery,
+  WrittenDelivery: { id: delivery.id, status: 'cancelled', createdAt: moment },
   DeliveryList: { data: [{ ...delivery, ...more }], meta },
   Capabilities: {
     caller: { type: 'session', id: 'x', scopes: ['groups:read'], ...more },
