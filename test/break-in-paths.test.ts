@@ -12,7 +12,8 @@ test('refuses every spelling of a path under every router option', async (t) => 
     'caseSensitive'
   ] as const
   const open: string[] = []
-  for (let bits = 0; bits < 16; bits++) {
+  // None, each alone, and all.
+  for (const bits of [0b0000, 0b0001, 0b0010, 0b0100, 0b1000, 0b1111]) {
     const routerOptions = Object.fromEntries(
       options.map((name, i) => [name, name === 'caseSensitive' ? ((bits >> i) & 1) === 0 : ((bits >> i) & 1) === 1])
     )

@@ -12,7 +12,7 @@ import type { Storage } from '../lib/index.ts'
 
 const START = Date.UTC(2026, 0)
 const [REVOKED, ROTATED, EXPIRING] = [0, 1, 2]
-const RUNS = Number(process.env['INTERLEAVINGS'] ?? 500)
+const RUNS = Number(process.env['INTERLEAVINGS'] ?? 150)
 
 test('no interleaving of two instances accepts a key that has ended', async (t) => {
   let [accepted, refused] = [0, 0]
