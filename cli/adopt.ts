@@ -1,4 +1,4 @@
-import type { Storage } from '../lib/core/storage.ts'
+import type { Storage } from '../lib/storage/storage.ts'
 import { NO_FIELDS } from '../lib/fields/fields-schema.ts'
 import { readMapping } from './adopt-mapping.ts'
 import { missesChanges } from './adopt-since.ts'

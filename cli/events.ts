@@ -1,5 +1,5 @@
 import { UsersError } from '../lib/core/errors.ts'
-import type { Storage } from '../lib/core/storage.ts'
+import type { Storage } from '../lib/storage/storage.ts'
 import { createEventLog } from '../lib/events/log.ts'
 import { eventPresenter } from '../lib/events/presenter.ts'
 import type { LoggedEvent } from '../lib/events/types.ts'

@@ -1,7 +1,7 @@
 import { getSystemErrorMap } from 'node:util'
 import { UsersError } from '../lib/core/errors.ts'
 import type { Fault } from '../lib/core/fault.ts'
-import { StorageError } from '../lib/core/storage-error.ts'
+import { StorageError } from '../lib/storage/storage-error.ts'
 
 /** Exit codes, for scripts. */
 export const EXIT = Object.freeze({ ok: 0, failed: 1, usage: 2, unavailable: 3 })

@@ -1,6 +1,6 @@
 import type { CountsReport, KnexStorage, SchemaReport } from '../adapters/knex/index.ts'
-import { isFilterable } from '../lib/core/storage-rules.ts'
-import type { SchemaRequirements } from '../lib/core/storage.ts'
+import { isFilterable } from '../lib/storage/storage-rules.ts'
+import type { SchemaRequirements } from '../lib/storage/storage.ts'
 import { Refusal, UsageError } from './failure.ts'
 import type { Output } from './output.ts'
 

@@ -1,5 +1,5 @@
-import type { Storage } from '../lib/core/storage.ts'
-import type { Webhook } from '../lib/core/webhook.ts'
+import type { Storage } from '../lib/storage/storage.ts'
+import type { Webhook } from '../lib/storage/webhook.ts'
 import { eventPresenter } from '../lib/events/presenter.ts'
 import { parseNetwork } from '../lib/webhooks/addresses.ts'
 import { createDeliver } from '../lib/webhooks/deliver.ts'

@@ -8,7 +8,7 @@ import { test } from 'tap'
 import {
   furtherServers, isSilent, type RateLimitPackage, routeEveryMethod, SERIALIZERS
 } from '../lib/http/fastify-internals.ts'
-import { continueWhenRead } from '../lib/http/late-continue.ts'
+import { continueWhenRead } from '../lib/http/admission/late-continue.ts'
 import { captureLog } from './helpers/log.ts'
 
 test('pino keeps its serialisers under a symbol, also on the logger of a request', async (t) => {

@@ -2,7 +2,7 @@
 import { inspect } from 'node:util'
 import Fastify, { type FastifyBaseLogger, type FastifyRequest } from 'fastify'
 import { test } from 'tap'
-import { guardLoggers } from '../lib/http/guarded-logger.ts'
+import { guardLoggers } from '../lib/http/logging/guarded-logger.ts'
 import { inject, testApp } from './helpers/app.ts'
 import './helpers/watch-all.ts'
 

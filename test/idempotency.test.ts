@@ -2,7 +2,7 @@
 import { mock } from 'node:test'
 import { test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
-import { StorageError } from '../lib/core/storage-error.ts'
+import { StorageError } from '../lib/storage/storage-error.ts'
 import { ALL_SCOPES, inject, testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
 import { listen, rawRequest } from './helpers/raw.ts'

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import pino from 'pino'
 import { test } from 'tap'
-import { maskedPath, withoutMasked } from '../lib/http/masked-path.ts'
+import { maskedPath, withoutMasked } from '../lib/http/logging/masked-path.ts'
 import { webhooks } from '../lib/webhooks.ts'
 import { testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'

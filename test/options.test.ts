@@ -3,7 +3,7 @@ import Fastify from 'fastify'
 import { test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import users, { type UsersOptions } from '../lib/index.ts'
-import { checkOptions } from '../lib/options.ts'
+import { checkOptions } from '../lib/mount/options.ts'
 import './helpers/watch-all.ts'
 
 const check = (options: object) => checkOptions(Object(options))

@@ -1,7 +1,7 @@
 // A storage that throws or returns what it must not: each answer is a 500 or a 503 that reveals nothing.
 import { test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
-import { StorageError } from '../lib/core/storage-error.ts'
+import { StorageError } from '../lib/storage/storage-error.ts'
 import { testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { StorageError } from '../../lib/core/storage-error.ts'
-import { refusalOf, requireSameRequest, requireVersion, withoutUsers } from '../../lib/core/storage-rules.ts'
+import { StorageError } from '../../lib/storage/storage-error.ts'
+import { refusalOf, requireSameRequest, requireVersion, withoutUsers } from '../../lib/storage/storage-rules.ts'
 import type {
   BatchOptions, BatchResult, ChangesOf, Json, Storage, UserWrite, WriteOutcome
-} from '../../lib/core/storage.ts'
+} from '../../lib/storage/storage.ts'
 import { isLost, waitedTooLong } from './connection/driver-errors.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import { nestedExecutor } from './connection/nested-executor.ts'

@@ -1,4 +1,4 @@
-import type { Page, PageRequest } from '../../lib/core/storage.ts'
+import type { Page, PageRequest } from '../../lib/storage/storage.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import type { Param, Statement } from './drivers/driver.ts'
 import type { Condition } from './schema/field-indexes.ts'

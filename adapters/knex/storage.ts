@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import type { EventLog, Storage, StorageInTransaction, WebhookStore } from '../../lib/core/storage.ts'
+import type { EventLog, Storage, StorageInTransaction, WebhookStore } from '../../lib/storage/storage.ts'
 import { knexApiKeys } from './api-keys.ts'
 import { knexBatches } from './batches.ts'
 import { durabilityWarnings } from './connection/durability.ts'

@@ -1,4 +1,4 @@
-import type { Idempotency, NewEvent, UserRecord } from '../../lib/core/storage.ts'
+import type { Idempotency, NewEvent, UserRecord } from '../../lib/storage/storage.ts'
 import type { Executor } from './connection/executor.ts'
 import type { Param } from './drivers/driver.ts'
 import { eventValues, type EventWrites, userEventValues } from './events/event-writes.ts'

@@ -1,5 +1,5 @@
 import { READ_PART_MAX } from '../../lib/core/limits.ts'
-import type { OnUsers, Storage, UserRecord } from '../../lib/core/storage.ts'
+import type { OnUsers, Storage, UserRecord } from '../../lib/storage/storage.ts'
 import type { Executor } from './connection/executor.ts'
 import type { SnapshotReads } from './connection/snapshot-reads.ts'
 import { type PartRequest, partStatement } from './pages.ts'

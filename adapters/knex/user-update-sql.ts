@@ -1,4 +1,4 @@
-import type { UserChanges, VersionGuard } from '../../lib/core/storage.ts'
+import type { UserChanges, VersionGuard } from '../../lib/storage/storage.ts'
 import type { Dialect, TypedColumn } from './dialects/dialect.ts'
 import type { Param, Statement } from './drivers/driver.ts'
 import { EVENT_TARGETS, EVENT_VALUES } from './events/event-writes.ts'

@@ -1,4 +1,4 @@
-import type { NewEvent, UserChanges, VersionGuard } from '../../lib/core/storage.ts'
+import type { NewEvent, UserChanges, VersionGuard } from '../../lib/storage/storage.ts'
 import { type GroupedWrite, groupCommits } from './batching/group-commit.ts'
 import type { Batching, Executor, Query, QueryOptions } from './connection/executor.ts'
 import type { Param } from './drivers/driver.ts'

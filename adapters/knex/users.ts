@@ -1,9 +1,9 @@
 import { gather } from '../../lib/core/gather.ts'
 import type { Several } from '../../lib/core/several.ts'
-import { requireVersion } from '../../lib/core/storage-rules.ts'
+import { requireVersion } from '../../lib/storage/storage-rules.ts'
 import type {
   DeletionEvent, Page, PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard
-} from '../../lib/core/storage.ts'
+} from '../../lib/storage/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import type { Compaction } from './counting/compaction.ts'

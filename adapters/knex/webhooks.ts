@@ -1,4 +1,4 @@
-import type { DeliveryRecord, WebhookChange, WebhookRecord, WebhookStore } from '../../lib/core/storage.ts'
+import type { DeliveryRecord, WebhookChange, WebhookRecord, WebhookStore } from '../../lib/storage/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import type { Param } from './drivers/driver.ts'

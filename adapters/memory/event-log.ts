@@ -1,5 +1,5 @@
-import { afterPruning, erased } from '../../lib/core/recorded-events.ts'
-import type { EventLog, EventRecord, PrunedEvents } from '../../lib/core/storage.ts'
+import { afterPruning, erased } from '../../lib/storage/recorded-events.ts'
+import type { EventLog, EventRecord, PrunedEvents } from '../../lib/storage/storage.ts'
 
 /** An event, and its place in the order of commits, from 1. */
 interface Entry {

@@ -1,5 +1,5 @@
-import { StorageError } from '../../lib/core/storage-error.ts'
-import type { JsonObject, SchemaRequirements } from '../../lib/core/storage.ts'
+import { StorageError } from '../../lib/storage/storage-error.ts'
+import type { JsonObject, SchemaRequirements } from '../../lib/storage/storage.ts'
 import { positionsOf, type Positions } from './positions.ts'
 import { SortedMap } from './sorted-map.ts'
 

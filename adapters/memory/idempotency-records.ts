@@ -1,6 +1,6 @@
-import { StorageError } from '../../lib/core/storage-error.ts'
-import { requireSameRequest } from '../../lib/core/storage-rules.ts'
-import type { Idempotency, Json, UserRecord, WriteOutcome } from '../../lib/core/storage.ts'
+import { StorageError } from '../../lib/storage/storage-error.ts'
+import { requireSameRequest } from '../../lib/storage/storage-rules.ts'
+import type { Idempotency, Json, UserRecord, WriteOutcome } from '../../lib/storage/storage.ts'
 import { SortedMap } from './sorted-map.ts'
 
 /** What a batch has answered. */

@@ -1,4 +1,4 @@
-import type { Storage } from '../../lib/core/storage.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 import { memoryApiKeys } from './api-keys.ts'
 import { MemoryEvents } from './event-log.ts'
 import { memoryUsers } from './users.ts'

@@ -1,4 +1,4 @@
-import type { PageRequest } from '../../lib/core/storage.ts'
+import type { PageRequest } from '../../lib/storage/storage.ts'
 import type { SortedMap } from './sorted-map.ts'
 
 /** Items in the order of their ids with known positions: a {@link SortedMap}, or the few that a filter matches. */

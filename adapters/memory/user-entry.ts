@@ -1,5 +1,5 @@
 import { cloneFields } from '../../lib/core/json.ts'
-import type { JsonObject, UserKeys, UserRecord } from '../../lib/core/storage.ts'
+import type { JsonObject, UserKeys, UserRecord } from '../../lib/storage/storage.ts'
 
 /**
  * A user as the store keeps it. The record is apart from the keys: a page reads records alone, and small objects that

@@ -1,4 +1,4 @@
-import type { UserFilter } from '../../lib/core/storage.ts'
+import type { UserFilter } from '../../lib/storage/storage.ts'
 import type { FieldIndex } from './field-index.ts'
 import { type Positions, positionsOf } from './positions.ts'
 import type { PrefixIndex } from './prefix-index.ts'

@@ -1,11 +1,11 @@
 import { READ_PART_MAX } from '../../lib/core/limits.ts'
-import { StorageError } from '../../lib/core/storage-error.ts'
-import { updateEvent, userEvent } from '../../lib/core/recorded-events.ts'
-import { requireVersion } from '../../lib/core/storage-rules.ts'
+import { StorageError } from '../../lib/storage/storage-error.ts'
+import { updateEvent, userEvent } from '../../lib/storage/recorded-events.ts'
+import { requireVersion } from '../../lib/storage/storage-rules.ts'
 import type {
   Creation, DeletionEvent, Idempotency, NewEvent, Page, PageRequest, SchemaRequirements, Storage, UserChanges,
   UserFilter, UserKeys, UserRecord, UserUpdate, VersionGuard
-} from '../../lib/core/storage.ts'
+} from '../../lib/storage/storage.ts'
 import { memoryBatches } from './batches.ts'
 import type { MemoryEvents } from './event-log.ts'
 import { FieldIndex } from './field-index.ts'

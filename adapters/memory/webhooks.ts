@@ -1,4 +1,4 @@
-import type { DeliveryRecord, WebhookRecord, WebhookStore } from '../../lib/core/storage.ts'
+import type { DeliveryRecord, WebhookRecord, WebhookStore } from '../../lib/storage/storage.ts'
 import type { MemoryEvents } from './event-log.ts'
 import { pageOf, positionsOf } from './positions.ts'
 import { SortedMap } from './sorted-map.ts'

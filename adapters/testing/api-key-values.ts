@@ -1,4 +1,4 @@
-import type { ApiKeyRecord, Storage } from '../../lib/core/storage.ts'
+import type { ApiKeyRecord, Storage } from '../../lib/storage/storage.ts'
 import { apiKeyOf, idOf } from './values.ts'
 
 /** Revoke a key even if it is the last one. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { BatchOptions, JsonObject } from '../../lib/core/storage.ts'
+import type { BatchOptions, JsonObject } from '../../lib/storage/storage.ts'
 import { after, creation, deletion, done, everything, keyed, update, writeBatch } from './batch-values.ts'
 import type { Cases } from './cases.ts'
 import { addUsers, anyVersion, count, idempotencyOf, idOf, keysOf, rename, timeOf, userOf } from './values.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type {
   BatchOptions, BatchResult, ChangesOf, NewEvent, Storage, UserChanges, UserRecord, UserWrite, VersionGuard
-} from '../../lib/core/storage.ts'
+} from '../../lib/storage/storage.ts'
 import { anyVersion, everyone, idempotencyOf, idOf, keysOf, timeOf, userOf } from './values.ts'
 
 /** Options of a batch: each write for itself, without an idempotency key. */

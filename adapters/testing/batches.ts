@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { userEvent } from '../../lib/core/recorded-events.ts'
-import type { NewEvent, UserWrite } from '../../lib/core/storage.ts'
+import { userEvent } from '../../lib/storage/recorded-events.ts'
+import type { NewEvent, UserWrite } from '../../lib/storage/storage.ts'
 import {
   after, allUsers, ATOMIC, creation, deletion, done, everything, keyed, SINGLE, update, writeBatch
 } from './batch-values.ts'

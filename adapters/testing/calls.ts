@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { inspect, isDeepStrictEqual } from 'node:util'
-import { isStorageError } from '../../lib/core/storage-error.ts'
-import type { Storage } from '../../lib/core/storage.ts'
+import { isStorageError } from '../../lib/storage/storage-error.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 
 /** The methods that change a store. */
 export type Writer = 'createUser' | 'updateUser' | 'deleteUser' | 'pruneIdempotency' |

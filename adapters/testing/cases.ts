@@ -1,4 +1,4 @@
-import type { Storage } from '../../lib/core/storage.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 
 /** What a duty has beside its empty store. */
 export interface Context {

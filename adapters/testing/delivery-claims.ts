@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { DeliveryRecord } from '../../lib/core/storage.ts'
+import type { DeliveryRecord } from '../../lib/storage/storage.ts'
 import type { Cases } from './cases.ts'
 import { MOMENTS } from './hostile-values.ts'
 import { upTo } from './list-values.ts'

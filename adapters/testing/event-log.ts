@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Storage, UserRecord } from '../../lib/core/storage.ts'
+import type { Storage, UserRecord } from '../../lib/storage/storage.ts'
 import { awaitedLater } from './awaited-later.ts'
 import type { Cases } from './cases.ts'
 import { eventOf, logOf, readEvents, readWholeLog } from './event-values.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { EventLog, EventRecord, EventsRequest, NewEvent, Storage } from '../../lib/core/storage.ts'
+import type { EventLog, EventRecord, EventsRequest, NewEvent, Storage } from '../../lib/storage/storage.ts'
 import { idOf, timeOf } from './values.ts'
 
 /** The nth event to record, with the same members each time unless some are given. */

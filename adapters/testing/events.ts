@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { apiKeyEvent, updateEvent, userEvent } from '../../lib/core/recorded-events.ts'
-import type { NewEvent } from '../../lib/core/storage.ts'
+import { apiKeyEvent, updateEvent, userEvent } from '../../lib/storage/recorded-events.ts'
+import type { NewEvent } from '../../lib/storage/storage.ts'
 import type { Cases } from './cases.ts'
 import { eventOf, readWholeLog } from './event-values.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Json, PageRequest, Storage, UserFilter } from '../../lib/core/storage.ts'
+import type { Json, PageRequest, Storage, UserFilter } from '../../lib/storage/storage.ts'
 import { type Call, type CallOf, outcomeOf, type Reader, requireOutcome, type Writer } from './calls.ts'
 import type { Model } from './model.ts'
 import { everyone } from './values.ts'

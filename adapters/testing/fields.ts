@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { JsonObject, Storage, UserFilter } from '../../lib/core/storage.ts'
+import type { JsonObject, Storage, UserFilter } from '../../lib/storage/storage.ts'
 import type { Cases } from './cases.ts'
 import {
   addUsers, anyVersion, CONCURRENT_CALLS, concurrently, everyone, idOf, keysOf, TEXTS, timeOf, userOf

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Storage } from '../../lib/core/storage.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 import type { Cases } from './cases.ts'
 import { firstPage, idsOf, listedIds, upTo, withPrefix } from './list-values.ts'
 import { addUsers, anyVersion, idOf, keysOf, timeOf, userOf } from './values.ts'

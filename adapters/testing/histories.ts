@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Idempotency, Json, Storage, UserRecord, VersionGuard } from '../../lib/core/storage.ts'
+import type { Idempotency, Json, Storage, UserRecord, VersionGuard } from '../../lib/storage/storage.ts'
 import { type Call, type CallOf, outcomeOf, type Reader, type Writer } from './calls.ts'
 import type { Cases, Context } from './cases.ts'
 import { FILTERABLE, play } from './everywhere.ts'

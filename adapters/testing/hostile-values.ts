@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/core/storage.ts'
+import type { JsonObject } from '../../lib/storage/storage.ts'
 
 /** Texts that are all different byte by byte, and that some comparison takes for equal, or for nothing. */
 export const LOOKALIKES = [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Idempotency, Storage } from '../../lib/core/storage.ts'
+import type { Idempotency, Storage } from '../../lib/storage/storage.ts'
 import type { CallOf } from './calls.ts'
 import type { Cases } from './cases.ts'
 import { play } from './everywhere.ts'

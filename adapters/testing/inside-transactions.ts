@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Storage } from '../../lib/core/storage.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 import type { Cases, Context } from './cases.ts'
 import { FILTERABLE } from './everywhere.ts'
 import { historyCases } from './histories.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Page, PageRequest, Storage, UserFilter } from '../../lib/core/storage.ts'
+import type { Page, PageRequest, Storage, UserFilter } from '../../lib/storage/storage.ts'
 import type { Cases } from './cases.ts'
 import { anyVersion, apiKeyOf, everyone, idOf, keysOf, rename, timeOf, userOf } from './values.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { isStorageError } from '../../lib/core/storage-error.ts'
-import type { Storage } from '../../lib/core/storage.ts'
+import { isStorageError } from '../../lib/storage/storage-error.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 import type { Cases } from './cases.ts'
 import { firstPage } from './list-values.ts'
 import { addUsers, anyVersion, apiKeyOf, everyone, idOf, keysOf, timeOf, userOf } from './values.ts'

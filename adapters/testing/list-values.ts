@@ -1,4 +1,4 @@
-import type { PageRequest, Storage, UserFilter } from '../../lib/core/storage.ts'
+import type { PageRequest, Storage, UserFilter } from '../../lib/storage/storage.ts'
 import { idOf } from './values.ts'
 
 /** The numbers from 1 to n. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { NewEvent, Storage, UserWrite } from '../../lib/core/storage.ts'
+import type { NewEvent, Storage, UserWrite } from '../../lib/storage/storage.ts'
 import { SINGLE, update, writeBatch } from './batch-values.ts'
 import type { Cases } from './cases.ts'
 import { eventOf, logOf, readEvents, readWholeLog } from './event-values.ts'

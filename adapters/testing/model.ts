@@ -1,8 +1,8 @@
-import { requireActive, requireAnotherKey, requireSameRequest, requireVersion } from '../../lib/core/storage-rules.ts'
-import { StorageError } from '../../lib/core/storage-error.ts'
+import { requireActive, requireAnotherKey, requireSameRequest, requireVersion } from '../../lib/storage/storage-rules.ts'
+import { StorageError } from '../../lib/storage/storage-error.ts'
 import type {
   ApiKeyRecord, Idempotency, Page, PageRequest, Storage, UserFilter, UserKeys, UserRecord
-} from '../../lib/core/storage.ts'
+} from '../../lib/storage/storage.ts'
 
 interface State {
   users: Array<{ user: UserRecord, keys: UserKeys }>

@@ -1,4 +1,4 @@
-import type { Json } from '../../lib/core/storage.ts'
+import type { Json } from '../../lib/storage/storage.ts'
 import type { CallOf, Writer } from './calls.ts'
 import type { Cases } from './cases.ts'
 import { play } from './everywhere.ts'

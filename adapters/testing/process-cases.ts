@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
 import { READ_PART_MAX } from '../../lib/core/limits.ts'
-import type { Storage } from '../../lib/core/storage.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 import { FILTERABLE, play } from './everywhere.ts'
 import { firstPage } from './list-values.ts'
 import { createModel } from './model.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Storage } from '../../lib/core/storage.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 import { crashCases } from './crash-cases.ts'
 import { processCases } from './process-cases.ts'
 import { recordedProcessCases } from './recorded-process-cases.ts'

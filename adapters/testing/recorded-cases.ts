@@ -1,7 +1,7 @@
 import type { Cases, Context } from './cases.ts'
 import { historyCases } from './histories.ts'
 import { recordingStorage } from './recording-storage.ts'
-import type { Storage } from '../../lib/core/storage.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 
 /** Runs with a store that is given an event with every write, and checks its log afterwards. */
 async function recorded<Result> (storage: Storage, run: (storage: Storage) => Promise<Result>): Promise<Result> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Storage } from '../../lib/core/storage.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 import { allUsers, ATOMIC, creation, writeBatch } from './batch-values.ts'
 import { soon } from './crash-cases.ts'
 import { eventOf, logOf, readEvents, readWholeLog } from './event-values.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { apiKeyEvent, userEvent } from '../../lib/core/recorded-events.ts'
+import { apiKeyEvent, userEvent } from '../../lib/storage/recorded-events.ts'
 import type {
   ApiKeyRecord, EventRecord, JsonObject, NewEvent, Revocation, Storage, UserRecord
-} from '../../lib/core/storage.ts'
+} from '../../lib/storage/storage.ts'
 import { eventOf, readWholeLog } from './event-values.ts'
 
 const WRITES = ['createUser', 'updateUser', 'deleteUser', 'createApiKey', 'rotateApiKey', 'revokeApiKey'] as const

@@ -1,4 +1,4 @@
-import type { Storage } from '../../lib/core/storage.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 
 /** What a store may lack, in words. */
 export const OPTIONAL = ['transactions', 'event log', 'batches', 'webhooks'] as const

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ApiKeyRecord, Storage } from '../../lib/core/storage.ts'
+import type { ApiKeyRecord, Storage } from '../../lib/storage/storage.ts'
 import { addKey } from './api-key-values.ts'
 import type { Cases } from './cases.ts'
 import { apiKeyOf, idOf, timeOf } from './values.ts'

@@ -1,4 +1,4 @@
-import type { Idempotency, Storage, UserRecord } from '../../lib/core/storage.ts'
+import type { Idempotency, Storage, UserRecord } from '../../lib/storage/storage.ts'
 import type { CallOf, Writer } from './calls.ts'
 import type { Cases } from './cases.ts'
 import { FILTERABLE, play } from './everywhere.ts'

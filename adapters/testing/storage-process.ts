@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { isStorageError, StorageError, type StorageErrorCode } from '../../lib/core/storage-error.ts'
-import { EVENT_LOG_METHODS, METHODS } from '../../lib/core/storage-rules.ts'
-import type { Storage, Supports } from '../../lib/core/storage.ts'
+import { isStorageError, StorageError, type StorageErrorCode } from '../../lib/storage/storage-error.ts'
+import { EVENT_LOG_METHODS, METHODS } from '../../lib/storage/storage-rules.ts'
+import type { Storage, Supports } from '../../lib/storage/storage.ts'
 import { type MeasuredReading, measureReading } from './measured-reading.ts'
 
 interface Request { id: number, method: string, args: unknown[] }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { missingFrom } from '../../lib/core/storage-rules.ts'
+import { missingFrom } from '../../lib/storage/storage-rules.ts'
 import { awaitedLater } from './awaited-later.ts'
 import { firstPage } from './list-values.ts'
 import type { TransactionCases } from './transactions.ts'

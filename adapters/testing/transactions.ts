@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Storage } from '../../lib/core/storage.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 import { awaitedLater } from './awaited-later.ts'
 import type { Context } from './cases.ts'
 import type { HostTransaction } from './host-transaction.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { isStorageError } from '../../lib/core/storage-error.ts'
-import type { JsonObject, Storage, UserRecord } from '../../lib/core/storage.ts'
+import { isStorageError } from '../../lib/storage/storage-error.ts'
+import type { JsonObject, Storage, UserRecord } from '../../lib/storage/storage.ts'
 import type { Cases } from './cases.ts'
 import {
   anyVersion, concurrently, count, CONCURRENT_CALLS, everyone, idempotencyOf, idOf, keysOf, rename, timeOf, userOf

@@ -1,4 +1,4 @@
-import type { Idempotency, UserRecord } from '../../lib/core/storage.ts'
+import type { Idempotency, UserRecord } from '../../lib/storage/storage.ts'
 import type { CallOf, Writer } from './calls.ts'
 import type { Cases } from './cases.ts'
 import { raceCases, type Racers } from './race-cases.ts'

@@ -1,7 +1,7 @@
 import type { IdPrefix } from '../../lib/core/ids.ts'
 import type {
   ApiKeyRecord, Idempotency, Storage, UserFilter, UserKeys, UserRecord, VersionGuard
-} from '../../lib/core/storage.ts'
+} from '../../lib/storage/storage.ts'
 
 // Ids of the form that the plugin makes, which sort by their number.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { inspect, isDeepStrictEqual } from 'node:util'
-import { isStorageError } from '../../lib/core/storage-error.ts'
-import { EVENT_LOG_METHODS, METHODS, WEBHOOK_METHODS } from '../../lib/core/storage-rules.ts'
-import type { Storage } from '../../lib/core/storage.ts'
+import { isStorageError } from '../../lib/storage/storage-error.ts'
+import { EVENT_LOG_METHODS, METHODS, WEBHOOK_METHODS } from '../../lib/storage/storage-rules.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 
 /** What is known of a store while a duty runs. */
 export interface Watch {

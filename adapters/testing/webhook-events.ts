@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { EventRecord, Storage } from '../../lib/core/storage.ts'
+import type { EventRecord, Storage } from '../../lib/storage/storage.ts'
 import type { Cases } from './cases.ts'
 import { eventOf, logOf, readWholeLog } from './event-values.ts'
 import { concurrently, idOf, keysOf, timeOf, userOf } from './values.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { DeliveryRecord, Storage, WebhookRecord, WebhookStore } from '../../lib/core/storage.ts'
+import type { DeliveryRecord, Storage, WebhookRecord, WebhookStore } from '../../lib/storage/storage.ts'
 import { idOf, timeOf } from './values.ts'
 
 /** The nth endpoint, with the same members each time unless some are given. */

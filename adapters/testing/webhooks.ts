@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Page, WebhookRecord, WebhookStore } from '../../lib/core/storage.ts'
+import type { Page, WebhookRecord, WebhookStore } from '../../lib/storage/storage.ts'
 import type { Cases } from './cases.ts'
 import { LOOKALIKES, MOMENTS } from './hostile-values.ts'
 import { unlessUnavailable } from './lifecycle.ts'

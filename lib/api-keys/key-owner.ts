@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Context } from '../core/context.ts'
-import { fromStorage } from '../core/storage-errors.ts'
-import type { Storage } from '../core/storage.ts'
+import { fromStorage } from '../storage/storage-errors.ts'
+import type { Storage } from '../storage/storage.ts'
 import type { Caller } from './authenticator.ts'
 
 const MAX_ENTRIES = 10_000

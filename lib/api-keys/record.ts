@@ -1,4 +1,4 @@
-import type { ApiKeyRecord } from '../core/storage.ts'
+import type { ApiKeyRecord } from '../storage/storage.ts'
 
 /** An API key as callers see it: the record without the digest. Members that are not set are absent. */
 export interface ApiKey {

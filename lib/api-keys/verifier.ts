@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { fromStorage } from '../core/storage-errors.ts'
-import { endOf } from '../core/storage-rules.ts'
-import type { ApiKeyRecord, Storage } from '../core/storage.ts'
+import { fromStorage } from '../storage/storage-errors.ts'
+import { endOf } from '../storage/storage-rules.ts'
+import type { ApiKeyRecord, Storage } from '../storage/storage.ts'
 import { digestSecret, type KeyParts } from './key-text.ts'
 
 const MAX_ENTRIES = 10_000

@@ -1,4 +1,8 @@
-import type { Json, JsonObject } from './storage.ts'
+/** A value of JSON (RFC 8259). */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject
+
+/** An object of JSON. */
+export interface JsonObject { readonly [name: string]: Json }
 
 /** True for an object as JSON has them: no list, not null. */
 export function isObject (value: unknown): value is Record<string, unknown> {

@@ -1,7 +1,21 @@
 import type { Fault } from './fault.ts'
 import { PAGE_MAX } from './limits.ts'
 import { choiceParameter, idParameter, integerParameter } from './parameters.ts'
-import type { Page, PageRequest } from './storage.ts'
+
+/** A part of a list, in the order of ids. */
+export interface PageRequest {
+  order: 'asc' | 'desc'
+  /** At most this many records: a positive integer. */
+  limit: number
+  /** Skip this many records, or start after this id (which need not exist), in the given order. */
+  from: { offset: number } | { after: string }
+}
+
+/** A part of a list, and the number of all records that match the filter, both from one snapshot. */
+export interface Page<Item> {
+  items: Item[]
+  total: number
+}
 
 /** Users on a page: if the client does not say, and at most. */
 export interface PageSize {

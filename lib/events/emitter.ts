@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Context } from '../core/context.ts'
 import { newId } from '../core/ids.ts'
-import type { NewEvent } from '../core/storage.ts'
+import type { NewEvent } from '../storage/storage.ts'
 import type { UserFields } from '../users/types.ts'
 import { EVENT_TYPES, type EventData, type EventType, type UsersEvent } from './types.ts'
 

@@ -1,4 +1,4 @@
-import type { PrunedEvents } from '../core/storage.ts'
+import type { PrunedEvents } from '../storage/storage.ts'
 
 /** What is known of an event that is not in the log. */
 export type Standing =

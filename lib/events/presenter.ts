@@ -1,7 +1,7 @@
 import { toApiKey } from '../api-keys/record.ts'
 import { isJsonObject } from '../core/json.ts'
-import { changedFields, isErased } from '../core/recorded-events.ts'
-import type { EventRecord, JsonObject } from '../core/storage.ts'
+import { changedFields, isErased } from '../storage/recorded-events.ts'
+import type { EventRecord, JsonObject } from '../storage/storage.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { LoggedEvent } from './types.ts'
 

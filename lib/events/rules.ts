@@ -3,7 +3,7 @@ import type { Fault } from '../core/fault.ts'
 import { EVENT_ID } from '../core/ids.ts'
 import { type PageSize, type Paging, pagingParameters, readPaging } from '../core/paging.ts'
 import { type Parameter, parameterFaults, type Parameters } from '../core/parameters.ts'
-import type { EventsRequest } from '../core/storage.ts'
+import type { EventsRequest } from '../storage/storage.ts'
 import { EVENT_TYPES, type EventFilter } from './types.ts'
 
 /** What `type` may be: a type, or the first part of some with `.*` behind it. */

@@ -1,6 +1,6 @@
 import type { ApiKey, KeyEventType } from '../api-keys/record.ts'
 import type { Context } from '../core/context.ts'
-import type { Webhook } from '../core/webhook.ts'
+import type { Webhook } from '../storage/webhook.ts'
 import type { UserEventType } from '../users/members.ts'
 import type { User, UserFields } from '../users/types.ts'
 

@@ -1,6 +1,6 @@
 import type { Fault } from '../core/fault.ts'
 import { FIELDS_DEPTH_MAX, FIELDS_MEMBERS_MAX } from '../core/limits.ts'
-import type { Json, JsonObject } from '../core/storage.ts'
+import type { Json, JsonObject } from '../storage/storage.ts'
 import { isStorable } from '../core/text.ts'
 
 /** Faults in one answer, and characters in a pointer: an answer must not be much larger than a hostile body. */

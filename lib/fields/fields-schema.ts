@@ -1,6 +1,6 @@
 import { FIELDS_MEMBERS_MAX } from '../core/limits.ts'
 import type { FilterKind, Parameter } from '../core/parameters.ts'
-import { isFilterable } from '../core/storage-rules.ts'
+import { isFilterable } from '../storage/storage-rules.ts'
 import { isStorable } from '../core/text.ts'
 import { type JsonSchema, someSchema } from './json-schema.ts'
 import { typesOf } from './schema-types.ts'

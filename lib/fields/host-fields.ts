@@ -1,7 +1,7 @@
 import type { Fault } from '../core/fault.ts'
 import { canonicalJson } from '../core/json.ts'
 import { FIELDS_MAX, UNIQUE_MAX } from '../core/limits.ts'
-import type { JsonObject } from '../core/storage.ts'
+import type { JsonObject } from '../storage/storage.ts'
 import { boundedFaults, copyMembers, withOtherPlaces } from './checked-json.ts'
 import { type FieldsSchema, type FoundBy, readFields, type ReservedNames } from './fields-schema.ts'
 import { compileFields } from './fields-validator.ts'

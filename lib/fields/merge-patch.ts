@@ -1,5 +1,5 @@
 import { isJsonObject } from '../core/json.ts'
-import type { Json, JsonObject } from '../core/storage.ts'
+import type { Json, JsonObject } from '../storage/storage.ts'
 
 /** Applies a JSON Merge Patch (RFC 7396 section 2). Members keep their order; new ones follow. */
 export function mergePatch (target: Json | undefined, patch: JsonObject): JsonObject {

@@ -3,7 +3,7 @@ import { validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { type ListedPage, listMeta } from '../core/paging.ts'
 import { emptyShape, JSON_TYPE } from '../http/body.ts'
-import { linksOf } from '../http/links.ts'
+import { linksOf } from '../http/responses/links.ts'
 import type { OperationCall } from './operation.ts'
 
 /** @throws UsersError `validation_failed`, if there are faults */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { type UsersError, validationFailed } from '../core/errors.ts'
 import { IMPORT_LINE_MAX } from '../core/limits.ts'
-import { toUsersError } from '../core/storage-errors.ts'
+import { toUsersError } from '../storage/storage-errors.ts'
 import { type ByteRecord, byteRecords, type Chunks } from './byte-records.ts'
 import type { Column } from './columns.ts'
 import { type Cell, cellReader } from './csv-cells.ts'

@@ -1,5 +1,5 @@
 import { isUserId } from '../core/ids.ts'
-import type { UserRecord } from '../core/storage.ts'
+import type { UserRecord } from '../storage/storage.ts'
 import { createDigestTable } from './digest-table.ts'
 import type { FindHolder } from './import-judge.ts'
 import { keysOfUser, textOfKey } from './import-keys.ts'

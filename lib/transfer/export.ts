@@ -1,6 +1,6 @@
 import type { Fault } from '../core/fault.ts'
 import { choiceParameter, type Parameter, parameterFaults, type Parameters } from '../core/parameters.ts'
-import type { UserRecord } from '../core/storage.ts'
+import type { UserRecord } from '../storage/storage.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { userSelectionParameters } from '../users/list-query.ts'
 import type { Presenter } from '../users/presenter.ts'

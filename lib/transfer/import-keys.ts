@@ -1,4 +1,4 @@
-import type { UserRecord } from '../core/storage.ts'
+import type { UserRecord } from '../storage/storage.ts'
 import { emailKeyOf } from '../core/text.ts'
 import type { ImportRow } from './import-row.ts'
 

@@ -3,7 +3,7 @@ import type { Context } from '../core/context.ts'
 import { type Fault, unknownOptions } from '../core/fault.ts'
 import { canonicalJson } from '../core/json.ts'
 import { IDEMPOTENCY_KEY_MAX } from '../core/limits.ts'
-import type { Idempotency } from '../core/storage.ts'
+import type { Idempotency } from '../storage/storage.ts'
 
 /** The draft leaves the form to the server. Visible ASCII makes a key one header value that every store can keep. */
 export const IDEMPOTENCY_KEY = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_MAX}}$`)

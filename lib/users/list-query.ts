@@ -5,7 +5,7 @@ import { EMAIL_MAX, SEARCH_MAX, SEARCH_MIN } from '../core/limits.ts'
 import { type PageSize, type Paging, pagingParameters, type PagingQuery, readPaging } from '../core/paging.ts'
 import { type Parameter, parameterFaults, type Parameters } from '../core/parameters.ts'
 import { searchKey } from '../core/search-key.ts'
-import type { UserFilter } from '../core/storage.ts'
+import type { UserFilter } from '../storage/storage.ts'
 import { checkEmail, hasAtMost, isStorable } from '../core/text.ts'
 import type { FieldFilter, UserFields } from './types.ts'
 

@@ -1,5 +1,5 @@
 import { newId } from '../core/ids.ts'
-import type { UserKeys, UserRecord } from '../core/storage.ts'
+import type { UserKeys, UserRecord } from '../storage/storage.ts'
 import type { CheckedCreation } from './rules.ts'
 
 /** A user that is created now, and its keys. */

@@ -1,5 +1,5 @@
 import { type ListedPage, listMeta } from '../core/paging.ts'
-import type { JsonObject, UserRecord } from '../core/storage.ts'
+import type { JsonObject, UserRecord } from '../storage/storage.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import type { User } from './types.ts'
 

@@ -1,7 +1,7 @@
 import { compileShape } from '../core/body-shape.ts'
 import type { Fault } from '../core/fault.ts'
 import { isObject } from '../core/json.ts'
-import type { JsonObject, UserChanges } from '../core/storage.ts'
+import type { JsonObject, UserChanges } from '../storage/storage.ts'
 import { checkEmail, type CheckedText, checkName } from '../core/text.ts'
 import { Type } from '../core/typebox.ts'
 import type { CheckedFields, HostFields } from '../fields/host-fields.ts'

@@ -1,4 +1,4 @@
-import type { UserRecord } from '../core/storage.ts'
+import type { UserRecord } from '../storage/storage.ts'
 
 /**
  * The types of the host's own fields, for `app.users`. Empty until the host declares them, once, by the schema of the

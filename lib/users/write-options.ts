@@ -1,5 +1,5 @@
 import { type Fault, unknownOptions } from '../core/fault.ts'
-import type { VersionGuard } from '../core/storage.ts'
+import type { VersionGuard } from '../storage/storage.ts'
 
 /** The versions that a precondition names: one, several, or any (`*`). */
 export type Versions = '*' | number | readonly number[]

@@ -1,5 +1,5 @@
-import type { DeliveryRecord, EventRecord, WebhookRecord, WebhookStore } from '../core/storage.ts'
-import { channels, traced } from '../core/tracing.ts'
+import type { DeliveryRecord, EventRecord, WebhookRecord, WebhookStore } from '../storage/storage.ts'
+import { channels, traced } from '../storage/tracing.ts'
 import type { LoggedEvent } from '../events/types.ts'
 import type { Answer, Send } from './send.ts'
 import { currentSecrets, signatureOf } from './signature.ts'

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { newId } from '../core/ids.ts'
-import type { DeliveryRecord, EventLog, EventRecord, WebhookRecord, WebhookStore } from '../core/storage.ts'
+import type { DeliveryRecord, EventLog, EventRecord, WebhookRecord, WebhookStore } from '../storage/storage.ts'
 import { standingOf } from '../events/missed.ts'
 import { isOfType, typesOf } from '../events/rules.ts'
 

@@ -1,5 +1,5 @@
 import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
-import type { Delivery, Webhook } from '../core/webhook.ts'
+import type { Delivery, Webhook } from '../storage/webhook.ts'
 import type { ReplayStart, WebhookInput, WebhookPatch } from './rules.ts'
 import type { NewWebhook, WebhooksService } from './service.ts'
 

@@ -1,4 +1,4 @@
-import type { DeliveryRecord, WebhookRecord } from '../core/storage.ts'
+import type { DeliveryRecord, WebhookRecord } from '../storage/storage.ts'
 import { EXPIRED } from './deliver.ts'
 import type { Answer } from './send.ts'
 

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import type { WebhookSecret } from '../core/storage.ts'
+import type { WebhookSecret } from '../storage/storage.ts'
 
 // Standard Webhooks 1.0.0, "Signature scheme": 192 to 512 bits, here 256.
 const SECRET_BYTES = 32

@@ -1,6 +1,6 @@
 import { newId } from '../core/ids.ts'
-import type { JsonObject, WebhookRecord } from '../core/storage.ts'
-import { toWebhook } from '../core/webhook.ts'
+import type { JsonObject, WebhookRecord } from '../storage/storage.ts'
+import { toWebhook } from '../storage/webhook.ts'
 
 /** The type of the events of tests. They are not in the log. */
 export const TEST_TYPE = 'webhook.test'

@@ -1,7 +1,7 @@
 import { UsersError } from '../core/errors.ts'
 import { WEBHOOK_ID } from '../core/ids.ts'
-import { fromStorage } from '../core/storage-errors.ts'
-import type { DecideChange, WebhookRecord, WebhookStore } from '../core/storage.ts'
+import { fromStorage } from '../storage/storage-errors.ts'
+import type { DecideChange, WebhookRecord, WebhookStore } from '../storage/storage.ts'
 import { FROM_PROCESS, type WebhookCall } from './call.ts'
 
 export interface WritesOptions {

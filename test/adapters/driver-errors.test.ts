@@ -8,7 +8,7 @@ import { nodeSqliteDriver } from '../../adapters/knex/drivers/node-sqlite.ts'
 import { cork, destroySocket } from '../../adapters/knex/drivers/pg-internals.ts'
 import { sqlite3Driver } from '../../adapters/knex/drivers/sqlite3.ts'
 import { namesOf } from '../../adapters/knex/tables/names.ts'
-import { StorageError } from '../../lib/core/storage-error.ts'
+import { StorageError } from '../../lib/storage/storage-error.ts'
 
 const names = namesOf({}, false)
 

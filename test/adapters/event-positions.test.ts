@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { test, type Test } from 'tap'
 import { newId } from '../../lib/core/ids.ts'
-import type { EventRecord, NewEvent, Storage } from '../../lib/core/storage.ts'
+import type { EventRecord, NewEvent, Storage } from '../../lib/storage/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { until } from '../helpers/until.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'

@@ -3,7 +3,7 @@ import { test } from 'tap'
 import { groupCommits } from '../../adapters/knex/batching/group-commit.ts'
 import { GROUP_WAIT_MS } from '../../adapters/knex/connection/time-limits.ts'
 import type { Row } from '../../adapters/knex/tables/rows.ts'
-import { StorageError } from '../../lib/core/storage-error.ts'
+import { StorageError } from '../../lib/storage/storage-error.ts'
 
 interface Group {
   ids: string[]

@@ -2,7 +2,7 @@
 import { test, type Test } from 'tap'
 import { postgres } from '../../adapters/postgres.ts'
 import { anyVersion, count, idOf, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
-import type { Storage, UserRecord } from '../../lib/core/storage.ts'
+import type { Storage, UserRecord } from '../../lib/storage/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { USER_COLUMN_LIST } from '../helpers/plain-users.ts'
 import { connectPg, pgUrlWith, waitingForLock } from '../helpers/postgres.ts'

@@ -2,7 +2,7 @@
 import { test } from 'tap'
 import { eventOf, readWholeLog } from '../../adapters/testing/event-values.ts'
 import { anyVersion, everyone, idOf, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
-import type { Storage, UserChanges, UserRecord, VersionGuard } from '../../lib/core/storage.ts'
+import type { Storage, UserChanges, UserRecord, VersionGuard } from '../../lib/storage/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { stores } from '../helpers/stores.ts'
 

@@ -6,7 +6,7 @@ import { postgres } from '../../adapters/postgres.ts'
 import {
   anyVersion, apiKeyOf, idempotencyOf, idOf, keysOf, rename, timeOf, userOf
 } from '../../adapters/testing/values.ts'
-import type { Storage } from '../../lib/core/storage.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { USER_COLUMN_LIST } from '../helpers/plain-users.ts'
 import { pgHost, pgUrlWith, waitingForLock } from '../helpers/postgres.ts'

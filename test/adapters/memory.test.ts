@@ -4,7 +4,7 @@ import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { endOfPrefix, PrefixIndex } from '../../adapters/memory/prefix-index.ts'
 import { SortedMap } from '../../adapters/memory/sorted-map.ts'
-import type { JsonObject } from '../../lib/core/storage.ts'
+import type { JsonObject } from '../../lib/storage/storage.ts'
 
 type Step =
   | { kind: 'add' | 'delete'; key: string }

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { isStorageError } from '../../lib/core/storage-error.ts'
-import type { Storage, UserFilter, UserRecord } from '../../lib/core/storage.ts'
+import { isStorageError } from '../../lib/storage/storage-error.ts'
+import type { Storage, UserFilter, UserRecord } from '../../lib/storage/storage.ts'
 import { stores } from '../helpers/stores.ts'
 
 interface Known {

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { SEARCH_BOUND } from '../../adapters/knex/pages.ts'
-import type { PageRequest } from '../../lib/core/storage.ts'
+import type { PageRequest } from '../../lib/storage/storage.ts'
 import { stores } from '../helpers/stores.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'tap'
 import { failureOf, Refusal, UsageError } from '../../cli/failure.ts'
 import { UsersError } from '../../lib/core/errors.ts'
-import { StorageError } from '../../lib/core/storage-error.ts'
+import { StorageError } from '../../lib/storage/storage-error.ts'
 import { run } from '../helpers/cli.ts'
 import { pgUrl, temporaryDirectory } from '../helpers/stores.ts'
 

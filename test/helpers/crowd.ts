@@ -1,6 +1,6 @@
 import { memory } from '../../adapters/memory/index.ts'
 import { keysOf, userOf } from '../../adapters/testing/values.ts'
-import type { Storage } from '../../lib/core/storage.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 
 /** A store in memory with many users. */
 export async function crowd (length: number): Promise<Storage> {

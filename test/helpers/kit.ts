@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import type { Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { type HostTransaction, testStorage, type TestStorageOptions } from '../../adapters/testing/index.ts'
-import type { Storage } from '../../lib/core/storage.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 
 type Create = TestStorageOptions['create']
 

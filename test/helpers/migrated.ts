@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { SchemaRequirements, Storage } from '../../lib/core/storage.ts'
+import type { SchemaRequirements, Storage } from '../../lib/storage/storage.ts'
 
 /** Creates the tables of a storage, with the indexes that are required. It is closed with the test. */
 export async function migrated<Store extends Pick<Storage, 'migrate' | 'close'>> (

@@ -1,7 +1,7 @@
 // Contract §15: the export over HTTP and in process.
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
-import { StorageError } from '../../lib/core/storage-error.ts'
+import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { User } from '../../lib/index.ts'
 import { userOf } from '../../adapters/testing/values.ts'
 import { testApp } from '../helpers/app.ts'

@@ -2,8 +2,8 @@
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { keysOf, userOf } from '../../adapters/testing/values.ts'
-import { StorageError } from '../../lib/core/storage-error.ts'
-import type { Storage } from '../../lib/core/storage.ts'
+import { StorageError } from '../../lib/storage/storage-error.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 import { testApp } from '../helpers/app.ts'
 import { stores } from '../helpers/stores.ts'
 

@@ -1,7 +1,7 @@
 // The limits on concurrent work: a slow storage is used in full, bursts wait, and most of an overload is refused
 // immediately.
 import { test } from 'tap'
-import { createConcurrencyLimits, type LimitSettings } from '../../lib/http/concurrency-limit.ts'
+import { createConcurrencyLimits, type LimitSettings } from '../../lib/http/limits/concurrency-limit.ts'
 import { advancing } from '../helpers/advancing.ts'
 
 const createLimit = (settings: LimitSettings) => createConcurrencyLimits(settings)()

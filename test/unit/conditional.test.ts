@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { test } from 'tap'
 import type { Fault } from '../../lib/core/fault.ts'
-import { entityTag, isNotModified, preconditions } from '../../lib/http/conditional.ts'
+import { entityTag, isNotModified, preconditions } from '../../lib/http/responses/conditional.ts'
 
 /** Reads the preconditions of a request with these raw header lines. */
 function read (...rawHeaders: string[]) {

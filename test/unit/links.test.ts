@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { linksOf } from '../../lib/http/links.ts'
+import { linksOf } from '../../lib/http/responses/links.ts'
 
 type Pairs = Array<[string, string]>
 const paging = { limit: 10, order: 'asc' } as const

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { SERIALIZERS } from '../../lib/http/fastify-internals.ts'
-import { redacted, redactingSerializers } from '../../lib/http/log-serializers.ts'
+import { redacted, redactingSerializers } from '../../lib/http/logging/log-serializers.ts'
 
 test('credentials are redacted by name in any case and depth, and others are kept', async (t) => {
   const given = {

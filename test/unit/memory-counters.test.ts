@@ -1,5 +1,5 @@
 import { test, type Test } from 'tap'
-import { MemoryCounters } from '../../lib/http/memory-counters.ts'
+import { MemoryCounters } from '../../lib/http/limits/memory-counters.ts'
 import { steadyClock } from '../helpers/steady-clock.ts'
 
 type Result = { current: number, ttl: number }

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import type { Fault } from '../../lib/core/fault.ts'
 import { listMeta, pagingParameters, type Paging, readPage, readPaging } from '../../lib/core/paging.ts'
-import type { PageRequest } from '../../lib/core/storage.ts'
+import type { PageRequest } from '../../lib/storage/storage.ts'
 
 const SIZE = { default: 20, max: 100 }
 

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { mock } from 'node:test'
 import { test } from 'tap'
 import type { RateLimitPackage } from '../../lib/http/fastify-internals.ts'
-import { createCounters } from '../../lib/http/rate-counters.ts'
+import { createCounters } from '../../lib/http/limits/rate-counters.ts'
 
 type Options = Parameters<typeof createCounters>[1]
 const rateLimitPackage: RateLimitPackage = Object(rateLimit)

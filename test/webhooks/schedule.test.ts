@@ -1,6 +1,6 @@
 // When attempts are made, and what they make of an endpoint: Standard Webhooks 1.0.0.
 import { test } from 'tap'
-import type { DeliveryRecord, WebhookRecord } from '../../lib/core/storage.ts'
+import type { DeliveryRecord, WebhookRecord } from '../../lib/storage/storage.ts'
 import { DELAYS, FAILING_MAX, outcomeOf, retryAfterOf } from '../../lib/webhooks/schedule.ts'
 import type { Answer } from '../../lib/webhooks/send.ts'
 import { newSecret } from '../../lib/webhooks/signature.ts'

@@ -1,7 +1,7 @@
 // What every store of webhooks must do, above all when many ask at the same time.
 import { test, type Test } from 'tap'
 import { greatestId, newId } from '../../lib/core/ids.ts'
-import type { DeliveryRecord, Storage, WebhookRecord, WebhookStore } from '../../lib/core/storage.ts'
+import type { DeliveryRecord, Storage, WebhookRecord, WebhookStore } from '../../lib/storage/storage.ts'
 import { stores } from '../helpers/stores.ts'
 
 const iso = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms).toISOString()

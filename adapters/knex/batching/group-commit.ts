@@ -1,4 +1,4 @@
-import { StorageError } from '../../../lib/core/storage-error.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
 import { atEndOfTurn } from '../../../lib/core/turn.ts'
 import { isRefused } from '../connection/driver-errors.ts'
 import type { Batching } from '../connection/executor.ts'

@@ -1,4 +1,4 @@
-import { StorageError } from '../../../lib/core/storage-error.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type { Driver } from '../drivers/driver.ts'
 import { discard } from '../drivers/knex-internals.ts'
 

@@ -1,4 +1,4 @@
-import { isStorageError, StorageError } from '../../../lib/core/storage-error.ts'
+import { isStorageError, StorageError } from '../../../lib/storage/storage-error.ts'
 import { type Names, UNIQUE_INDEX } from '../tables/names.ts'
 
 // PostgreSQL, appendix A. Conditions that pass: connection (08), credentials (28), resources (53), intervention (57P),

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { StorageError } from '../../../lib/core/storage-error.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
 import { dialectOf } from '../dialects/index.ts'
 import { closeBesidePool, openBesidePool, poolOf } from '../drivers/knex-internals.ts'
 import type { Names } from '../tables/names.ts'

@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { StorageError } from '../../../lib/core/storage-error.ts'
-import type { EventLog, Storage, WebhookStore } from '../../../lib/core/storage.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
+import type { EventLog, Storage, WebhookStore } from '../../../lib/storage/storage.ts'
 
 // The file has addresses and names: nobody but its owner reads it, unless whoever made it has decided otherwise.
 const FILE_MODE = 0o600

@@ -1,4 +1,4 @@
-import { StorageError } from '../../../lib/core/storage-error.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
 import { isStorable } from '../../../lib/core/text.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { Param } from '../drivers/driver.ts'

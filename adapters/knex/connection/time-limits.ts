@@ -1,4 +1,4 @@
-import { StorageError } from '../../../lib/core/storage-error.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type { Pool } from '../drivers/knex-internals.ts'
 
 /** How long work on a pool of our own may take, in milliseconds from when it was asked for. */

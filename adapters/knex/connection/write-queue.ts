@@ -1,5 +1,5 @@
 import { createKeyedQueue } from '../../../lib/core/keyed-queue.ts'
-import { StorageError } from '../../../lib/core/storage-error.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
 
 /**
  * Runs a write that may wait for a lock. `key`: what it locks, null if that is not known; `until`: when it must have

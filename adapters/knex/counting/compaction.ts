@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { channels, traced } from '../../../lib/core/tracing.ts'
+import { channels, traced } from '../../../lib/storage/tracing.ts'
 import type { PoolExecutor, Query } from '../connection/executor.ts'
 import { BLOCK } from '../tables/block-sizes.ts'
 import type { Names } from '../tables/names.ts'

@@ -1,6 +1,6 @@
 import type { IdPrefix } from '../../../lib/core/ids.ts'
 import type { Several } from '../../../lib/core/several.ts'
-import type { PageRequest } from '../../../lib/core/storage.ts'
+import type { PageRequest } from '../../../lib/storage/storage.ts'
 import type { Driver, Param, Statement } from '../drivers/driver.ts'
 import type { Column } from '../tables/columns.ts'
 import type { Names } from '../tables/names.ts'

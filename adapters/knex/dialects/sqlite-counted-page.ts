@@ -1,5 +1,5 @@
 import type { Several } from '../../../lib/core/several.ts'
-import type { PageRequest } from '../../../lib/core/storage.ts'
+import type { PageRequest } from '../../../lib/storage/storage.ts'
 import type { Statement } from '../drivers/driver.ts'
 import { BLOCK, BLOCKS_PER_GROUP } from '../tables/block-sizes.ts'
 import type { Column } from '../tables/columns.ts'

@@ -3,7 +3,7 @@
  * `test/adapters/knex-internals.test.ts` fails if any of it changes, and says what to do then.
  */
 import type { Knex } from 'knex'
-import { StorageError } from '../../../lib/core/storage-error.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
 
 /** The part of Knex's client that lends connections. */
 export interface Pool {

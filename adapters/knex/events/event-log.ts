@@ -1,5 +1,5 @@
-import { afterPruning } from '../../../lib/core/recorded-events.ts'
-import type { EventLog, EventsRequest, PrunedEvents } from '../../../lib/core/storage.ts'
+import { afterPruning } from '../../../lib/storage/recorded-events.ts'
+import type { EventLog, EventsRequest, PrunedEvents } from '../../../lib/storage/storage.ts'
 import { isStorable } from '../../../lib/core/text.ts'
 import type { Executor, Query } from '../connection/executor.ts'
 import type { Param } from '../drivers/driver.ts'

@@ -1,5 +1,5 @@
-import { apiKeyEvent, erased, userEvent } from '../../../lib/core/recorded-events.ts'
-import type { ApiKeyRecord, EventRecord, NewEvent, UserRecord } from '../../../lib/core/storage.ts'
+import { apiKeyEvent, erased, userEvent } from '../../../lib/storage/recorded-events.ts'
+import type { ApiKeyRecord, EventRecord, NewEvent, UserRecord } from '../../../lib/storage/storage.ts'
 import type { Query } from '../connection/executor.ts'
 import type { Dialect, TypedColumn } from '../dialects/dialect.ts'
 import type { Param } from '../drivers/driver.ts'

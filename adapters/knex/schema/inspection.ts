@@ -1,4 +1,4 @@
-import type { SchemaRequirements } from '../../../lib/core/storage.ts'
+import type { SchemaRequirements } from '../../../lib/storage/storage.ts'
 import type { Executor, Query } from '../connection/executor.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { Names } from '../tables/names.ts'

@@ -1,5 +1,5 @@
 import { defaulted, type OptionsOf, readOptions } from '../../../lib/core/option-table.ts'
-import { FILTERABLE } from '../../../lib/core/storage-rules.ts'
+import { FILTERABLE } from '../../../lib/storage/storage-rules.ts'
 import { Type } from '../../../lib/core/typebox.ts'
 import { dialectOf } from '../dialects/index.ts'
 import type { SqliteDriver } from '../drivers/sqlite-drivers.ts'

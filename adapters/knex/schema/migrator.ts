@@ -1,5 +1,5 @@
-import { StorageError } from '../../../lib/core/storage-error.ts'
-import type { SchemaRequirements } from '../../../lib/core/storage.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
+import type { SchemaRequirements } from '../../../lib/storage/storage.ts'
 import { toStorageError } from '../connection/driver-errors.ts'
 import type { Executor, Query } from '../connection/executor.ts'
 import type { Names } from '../tables/names.ts'

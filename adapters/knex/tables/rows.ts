@@ -1,5 +1,5 @@
 import { cloneFields } from '../../../lib/core/json.ts'
-import type { ApiKeyRecord, EventRecord, JsonObject, UserRecord } from '../../../lib/core/storage.ts'
+import type { ApiKeyRecord, EventRecord, JsonObject, UserRecord } from '../../../lib/storage/storage.ts'
 import type { Column } from './columns.ts'
 
 /** A row as a driver gives it. */

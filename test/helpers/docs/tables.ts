@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorTable } from '../../../lib/core/error-table.ts'
-import { optionTable } from '../../../lib/options.ts'
+import { optionTable } from '../../../lib/mount/options.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 
@@ -31,7 +31,7 @@ function defaultOf (name: string, declared: Readonly<Record<string, Declared>>):
   return option.required ? 'required' : shown(value === null ? false : value)
 }
 
-/** The rows of the plugin's options, from the docstrings and defaults of `lib/options.ts`. */
+/** The rows of the plugin's options, from the docstrings and defaults of `lib/mount/options.ts`. */
 export async function optionRows (): Promise<Rows> {
   const source = await readFile(join(ROOT, 'lib', 'options.ts'), 'utf8')
   const rows = new Map<string, string>()

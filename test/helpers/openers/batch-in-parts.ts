@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { sqlite } from '../../../adapters/sqlite.ts'
-import type { Storage, WriteOutcome } from '../../../lib/core/storage.ts'
+import type { Storage, WriteOutcome } from '../../../lib/storage/storage.ts'
 
 /** A store that makes the writes of a batch one after the other. */
 export default (filename: string): Storage => {

@@ -1,5 +1,5 @@
 import { sqlite } from '../../../adapters/sqlite.ts'
-import type { ApiKeyRecord } from '../../../lib/core/storage.ts'
+import type { ApiKeyRecord } from '../../../lib/storage/storage.ts'
 
 /** A store that remembers the keys which it has found. */
 export default (filename: string) => {

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { sqlite } from '../../../adapters/sqlite.ts'
-import type { Storage } from '../../../lib/core/storage.ts'
+import type { Storage } from '../../../lib/storage/storage.ts'
 import { sqliteHost } from '../sqlite.ts'
 
 /** A store that records the event of an update when the update is committed. */

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { sqlite } from '../../../adapters/sqlite.ts'
-import type { SchemaRequirements } from '../../../lib/core/storage.ts'
+import type { SchemaRequirements } from '../../../lib/storage/storage.ts'
 
 /** A store that notes which fields are ready before they are. */
 export default (filename: string) => {

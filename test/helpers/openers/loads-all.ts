@@ -1,6 +1,6 @@
 import { sqlite } from '../../../adapters/sqlite.ts'
 import { READ_PART_MAX } from '../../../lib/core/limits.ts'
-import type { Storage, UserRecord } from '../../../lib/core/storage.ts'
+import type { Storage, UserRecord } from '../../../lib/storage/storage.ts'
 
 /** A store that reads everybody into memory before it gives the first part. */
 export default (filename: string): Storage => {

@@ -1,5 +1,5 @@
 import { sqlite } from '../../../adapters/sqlite.ts'
-import type { EventsPage, Storage } from '../../../lib/core/storage.ts'
+import type { EventsPage, Storage } from '../../../lib/storage/storage.ts'
 
 /** A store that remembers the pages of the log that it has read. */
 export default (filename: string): Storage => {

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { sqlite } from '../../../adapters/sqlite.ts'
-import { StorageError } from '../../../lib/core/storage-error.ts'
-import type { SchemaRequirements, Storage } from '../../../lib/core/storage.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
+import type { SchemaRequirements, Storage } from '../../../lib/storage/storage.ts'
 
 /** A store that looks whether a unique value is taken before it adds a user. */
 export default (filename: string): Storage => {

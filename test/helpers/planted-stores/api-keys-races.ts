@@ -1,4 +1,4 @@
-import type { ApiKeyRecord } from '../../../lib/core/storage.ts'
+import type { ApiKeyRecord } from '../../../lib/storage/storage.ts'
 import { type Mistake, plant, withGap } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 import type { State } from './state.ts'

@@ -1,5 +1,5 @@
 // Mistakes of revocations that take the successors of a key with it.
-import type { ApiKeyRecord, NewEvent } from '../../../lib/core/storage.ts'
+import type { ApiKeyRecord, NewEvent } from '../../../lib/storage/storage.ts'
 import { LoggedStore, plantLogged } from './logged-store.ts'
 import { type Mistake, plant } from './plant.ts'
 import { PlainStore } from './plain-store.ts'

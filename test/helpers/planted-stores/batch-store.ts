@@ -1,9 +1,9 @@
-import { makeWrite, type SynchronousWrites } from '../../../lib/core/batch-writes.ts'
-import { requireSameRequest, withoutUsers } from '../../../lib/core/storage-rules.ts'
-import { StorageError } from '../../../lib/core/storage-error.ts'
+import { makeWrite, type SynchronousWrites } from '../../../lib/storage/batch-writes.ts'
+import { requireSameRequest, withoutUsers } from '../../../lib/storage/storage-rules.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type {
   BatchOptions, BatchResult, ChangesOf, Idempotency, NewEvent, UserRecord, UserWrite, WriteOutcome
-} from '../../../lib/core/storage.ts'
+} from '../../../lib/storage/storage.ts'
 import { LoggedStore } from './logged-store.ts'
 import type { Mistake } from './plant.ts'
 import type { BatchRow, IdempotencyRow, State } from './state.ts'

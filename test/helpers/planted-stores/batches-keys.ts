@@ -1,4 +1,4 @@
-import type { BatchResult, Idempotency, UserRecord } from '../../../lib/core/storage.ts'
+import type { BatchResult, Idempotency, UserRecord } from '../../../lib/storage/storage.ts'
 import { BatchStore, plantBatch } from './batch-store.ts'
 import type { Mistake } from './plant.ts'
 import type { BatchRow, State } from './state.ts'

@@ -1,7 +1,7 @@
-import type { SynchronousWrites } from '../../../lib/core/batch-writes.ts'
+import type { SynchronousWrites } from '../../../lib/storage/batch-writes.ts'
 import type {
   BatchResult, ChangesOf, UserWrite, WriteOutcome
-} from '../../../lib/core/storage.ts'
+} from '../../../lib/storage/storage.ts'
 import { BatchStore, plantBatch, plantBatchJoinable } from './batch-store.ts'
 import type { Mistake } from './plant.ts'
 import type { State } from './state.ts'

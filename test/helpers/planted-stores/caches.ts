@@ -1,4 +1,4 @@
-import type { ApiKeyRecord, UserRecord } from '../../../lib/core/storage.ts'
+import type { ApiKeyRecord, UserRecord } from '../../../lib/storage/storage.ts'
 import { type Mistake, plant } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 import type { State, UserRow } from './state.ts'

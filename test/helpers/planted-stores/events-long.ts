@@ -1,5 +1,5 @@
 // Mistakes of event logs that only long lists and large records show.
-import type { EventsRequest, JsonObject } from '../../../lib/core/storage.ts'
+import type { EventsRequest, JsonObject } from '../../../lib/storage/storage.ts'
 import { LoggedStore, plantLogged } from './logged-store.ts'
 import type { Mistake } from './plant.ts'
 import type { State } from './state.ts'

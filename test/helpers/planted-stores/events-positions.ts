@@ -1,6 +1,6 @@
 // Mistakes in what a reader of the log has passed, and in what is left of pruned events.
-import { afterPruning } from '../../../lib/core/recorded-events.ts'
-import type { EventRecord, EventsRequest } from '../../../lib/core/storage.ts'
+import { afterPruning } from '../../../lib/storage/recorded-events.ts'
+import type { EventRecord, EventsRequest } from '../../../lib/storage/storage.ts'
 import { LoggedStore, plantLogged } from './logged-store.ts'
 import type { Mistake } from './plant.ts'
 import type { State } from './state.ts'

@@ -1,5 +1,5 @@
 // Mistakes in what event logs record.
-import { userEvent } from '../../../lib/core/recorded-events.ts'
+import { userEvent } from '../../../lib/storage/recorded-events.ts'
 import { LoggedStore, plantLogged, plantLoggedJoinable } from './logged-store.ts'
 import type { Mistake } from './plant.ts'
 import type { State } from './state.ts'

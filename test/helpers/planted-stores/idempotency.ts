@@ -1,5 +1,5 @@
-import type { Idempotency } from '../../../lib/core/storage.ts'
-import { requireSameRequest } from '../../../lib/core/storage-rules.ts'
+import type { Idempotency } from '../../../lib/storage/storage.ts'
+import { requireSameRequest } from '../../../lib/storage/storage-rules.ts'
 import { type Mistake, plant } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 import type { IdempotencyRow, State, UserRow } from './state.ts'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, UserFilter, UserKeys } from '../../../lib/core/storage.ts'
+import type { Json, JsonObject, UserFilter, UserKeys } from '../../../lib/storage/storage.ts'
 import { isObject, type Mistake, plant } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 import type { State, UserRow } from './state.ts'

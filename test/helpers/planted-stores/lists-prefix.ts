@@ -1,4 +1,4 @@
-import type { UserFilter, UserKeys } from '../../../lib/core/storage.ts'
+import type { UserFilter, UserKeys } from '../../../lib/storage/storage.ts'
 import { type Mistake, plant } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 import type { UserRow } from './state.ts'

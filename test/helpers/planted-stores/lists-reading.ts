@@ -1,5 +1,5 @@
 import { READ_PART_MAX } from '../../../lib/core/limits.ts'
-import type { OnUsers, UserRecord } from '../../../lib/core/storage.ts'
+import type { OnUsers, UserRecord } from '../../../lib/storage/storage.ts'
 import { type Mistake, plant, untyped } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 

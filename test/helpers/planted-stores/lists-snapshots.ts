@@ -1,4 +1,4 @@
-import type { ApiKeyRecord, Page, UserRecord } from '../../../lib/core/storage.ts'
+import type { ApiKeyRecord, Page, UserRecord } from '../../../lib/storage/storage.ts'
 import { type Mistake, plant, plantJoinable, untyped } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 import type { State } from './state.ts'

@@ -1,10 +1,10 @@
 import {
   afterPruning, apiKeyEvent, erased, eventOfSuccessor, updateEvent, userEvent
-} from '../../../lib/core/recorded-events.ts'
+} from '../../../lib/storage/recorded-events.ts'
 import type {
   ApiKeyRecord, Creation, DeletionEvent, EventLog, EventRecord, EventsPage, EventsRequest, Idempotency, NewEvent, Page,
   Revocation, RevokeOptions, UserChanges, UserKeys, UserRecord, UserUpdate, VersionGuard
-} from '../../../lib/core/storage.ts'
+} from '../../../lib/storage/storage.ts'
 import { PlainStore } from './plain-store.ts'
 import type { Mistake } from './plant.ts'
 import type { State } from './state.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { StorageError } from '../../../lib/core/storage-error.ts'
-import type { Page, PageRequest, SchemaRequirements } from '../../../lib/core/storage.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
+import type { Page, PageRequest, SchemaRequirements } from '../../../lib/storage/storage.ts'
 import { Database, type HostTransaction, type Session, type State } from './state.ts'
 
 /** Reads, writes, pages and the schema: what users and API keys share. */

@@ -1,8 +1,8 @@
-import { endOf, requireAnotherKey, withSuccessors } from '../../../lib/core/storage-rules.ts'
-import { StorageError } from '../../../lib/core/storage-error.ts'
+import { endOf, requireAnotherKey, withSuccessors } from '../../../lib/storage/storage-rules.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type {
   ApiKeyRecord, Page, PageRequest, Revocation, RevokeOptions, Storage, StorageInTransaction
-} from '../../../lib/core/storage.ts'
+} from '../../../lib/storage/storage.ts'
 import { PlainUsers } from './plain-users.ts'
 import { type State, Transaction } from './state.ts'
 

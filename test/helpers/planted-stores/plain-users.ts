@@ -1,10 +1,10 @@
 import { READ_PART_MAX } from '../../../lib/core/limits.ts'
-import { requireSameRequest, requireVersion } from '../../../lib/core/storage-rules.ts'
-import { StorageError } from '../../../lib/core/storage-error.ts'
+import { requireSameRequest, requireVersion } from '../../../lib/storage/storage-rules.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type {
   Creation, Idempotency, JsonObject, OnUsers, Page, PageRequest, UserChanges, UserFilter, UserKeys, UserRecord,
   UserUpdate, VersionGuard
-} from '../../../lib/core/storage.ts'
+} from '../../../lib/storage/storage.ts'
 import { PlainUnique } from './plain-unique.ts'
 import type { IdempotencyRow, State, UserRow } from './state.ts'
 

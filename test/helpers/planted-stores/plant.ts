@@ -1,4 +1,4 @@
-import type { ApiKeyRecord, Json, JsonObject, Storage, UserRecord } from '../../../lib/core/storage.ts'
+import type { ApiKeyRecord, Json, JsonObject, Storage, UserRecord } from '../../../lib/storage/storage.ts'
 import { PlainStore } from './plain-store.ts'
 import type { HostTransaction, State } from './state.ts'
 

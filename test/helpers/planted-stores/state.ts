@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { StorageError } from '../../../lib/core/storage-error.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type {
   ApiKeyRecord, DeliveryRecord, EventRecord, Idempotency, Json, PrunedEvents, UserKeys, UserRecord, WebhookRecord,
   WriteOutcome
-} from '../../../lib/core/storage.ts'
+} from '../../../lib/storage/storage.ts'
 
 /** A user with the keys it is found by. */
 export interface UserRow { user: UserRecord, keys: UserKeys }

@@ -1,5 +1,5 @@
-import { StorageError } from '../../../lib/core/storage-error.ts'
-import type { StorageInTransaction } from '../../../lib/core/storage.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
+import type { StorageInTransaction } from '../../../lib/storage/storage.ts'
 import { type Mistake, plantJoinable, untyped } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 import { type State, Transaction } from './state.ts'

@@ -1,5 +1,5 @@
-import { StorageError } from '../../../lib/core/storage-error.ts'
-import type { Json } from '../../../lib/core/storage.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
+import type { Json } from '../../../lib/storage/storage.ts'
 import { isObject, type Mistake, plantFields, plantKeptUser, plantMembers } from './plant.ts'
 
 function numbers (title: string, change: (value: number) => Json): Mistake {

@@ -1,4 +1,4 @@
-import type { Json, UserRecord } from '../../../lib/core/storage.ts'
+import type { Json, UserRecord } from '../../../lib/storage/storage.ts'
 import { type Mistake, plantFields, plantKeptUser } from './plant.ts'
 
 function names (title: string, change: (name: string) => string): Mistake {

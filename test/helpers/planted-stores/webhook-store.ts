@@ -1,6 +1,6 @@
 import type {
   ClaimRequest, DecideChange, DeliveryRecord, EventRecord, Page, PageRequest, WebhookChange, WebhookRecord, WebhookStore
-} from '../../../lib/core/storage.ts'
+} from '../../../lib/storage/storage.ts'
 import { BatchStore, plantBatch } from './batch-store.ts'
 import type { Mistake } from './plant.ts'
 import type { State } from './state.ts'

@@ -1,5 +1,5 @@
-import type { DecideChange, WebhookChange, WebhookRecord } from '../../../lib/core/storage.ts'
-import { StorageError } from '../../../lib/core/storage-error.ts'
+import type { DecideChange, WebhookChange, WebhookRecord } from '../../../lib/storage/storage.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
 import { type Mistake, untyped } from './plant.ts'
 import type { State } from './state.ts'
 import { HookStore, plantHookGap, plantHookMethods, plantHooks } from './webhook-store.ts'

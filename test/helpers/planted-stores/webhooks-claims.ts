@@ -1,4 +1,4 @@
-import type { ClaimRequest, DeliveryRecord, WebhookChange } from '../../../lib/core/storage.ts'
+import type { ClaimRequest, DeliveryRecord, WebhookChange } from '../../../lib/storage/storage.ts'
 import type { Mistake } from './plant.ts'
 import type { State } from './state.ts'
 import { HookStore, plantHookGap, plantHookMethods, plantHooks } from './webhook-store.ts'

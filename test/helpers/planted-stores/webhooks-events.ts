@@ -1,4 +1,4 @@
-import type { EventRecord, WebhookChange } from '../../../lib/core/storage.ts'
+import type { EventRecord, WebhookChange } from '../../../lib/storage/storage.ts'
 import { type Mistake, untyped } from './plant.ts'
 import type { State } from './state.ts'
 import { HookStore, plantHookMethods, plantHooks } from './webhook-store.ts'

@@ -1,5 +1,5 @@
-import type { PageRequest, WebhookRecord } from '../../../lib/core/storage.ts'
-import { StorageError } from '../../../lib/core/storage-error.ts'
+import type { PageRequest, WebhookRecord } from '../../../lib/storage/storage.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
 import { type Mistake, untyped } from './plant.ts'
 import type { State } from './state.ts'
 import { HookStore, plantHookMethods, plantHooks, plantKeptHook } from './webhook-store.ts'

@@ -1,5 +1,5 @@
 // Mistakes of stores that keep an index of addresses beside their users.
-import type { UserRecord } from '../../../lib/core/storage.ts'
+import type { UserRecord } from '../../../lib/storage/storage.ts'
 import { type Mistake, plant } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 import type { State, UserRow } from './state.ts'

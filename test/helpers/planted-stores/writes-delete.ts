@@ -1,4 +1,4 @@
-import { StorageError } from '../../../lib/core/storage-error.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
 import { type Mistake, plant, untyped } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 import type { State } from './state.ts'

@@ -1,4 +1,4 @@
-import type { UserRecord, VersionGuard } from '../../../lib/core/storage.ts'
+import type { UserRecord, VersionGuard } from '../../../lib/storage/storage.ts'
 import { type Mistake, plant } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 

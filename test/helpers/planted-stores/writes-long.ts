@@ -1,5 +1,5 @@
 // Mistakes of updates that cut long values.
-import type { UserChanges } from '../../../lib/core/storage.ts'
+import type { UserChanges } from '../../../lib/storage/storage.ts'
 import { type Mistake, plant } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 

@@ -1,4 +1,4 @@
-import type { VersionGuard } from '../../../lib/core/storage.ts'
+import type { VersionGuard } from '../../../lib/storage/storage.ts'
 import { type Mistake, plant, withGap } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 

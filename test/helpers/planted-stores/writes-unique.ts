@@ -1,5 +1,5 @@
-import { StorageError } from '../../../lib/core/storage-error.ts'
-import type { JsonObject, SchemaRequirements, UserChanges, VersionGuard } from '../../../lib/core/storage.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
+import type { JsonObject, SchemaRequirements, UserChanges, VersionGuard } from '../../../lib/storage/storage.ts'
 import { type Mistake, plant } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 import type { State } from './state.ts'

@@ -1,5 +1,5 @@
-import { StorageError } from '../../../lib/core/storage-error.ts'
-import type { Json, JsonObject, UserChanges, UserRecord } from '../../../lib/core/storage.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
+import type { Json, JsonObject, UserChanges, UserRecord } from '../../../lib/storage/storage.ts'
 import { isObject, type Mistake, plant, untyped } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 import type { State, UserRow } from './state.ts'

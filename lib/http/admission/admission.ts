@@ -1,0 +1,105 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller, Identify } from '../../api-keys/authenticator.ts'
+import type { Scope } from '../../api-keys/scopes.ts'
+import type { Verifier } from '../../api-keys/verifier.ts'
+import { UsersError } from '../../core/errors.ts'
+import { toUsersError } from '../../storage/storage-errors.ts'
+import { authenticateRequest, protect, requireScope } from './authentication.ts'
+import { checkMediaType } from '../body.ts'
+import { requireWhole } from '../break-off.ts'
+import { CALLER, callerOf } from '../caller.ts'
+import type { RateLimits } from '../limits/rate-limits.ts'
+import type { SecurityLog } from '../logging/security-log.ts'
+
+/**
+ * What a route requires before the body is read: a scope (null: any valid key) and media types; or how it refuses every
+ * caller. `endsOwnKey`: no rate limit counts it, since who revokes a leaked key must not be told to come back later.
+ */
+export type RouteAccess =
+  | { scope: Scope | null, accepts: readonly string[], endsOwnKey?: boolean }
+  | { refuse: () => never }
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    fastifyUsers?: RouteAccess
+  }
+}
+
+export interface AdmissionOptions {
+  identify: Identify<FastifyRequest>
+  stillWorks: Verifier['stillWorks']
+  rateLimits: RateLimits | null
+  securityLog: SecurityLog
+  /** Called with the authenticated caller of each request. */
+  onCaller: (caller: Caller, request: FastifyRequest) => void
+}
+
+export function notFound (): never {
+  throw new UsersError('not_found')
+}
+
+/** Makes the function that admits a request: authentication, rate limits, scope and media type, in this order. */
+function createAdmission ({ identify, rateLimits, securityLog, onCaller }: AdmissionOptions) {
+  async function authenticate (request: FastifyRequest): Promise<Caller> {
+    if (rateLimits === null) return authenticateRequest(request, identify, securityLog)
+    await rateLimits.refuseGuesser(request)
+    try {
+      const caller = await authenticateRequest(request, identify, securityLog)
+      rateLimits.noteSuccess(request)
+      return caller
+    } catch (error) {
+      if (error instanceof UsersError && error.code === 'invalid_api_key') await rateLimits.countFailure(request)
+      throw error
+    }
+  }
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const access = request.routeOptions.config.fastifyUsers
+    const caller = await authenticate(request)
+    request[CALLER] = caller
+    onCaller(caller, request)
+    // A hook of the host's that replaced the route's config causes this: it must not open the route.
+    if (access === undefined) throw new Error('this route has lost its access rules')
+    const endsOwnKey = 'endsOwnKey' in access && access.endsOwnKey
+    if (rateLimits !== null && !endsOwnKey) await rateLimits.countRequest(request, reply)
+    if ('refuse' in access) return access.refuse()
+    if (access.scope !== null) requireScope(request, caller, access.scope, securityLog)
+    if (rateLimits !== null && access.scope === 'users:delete') await rateLimits.countDeletion(request)
+    if (access.accepts.length > 0) checkMediaType(request, access.accepts)
+  }
+}
+
+/**
+ * Has the scope admit each request before its body is read. After a body it checks that this was not broken off, and
+ * the key again.
+ */
+export function admitRequests (scope: FastifyInstance, options: AdmissionOptions): void {
+  const { identify, stillWorks, securityLog } = options
+  const admit = createAdmission(options)
+  scope.decorateRequest(CALLER, null)
+
+  // In onRequest, so that a stranger can't make the server parse anything.
+  scope.addHook('onRequest', async (request, reply) => {
+    protect(reply)
+    if (request.is404) notFound()
+    try {
+      await admit(request, reply)
+    } catch (error) {
+      throw toUsersError(error)
+    }
+  })
+
+  // The body, even an empty one, may have taken long, and the key may have been revoked meanwhile. What the cache tells
+  // needs no second proof of the secret, which took a tenth of the time of a change.
+  scope.addHook('preHandler', async (request) => {
+    if (request.method === 'GET' || request.method === 'HEAD') return
+    requireWhole(request)
+    try {
+      const { record } = callerOf(request)
+      if (record === null || stillWorks(record)) return
+      request[CALLER] = await authenticateRequest(request, identify, securityLog)
+    } catch (error) {
+      throw toUsersError(error)
+    }
+  })
+}

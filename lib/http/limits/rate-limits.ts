@@ -1,0 +1,117 @@
+import { isIP } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { UsersError } from '../../core/errors.ts'
+import { requireOptional } from '../../core/optional-packages.ts'
+import { callerKey } from '../caller.ts'
+import { createFamiliarKeys, type FamiliarKeys } from './familiar-keys.ts'
+import type { RateLimitPackage } from '../fastify-internals.ts'
+import { memberOf } from '../member-of.ts'
+import { type Count, createCounters } from './rate-counters.ts'
+import type { Quota, RateLimitOptions } from './rate-limit-options.ts'
+
+const HOUR_MS = 60 * 60 * 1000
+
+/**
+ * The rate limits of a mount. Each method throws UsersError `rate_limited`, or `storage_unavailable` if the counters
+ * can't be reached.
+ */
+export interface RateLimits {
+  /** Counts a request of a caller, and sets the headers that say how many are left. */
+  countRequest (request: FastifyRequest, reply: FastifyReply): Promise<void>
+  /** Refuses an address with too many failures, before its next key is checked, unless that was accepted lately. */
+  refuseGuesser (request: FastifyRequest): Promise<void>
+  /** Notes that the key of a request was accepted. */
+  noteSuccess (request: FastifyRequest): void
+  /** Counts a refused key against the address it came from. */
+  countFailure (request: FastifyRequest): Promise<void>
+  /** Counts a deletion of a caller. */
+  countDeletion (request: FastifyRequest): Promise<void>
+}
+
+async function nothing (): Promise<void> {}
+
+function tooMany (seconds: number, reason: string): UsersError {
+  const detail = `${reason}; Retry-After says when to try again.`
+  return new UsersError('rate_limited', { detail, headers: { 'retry-after': String(Math.max(1, seconds)) } })
+}
+
+/**
+ * A request through a Unix socket has no address. One counter for all of them would let a stranger lock everybody out.
+ */
+function hasAddress (request: FastifyRequest): boolean {
+  const ip = memberOf(request, 'ip')
+  return typeof ip === 'string' && isIP(ip) !== 0
+}
+
+function requestLimit (count: Count, { max, window }: Quota): RateLimits['countRequest'] {
+  const policy = `"key";q=${max};w=${window}`
+  return async (request, reply) => {
+    const { remaining, seconds, exceeded } = await count(request)
+    // draft-ietf-httpapi-ratelimit-headers-10.
+    reply.headers({ 'ratelimit-policy': policy, ratelimit: `"key";r=${remaining};t=${seconds}` })
+    if (exceeded) throw tooMany(seconds, 'The API key has sent too many requests')
+  }
+}
+
+type FailureLimit = Pick<RateLimits, 'refuseGuesser' | 'noteSuccess' | 'countFailure'>
+
+function failureLimit (count: Count, familiar: FamiliarKeys): FailureLimit {
+  const refuse = (seconds: number) => tooMany(seconds, 'Too many API keys from this address were refused')
+  return {
+    async refuseGuesser (request) {
+      if (!hasAddress(request)) return
+      const { remaining, seconds } = await count(request, false)
+      if (remaining === 0 && !familiar.has(request)) throw refuse(seconds)
+    },
+    noteSuccess (request) {
+      familiar.note(request, true)
+    },
+    async countFailure (request) {
+      familiar.note(request, false)
+      if (!hasAddress(request)) return
+      const { exceeded, seconds } = await count(request)
+      if (exceeded) throw refuse(seconds)
+    }
+  }
+}
+
+function deletionLimit (count: Count): RateLimits['countDeletion'] {
+  return async (request) => {
+    const { exceeded, seconds } = await count(request)
+    if (exceeded) throw tooMany(seconds, 'The API key has deleted as many users as it may in an hour')
+  }
+}
+
+/**
+ * Makes the rate limits of a mount; null if it has none.
+ * @throws Error if a limit is wanted and @fastify/rate-limit is not installed
+ */
+export async function createRateLimits (options: RateLimitOptions): Promise<RateLimits | null> {
+  const { rateLimit, authFailures, maxDeletesPerHour } = options
+  if (rateLimit === undefined && authFailures === undefined && maxDeletesPerHour === undefined) return null
+  const name = '@fastify/rate-limit'
+  const rateLimitPackage: RateLimitPackage = requireOptional('a rate limit', [name])(name)
+  const { max, window, ...where } = rateLimit ?? { max: 0, window: 0 }
+  const counter = await createCounters(rateLimitPackage, where)
+  const limits: RateLimits = {
+    countRequest: nothing,
+    refuseGuesser: nothing,
+    noteSuccess () {},
+    countFailure: nothing,
+    countDeletion: nothing
+  }
+  if (rateLimit !== undefined) {
+    limits.countRequest = requestLimit(counter('requests', { max, ms: window * 1000 }, callerKey), { max, window })
+  }
+  if (authFailures !== undefined) {
+    // An IPv6 client has the 2^64 addresses of its network.
+    const addressKey = ({ ip }: FastifyRequest) => rateLimitPackage.normalizeIP(ip)
+    const ms = authFailures.window * 1000
+    const failures = counter('failures', { max: authFailures.max, ms }, addressKey)
+    Object.assign(limits, failureLimit(failures, createFamiliarKeys()))
+  }
+  if (maxDeletesPerHour !== undefined) {
+    limits.countDeletion = deletionLimit(counter('deletions', { max: maxDeletesPerHour, ms: HOUR_MS }, callerKey))
+  }
+  return limits
+}

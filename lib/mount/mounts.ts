@@ -1,0 +1,54 @@
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Offer } from '../admin/capabilities.ts'
+import type { PageSize } from '../core/paging.ts'
+import type { EventRecord, NewEvent, Storage } from '../storage/storage.ts'
+import type { Webhook } from '../storage/webhook.ts'
+import type { EventLogService } from '../events/log.ts'
+import type { LoggedEvent } from '../events/types.ts'
+import type { Users } from './in-process.ts'
+import type { Operation, OperationSettings } from '../operations/operation.ts'
+
+/** What a plugin on top of `app.users` uses of it. */
+export interface Mount {
+  storage: Storage
+  /** Its lines name the mount. */
+  log: FastifyBaseLogger
+  pageSize: PageSize
+  /** The path of the routes, with every prefix before it, such as `/v1`. */
+  path: string
+  /** What the mount offers, now. */
+  offer: () => Offer
+  /** True once there are routes of webhooks. */
+  hasWebhookRoutes: boolean
+  /** True once there is a route of capabilities. */
+  hasCapabilities: boolean
+  /** Null without the option `eventLog`. */
+  eventLog: EventLogService | null
+  present: (record: EventRecord) => LoggedEvent
+  /** Calls the listeners in process for a webhook that was disabled. */
+  publishDisabled: (webhook: Webhook, recorded: NewEvent) => void
+  /** Calls back after each change that a mount on the storage has made in this process. */
+  onChange: (listener: () => void) => void
+  /** Adds operations under the prefix of the users, with the same authentication, limits and errors. */
+  addOperations: (host: FastifyInstance, operations: (settings: OperationSettings) => Operation[]) => Promise<void>
+}
+
+const mounts = new WeakMap<Users, Mount>()
+
+export function keepMount (users: Users, mount: Mount): void {
+  mounts.set(users, mount)
+}
+
+/**
+ * The mount behind the decorator that a plugin on top of it names by its option `users`.
+ * @throws Error if there is none, or it is no `app.users` of this copy of the package
+ */
+export function requireMount (host: FastifyInstance, plugin: string, users: string): Mount {
+  if (!host.hasDecorator(users)) {
+    throw new Error(`${plugin}: register fastify-users first: there is no app.${users}`)
+  }
+  const mount = mounts.get(host.getDecorator(users))
+  if (mount !== undefined) return mount
+  throw new Error(`${plugin}: app.${users} is your own, or of another copy of fastify-users (npm ls fastify-users ` +
+    'shows them): import both plugins from the same copy, and name its decorator by the option users')
+}

@@ -1,0 +1,76 @@
+import type { RegisterOptions } from 'fastify'
+import type { StaticKey } from '../api-keys/authenticator.ts'
+import { SCOPES } from '../api-keys/scopes.ts'
+import { PAGE_SIZE_MAX } from '../core/limits.ts'
+import { type Option, optional } from '../core/option-table.ts'
+import { missingFrom } from '../storage/storage-rules.ts'
+import type { Storage } from '../storage/storage.ts'
+import { Type } from '../core/typebox.ts'
+
+// Parts of the schemas of options, apart from the table that names every option.
+
+export const CLOSED = { additionalProperties: false }
+export const method = Type.Function([], Type.Unknown())
+export const flag = { schema: Type.Boolean(), message: 'must be true or false' }
+export const positive = { schema: Type.Integer({ minimum: 1 }), message: 'must be a whole number, 1 or more' }
+export const pageSize = Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX }))
+export const quota = { max: Type.Integer({ minimum: 1 }), window: Type.Integer({ minimum: 1, maximum: 86_400 }) }
+export const quotaMessage = 'must be { max, window } with whole numbers, window in seconds up to 86400'
+export const streamBounds = {
+  schema: Type.Object({
+    perKey: Type.Optional(Type.Integer({ minimum: 1 })), total: Type.Optional(Type.Integer({ minimum: 1 }))
+  }, CLOSED),
+  message: 'must be { perKey, total } with whole numbers, 1 or more'
+}
+export const rateLimitObject = Type.Object({
+  ...quota,
+  redis: Type.Optional(Type.Object({ defineCommand: method })),
+  store: Type.Optional(method),
+  nameSpace: Type.Optional(Type.String()),
+  cache: Type.Optional(Type.Integer({ minimum: 1 })),
+  skipOnError: Type.Optional(Type.Boolean())
+}, CLOSED)
+export const fieldNames = {
+  schema: Type.Array(Type.String(), { uniqueItems: true }),
+  message: 'must be a list of names of fields, each once'
+}
+const DATE = '\\d{4}-\\d{2}-\\d{2}'
+const TIME = '\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?(?:Z|[+-]\\d{2}:\\d{2})'
+export const moment = Type.Union([Type.Date(), Type.String({ pattern: `^${DATE}(?:T${TIME})?$` })])
+// What the variable of the command line can hold too, where commas separate peppers.
+export const pepper = Type.String({ pattern: '^[\\x21-\\x2b\\x2d-\\x7e]{32,}$' })
+export const staticKey = Type.String({ pattern: '^[\\x21-\\x7e]{32,}$' })
+export const staticKeyObject = Type.Object({
+  key: staticKey,
+  name: Type.Optional(Type.String({ minLength: 1 })),
+  scopes: Type.Optional(Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), { minItems: 1 }))
+}, CLOSED)
+
+// Interfaces, since the compiler writes an alias as pino's own types, which a host cannot always resolve.
+type LogLevel = NonNullable<RegisterOptions['logLevel']>
+type LogSerializers = NonNullable<RegisterOptions['logSerializers']>
+export interface LogLevelOption extends Option<LogLevel, LogLevel | undefined, false> {}
+export interface LogSerializersOption extends Option<LogSerializers, LogSerializers | undefined, false> {}
+export const logLevel: LogLevelOption = optional({ schema: Type.String(), message: 'must be the name of a log level' })
+export const logSerializers: LogSerializersOption = optional({
+  schema: Type.Record(Type.String(), Type.Union([method, Type.Undefined()])),
+  message: 'must be an object of functions'
+})
+
+/** The option `storage`: everything that is missing is named. */
+export const storage: Option<Storage, Storage, true> = {
+  required: true,
+  problem (value) {
+    const lacks = missingFrom(value)
+    if (lacks.length === 0) return null
+    const expected = 'is required and must be a storage, such as memory(), sqlite({ filename }) or ' +
+      'postgres({ connection })'
+    return value === undefined ? expected : `${expected}: this one lacks ${lacks.join(', ')}`
+  },
+  read: (given) => Object(given)
+}
+
+/** True if a key is named twice. */
+export function hasTwice (keys: readonly StaticKey[]): boolean {
+  return new Set(keys.map((key) => typeof key === 'string' ? key : key.key)).size < keys.length
+}

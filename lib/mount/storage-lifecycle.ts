@@ -1,0 +1,63 @@
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Verifier } from '../api-keys/verifier.ts'
+import { isStorageError } from '../storage/storage-error.ts'
+import type { CheckedOptions } from './options.ts'
+import type { Membership } from './shared-storage.ts'
+
+const PRUNE_MINUTES = 10
+const PRUNED_TOGETHER = 1000
+
+/** Deletes events that are older than the retention, a part at a time. */
+async function pruneEvents ({ storage, eventLog }: CheckedOptions): Promise<void> {
+  if (eventLog === null || storage.eventLog === undefined) return
+  const before = new Date(Date.now() - eventLog.retention * 1000).toISOString()
+  while (await storage.eventLog.prune(before, PRUNED_TOGETHER) === PRUNED_TOGETHER);
+}
+
+/** Prunes expired idempotency keys and old events in the background. */
+function pruneRegularly (log: FastifyBaseLogger, options: CheckedOptions): NodeJS.Timeout {
+  const warn = (what: string) => () => {
+    log.warn(`could not prune ${what}; retrying in ${PRUNE_MINUTES} minutes`)
+  }
+  const prune = async (): Promise<void> => {
+    await options.storage.pruneIdempotency(new Date().toISOString()).catch(warn('expired idempotency keys'))
+    await pruneEvents(options).catch(warn('old events'))
+  }
+  return setInterval(prune, PRUNE_MINUTES * 60 * 1000).unref()
+}
+
+/** Newer tables are another version's to migrate; whether this one works with them, the check says. */
+function throwUnlessNewer (error: unknown): void {
+  if (!isStorageError(error) || error.code !== 'schema_newer') throw error
+}
+
+/** Opens the storage for this mount. It is closed with the host of the last mount that it has in this process. */
+export async function openStorage (
+  host: FastifyInstance,
+  log: FastifyBaseLogger,
+  verifier: Verifier,
+  options: CheckedOptions,
+  membership: Membership
+): Promise<void> {
+  const { storage, migrate, filterable, unique, decoratorName } = options
+  const pruning = pruneRegularly(log, options)
+  host.addHook('onClose', async () => {
+    clearInterval(pruning)
+    await verifier.close()
+    if (membership.leave()) await storage.close()
+  })
+  try {
+    if (migrate) await storage.migrate({ filterable, unique }).catch(throwUnlessNewer)
+    await storage.check({ filterable, unique })
+  } catch (error) {
+    // Whoever catches it may never close this host.
+    membership.leave()
+    throw error
+  }
+  const driver = storage.driver === undefined ? '' : ` (${storage.driver})`
+  const created = storage.migrated?.created === true ? ', a new store without users and keys' : ''
+  // Only warnings: if the storage fails here, requests will report it.
+  const warnings = await storage.warnings?.().catch(() => []) ?? []
+  for (const warning of warnings) log.warn(`fastify-users: ${storage.name}: ${warning}`)
+  log.info(`fastify-users: app.${decoratorName} keeps its users in ${storage.name}${driver}${created}`)
+}

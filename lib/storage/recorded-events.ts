@@ -1,0 +1,91 @@
+import { newId } from '../core/ids.ts'
+import { cloneFields, isJsonObject } from '../core/json.ts'
+import type { ApiKeyRecord, EventRecord, JsonObject, NewEvent, PrunedEvents, UserRecord } from './storage.ts'
+
+// What a store records of a change. Adapters share it, so that events are the same on every store.
+
+/** The event of a user's creation or deletion. */
+export function userEvent (event: NewEvent, user: UserRecord): EventRecord {
+  const { id, name, email, fields, version, createdAt, updatedAt } = user
+  return recorded(event, id, { id, name, email, fields: cloneFields(fields), version, createdAt, updatedAt }, null)
+}
+
+/** The event of an update, from the user before and after it. */
+export function updateEvent (event: NewEvent, before: UserRecord, after: UserRecord): EventRecord {
+  const changed = {
+    ...(before.name !== after.name && { name: before.name }),
+    ...(before.email !== after.email && { email: before.email }),
+    ...(JSON.stringify(before.fields) !== JSON.stringify(after.fields) && { fields: cloneFields(before.fields) })
+  }
+  return { ...userEvent(event, after), before: changed }
+}
+
+/** The event of a change of an API key. It does not have the digest. */
+export function apiKeyEvent (event: NewEvent, key: ApiKeyRecord): EventRecord {
+  const { digest, scopes, ...members } = key
+  return recorded(event, key.id, { ...members, scopes: [...scopes] }, null)
+}
+
+/** The event of a key that is revoked with the one before it: the same change, with an id of its own. */
+export function eventOfSuccessor (event: NewEvent | null): NewEvent | null {
+  return event === null ? null : { ...event, id: newId('evt') }
+}
+
+function recorded (event: NewEvent, subject: string, data: JsonObject, before: JsonObject | null): EventRecord {
+  const { id, type, timestamp, actor, requestId } = event
+  const by = actor === null ? null : { type: actor.type, id: actor.id }
+  return { id, type, timestamp, subject, data, before, actor: by, requestId }
+}
+
+function withoutValues (members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.keys(members).map((name) => [name, null]))
+}
+
+/** The own fields that an update has changed, as they were before: null where there was none. */
+export function changedFields (before: JsonObject, after: JsonObject): JsonObject {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+  return Object.fromEntries(changed.map((name) => [name, before[name] ?? null]))
+}
+
+/** True if the values of its user were taken out of an event. */
+export function isErased ({ data }: Pick<EventRecord, 'data'>): boolean {
+  return data['name'] === null
+}
+
+function fieldsOf ({ fields }: JsonObject): JsonObject {
+  return isJsonObject(fields) ? fields : {}
+}
+
+/**
+ * The event of a user without its values: `name`, `email` and each own field are null, in `before` too, which has the
+ * fields that changed. Its id, type and times stay, and so do the names of the members.
+ */
+export function erased (event: EventRecord): EventRecord {
+  if (isErased(event)) return event
+  const { data, before } = event
+  const fields = before?.['fields'] === undefined
+    ? null
+    : withoutValues(changedFields(fieldsOf(before), fieldsOf(data)))
+  return {
+    ...event,
+    data: { ...data, name: null, email: null, fields: withoutValues(fieldsOf(data)) },
+    before: before === null ? null : { ...withoutValues(before), ...(fields !== null && { fields }) }
+  }
+}
+
+/** What is left of pruned events once these, the oldest ones of the log in its order, are pruned too. */
+export function afterPruning (
+  before: readonly PrunedEvents[],
+  pruned: ReadonlyArray<Pick<EventRecord, 'id' | 'type'>>
+): PrunedEvents[] {
+  const lastOf = new Map(before.map((each) => [each.type, each]))
+  let greatestId = before.at(-1)?.greatestId ?? ''
+  for (const { id, type } of pruned) {
+    if (id > greatestId) greatestId = id
+    // Behind the others.
+    lastOf.delete(type)
+    lastOf.set(type, { type, id, greatestId })
+  }
+  return [...lastOf.values()]
+}

@@ -1,0 +1,191 @@
+/** The values that a storage takes and gives. `storage.ts` has the rules for them. */
+
+import type { Json, JsonObject } from '../core/json.ts'
+
+export type { Json, JsonObject }
+export type { Page, PageRequest } from '../core/paging.ts'
+
+/** A user, as stored. */
+export interface UserRecord {
+  /** `usr_…`, made by the caller. Sorting ids byte by byte sorts users by creation. */
+  id: string
+  name: string
+  /** As sent, trimmed. */
+  email: string
+  /** The host's own fields. The store keeps the order of members, and reads them only for a filter. At most 16 KiB. */
+  fields: JsonObject
+  /** 1 for a new user, one more with every change. */
+  version: number
+  createdAt: string
+  updatedAt: string
+}
+
+/** The keys that a user is found by, computed by the caller: a store compares them byte by byte and folds no case. */
+export interface UserKeys {
+  /** Unique among all users. */
+  emailKey: string
+  /** For the search by prefix. 1 to 254 code points. */
+  nameKey: string
+}
+
+/** New values of a user; an absent member stays as it is. */
+export interface UserChanges {
+  name?: { value: string, key: string }
+  email?: { value: string, key: string }
+  /** All fields; they replace the ones before. */
+  fields?: JsonObject
+}
+
+/** Which versions of a record a write may change. */
+export interface VersionGuard {
+  /** The version must be one of these. `null`: any version; an empty list: none. */
+  ifVersion: readonly number[] | null
+  /** The version must be none of these. */
+  unlessVersion: readonly number[]
+}
+
+/** Which users a list has; `null` members do not filter. */
+export interface UserFilter {
+  /** Exactly this e-mail key. */
+  emailKey: string | null
+  /** The name's key or the e-mail's key begins with this text. Every character stands for itself. */
+  prefix: string | null
+  /** Each named field has this value, of this type; `{}` does not filter. `migrate` was asked for the names before. */
+  fields: Readonly<Record<string, string | number | boolean>>
+}
+
+/** What a host needs of the schema beside the tables. */
+export interface SchemaRequirements {
+  /**
+   * Names of fields that lists are filtered by. Each needs an index. Letters, digits and `_`, at most 63, and no digit
+   * first.
+   */
+  filterable?: readonly string[]
+  /**
+   * Names of fields, of the same form, whose value at most one user has. Any number of users may lack the field, or
+   * have null. Lists are filtered by them too.
+   */
+  unique?: readonly string[]
+}
+
+/** Takes a part of what is read. The reader waits for it, and ends if it rejects. */
+export type OnUsers = (users: UserRecord[]) => Promise<void>
+
+/** The record of an API key. It holds no secret: `digest` can't be reversed. */
+export interface ApiKeyRecord {
+  /** `key_…`, made by the caller, sortable by creation. */
+  id: string
+  name: string
+  scopes: string[]
+  /** The public beginning of the key's text (`uk_` and 12 characters), unique. Keys are looked up by it. */
+  start: string
+  digest: string
+  createdAt: string
+  expiresAt: string | null
+  revokedAt: string | null
+  lastUsedAt: string | null
+  /** The id of the key that this one replaces. */
+  rotatedFrom: string | null
+  /** The moment of its latest rotation. */
+  rotatedAt: string | null
+  /** Lifetime in seconds that the key was created with; null: unlimited. Its successor gets the same. */
+  lifetime: number | null
+}
+
+/** What a revocation is asked for. */
+export interface RevokeOptions {
+  /** Scopes of which another active key must have all, if the key has them and is active; empty: none. */
+  keepOneWith: readonly string[]
+  /** Also revoke every key that came from this one by rotation, directly or not. Default false. */
+  successors?: boolean
+}
+
+/** The outcome of a revocation. */
+export interface Revocation {
+  key: ApiKeyRecord
+  /** False if it was revoked before. */
+  changed: boolean
+  /** Only if they were asked for: the successors that this call has revoked, each with what was recorded of it. */
+  successors?: Array<{ key: ApiKeyRecord, event: NewEvent | null }>
+}
+
+/** Identifies repetitions of one creation. */
+export interface Idempotency {
+  /** Digest of the caller and its key: 43 characters of base64url. */
+  key: string
+  /** Digest of the request. The same key with another fingerprint is the caller's mistake. */
+  fingerprint: string
+  now: string
+  /**
+   * From this moment on the key is free again: a record counts while its `expiresAt` is later than the reader's `now`.
+   */
+  expiresAt: string
+}
+
+/** The outcome of a creation: the new user, or the user of the first creation, as it was then. */
+export interface Creation {
+  user: UserRecord
+  replayed: boolean
+}
+
+/** The outcome of an update. */
+export interface UserUpdate {
+  user: UserRecord
+  /** False if every value was stored already. */
+  changed: boolean
+}
+
+/** What a write records in the same step. The store adds whose it is, the record after it, and what was before. */
+export interface NewEvent {
+  /** `evt_…`, made by the caller. */
+  id: string
+  /** Such as `user.updated`. */
+  type: string
+  timestamp: string
+  /** Who caused the change; null: the host, in process. */
+  actor: { type: string, id: string } | null
+  requestId: string | null
+}
+
+/** A recorded change. */
+export interface EventRecord extends NewEvent {
+  /** The id of the user or key that was changed; of a rotation, that of the successor. */
+  subject: string
+  /**
+   * The `UserRecord`, or the `ApiKeyRecord` without `digest`, after the change; of a deletion the last state. Erased:
+   * `name`, `email` and each member of `fields` are null.
+   */
+  data: JsonObject
+  /** Of an update: those of `name`, `email` and `fields` that it changed, as they were. Erased: with null values. */
+  before: JsonObject | null
+}
+
+/** Which recorded events are read, in the order of commits. */
+export interface EventsRequest {
+  /** Those after the event with this id; null: from the oldest one that is kept. */
+  after: string | null
+  /** At most this many. */
+  limit: number
+  /** Only those of these types, of which there may be none; null: all. */
+  types: readonly string[] | null
+}
+
+/** What is left of the pruned events of one type. */
+export interface PrunedEvents {
+  type: string
+  /** The id of the last one. */
+  id: string
+  /** The greatest id of all events, of any type, up to that one in the order of the log. */
+  greatestId: string
+}
+
+/** A part of the event log, and whether more follows at this moment. */
+export interface EventsPage {
+  events: EventRecord[]
+  more: boolean
+  /**
+   * The id of the last event that was passed: where more follows the last one of `events`, else the last one of the log
+   * at this moment, of whatever type. null: the log is empty.
+   */
+  position: string | null
+}
