@@ -1,9 +1,8 @@
 import type { FieldsSchema } from '../lib/fields/fields-schema.ts'
 import { type Column, tableColumns } from '../lib/transfer/columns.ts'
 import { pointerTo } from '../lib/transfer/csv-header.ts'
-import { allowedNames, columnFinder, mapPairs, nearestName } from '../lib/transfer/file-names.ts'
+import { allowedNames, columnFinder, mapPairs, nearestName, setAt } from '../lib/transfer/file-names.ts'
 import { momentOf } from '../lib/transfer/moments.ts'
-import { setAt } from '../lib/transfer/set-at.ts'
 import { UsageError } from './failure.ts'
 import { fieldValueOf } from './source-values.ts'
 

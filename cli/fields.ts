@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { isObject } from '../lib/core/json.ts'
 import { createHostFields, type HostFields } from '../lib/fields/host-fields.ts'
 import { LIST_PARAMETERS } from '../lib/users/list-query.ts'
-import { USER_MEMBERS } from '../lib/users/members.ts'
+import { USER_MEMBERS } from '../lib/users/rules.ts'
 import { UsageError } from './failure.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { IN_PROCESS } from '../lib/core/context.ts'
 import { UsersError } from '../lib/core/errors.ts'
 import type { Fault } from '../lib/core/fault.ts'
-import { newEvent } from '../lib/storage/new-event.ts'
+import { newEvent } from '../lib/storage/recorded-events.ts'
 import { isStorageError } from '../lib/storage/storage-error.ts'
 import type { Storage } from '../lib/storage/storage.ts'
 import type { HostFields } from '../lib/fields/host-fields.ts'

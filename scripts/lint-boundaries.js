@@ -1,27 +1,41 @@
 // Which room may import which, as lint rules: an import against the direction fails with the room that it belongs to.
 // docs/architecture.md has the map.
+import { posix } from 'node:path'
 
 /** Each room, what it is for, and the rooms that it may import. Imports run down this list's `uses`, never back. */
 const ROOMS = [
-  { room: 'lib/core', has: 'rules, errors and the storage interface, which everything shares', uses: [] },
-  { room: 'lib/fields', has: 'the host’s own fields', uses: ['lib/core'] },
-  { room: 'lib/users', has: 'the rules and the service of users, without HTTP', uses: ['lib/core', 'lib/fields'] },
+  { room: 'lib/core', has: 'input checks, errors, ids, paging and turns, which everything shares', uses: [] },
+  { room: 'lib/storage', has: 'the storage interface, its records, errors and rules', uses: ['lib/core'] },
+  { room: 'lib/fields', has: 'the host’s own fields', uses: ['lib/core', 'lib/storage'] },
+  {
+    room: 'lib/users',
+    has: 'the rules and the service of users, without HTTP',
+    uses: ['lib/core', 'lib/storage', 'lib/fields']
+  },
   {
     room: 'lib/transfer',
     has: 'import and export, without HTTP',
-    uses: ['lib/core', 'lib/fields', 'lib/users']
+    uses: ['lib/core', 'lib/storage', 'lib/fields', 'lib/users']
   },
-  { room: 'lib/api-keys', has: 'the rules and the service of API keys, without HTTP', uses: ['lib/core'] },
+  {
+    room: 'lib/api-keys',
+    has: 'the rules and the service of API keys, without HTTP',
+    uses: ['lib/core', 'lib/storage']
+  },
   {
     room: 'lib/events',
     has: 'events in process and the event log, without HTTP',
-    uses: ['lib/core', 'lib/users', 'lib/api-keys']
+    uses: ['lib/core', 'lib/storage', 'lib/users', 'lib/api-keys']
   },
-  { room: 'lib/webhooks', has: 'webhooks, without routes', uses: ['lib/core', 'lib/api-keys', 'lib/events'] },
+  {
+    room: 'lib/webhooks',
+    has: 'webhooks, without routes',
+    uses: ['lib/core', 'lib/storage', 'lib/api-keys', 'lib/events']
+  },
   {
     room: 'lib/admin',
     has: 'what the administration page needs, without HTTP',
-    uses: ['lib/core', 'lib/fields', 'lib/api-keys']
+    uses: ['lib/core', 'lib/storage', 'lib/fields', 'lib/api-keys']
   },
   {
     room: 'lib/openapi',
@@ -30,30 +44,71 @@ const ROOMS = [
   },
   {
     room: 'lib/http',
-    has: 'what all requests and responses have in common',
-    uses: ['lib/core', 'lib/users', 'lib/api-keys', 'lib/events', 'lib/openapi']
+    has: 'what is known of any request: its query, headers, body and caller',
+    uses: ['lib/core', 'lib/storage', 'lib/api-keys']
+  },
+  {
+    room: 'lib/http/limits',
+    has: 'how many requests are served',
+    uses: ['lib/core', 'lib/storage', 'lib/api-keys', 'lib/http']
+  },
+  {
+    room: 'lib/http/logging',
+    has: 'what is logged of requests',
+    uses: ['lib/core', 'lib/storage', 'lib/api-keys', 'lib/http']
+  },
+  {
+    room: 'lib/http/responses',
+    has: 'what answers have in common',
+    uses: ['lib/core', 'lib/storage', 'lib/users', 'lib/openapi', 'lib/http', 'lib/http/limits']
+  },
+  {
+    room: 'lib/http/streams',
+    has: 'bodies and answers that take long',
+    uses: ['lib/core', 'lib/storage', 'lib/events', 'lib/http', 'lib/http/limits']
+  },
+  {
+    room: 'lib/http/admission',
+    has: 'who is admitted',
+    uses: [
+      'lib/core', 'lib/storage', 'lib/api-keys', 'lib/http', 'lib/http/limits', 'lib/http/logging', 'lib/http/responses'
+    ]
   },
   {
     room: 'lib/operations',
     has: 'the operations, with their routes and handlers',
     uses: [
-      'lib/core', 'lib/fields', 'lib/users', 'lib/transfer', 'lib/api-keys', 'lib/events', 'lib/webhooks', 'lib/admin',
-      'lib/openapi', 'lib/http'
+      'lib/core', 'lib/storage', 'lib/fields', 'lib/users', 'lib/transfer', 'lib/api-keys', 'lib/events',
+      'lib/webhooks', 'lib/admin', 'lib/openapi', 'lib/http', 'lib/http/limits', 'lib/http/logging',
+      'lib/http/responses', 'lib/http/streams', 'lib/http/admission'
     ]
   },
-  { room: 'adapters/memory', has: 'the store in memory', uses: ['lib/core'] },
-  { room: 'adapters/testing', has: 'the conformance kit', uses: ['lib/core'] },
-  { room: 'adapters/knex/tables', has: 'names and rows of the tables', uses: ['lib/core'] },
-  { room: 'adapters/knex/drivers', has: 'one file for each driver, and its internals', uses: ['lib/core'] },
+  {
+    room: 'lib/mount',
+    has: 'a mount: its options, its life, app.users',
+    uses: [
+      'lib/core', 'lib/storage', 'lib/fields', 'lib/users', 'lib/transfer', 'lib/api-keys', 'lib/events',
+      'lib/webhooks', 'lib/admin', 'lib/openapi', 'lib/http', 'lib/http/limits', 'lib/http/logging',
+      'lib/http/responses', 'lib/http/streams', 'lib/http/admission', 'lib/operations'
+    ]
+  },
+  { room: 'adapters/memory', has: 'the store in memory', uses: ['lib/core', 'lib/storage'] },
+  { room: 'adapters/testing', has: 'the conformance kit', uses: ['lib/core', 'lib/storage'] },
+  { room: 'adapters/knex/tables', has: 'names and rows of the tables', uses: ['lib/core', 'lib/storage'] },
+  {
+    room: 'adapters/knex/drivers',
+    has: 'one file for each driver, and its internals',
+    uses: ['lib/core', 'lib/storage']
+  },
   {
     room: 'adapters/knex/dialects',
     has: 'everything in which the databases differ',
-    uses: ['lib/core', 'adapters/knex/tables', 'adapters/knex/drivers']
+    uses: ['lib/core', 'lib/storage', 'adapters/knex/tables', 'adapters/knex/drivers']
   },
   {
     room: 'adapters/knex/connection',
     has: 'how SQL is run',
-    uses: ['lib/core', 'adapters/knex/tables', 'adapters/knex/drivers', 'adapters/knex/dialects']
+    uses: ['lib/core', 'lib/storage', 'adapters/knex/tables', 'adapters/knex/drivers', 'adapters/knex/dialects']
   },
   ...['batching', 'counting', 'schema'].map((name) => ({
     room: `adapters/knex/${name}`,
@@ -63,41 +118,41 @@ const ROOMS = [
       schema: 'migrations and inspection'
     }[name],
     uses: [
-      'lib/core', 'adapters/knex/tables', 'adapters/knex/drivers', 'adapters/knex/dialects', 'adapters/knex/connection'
+      'lib/core', 'lib/storage', 'adapters/knex/tables', 'adapters/knex/drivers', 'adapters/knex/dialects',
+      'adapters/knex/connection'
     ]
   })),
   {
     room: 'adapters/knex/events',
     has: 'the event log',
     uses: [
-      'lib/core', 'adapters/knex/tables', 'adapters/knex/drivers', 'adapters/knex/dialects', 'adapters/knex/connection',
-      'adapters/knex/batching'
+      'lib/core', 'lib/storage', 'adapters/knex/tables', 'adapters/knex/drivers', 'adapters/knex/dialects',
+      'adapters/knex/connection', 'adapters/knex/batching'
     ]
   }
 ]
 
 const DATABASE_PACKAGES = ['knex', 'pg', 'sqlite3', 'better-sqlite3', '@photostructure/sqlite', 'node:sqlite']
 
-/** The relative path from one room to another, as import specifiers have it. */
-function pathBetween (from, to) {
-  const [a, b] = [from.split('/'), to.split('/')]
-  const common = a.findIndex((part, i) => part !== b[i])
-  return `${'../'.repeat(a.length - common)}${b.slice(common).join('/')}`
-}
-
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+/** What import specifiers from one room to the files of another look like. */
+function specifiers (from, to) {
+  const path = posix.relative(from, to)
+  return `${escaped(path === '' ? '.' : path.startsWith('.') ? path : `./${path}`)}/[^/]+$`
+}
 
 /** A pattern for each room that must not be imported, with a message that says where the code belongs instead. */
 function forbidden ({ room, has, uses }) {
-  const allowed = uses.map((other) => pathBetween(room, other))
   const others = ROOMS.filter((other) => other.room !== room && !uses.includes(other.room))
+  const known = [room, ...uses, ...others.map((other) => other.room)].map((to) => specifiers(room, to))
   return [
     ...others.map((other) => ({
-      regex: `^${escaped(pathBetween(room, other.room))}/`,
+      regex: `^${specifiers(room, other.room)}`,
       message: `${room} has ${has}. What needs ${other.has} belongs in ${other.room}; what both need, in lib/core.`
     })),
     {
-      regex: `^\\.\\./(?!${['\\.\\./', ...allowed.map((path) => `${escaped(path.replace('../', ''))}/`)].join('|')})`,
+      regex: `^(?!${known.join('|')})\\.`,
       message: `${room} may import ${uses.length === 0 ? 'nothing of ours' : uses.join(', ')}.`
     }
   ]
@@ -105,11 +160,11 @@ function forbidden ({ room, has, uses }) {
 
 function packagesFor (room) {
   const names = room.startsWith('adapters/knex') ? [] : DATABASE_PACKAGES
-  const isService = /^lib\/(core|users|api-keys|fields)$/.test(room)
+  const isService = /^lib\/(core|storage|users|api-keys|fields|transfer)$/.test(room)
   return [
     ...names.map((name) => ({ name, message: `Only adapters/knex, postgres() and sqlite() use ${name}.` })),
     ...isService
-      ? [{ name: 'fastify', message: 'Code that needs Fastify belongs in lib/http, lib/openapi or lib/.' }]
+      ? [{ name: 'fastify', message: 'Code that needs Fastify belongs in lib/http, lib/operations or lib/mount.' }]
       : []
   ]
 }
@@ -118,8 +173,8 @@ function packagesFor (room) {
 const PROGRAMS = [
   {
     files: ['admin/**/*.{ts,tsx}'],
-    regex: '^(?:\\.\\./)+(?:(?:adapters|cli)/|lib/(?!(?:admin|core)/))',
-    message: 'admin is the page in browsers: it may import lib/admin and lib/core.'
+    regex: '^(?:\\.\\./)+(?:(?:adapters|cli)/|lib/(?!(?:admin|core|storage)/))',
+    message: 'admin is the page in browsers: it may import lib/admin, lib/core and lib/storage.'
   },
   {
     files: ['cli/*.ts'],

@@ -1,7 +1,9 @@
 import { eventOfSuccessor } from '../../lib/storage/recorded-events.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import { requireAnotherKey } from '../../lib/storage/storage-rules.ts'
-import type { ApiKeyRecord, NewEvent, PageRequest, Revocation, RevokeOptions, Storage } from '../../lib/storage/storage.ts'
+import type {
+  ApiKeyRecord, NewEvent, PageRequest, Revocation, RevokeOptions, Storage
+} from '../../lib/storage/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import type { Dialect } from './dialects/dialect.ts'

@@ -1,5 +1,4 @@
-import { gather } from '../../lib/core/gather.ts'
-import type { Several } from '../../lib/core/several.ts'
+import { gather, type Several } from '../../lib/core/gather.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type { Executor } from './connection/executor.ts'
 import { type Column, USER_COLUMNS } from './tables/columns.ts'

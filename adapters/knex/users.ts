@@ -1,5 +1,4 @@
-import { gather } from '../../lib/core/gather.ts'
-import type { Several } from '../../lib/core/several.ts'
+import { gather, type Several } from '../../lib/core/gather.ts'
 import { requireVersion } from '../../lib/storage/storage-rules.ts'
 import type {
   DeletionEvent, Page, PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard

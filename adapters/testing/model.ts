@@ -1,4 +1,6 @@
-import { requireActive, requireAnotherKey, requireSameRequest, requireVersion } from '../../lib/storage/storage-rules.ts'
+import {
+  requireActive, requireAnotherKey, requireSameRequest, requireVersion
+} from '../../lib/storage/storage-rules.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type {
   ApiKeyRecord, Idempotency, Page, PageRequest, Storage, UserFilter, UserKeys, UserRecord

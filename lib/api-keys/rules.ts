@@ -1,13 +1,12 @@
 import type { Static } from '@sinclair/typebox'
 import { compileReader } from '../core/body-shape.ts'
-import { isOnCalendar } from '../core/calendar.ts'
 import { validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { API_KEY_ID } from '../core/ids.ts'
 import { OVERLAP_MAX } from '../core/limits.ts'
-import { DATE_TIME } from '../core/moments.ts'
+import { DATE_TIME, isOnCalendar } from '../core/moments.ts'
 import { type PageSize, type Paging, pagingParameters, readPaging } from '../core/paging.ts'
-import { parameterFaults } from '../core/parameters.ts'
+import { flagParameter, parameterFaults, type Parameters } from '../core/parameters.ts'
 import { checkName } from '../core/text.ts'
 import { Type } from '../core/typebox.ts'
 import { type Delegation, earlier, ownScopesOf, requireOwnExpiry, requireOwnScopes } from './delegation.ts'
@@ -169,4 +168,10 @@ export function checkRevokeOptions (options: unknown): boolean {
   const read = readRevocation(options)
   if ('faults' in read) throw validationFailed(read.faults)
   return read.value.successors === true
+}
+
+/** The query parameters of revocations. */
+export const revokeParameters: Parameters = {
+  force: flagParameter('Revoke even the last key that can manage keys.'),
+  successors: flagParameter('Revoke every key that came from it by rotation too.')
 }

@@ -1,4 +1,3 @@
-import type { Several } from './several.ts'
 import { atEndOfTurn } from './turn.ts'
 
 interface Waiting<Request, Value> {
@@ -49,3 +48,6 @@ export function gather<Request, Value> (
     return result
   }
 }
+
+/** A list with at least one item. */
+export type Several<Item> = readonly [Item, ...Item[]]

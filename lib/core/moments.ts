@@ -1,5 +1,3 @@
-import { isOnCalendar } from './calendar.ts'
-
 /** A date and time (RFC 3339 section 5.6). `Date` would take an hour 24 too, and knows no leap seconds. */
 export const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt](?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/
 
@@ -15,4 +13,9 @@ export function readMoment (text: string): number | null {
   if (!DATE_TIME.test(text) || !isOnCalendar(text)) return null
   const time = Date.parse(text)
   return time >= FIRST && time <= LAST ? time : null
+}
+
+/** True if ISO 8601 text names a day that its month has: Date would turn 30 February into 2 March. */
+export function isOnCalendar (text: string): boolean {
+  return new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDate() === Number(text.slice(8, 10))
 }

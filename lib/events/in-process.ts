@@ -1,5 +1,5 @@
 import { type ListMeta, listMeta } from '../core/paging.ts'
-import type { UserEventType } from '../users/members.ts'
+import type { UserEventType } from '../users/rules.ts'
 import type { UserFields } from '../users/types.ts'
 import type { Listening } from './emitter.ts'
 import type { EventLogService, FeedPage } from './log.ts'

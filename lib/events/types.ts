@@ -1,7 +1,7 @@
 import type { ApiKey, KeyEventType } from '../api-keys/record.ts'
 import type { Context } from '../core/context.ts'
 import type { Webhook } from '../storage/webhook.ts'
-import type { UserEventType } from '../users/members.ts'
+import type { UserEventType } from '../users/rules.ts'
 import type { User, UserFields } from '../users/types.ts'
 
 export type EventType = UserEventType | KeyEventType | 'webhook.disabled'

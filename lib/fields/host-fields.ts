@@ -1,11 +1,11 @@
 import type { Fault } from '../core/fault.ts'
 import { canonicalJson } from '../core/json.ts'
 import { FIELDS_MAX, UNIQUE_MAX } from '../core/limits.ts'
+import { filterParameter, type Parameter } from '../core/parameters.ts'
 import type { JsonObject } from '../storage/storage.ts'
 import { boundedFaults, copyMembers, withOtherPlaces } from './checked-json.ts'
-import { type FieldsSchema, type FoundBy, readFields, type ReservedNames } from './fields-schema.ts'
-import { compileFields } from './fields-validator.ts'
-import { filterParameters } from './filter-parameters.ts'
+import { type FieldsSchema, type FoundBy, readFields, type ReadFields, type ReservedNames } from './fields-schema.ts'
+import { compileFields, type FieldsValidator } from './fields-validator.ts'
 import { mergePatch } from './merge-patch.ts'
 
 /** Members of a body by name, unchecked. */
@@ -121,4 +121,24 @@ export async function createHostFields (
 
     matches: (fields: JsonObject) => check.matches(fields)
   })
+}
+
+/**
+ * Declares the parameters of lists that are fields of the host's. A value that the schema gives to no user is refused:
+ * it would find nobody, and most are mistakes.
+ */
+export function filterParameters (
+  { properties, kinds }: ReadFields,
+  { some }: Pick<FieldsValidator, 'some'>
+): ReadonlyMap<string, Parameter> {
+  return new Map([...kinds].map(([name, kind]) => {
+    const { default: usual, examples, nullable, type, enum: choices, ...schema } = Object(properties[name])
+    const described = {
+      ...schema,
+      type: [type].flat().includes('integer') ? 'integer' : kind,
+      ...(Array.isArray(choices) && { enum: choices.filter((choice) => choice !== null) })
+    }
+    const problem = (value: unknown) => some({ [name]: value }, [name])[0] ?? null
+    return [name, filterParameter(kind, name, described, problem)] as const
+  }))
 }

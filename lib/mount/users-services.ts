@@ -1,5 +1,5 @@
 import { cloneFields } from '../core/json.ts'
-import type { MakeEvent } from '../storage/new-event.ts'
+import type { MakeEvent } from '../storage/recorded-events.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Publish } from '../events/emitter.ts'
 import type { HostFields } from '../fields/host-fields.ts'

@@ -1,7 +1,6 @@
 import type { Scope } from '../api-keys/scopes.ts'
 import { API_KEY_ID, EVENT_ID, USER_ID, WEBHOOK_ID } from '../core/ids.ts'
 import type { PageSize } from '../core/paging.ts'
-import type { Schema } from './schema.ts'
 
 // What components are made of.
 
@@ -70,3 +69,6 @@ export function known (words: readonly string[], description?: string): Schema {
     ...(description !== undefined && { description })
   }
 }
+
+/** A JSON Schema in the dialect of OpenAPI 3.1. `$ref` is the bare name of a component. */
+export type Schema = Readonly<Record<string, unknown>>

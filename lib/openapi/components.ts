@@ -3,11 +3,11 @@ import { errorTable } from '../core/error-table.ts'
 import { EMAIL_MAX, NAME_MAX, OVERLAP_MAX } from '../core/limits.ts'
 import type { PageSize } from '../core/paging.ts'
 import { EVENT_TYPES } from '../events/types.ts'
-import { batchComponents } from './batch-components.ts'
-import { capabilitiesComponents } from './capabilities-components.ts'
-import { answer, body, eventId, keyId, known, LATER, list, moment, userId, written } from './component-parts.ts'
+import { batchComponents, capabilitiesComponents } from './batch-components.ts'
+import {
+  answer, body, eventId, keyId, known, LATER, list, moment, type Schema, userId, written
+} from './component-parts.ts'
 import type { DescribedFields } from './described-fields.ts'
-import type { Schema } from './schema.ts'
 import { webhookComponents } from './webhook-components.ts'
 
 const USER = {

@@ -2,7 +2,7 @@ import { componentsFor } from './components.ts'
 import { describeFields } from './described-fields.ts'
 import { type DescriptionSettings, type OperationDescription, schemaOf } from './operation-description.ts'
 import { referencedNames, withReferences } from './references.ts'
-import type { Schema } from './schema.ts'
+import type { Schema } from './component-parts.ts'
 import { webhookRequests } from './webhook-requests.ts'
 
 /** The name of our security scheme in a description. */

@@ -1,7 +1,7 @@
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { type JsonSchema, mapSchemas, withNullType } from '../fields/json-schema.ts'
 import { patchedMember } from '../fields/patch-schema.ts'
-import type { Schema } from './schema.ts'
+import type { Schema } from './component-parts.ts'
 
 /** The host's fields as a description has them: members of a user, and of the bodies that create and change one. */
 export interface DescribedFields {

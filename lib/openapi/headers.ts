@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_KEY } from '../users/idempotency.ts'
-import type { Schema } from './schema.ts'
+import type { Schema } from './component-parts.ts'
 
 const text = (description: string, more: Schema = {}): Schema => ({ type: 'string', description, ...more })
 

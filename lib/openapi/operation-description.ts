@@ -2,9 +2,8 @@ import { type ErrorCode, errorTable } from '../core/error-table.ts'
 import type { PageSize } from '../core/paging.ts'
 import type { Parameters } from '../core/parameters.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
-import { known } from './component-parts.ts'
+import { known, type Schema } from './component-parts.ts'
 import { ERROR_HEADERS, type HeaderName, HEADERS, REQUEST_HEADERS } from './headers.ts'
-import type { Schema } from './schema.ts'
 
 /** What descriptions say of an operation. `schemaOf` adds what all operations have in common. */
 export interface OperationDescription {

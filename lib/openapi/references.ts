@@ -1,4 +1,4 @@
-import type { Schema } from './schema.ts'
+import type { Schema } from './component-parts.ts'
 
 /** Keywords that hold values, not schemas: the host's own values may have members of any name. */
 const VALUE_KEYWORDS = ['examples', 'default', 'enum', 'const']

@@ -2,8 +2,7 @@ import { DELIVERY_ID } from '../core/ids.ts'
 import { NAME_MAX, WEBHOOK_TYPES_MAX, WEBHOOK_URL_MAX } from '../core/limits.ts'
 import type { PageSize } from '../core/paging.ts'
 import { TYPE_FILTERS } from '../events/rules.ts'
-import { answer, body, eventId, known, list, moment, webhookId, written } from './component-parts.ts'
-import type { Schema } from './schema.ts'
+import { answer, body, eventId, known, list, moment, type Schema, webhookId, written } from './component-parts.ts'
 
 const WEBHOOK = {
   id: 'whk_01h455vb4pex5vsknk084sn02q',

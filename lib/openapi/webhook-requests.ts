@@ -1,5 +1,5 @@
 import { EVENT_TYPES } from '../events/types.ts'
-import type { Schema } from './schema.ts'
+import type { Schema } from './component-parts.ts'
 
 const header = (name: string, description: string): Schema =>
   ({ name, in: 'header', required: true, schema: { type: 'string' }, description })

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { delegationOf } from '../api-keys/delegation.ts'
-import { revokeParameters } from '../api-keys/parameters.ts'
+import { revokeParameters } from '../api-keys/rules.ts'
 import { minimalNewKey } from '../api-keys/record.ts'
 import type { ApiKeysService, KeptKeys, KeyCall } from '../api-keys/service.ts'
 import { UsersError } from '../core/errors.ts'

@@ -10,7 +10,7 @@ import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import { header } from '../http/header-fields.ts'
 import { pacedStream, RECHECK_MS } from '../http/streams/paced-stream.ts'
 import { createReporter, importRouteParameters, summaryLine } from '../transfer/import-answer.ts'
-import { IMPORT_TYPES } from '../transfer/import-types.ts'
+import { IMPORT_TYPES } from '../transfer/import-source.ts'
 import type { Import, ImportResult, OpenImport } from '../transfer/import.ts'
 import type { Operation } from './operation.ts'
 

@@ -1,3 +1,4 @@
+import type { Context } from '../core/context.ts'
 import { newId } from '../core/ids.ts'
 import { cloneFields, isJsonObject } from '../core/json.ts'
 import type { ApiKeyRecord, EventRecord, JsonObject, NewEvent, PrunedEvents, UserRecord } from './storage.ts'
@@ -88,4 +89,14 @@ export function afterPruning (
     lastOf.set(type, { type, id, greatestId })
   }
   return [...lastOf.values()]
+}
+
+/** Makes what a store records of a change; null without an event log. */
+export type MakeEvent = (type: string, context: Context) => NewEvent | null
+
+/** What a store records of a change that is made now. */
+export function newEvent (type: string, { actor, requestId }: Context): NewEvent {
+  // Before the id, which is then not older: who asks for events since this time gets the event itself.
+  const timestamp = new Date().toISOString()
+  return { id: newId('evt'), type, timestamp, actor, requestId }
 }

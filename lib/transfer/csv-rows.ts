@@ -4,11 +4,9 @@ import { IMPORT_LINE_MAX } from '../core/limits.ts'
 import { toUsersError } from '../storage/storage-errors.ts'
 import { type ByteRecord, byteRecords, type Chunks } from './byte-records.ts'
 import type { Column } from './columns.ts'
-import { type Cell, cellReader } from './csv-cells.ts'
 import { type CellSource, readHeader } from './csv-header.ts'
-import { type FileNames, joined } from './file-names.ts'
-import { unescapeFormulas } from './formula.ts'
-import { setAt } from './set-at.ts'
+import { type FileNames, joined, setAt } from './file-names.ts'
+import { unescapeFormulas } from './csv.ts'
 import { encodingFaults, lineTooLong, SAVE_AS_UTF8, type SourceRow } from './source-row.ts'
 import { isBlankRow, namedSeparator, separatorOf, tableEnds } from './table-ends.ts'
 import { jsonOf, valueOfText } from './values.ts'
@@ -106,4 +104,25 @@ export async function * csvRows (
     if (rows.length > 0) yield rows
   }
   if (sources === null) throw malformed('must begin with a header that names the columns')
+}
+
+/** A cell: its text, null for the bare word `null`, undefined for nothing, not even quotation marks. */
+export type Cell = string | null | undefined
+
+/** Makes the function that gives the cells of a record (RFC 4180); null if its quotation marks are wrong. */
+export function cellReader (separator: string): (record: string) => Cell[] | null {
+  const between = `\\u${separator.charCodeAt(0).toString(16).padStart(4, '0')}`
+  const pattern = new RegExp(`(?:"([^"]*(?:""[^"]*)*)"|([^"${between}]*))(?:${between}|($))`, 'y')
+  return (record) => {
+    const cells: Cell[] = []
+    pattern.lastIndex = 0
+    for (;;) {
+      const match = pattern.exec(record)
+      if (match === null) return null
+      const [, quoted, bare, end] = match
+      if (quoted !== undefined) cells.push(quoted.includes('"') ? quoted.replaceAll('""', '"') : quoted)
+      else cells.push(bare === '' ? undefined : bare === 'null' ? null : bare)
+      if (end !== undefined) return cells
+    }
+  }
 }

@@ -1,8 +1,6 @@
 import type { FaultReason } from '../core/fault.ts'
 import { isObject } from '../core/json.ts'
 import type { Column } from './columns.ts'
-import { nearest } from './nearest.ts'
-import { setAt } from './set-at.ts'
 
 /** Where a member of users comes from: columns of a table, or members of a line of JSON. None: from nowhere. */
 export interface MapEntry {
@@ -96,4 +94,41 @@ export function renaming (table: readonly Column[], names: FileNames): (value: u
     }
     return user
   }
+}
+
+// Longer names are compared by their beginning, so that a long header takes no time.
+const LENGTH_MAX = 64
+
+/** How many characters have to be added, taken off or exchanged to make one text of the other. */
+function distance (from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i)
+  let left = to.length
+  for (const character of from) {
+    let diagonal = 0
+    row = row.map((above, i) => {
+      left = i === 0 ? above + 1 : Math.min(above + 1, left + 1, diagonal + (to[i - 1] === character ? 0 : 1))
+      diagonal = above
+      return left
+    })
+  }
+  return left
+}
+
+/** The thing of a list, which is not empty, whose name is most similar. */
+export function nearest<Named> (name: string, list: readonly Named[], nameOf: (each: Named) => string): Named {
+  const short = name.slice(0, LENGTH_MAX)
+  const measured = list.map((each) => ({ each, steps: distance(short, nameOf(each).slice(0, LENGTH_MAX)) }))
+  return measured.reduce((best, next) => next.steps < best.steps ? next : best).each
+}
+
+/** Sets a member of an object, or of an object within it, which is made where it is not there. */
+export function setAt (user: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  const [first = '', ...rest] = path
+  if (rest.length === 0) {
+    user[first] = value
+    return
+  }
+  const inner: Record<string, unknown> = Object.hasOwn(user, first) ? Object(user[first]) : {}
+  user[first] = inner
+  setAt(inner, rest, value)
 }

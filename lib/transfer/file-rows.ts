@@ -1,10 +1,10 @@
+import { validationFailed } from '../core/errors.ts'
 import type { Chunks } from './byte-records.ts'
 import type { Column } from './columns.ts'
 import { csvRows } from './csv-rows.ts'
 import { type FileNames, renaming } from './file-names.ts'
 import { ndjsonRows } from './ndjson-rows.ts'
 import type { SourceRow, SourceRows } from './source-row.ts'
-import { withoutWorkbooks } from './workbook.ts'
 
 export const IMPORT_FORMATS = ['ndjson', 'csv'] as const
 export type ImportFormat = (typeof IMPORT_FORMATS)[number]
@@ -41,4 +41,23 @@ export function fileRows (
   return format === 'csv'
     ? csvRows(withoutWorkbooks(chunks), table, names)
     : renamedRows(ndjsonRows(chunks), table, names)
+}
+
+// How files of spreadsheet programs begin: an archive of XML, and the older form.
+const SIGNATURES = [Buffer.from('PK\x03\x04', 'latin1'), Buffer.from('d0cf11e0a1b11ae1', 'hex')]
+const LENGTH_MAX = 8
+
+/** Gives what it gets. @throws UsersError `validation_failed` for a workbook, which clients may take for a table */
+export async function * withoutWorkbooks (chunks: Chunks): AsyncGenerator<Uint8Array | string, void, undefined> {
+  let head: Buffer = Buffer.alloc(0)
+  for await (const chunk of chunks) {
+    if (head.length < LENGTH_MAX) {
+      head = Buffer.concat([head, Buffer.from(chunk.slice(0, LENGTH_MAX))])
+      if (SIGNATURES.some((signature) => head.subarray(0, signature.length).equals(signature))) {
+        const detail = 'must be a table in CSV, and is a workbook of a spreadsheet program: save it as CSV'
+        throw validationFailed([{ pointer: '', code: 'format', detail }])
+      }
+    }
+    yield chunk
+  }
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../core/context.ts'
 import { idAt, newId } from '../core/ids.ts'
-import type { MakeEvent } from '../storage/new-event.ts'
+import type { MakeEvent } from '../storage/recorded-events.ts'
 import { isStorageError } from '../storage/storage-error.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { Storage, UserFilter, UserRecord } from '../storage/storage.ts'

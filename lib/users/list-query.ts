@@ -3,10 +3,10 @@ import { type Fault, type FaultReason, unknownParameters } from '../core/fault.t
 import { USER_ID } from '../core/ids.ts'
 import { EMAIL_MAX, SEARCH_MAX, SEARCH_MIN } from '../core/limits.ts'
 import { type PageSize, type Paging, pagingParameters, type PagingQuery, readPaging } from '../core/paging.ts'
-import { type Parameter, parameterFaults, type Parameters } from '../core/parameters.ts'
+import { flagParameter, type Parameter, parameterFaults, type Parameters } from '../core/parameters.ts'
 import { searchKey } from '../core/search-key.ts'
-import type { UserFilter } from '../storage/storage.ts'
 import { checkEmail, hasAtMost, isStorable } from '../core/text.ts'
+import type { UserFilter } from '../storage/storage.ts'
 import type { FieldFilter, UserFields } from './types.ts'
 
 function emailProblem (value: unknown): FaultReason | null {
@@ -132,3 +132,8 @@ export function walkQueryCheck (filters: ReadonlyMap<string, Parameter>) {
     return { order, filter }
   }
 }
+
+/** Of a deletion. */
+export const eraseParameter = flagParameter(
+  'Take every value of the user out of its events, also if it is deleted already.'
+)

@@ -1,10 +1,11 @@
 import { compileShape } from '../core/body-shape.ts'
 import type { Fault } from '../core/fault.ts'
+import { newId } from '../core/ids.ts'
 import { isObject } from '../core/json.ts'
-import type { JsonObject, UserChanges } from '../storage/storage.ts'
-import { checkEmail, type CheckedText, checkName } from '../core/text.ts'
+import { type CheckedText, checkEmail, checkName } from '../core/text.ts'
 import { Type } from '../core/typebox.ts'
 import type { CheckedFields, HostFields } from '../fields/host-fields.ts'
+import type { JsonObject, UserChanges, UserKeys, UserRecord } from '../storage/storage.ts'
 
 // What the texts may be, core/text.ts checks.
 const wholeBody = Type.Object({ name: Type.String(), email: Type.String() }, { additionalProperties: false })
@@ -102,3 +103,19 @@ export function checkUpdate (
   }
   return all.length === 0 ? { changes, patchFields } : { faults: all }
 }
+
+/** A user that is created now, and its keys. */
+export function newUserOf ({ name, email, fields }: CheckedCreation): { user: UserRecord, keys: UserKeys } {
+  const now = new Date().toISOString()
+  const values = { name: name.value, email: email.value, fields }
+  return {
+    user: { id: newId('usr'), ...values, version: 1, createdAt: now, updatedAt: now },
+    keys: { emailKey: email.key, nameKey: name.key }
+  }
+}
+
+/** The members that every user has. An own field needs another name. */
+export const USER_MEMBERS: readonly string[] = ['id', 'name', 'email', 'version', 'createdAt', 'updatedAt']
+
+/** The kinds of change of a user. */
+export type UserEventType = 'user.created' | 'user.updated' | 'user.deleted'

@@ -3,20 +3,17 @@ import type { Fault } from '../core/fault.ts'
 import { DELIVERY_ID, firstIdAt, greatestId, newId, timeOfId, WEBHOOK_ID } from '../core/ids.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { DeliveryRecord, WebhookRecord, WebhookSecret } from '../storage/storage.ts'
+import type { DeliveryRecord, JsonObject, WebhookRecord, WebhookSecret } from '../storage/storage.ts'
 import { type Delivery, toDelivery, toWebhook, type Webhook } from '../storage/webhook.ts'
 import type { Gate } from './bounds.ts'
 import { callerOf, FROM_PROCESS, type WebhookCall } from './call.ts'
 import type { Deliver } from './deliver.ts'
 import { grantTypes, requireReadable } from './grants.ts'
-import {
-  checkReplay, checkSecretRotation, checkWebhookInput, checkWebhookPatch, webhookQueryChecks
-} from './rules.ts'
+import { checkReplay, checkSecretRotation, checkWebhookInput, checkWebhookPatch, webhookQueryChecks } from './rules.ts'
 import { isSuccess } from './schedule.ts'
 import { NOT_TRIED } from './send.ts'
 import { currentSecrets, newSecret } from './signature.ts'
 import { type Targets, tooManyNames } from './targets.ts'
-import { TEST_TYPE, testEvent } from './test-event.ts'
 import { createWrites, notFound, type WritesOptions } from './writes.ts'
 
 /** A new webhook, or one with a new secret, which is shown only here. */
@@ -205,5 +202,20 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
       if (changed === null || retried === null) throw missing
       return toDelivery(retried)
     }
+  }
+}
+
+/** The type of the events of tests. They are not in the log. */
+export const TEST_TYPE = 'webhook.test'
+
+/** An event for a test of an endpoint, in the form of all others. */
+export function testEvent (webhook: WebhookRecord): JsonObject {
+  return {
+    id: newId('evt'),
+    type: TEST_TYPE,
+    timestamp: new Date().toISOString(),
+    data: Object(toWebhook(webhook)),
+    actor: null,
+    requestId: null
   }
 }

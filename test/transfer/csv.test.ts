@@ -6,8 +6,7 @@ import { createHostFields } from '../../lib/fields/host-fields.ts'
 import { NO_FIELDS } from '../../lib/fields/fields-schema.ts'
 import { TEXT } from '../../lib/fields/schema-types.ts'
 import { type Column, memberNames, tableColumns } from '../../lib/transfer/columns.ts'
-import { csvHeader, csvLine } from '../../lib/transfer/csv.ts'
-import { escapeFormulas, unescapeFormulas } from '../../lib/transfer/formula.ts'
+import { csvHeader, csvLine, escapeFormulas, unescapeFormulas } from '../../lib/transfer/csv.ts'
 import { fields } from '../helpers/fields.ts'
 
 const schemaOf = async (given: object) =>

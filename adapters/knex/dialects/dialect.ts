@@ -1,5 +1,5 @@
 import type { IdPrefix } from '../../../lib/core/ids.ts'
-import type { Several } from '../../../lib/core/several.ts'
+import type { Several } from '../../../lib/core/gather.ts'
 import type { PageRequest } from '../../../lib/storage/storage.ts'
 import type { Driver, Param, Statement } from '../drivers/driver.ts'
 import type { Column } from '../tables/columns.ts'

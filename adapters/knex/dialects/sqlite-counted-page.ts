@@ -1,4 +1,4 @@
-import type { Several } from '../../../lib/core/several.ts'
+import type { Several } from '../../../lib/core/gather.ts'
 import type { PageRequest } from '../../../lib/storage/storage.ts'
 import type { Statement } from '../drivers/driver.ts'
 import { BLOCK, BLOCKS_PER_GROUP } from '../tables/block-sizes.ts'

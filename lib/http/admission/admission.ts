@@ -3,13 +3,16 @@ import type { Caller, Identify } from '../../api-keys/authenticator.ts'
 import type { Scope } from '../../api-keys/scopes.ts'
 import type { Verifier } from '../../api-keys/verifier.ts'
 import { UsersError } from '../../core/errors.ts'
+import { BODY_MAX } from '../../core/limits.ts'
+import { parseJsonBytes } from '../../core/strict-json.ts'
 import { toUsersError } from '../../storage/storage-errors.ts'
-import { authenticateRequest, protect, requireScope } from './authentication.ts'
 import { checkMediaType } from '../body.ts'
 import { requireWhole } from '../break-off.ts'
 import { CALLER, callerOf } from '../caller.ts'
 import type { RateLimits } from '../limits/rate-limits.ts'
 import type { SecurityLog } from '../logging/security-log.ts'
+import { createErrorHandler, type ErrorFormat } from '../responses/problem.ts'
+import { authenticateRequest, protect, requireScope } from './authentication.ts'
 
 /**
  * What a route requires before the body is read: a scope (null: any valid key) and media types; or how it refuses every
@@ -102,4 +105,23 @@ export function admitRequests (scope: FastifyInstance, options: AdmissionOptions
       throw toUsersError(error)
     }
   })
+}
+
+export interface IsolateOptions extends AdmissionOptions {
+  errorFormat: ErrorFormat
+  /** True if unknown paths of this scope are ours to answer. */
+  ownsNotFound: boolean
+}
+
+/**
+ * Isolates a scope from the host: authentication first, then our parser and error handler. The services check every
+ * value, and responses are sent as finished text, so routes have no schemas for the host's compilers.
+ */
+export function isolate (scope: FastifyInstance, { errorFormat, ownsNotFound, ...admission }: IsolateOptions): void {
+  admitRequests(scope, admission)
+  scope.removeAllContentTypeParsers()
+  const parser = async (_request: FastifyRequest, body: Buffer) => parseJsonBytes(body)
+  scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_MAX }, parser)
+  scope.setErrorHandler(createErrorHandler(errorFormat, admission.securityLog.answered))
+  if (ownsNotFound) scope.setNotFoundHandler(notFound)
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { isOnCalendar } from '../../core/calendar.ts'
+import { isOnCalendar } from '../../core/moments.ts'
 
 // Dates of HTTP have four digits for the year.
 const LAST_MOMENT = Date.UTC(10_000, 0) - 1

@@ -1,2 +1,0 @@
-/** A list with at least one item. */
-export type Several<Item> = readonly [Item, ...Item[]]
