@@ -110,8 +110,7 @@ const plugin: FastifyPluginAsync<AdminOptions> = async (host, given) => {
   const options = readOptions('fastify-users/admin', optionTable, given)
   warnOfUnknown(given.texts ?? {}, host, `${host.prefix}${options.prefix}`)
   const mount = requireMount(host, 'fastify-users/admin', options.users)
-  if (!mount.hasCapabilities) {
-    mount.hasCapabilities = true
+  if (!mount.hasOperation('getCapabilities')) {
     await mount.addOperations(host, () => [capabilitiesOperation(mount.offer)])
   }
 

@@ -133,7 +133,6 @@ const plugin: FastifyPluginAsync<WebhooksOptions> = async (host, given) => {
   host.decorate(options.decoratorName, createWebhooks(service))
   if (!options.routes) return
   await mount.addOperations(host, (settings) => webhookOperations(service, settings))
-  mount.hasWebhookRoutes = true
 }
 
 /** The plugin: `await app.register(webhooks)`, after fastify-users with the option `eventLog`. */

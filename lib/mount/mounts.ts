@@ -1,12 +1,18 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Offer } from '../admin/capabilities.ts'
+import { IN_PROCESS } from '../core/context.ts'
 import type { PageSize } from '../core/paging.ts'
-import type { EventRecord, NewEvent, Storage } from '../storage/storage.ts'
-import type { Webhook } from '../storage/webhook.ts'
 import type { EventLogService } from '../events/log.ts'
 import type { LoggedEvent } from '../events/types.ts'
-import type { Users } from './in-process.ts'
+import type { FieldsSchema } from '../fields/fields-schema.ts'
 import type { Operation, OperationSettings } from '../operations/operation.ts'
+import type { EventRecord, NewEvent, Storage } from '../storage/storage.ts'
+import type { Webhook } from '../storage/webhook.ts'
+import type { Users } from './in-process.ts'
+import type { CheckedOptions } from './options.ts'
+import type { Routing } from './routing.ts'
+import type { Services } from './services.ts'
+import type { Membership } from './shared-storage.ts'
 
 /** What a plugin on top of `app.users` uses of it. */
 export interface Mount {
@@ -18,10 +24,6 @@ export interface Mount {
   path: string
   /** What the mount offers, now. */
   offer: () => Offer
-  /** True once there are routes of webhooks. */
-  hasWebhookRoutes: boolean
-  /** True once there is a route of capabilities. */
-  hasCapabilities: boolean
   /** Null without the option `eventLog`. */
   eventLog: EventLogService | null
   present: (record: EventRecord) => LoggedEvent
@@ -31,12 +33,50 @@ export interface Mount {
   onChange: (listener: () => void) => void
   /** Adds operations under the prefix of the users, with the same authentication, limits and errors. */
   addOperations: (host: FastifyInstance, operations: (settings: OperationSettings) => Operation[]) => Promise<void>
+  /** True if an operation has been added. */
+  hasOperation: Routing['has']
+}
+
+/** What a mount is made of. */
+export interface MountParts {
+  log: FastifyBaseLogger
+  storage: Storage
+  fields: FieldsSchema
+  options: CheckedOptions
+  services: Services
+  membership: Membership
+  routing: Routing
+  path: string
 }
 
 const mounts = new WeakMap<Users, Mount>()
 
-export function keepMount (users: Users, mount: Mount): void {
-  mounts.set(users, mount)
+/** Keeps what a mount offers to plugins on top of it. */
+export function keepMount ({ log, storage, fields, options, services, membership, routing, path }: MountParts): void {
+  const { pageSize, apiKeyRoutes, requireIfMatch } = options
+  const { inProcess, eventLog, present, publish } = services
+  mounts.set(inProcess, {
+    storage,
+    log,
+    pageSize,
+    path,
+    offer: () => ({
+      apiKeys: apiKeyRoutes,
+      events: eventLog !== null,
+      webhooks: routing.has('listWebhooks'),
+      requireIfMatch,
+      pageSize,
+      fields
+    }),
+    eventLog,
+    present,
+    publishDisabled: (webhook, recorded) => publish('webhook.disabled', webhook, IN_PROCESS, recorded),
+    onChange: membership.onChange,
+    async addOperations (to, operations) {
+      await routing.add(to, (_scope, settings) => operations(settings))
+    },
+    hasOperation: routing.has
+  })
 }
 
 /**

@@ -1,0 +1,107 @@
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import type { Identify } from '../api-keys/authenticator.ts'
+import type { Verifier } from '../api-keys/verifier.ts'
+import type { FieldsSchema } from '../fields/fields-schema.ts'
+import { isolate } from '../http/admission/admission.ts'
+import { routeEveryMethod } from '../http/fastify-internals.ts'
+import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
+import type { RateLimits } from '../http/limits/rate-limits.ts'
+import { guardLoggers } from '../http/logging/guarded-logger.ts'
+import { redactingSerializers } from '../http/logging/log-serializers.ts'
+import type { SecurityLog } from '../http/logging/security-log.ts'
+import { announceDeprecation } from '../http/responses/deprecation.ts'
+import { describeMount } from '../openapi/describe-mount.ts'
+import type { DescriptionSettings } from '../openapi/operation-description.ts'
+import type { Operation, OperationSettings } from '../operations/operation.ts'
+import { routeOperations } from '../operations/route.ts'
+import { routerSettings } from './host.ts'
+import type { CheckedOptions } from './options.ts'
+
+export interface RoutingParts {
+  log: FastifyBaseLogger
+  fields: FieldsSchema
+  limits: ConcurrencyLimits
+  identify: Identify<FastifyRequest>
+  verifier: Verifier
+  rateLimits: RateLimits | null
+  securityLog: SecurityLog
+}
+
+/** The routes of a mount. */
+export interface Routing {
+  /** Adds operations under the prefix of the mount. Returns the path of the scope that has them, such as `/v1`. */
+  add (
+    to: FastifyInstance,
+    operationsIn: (scope: FastifyInstance, settings: OperationSettings) => Operation[]
+  ): Promise<string>
+  /** True if an operation has been added. */
+  has (operationId: string): boolean
+}
+
+function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): DescriptionSettings {
+  const { errorFormat, decoratorName, deprecated, pageSize, rateLimit, authFailures, maxDeletesPerHour } = options
+  return {
+    problemDetails: errorFormat === 'problem',
+    decoratorName,
+    deprecated: deprecated === undefined
+      ? null
+      : { sunset: deprecated.sunset !== undefined, link: deprecated.link !== undefined },
+    pageSize,
+    fields,
+    limited: {
+      requests: rateLimit !== undefined,
+      failures: authFailures !== undefined,
+      deletions: maxDeletesPerHour !== undefined
+    }
+  }
+}
+
+/** Makes the function that adds operations to a mount, each time with the same authentication, limits and errors. */
+export function createRouting (host: FastifyInstance, options: CheckedOptions, parts: RoutingParts): Routing {
+  const { log, fields, limits, identify, verifier, rateLimits, securityLog } = parts
+  const { prefix, pageSize, errorFormat, deprecated, openapi, logLevel } = options
+  const settings: OperationSettings = {
+    useSemicolonDelimiter: routerSettings(host).useSemicolonDelimiter,
+    limits,
+    pageSize,
+    describe: describeMount(host, log, openapi, descriptionSettings(options, fields))
+  }
+  const logSerializers = redactingSerializers(host.log, options.logSerializers)
+  const registration = { prefix, ...(logLevel !== undefined && { logLevel }), logSerializers }
+  const ownsNotFound = errorFormat !== 'fastify' && options.notFoundHandler
+  const added = new Set<string>()
+
+  return {
+    async add (to, operationsIn) {
+      const isFirst = added.size === 0
+      let path = ''
+      // Fastify's tools show this name: its list of plugins, and spans of @fastify/otel.
+      await to.register(async function fastifyUsersRoutes (scope) {
+        path = scope.prefix
+        guardLoggers(scope, logSerializers)
+        routeEveryMethod(scope)
+        if (deprecated !== undefined) announceDeprecation(scope, deprecated)
+        isolate(scope, {
+          identify,
+          stillWorks: verifier.stillWorks,
+          rateLimits,
+          securityLog,
+          errorFormat,
+          // At the root, and where the host renders errors itself, unknown paths are the host's.
+          ownsNotFound: isFirst && scope.prefix !== '' && ownsNotFound,
+          onCaller ({ record }, request) {
+            if (record === null) return
+            verifier.touch(record, (err) => {
+              request.log.warn({ keyId: record.id, err }, 'could not store the time of an API key’s last use')
+            })
+          }
+        })
+        const operations = operationsIn(scope, settings)
+        for (const { operationId } of operations) added.add(operationId)
+        routeOperations(scope, operations, settings)
+      }, registration)
+      return path
+    },
+    has: (operationId) => added.has(operationId)
+  }
+}
