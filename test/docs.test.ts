@@ -18,6 +18,7 @@ import { at, readPage, readPages } from './helpers/docs/pages.ts'
 import { runBlock } from './helpers/docs/run.ts'
 import { createSandbox } from './helpers/docs/sandbox.ts'
 import { compileBlocks, isRunKind } from './helpers/docs/typescript.ts'
+import { sqliteDrivers } from './helpers/sqlite.ts'
 
 const KINDS = [
   'ts', 'ts app', 'ts host', 'ts fields', 'sh', 'sh fields', 'sh operator', 'sh operator pg', 'http', 'json',
@@ -28,6 +29,12 @@ const KINDS = [
 tap.jobs = 2
 const pages = await readPages()
 const project = await compileBlocks(pages)
+
+/** Why a block can't be run on this machine; false if it can. */
+function lacking (text: string): string | false {
+  const { driver = '', skip = false } = sqliteDrivers.find(({ driver }) => text.includes(`'${driver}'`)) ?? {}
+  return skip && `${driver} is not installed: npm run drivers`
+}
 
 test('every code block is of a kind that is tested', async (t) => {
   const kinds = pages.flatMap(({ blocks }) => blocks).map((block) => ({
@@ -49,7 +56,7 @@ for (const page of pages) {
 
   test(`${page.path}: TypeScript runs`, async (t) => {
     for (const block of page.blocks.filter(({ language, kind }) => language === 'ts' && isRunKind(kind))) {
-      await t.test(at(block), async (t) => runBlock(t, block, project))
+      await t.test(at(block), { skip: lacking(block.text) }, async (t) => runBlock(t, block, project))
     }
   })
 }

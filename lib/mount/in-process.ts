@@ -11,7 +11,7 @@ import type { ListQuery } from '../users/list-query.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { FieldFilter, User, UserFields, UserInput, UserPatch } from '../users/types.ts'
 import type { DeleteOptions, Versions, WriteOptions } from '../users/write-options.ts'
-import type { UsersServices } from './services.ts'
+import type { UsersServices } from './users-services.ts'
 
 /** Which users an iteration returns. */
 export type IterateQuery<Fields = UserFields> = Pick<ListQuery<{}>, 'sort' | 'email' | 'q'> & FieldFilter<Fields>

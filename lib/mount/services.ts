@@ -3,7 +3,6 @@ import type { ApiKey, KeyEventType } from '../api-keys/record.ts'
 import { createApiKeysService } from '../api-keys/service.ts'
 import type { Verifier } from '../api-keys/verifier.ts'
 import type { Context } from '../core/context.ts'
-import { cloneFields } from '../core/json.ts'
 import { createEmitter, type Publish } from '../events/emitter.ts'
 import { createEvents } from '../events/in-process.ts'
 import { createEventLog } from '../events/log.ts'
@@ -13,13 +12,11 @@ import type { SecurityLog } from '../http/logging/security-log.ts'
 import { type MakeEvent, newEvent } from '../storage/recorded-events.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { NewEvent, Storage } from '../storage/storage.ts'
-import { createImports, type OpenImport } from '../transfer/import.ts'
-import { createBatches, type WriteBatch } from '../users/batch.ts'
-import { createPresenter, type Presenter } from '../users/presenter.ts'
-import { createUsersService, type PublishUser, type UsersService } from '../users/service.ts'
+import { createPresenter } from '../users/presenter.ts'
 import { createInProcess } from './in-process.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Membership } from './shared-storage.ts'
+import { usersServices } from './users-services.ts'
 
 export interface ServiceParts {
   log: FastifyBaseLogger
@@ -67,28 +64,4 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
   const events = createEvents(emitter.on, eventLog)
   const inProcess = createInProcess({ ...ofUsers, presenter, apiKeys, events, usersIn })
   return { ...ofUsers, presenter, present, apiKeys, eventLog, publish, inProcess }
-}
-
-/** What is done with users of one storage. */
-export interface UsersServices {
-  users: UsersService
-  openImport: OpenImport
-  writeBatch: WriteBatch
-}
-
-/** Makes the function that makes the services of users on a storage: the mount's own, or one in a transaction. */
-export function usersServices (fields: HostFields | null, presenter: Presenter, options: CheckedOptions) {
-  const { pageSize, requireIfMatch, idempotencyTtl } = options
-  return (storage: Storage, publish: Publish, makeEvent: MakeEvent): UsersServices => {
-    const publishUser: PublishUser = (type, user, context, recorded) => {
-      // A copy: the caller may change its result before the commit.
-      publish(type, presenter.user({ ...user, fields: cloneFields(user.fields) }), context, recorded)
-    }
-    const parts = { storage, fields, makeEvent, publish: publishUser }
-    return {
-      users: createUsersService({ ...parts, pageSize, requireIfMatch, idempotencyTtl }),
-      openImport: createImports(parts),
-      writeBatch: createBatches({ ...parts, requireIfMatch, idempotencyTtl })
-    }
-  }
 }

@@ -28,10 +28,13 @@ async function plansOf (host: Knex): Promise<() => Promise<{ steps: number, scan
   await host.client.releaseConnection(connection)
   const prepared: string[] = []
   const { prepare } = connection
-  connection.prepare = (sql, ...others) => {
-    prepared.push(sql)
-    return prepare.call(connection, sql, ...others)
-  }
+  // Of a driver's own class it can't be assigned.
+  Object.defineProperty(connection, 'prepare', {
+    value: (sql: string, ...others: unknown[]) => {
+      prepared.push(sql)
+      return prepare.call(connection, sql, ...others)
+    }
+  })
   const { run } = dialectOf(host.client.driverName)
   const planOf = async (sql: string) => {
     const values = Array.from(new Set(sql.match(/\?\d+/g)), () => null)

@@ -33,7 +33,7 @@ function defaultOf (name: string, declared: Readonly<Record<string, Declared>>):
 
 /** The rows of the plugin's options, from the docstrings and defaults of `lib/mount/options.ts`. */
 export async function optionRows (): Promise<Rows> {
-  const source = await readFile(join(ROOT, 'lib', 'options.ts'), 'utf8')
+  const source = await readFile(join(ROOT, 'lib', 'mount', 'options.ts'), 'utf8')
   const rows = new Map<string, string>()
   for (const [, docstring = '', name = ''] of source.matchAll(DECLARATION)) {
     const text = textOf(docstring).replaceAll('|', '\\|')
