@@ -53,7 +53,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.once(signal, () => { for (const child of running) child.kill(signal) })
 }
 
-/** Runs scripts of package.json one after the other; what they print is shown where one fails. */
+/** Runs scripts of package.json one after the other; what they print is shown where one fails. False: one failed. */
 async function scripts (...names) {
   for (const name of names) {
     const begun = performance.now()
@@ -70,8 +70,9 @@ async function scripts (...names) {
     )
     if (code === 0) continue
     process.stderr.write(output)
-    process.exit(1)
+    return false
   }
+  return true
 }
 
 const filesIn = (path) =>
@@ -123,13 +124,16 @@ function tellSkipped (text, left, later) {
   if (lines.length > 0) process.stdout.write(`\nNot tested here:\n${lines.map((line) => `  ${line}\n`).join('')}`)
 }
 
+/** What runs beside the tests. */
+let checks = Promise.resolve([true])
 if (isWhole) {
-  await Promise.all([scripts('lint'), scripts('build', 'build:examples', 'typecheck', 'check:package')])
+  if (!await scripts('build', 'build:examples')) process.exit(1)
+  checks = Promise.all([scripts('lint'), scripts('typecheck', 'check:package')])
 } else {
   const sources = ['lib', 'adapters', 'cli', 'admin', 'scripts/bundle.mjs', 'package.json', 'tsconfig.build.json']
-  if (isStale(join('dist', 'lib', 'index.js'), sources)) await scripts('build')
+  if (isStale(join('dist', 'lib', 'index.js'), sources) && !await scripts('build')) process.exit(1)
   if (isStale(join('.build', 'examples', 'standalone', 'server.js'), ['examples', 'tsconfig.examples.json'])) {
-    await scripts('build:examples')
+    if (!await scripts('build:examples')) process.exit(1)
   }
 }
 
@@ -157,10 +161,10 @@ const isOld = Number.parseInt(process.versions.node, 10) < 22
 const loader = `${process.env.NODE_OPTIONS ?? ''} --import=${pathToFileURL(join('scripts', 'strip-types.mjs'))}`
 const env = { ...process.env, ...isWhole && { TEST_LEVEL: level }, ...isOld && { NODE_OPTIONS: loader } }
 const child = start(process.execPath, [join('test', 'run.mjs'), ...tap], { stdio: 'inherit', env })
-const [code] = await once(child, 'exit')
+const [[code], passed] = await Promise.all([once(child, 'exit'), checks])
 // Where tap itself could not begin there is none.
 const text = existsSync(report) ? readFileSync(report, 'utf8') : ''
 if (isPlain) tellResult(text)
 tellSkipped(text, left, isWhole ? later : [])
 rmSync(directory, { recursive: true })
-process.exit(code ?? 1)
+process.exit(passed.every(Boolean) ? code ?? 1 : 1)

@@ -18,6 +18,7 @@ import { at, readPage, readPages } from './helpers/docs/pages.ts'
 import { runBlock } from './helpers/docs/run.ts'
 import { createSandbox } from './helpers/docs/sandbox.ts'
 import { compileBlocks, isRunKind } from './helpers/docs/typescript.ts'
+import { from } from './helpers/level.ts'
 import { sqliteDrivers } from './helpers/sqlite.ts'
 
 const KINDS = [
@@ -48,8 +49,12 @@ test('all TypeScript compiles', async (t) => {
   t.strictSame(project.faults, [])
 })
 
+// Pages with many commands, each in a process of its own.
+const LATER = /^docs\/(?:adopting|command-line|exact-counting|import-export|operations|upgrading)\.md$/
+
 for (const page of pages) {
-  test(`${page.path}: commands are right, and answered as shown`, { buffered: true }, async (t) => {
+  const skip = LATER.test(page.path) && from('ci')
+  test(`${page.path}: commands are right, and answered as shown`, { buffered: true, skip }, async (t) => {
     const sandbox = await createSandbox(t, project.loadFields)
     t.strictSame(await checkPage(page, sandbox, { update: process.env['UPDATE'] === '1' }), [])
   })

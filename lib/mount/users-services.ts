@@ -1,0 +1,34 @@
+import { cloneFields } from '../core/json.ts'
+import type { Publish } from '../events/emitter.ts'
+import type { HostFields } from '../fields/host-fields.ts'
+import type { MakeEvent } from '../storage/recorded-events.ts'
+import type { Storage } from '../storage/storage.ts'
+import { createImports, type OpenImport } from '../transfer/import.ts'
+import { createBatches, type WriteBatch } from '../users/batch.ts'
+import type { Presenter } from '../users/presenter.ts'
+import { createUsersService, type PublishUser, type UsersService } from '../users/service.ts'
+import type { CheckedOptions } from './options.ts'
+
+/** What is done with users of one storage. */
+export interface UsersServices {
+  users: UsersService
+  openImport: OpenImport
+  writeBatch: WriteBatch
+}
+
+/** Makes the function that makes the services of users on a storage: the mount's own, or one in a transaction. */
+export function usersServices (fields: HostFields | null, presenter: Presenter, options: CheckedOptions) {
+  const { pageSize, requireIfMatch, idempotencyTtl } = options
+  return (storage: Storage, publish: Publish, makeEvent: MakeEvent): UsersServices => {
+    const publishUser: PublishUser = (type, user, context, recorded) => {
+      // A copy: the caller may change its result before the commit.
+      publish(type, presenter.user({ ...user, fields: cloneFields(user.fields) }), context, recorded)
+    }
+    const parts = { storage, fields, makeEvent, publish: publishUser }
+    return {
+      users: createUsersService({ ...parts, pageSize, requireIfMatch, idempotencyTtl }),
+      openImport: createImports(parts),
+      writeBatch: createBatches({ ...parts, requireIfMatch, idempotencyTtl })
+    }
+  }
+}
