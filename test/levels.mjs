@@ -13,8 +13,7 @@ const LATER = {
   ci: [
     'acceptance/', 'adapters/conformance-host', 'adapters/counting', 'adapters/event-positions', 'adapters/histories',
     'adapters/hostile', 'adapters/kit-mistakes', 'adapters/kit-processes', 'adapters/kit.test', 'adapters/locked-rows',
-    'adapters/migrations.test', 'adapters/model', 'admin/', 'cli/adopt', 'cli/events', 'cli/export', 'cli/import',
-    'cli/output', 'cli/schema', 'cli/webhooks', 'examples/', 'hosts/combinations', 'operator',
+    'adapters/migrations.test', 'adapters/model', 'admin/', 'cli/', 'examples/', 'hosts/combinations', 'operator',
     'transfer/import-verdicts', 'transfer/longest-users', 'unavailable-database', 'webhooks/processes'
   ],
   nightly: ['adapters/kit-runners', 'faults']

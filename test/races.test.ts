@@ -36,7 +36,7 @@ for (const store of stores) {
         {}
       )
 
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 3; round++) {
       const creates = await many((i) =>
         send('POST', base, {
           name: `C${i}`,

@@ -40,10 +40,11 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
   test(`${name}: concurrent creations each get their own answer`, async (t) => {
     const storage = await migrated(t, await make(t))
     // Those that others meet are there before: which of two concurrent ones is first is not said.
-    for (const user of [userOf(7), richUser(50), richUser(60)]) await storage.createUser(user, keysOf(user), null)
+    const taken = [7, 50, 60]
+    for (const n of taken) await storage.createUser(userOf(n), keysOf(userOf(n)), null)
     const requests: Array<[user: UserRecord, code: string]> = [
-      // 7 exists with another name, so it is another creation of that id.
-      ...numbers(200).map((n): [UserRecord, string] => [richUser(n), n === 7 ? 'fault' : 'ok']),
+      // These exist with another name, so they are other creations of their ids.
+      ...numbers(200).map((n): [UserRecord, string] => [richUser(n), taken.includes(n) ? 'fault' : 'ok']),
       [userOf(300, { email: 'USER50@example.org' }), 'email_taken'],
       [userOf(60, { email: 'x@example.com' }), 'fault'],
       [userOf(301, { name: 'a\ud800b' }), 'fault'],
@@ -52,7 +53,7 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
     const answers = await Promise.allSettled(requests.map(([user]) => storage.createUser(user, keysOf(user), null)))
     t.strictSame(answers.map(codeOf), requests.map(([, code]) => code))
     const { items, total } = await storage.listUsers(everyone, { order: 'asc', limit: 1000, from: { offset: 0 } })
-    t.strictSame(items, [...numbers(200).map((n) => n === 7 ? userOf(7) : richUser(n)), userOf(302)])
+    t.strictSame(items, [...numbers(200).map((n) => taken.includes(n) ? userOf(n) : richUser(n)), userOf(302)])
     t.equal(total, 201)
   })
 
