@@ -12,7 +12,7 @@ import { namingTable } from './knex/tables/names.ts'
 const CONNECT_TIMEOUT_MS = 2500
 const ACQUIRE_TIMEOUT_MS = 3000
 const DEADLINE_MARGIN_MS = 500
-// Of the time for a statement, the part that it may wait for a lock. The rest is for its turn and a connection.
+// The share of the statement timeout for lock waits. The rest covers the queue and the wait for a connection.
 const LOCK_SHARE = 0.4
 // The listening connection sends nothing by itself: a network that drops idle connections would cut it off unnoticed.
 const KEEP_ALIVE_MS = 10_000

@@ -14,7 +14,7 @@ interface AppProps {
   session: { signIn?: string } | null
 }
 
-/** Who signs in sees the shell, and goes on seeing it, with what was typed, when the key is not accepted any more. */
+/** Shows the shell after sign-in. It stays, with everything typed, when the key is no longer accepted. */
 export function App ({ api, session }: AppProps) {
   const { say } = useSpeech()
   const key = useRef(session === null ? keptKey.read() : 'session')
@@ -44,7 +44,7 @@ export function App ({ api, session }: AppProps) {
       setVersion((version) => version + 1)
     } catch (error) {
       key.current = before
-      // A key that was kept is kept no longer; without one nothing was tried yet.
+      // Forget the stored key if it was refused. If there was none, nothing has been tried yet.
       if (error instanceof ApiError && error.isUnauthorized && session === null) keptKey.write(null)
       // Who has no session yet is asked to sign in, and is not told of keys.
       setError(session !== null && error instanceof ApiError && error.isUnauthorized ? null : error)

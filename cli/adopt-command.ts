@@ -16,7 +16,7 @@ NULL is a member that the user does not have.`
 /** Adds the command that takes users in from a table. */
 export function addAdoptCommand (program: Command): void {
   withImportingOptions(program.command('adopt')
-    .description('take the rows of a table in as users, in steps by a key; exit code 1 if any is refused'))
+    .description('import the rows of a table as users, in the order of a key; exit code 1 if any row is refused'))
     .requiredOption('--table <name>', 'the table, or <schema>.<table>')
     .requiredOption('--map <pairs>', '<member>=<column>, separated by commas; fields.plan=plan is an own field')
     .option('--from <url>', 'the database of the table (default: that of the users)')

@@ -42,7 +42,7 @@ export async function adoptTable (
     }
     const { rows, part, keyOf, done } = await readTable(source, chosen)
     if (since !== undefined && missesChanges(mapping)) {
-      output.note('--map has no column of updatedAt: --since finds new rows, and none that were only changed')
+      output.note('--map has no column for updatedAt, so --since finds new rows but not updated ones')
     }
     const refusals = createRefusals()
     let last = ''

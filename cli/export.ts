@@ -40,7 +40,7 @@ const asStored = {
 const namesUnknownColumn = (error: unknown): boolean => error instanceof UsersError &&
   error.errors?.some(({ parameter, code }) => parameter === 'columns' && code === 'choice') === true
 
-/** Refuses what a file would take the place of: without a device such as /dev/null, the machine is broken. */
+/** Refuses to replace anything but a regular file: replacing a device such as /dev/null would break the machine. */
 async function requireReplaceable (path: string): Promise<void> {
   const found = await lstat(path).catch(() => null)
   if (found?.isFile() === false) {

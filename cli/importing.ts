@@ -29,7 +29,7 @@ export interface ImportingOptions {
   map?: string
   /** Leaves out what users do not have. */
   ignoreUnknown?: boolean
-  /** Which rows are named: `faults`, those that are refused, or `all`; any other word: none. */
+  /** Which rows to report: `faults` (the refused ones) or `all`. Any other value reports none. */
   report?: string
   /** How many refused rows are named. */
   maxRefused?: string
@@ -61,7 +61,7 @@ export async function fieldsOfOptions (
 ): Promise<HostFields | null> {
   const { unique } = requirementsOf(list === undefined ? {} : { unique: list })
   if (unique.length > 0 && fields === undefined) throw new UsageError('--unique needs --fields <file>')
-  // Of the tables first: their message is another one.
+  // Check the tables first, because they have an error message of their own.
   await storage.check()
   await storage.check({ unique }).catch((error) => {
     if (!isStorageError(error) || error.code !== 'schema_behind') throw error
@@ -93,7 +93,7 @@ function settingsOf (options: ImportingOptions): ImportSettings {
   }
 }
 
-const LACKS_SCHEMA = 'members of your own need --fields <file>'
+const LACKS_SCHEMA = 'the users have unknown members: pass the schema of the host’s fields with --fields <file>'
 
 const hasUnknown = ({ errors }: { errors?: readonly Fault[] | undefined }): boolean =>
   errors?.some(({ code }) => code === 'unknown') === true

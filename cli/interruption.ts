@@ -1,6 +1,6 @@
 import type { SourceRow, SourceRows } from '../lib/transfer/source-row.ts'
 
-/** Rows that end when the process is asked to end. */
+/** A source of rows that stops on Ctrl+C or SIGTERM. */
 export interface Interruption {
   rows: SourceRows
   /** True if rows were left out. */

@@ -77,7 +77,7 @@ function addKeyCommands (program: Command): void {
 
 function addEventCommands (program: Command): void {
   const events = program.command('events').description('the event log')
-  const description = 'print events, oldest first; with --json whole, one in a line'
+  const description = 'print events, oldest first; with --json, one complete event per line'
   withCommonOptions(events.command('tail').description(description))
     .option('--after <id>', 'only events after this one; now: only those that come')
     .option('--type <type>', 'only events of this type, or of all that begin so: user.*')
@@ -105,7 +105,7 @@ function addSchemaCommands (program: Command): void {
     .action((_options: Common, command: Command) => withStorage(command.optsWithGlobals(), migrationStatus))
   withCommonOptions(migration.command('rollback').description('take the tables back to an earlier version'))
     .requiredOption('--to <version>', 'the version of the tables; 0 removes them, with all users')
-    .option('--yes', 'what was kept since that version may be lost', false)
+    .option('--yes', 'confirm that data stored since that version may be lost', false)
     .action((_options: Common, command: Command) => {
       const options: Common & RollbackOptions = command.optsWithGlobals()
       return withStorage(options, (storage, output) => rollback(storage, output, options))

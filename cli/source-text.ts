@@ -6,7 +6,7 @@ import { JsonText } from './source-values.ts'
 // Drivers put it in the place of bytes that are no UTF-8, and a text may have it of its own.
 const REPLACEMENT = '\ufffd'
 
-/** Whether the bytes of a value must be looked at: it may be another one than that in the database. */
+/** True if the driver may have replaced bytes of the value, so that its bytes must be checked. */
 export function mayBeAltered (value: unknown): boolean {
   if (typeof value === 'string') return value.includes(REPLACEMENT)
   if (value instanceof JsonText) return value.text.includes(REPLACEMENT)

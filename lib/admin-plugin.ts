@@ -17,7 +17,7 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 const STYLE = 'text/css; charset=utf-8'
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-// The page loads nothing of others, and nobody shows it inside a page of theirs.
+// The page loads nothing from other origins and can’t be framed.
 const HEADERS = {
   'content-security-policy': [
     "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self' data:",

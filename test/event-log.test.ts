@@ -158,7 +158,7 @@ test('refuses in process what is no id, no signal and no option', async (t) => {
   t.match((await events.after(null, untyped(null)).next()).value, { type: 'api_key.created' })
 })
 
-test('events older than the retention are gone, and whoever asks for what follows them is told', async (t) => {
+test('prunes events older than the retention, and answers events_expired to a reader of one of them', async (t) => {
   const storage = memory()
   const host = await logged(t, { storage, eventLog: { retention: 60 } })
   const { app, call } = host
@@ -195,7 +195,7 @@ test('in process, an iteration goes on until it is aborted or the server closes'
   t.strictSame(seen, ['user.created'])
 })
 
-test('who follows events of one type misses none, though the last one that it had is pruned', async (t) => {
+test('a reader of one type misses no event, even after its last event is pruned', async (t) => {
   const storage = memory()
   const log = storage.eventLog
   if (log === undefined) throw new Error('no log')

@@ -17,7 +17,7 @@ type Key = NonNullable<BatchOptions['idempotency']>
 /** What the row of a batch's key keeps. `run`: which call has written it, for one whose answer was lost. */
 interface Kept { outcomes: WriteOutcome[], note: Json, run: string }
 
-// PostgreSQL has room for some thousand locks: as many names stand for all addresses.
+// Hash all addresses onto 32 lock names, because PostgreSQL has room for a few thousand locks only.
 const ADDRESS_LOCKS = 32
 
 /** The name of the lock of an address. */
@@ -160,7 +160,7 @@ export function knexBatches (
     }
     const runAll = (): Promise<BatchResult> => executor.transaction(work, { bounded: true, writes: writes.length })
     try {
-      // Again if the connection was lost: by the key, the second attempt finds what the first one did.
+      // Retry if the connection was lost. The idempotency key tells the second attempt what the first one did.
       return await runAll().catch((error) => idempotency !== null && isLost(error) ? runAll() : Promise.reject(error))
     } catch (error) {
       if (undone === null) throw error

@@ -9,7 +9,8 @@ const ROW: readonly TypedColumn[] = [
   ['key', 'text'], ['fingerprint', 'text'], ['user_id', 'text'], ['result', 'text'], ['expires_at', 'timestamptz']
 ]
 
-// No key of a caller's is as long.
+// Separates a batch's key from the index of a write. A caller's key is shorter than such a key, so the two never
+// collide.
 const PART = '#'
 const AFTER_PART = '$'
 

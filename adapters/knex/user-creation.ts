@@ -55,7 +55,8 @@ export function knexCreation (
       if (await findByEmailKey(asked.waitsFor) !== undefined) {
         throw new StorageError('email_taken', 'another user has the e-mail key')
       }
-      // Whoever had the address has gone, or it is another value that is taken: the database says which.
+      // The address is free again, or another unique value is taken. Insert again: the database’s error names the
+      // constraint.
       await insertOrFail(insertion, asked)
       return { user, replayed: false }
     }

@@ -153,7 +153,10 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     return userOf(entry.record)
   }
 
-  /** Makes the function that makes a user, or that there is none, as it is now. Others must not have its keys then. */
+  /**
+   * Returns a function that restores a user, or its absence, to the present state. Nobody else may hold its keys at
+   * that time.
+   */
   function keepingUser (id: string): () => void {
     const before = entries.get(id)
     const kept = before === undefined ? null : { ...before, records: idempotencyRecords.of(before.idempotencyKeys) }

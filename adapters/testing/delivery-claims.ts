@@ -115,7 +115,7 @@ export const deliveryClaimCases: Cases = {
     assert.deepEqual(await deliveriesOf(store), claimed.toSorted(byId))
   },
 
-  'webhooks.claim, webhooks.change: of a claim and an outcome that meet, one comes first': async (storage) => {
+  'webhooks.claim, webhooks.change: a claim and an outcome that race are serialised': async (storage) => {
     const store = await addWebhooks(storage, 1)
     const numbers = upTo(CONCURRENT_CALLS)
     await addDeliveries(store, numbers.map((n) => deliveryOf(n)))

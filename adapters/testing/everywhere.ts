@@ -21,7 +21,7 @@ function fieldFilters (fields: Readonly<Record<string, Json>>, filterable: reado
   })
 }
 
-/** What calls name: by these, records are found before and after them. */
+/** The values that calls mention. Records are looked up by them before and after each call. */
 interface Named {
   ids: Set<string>
   emailKeys: Set<string>

@@ -11,7 +11,7 @@ import { NotWritten } from './watched-storage.ts'
 const HISTORIES = 8
 const CALLS = 60
 
-// Few values, so that calls meet on them, and such that a careless comparison takes for equal what is not.
+// A small pool of values, so that calls collide. A sloppy comparison mistakes some of them for equal.
 const ADDRESS_KEYS = ['a@x.org', 'a_@x.org', 'ab@x.org', 'a@x.orgx', 'b@x.org']
 const NAME_KEYS = ['ann', 'anne', 'an%', 'a_n', 'ánn', 'ann ', 'ß', 'ss']
 const FIELDS: ReadonlyArray<Readonly<Record<string, Json>>> = [

@@ -118,7 +118,7 @@ async function requireMoment (
     allowed.push(outcome)
   }
   assert.fail([
-    'a read during two concurrent calls gives what is there at no moment:',
+    'a read during two concurrent calls returned a state that never existed:',
     ...[...before, first, second, reader].map(written),
     `  gave ${textOf(result)}`,
     ...new Set(allowed.map((each) => `  at some moment there is ${textOf(each)}`))
@@ -171,7 +171,7 @@ async function requireOneOrder (storage: Storage, race: Race, delay: Delay): Pro
     return isAllowed ? [] : [`  ${written(reader)}\n    gave ${textOf(ending.found[i])}`]
   })
   assert.fail([
-    'no order of two concurrent calls has this ending:',
+    'no serial order of the two calls explains this outcome:',
     ...before.map(written),
     'await Promise.all([',
     `  ${written(first).replace(/^await /, '')},`,

@@ -128,7 +128,7 @@ const keyRefusals: ReadonlyArray<CallOf<Writer>> = [
   ['revokeApiKey', keyOne, timeOf(69), KEEP_ADMIN],
   ['revokeApiKey', idOf('key', 99), timeOf(70), KEEP_ADMIN],
   ['revokeApiKey', idOf('key', 8), timeOf(70), KEEP_ADMIN],
-  // It is not active any more, so that it may go though it is none of two.
+  // An inactive key may be revoked even if no other key has the scope.
   ['revokeApiKey', idOf('key', 6), timeOf(70), KEEP_ADMIN],
   ['touchApiKey', idOf('key', 99), timeOf(80), timeOf(70)],
   ['touchApiKey', keyOne, timeOf(80), timeOf(70)],

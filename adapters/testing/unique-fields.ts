@@ -144,7 +144,9 @@ export const uniqueFieldCases: Cases = {
 
 /** Duties about making a field unique. */
 export const uniqueSchemaCases: Cases = {
-  'migrate with unique fields: users that share a value have it refused, until they are mended': async (storage) => {
+  'migrate with unique fields: refuses a field while users share a value, and accepts it once they differ': async (
+    storage
+  ) => {
     await create(storage, 1, { legacyId: 'A7' })
     await create(storage, 2, { legacyId: 'A7' })
     await requireTaken(storage.migrate(UNIQUE))

@@ -22,7 +22,7 @@ interface EditUserProps {
   onStored: (stored: Answer<User>) => void
 }
 
-/** An object with one member as another object has it, or without it as that one. */
+/** Copies one member from another object, or removes it if that object lacks it. */
 function withMember (value: JsonObject, name: string, source: JsonObject): JsonObject {
   const { [name]: before, ...others } = value
   const own = source[name]
@@ -59,7 +59,10 @@ export function EditUser ({ stored, onStored }: EditUserProps) {
     setFaults([])
   }
 
-  /** Sends what makes the user `from` the wanted one; null: it can't be done without more, which was declined. */
+  /**
+   * Sends the changes from `from` to the wanted user. Returns `null` if only a full replacement would do and the person
+   * declined it.
+   */
   async function change (from: Answer<User>, wanted: JsonObject): Promise<Answer<User> | null> {
     const headers = { 'if-match': from.etag ?? '*' }
     const path = `/users/${base.body.id}`

@@ -161,7 +161,7 @@ export const english = {
   'keys.once': 'Copy the key now: it is not shown again.',
   'keys.rotate': 'Rotate',
   'keys.rotateOf': 'Rotate {name}',
-  'keys.rotateHelp': 'A new key with the same name and scopes. The old one goes on for a while.',
+  'keys.rotateHelp': 'Creates a key with the same name and scopes. The old key keeps working for a while.',
   'keys.overlap': 'The old key ends after',
   'keys.now': 'now',
   'keys.hour': '1 hour',
@@ -233,7 +233,7 @@ export const english = {
   'error.unknown': 'The server answered with status {status}. Try again later.',
   'error.request': 'Request: {id}',
   'error.retryAfter': one('Try again in {count} second.', 'Try again in {count} seconds.'),
-  'error.unreadable': 'Something else than the API has answered, such as a proxy that wants you to sign in. ' +
+  'error.unreadable': 'Something other than the API answered, such as a proxy that asks you to sign in. ' +
     'Sign in there, in another tab, and try again.',
   // With a session of the host's instead of a key.
   'error.session': 'Your session has ended. Sign in again.',

@@ -53,7 +53,10 @@ const UNBOUNDED: KeyCall = Object.freeze({ ...FROM_PROCESS, delegation: null })
 
 export type ApiKeysService = ReturnType<typeof createApiKeysService>
 
-/** What another key must have if one with these scopes goes: otherwise nobody could give these scopes any more. */
+/**
+ * Returns the scopes that another active key must have before a key with these scopes is revoked. Otherwise nobody
+ * could grant them any more.
+ */
 function scopesToKeep (scopes: readonly string[], staticScopes: KeptKeys['staticScopes']): readonly string[] {
   const isCovered = staticScopes.some((own) => scopes.every((scope) => own.includes(scope)))
   return scopes.includes(ADMIN_SCOPE) && !isCovered ? scopes : []

@@ -21,7 +21,7 @@ export function gather<Request, Value> (
   let open: Array<Waiting<Request, Value>> = []
 
   async function workOn (batch: Array<Waiting<Request, Value>>): Promise<void> {
-    // Nobody joins it any more.
+    // Close this batch to new requests.
     if (open === batch) open = []
     for (const { key } of batch) results.delete(key)
     const [first, ...others] = batch.map(({ request }) => request)

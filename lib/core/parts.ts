@@ -4,7 +4,7 @@ export type ReadParts<Item> = (onPart: (items: Item[]) => Promise<void>) => Prom
 /** What comes next: a part, or the end, with or without an error. */
 type Offer<Item> = { items: Item[] } | { end: () => void }
 
-/** Hands parts over from who reads them to who takes them, one at a time. */
+/** Hands parts from a producer to a consumer, one at a time. */
 function createHandover<Item> () {
   let accept = (_offer: Offer<Item>): void => {}
   let taken = (): void => {}

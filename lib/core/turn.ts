@@ -40,7 +40,9 @@ export function endOfTurn (): Promise<void> {
   return gathering
 }
 
-/** Calls back when no more calls can come in this turn: behind all who waited for its end, or at its end. */
+/**
+ * Runs the callback at the end of the turn, after all continuations of `endOfTurn()`, when no more calls can arrive.
+ */
 export function atEndOfTurn (callback: () => void): void {
   if (isGathered) process.nextTick(callback)
   else setImmediate(callback)

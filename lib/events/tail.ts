@@ -1,7 +1,7 @@
 import { UsersError } from '../core/errors.ts'
 import type { LoggedEvent } from './types.ts'
 
-// Changes of other processes are seen after at most as long; those of this one immediately.
+// Poll once a second for changes by other processes. Changes by this process wake the readers immediately.
 const POLL_MS = 1000
 
 /** What a reader gets, and the last event that it has passed, which may be one that it did not ask for; null: none. */
@@ -35,7 +35,7 @@ class Alarm {
     this.#wake()
   }
 
-  /** Until it rings, at most as long as other processes may have made events meanwhile. */
+  /** Waits for `ring()`, for at most one second, because other processes do not ring it. */
   async wait (): Promise<void> {
     if (!this.#isRung) {
       await new Promise<void>((resolve) => {

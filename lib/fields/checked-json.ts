@@ -15,7 +15,10 @@ export function boundedFaults (faults: readonly Fault[]): Fault[] {
   })
 }
 
-/** The faults, and those of other places. A place inside another is the same: its fault may be a consequence. */
+/**
+ * Adds the faults of other places. A fault inside or around a reported place is dropped, because it may be a
+ * consequence.
+ */
 export function withOtherPlaces (faults: readonly Fault[], others: readonly Fault[]): Fault[] {
   const isSame = (a = '', b = '') => a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`)
   return [...faults, ...others.filter(({ pointer }) => !faults.some((fault) => isSame(fault.pointer, pointer)))]

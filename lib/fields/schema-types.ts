@@ -15,7 +15,7 @@ function typeOf (value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-/** The types that a schema may allow, from what it says of types: more than it does where other keywords forbid one. */
+/** The types that a schema’s type keywords allow. The list can include a type that another keyword forbids. */
 export function typesOf (given: JsonSchema): Types {
   const schema = withNullType(given)
   const { type, enum: choices, const: only } = schema

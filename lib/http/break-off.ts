@@ -41,7 +41,7 @@ function reset ({ socket }: ServerResponse): void {
   try {
     socket?.resetAndDestroy()
   } catch {
-    // It is none of TCP.
+    // Not a TCP socket.
   }
 }
 

@@ -32,7 +32,10 @@ export interface UserBatchOptions extends CreateOptions {
 export interface UserBatchResult<Fields = UserFields> {
   /** As of a response to it alone, such as 201. */
   status: number
-  /** The user after it. null: of a deletion, of an error, and in a repetition of a user that is deleted since. */
+  /**
+   * The user after the operation. `null` after a deletion or an error, and in a repetition if the user has since been
+   * deleted.
+   */
   user: User<Fields> | null
   error: UsersError | null
 }

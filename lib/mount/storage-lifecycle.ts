@@ -26,7 +26,7 @@ function pruneRegularly (log: FastifyBaseLogger, options: CheckedOptions): NodeJ
   return setInterval(prune, PRUNE_MINUTES * 60 * 1000).unref()
 }
 
-/** Newer tables are another version's to migrate; whether this one works with them, the check says. */
+/** Leave newer tables to a newer version. `check()` decides whether this version works with them. */
 function throwUnlessNewer (error: unknown): void {
   if (!isStorageError(error) || error.code !== 'schema_newer') throw error
 }

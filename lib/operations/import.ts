@@ -63,7 +63,9 @@ export function importOperation (
       yield * pace(summaryLine(summary))
     })
     stream.once('close', () => {
-      if (!stream.readableEnded) request.log.warn({ summary }, 'an import was broken off: what it has done stays done')
+      if (!stream.readableEnded) {
+        request.log.warn({ summary }, 'an import was aborted; the rows imported so far are kept')
+      }
       results.return().catch(() => {})
     })
     return stream

@@ -156,7 +156,10 @@ export interface EventRecord extends NewEvent {
    * `name`, `email` and each member of `fields` are null.
    */
   data: JsonObject
-  /** Of an update: those of `name`, `email` and `fields` that it changed, as they were. Erased: with null values. */
+  /**
+   * For an update: the previous values of the members of `name`, `email` and `fields` that changed. After an erasure
+   * they are null.
+   */
   before: JsonObject | null
 }
 

@@ -87,7 +87,10 @@ export function requireSameRequest (fingerprint: unknown, idempotency: Idempoten
   throw new StorageError('idempotency_key_reused', 'the key is known from another request')
 }
 
-/** What a refusal makes of a write of a batch. @throws the error, if it is none that refuses one write alone */
+/**
+ * Turns an error that refuses one write of a batch into its outcome.
+ * @throws any other error
+ */
 export function refusalOf (error: unknown): WriteOutcome {
   if (!isStorageError(error)) throw error
   const { code, field = '' } = error

@@ -130,7 +130,7 @@ function view<Value extends object> (
   return Object(shown)
 }
 
-// Mounts on one storage share what they keep of it.
+// One wrapper per storage: mounts share state that is keyed by the object.
 const views = new WeakMap<Storage, Storage>()
 
 /** A storage whose calls are told about. */

@@ -43,7 +43,7 @@ export interface BatchOptions {
 export interface BatchResult {
   /** In the order of the writes. Of an atomic batch that is undone, those up to the first that is not `done`. */
   outcomes: WriteOutcome[]
-  /** That of the batch with these outcomes. */
+  /** The `note` of the batch that produced these outcomes. */
   note: Json
   replayed: boolean
 }

@@ -42,7 +42,7 @@ const OTHER_ID = validationFailed([
   { pointer: '/id', code: 'mismatch', detail: 'must be the id of the user that is updated' }
 ])
 
-/** The update that a row makes of its user: of what was sent, that which differs. */
+/** Builds the update for a row: the members that were sent and that differ from the stored user. */
 function updateOf (row: ImportRow, target: UserRecord, hostFields: HostFields | null): Verdict {
   const changes: UserChanges = {}
   if (row.name.value !== target.name) changes.name = row.name

@@ -50,7 +50,7 @@ function ownMembers ({ id, createdAt: created, updatedAt: updated, version }: Re
   if (id !== undefined && !isUserId(id)) {
     faults.push({ pointer: '/id', code: 'format', detail: 'must be the id of a user: usr_ and 26 characters' })
   } else if (id !== undefined && isInFuture(timeOfId(id))) {
-    // Lists are in the order of ids: it would stay behind all users who come.
+    // Lists are sorted by id, so an id from the future would stay after every later user.
     faults.push({ pointer: '/id', code: 'range', detail: 'must not be an id of the future' })
   }
   const updatedAt = readTime(updated, 'updatedAt', faults)

@@ -1,6 +1,6 @@
 // A text that a database has for a moment: a day, perhaps a time, perhaps a time zone.
 const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?(?:\s*(Z|UTC|[+-]\d{2}(?::?\d{2})?))?$/i
-// Of fewer digits it may be a day.
+// At least nine digits: a shorter number could be a day.
 const NUMERIC = /^-?\d{9,}(?:\.\d+)?$/
 // In milliseconds that is 1973, in seconds 5138.
 const SECONDS_MAX = 1e11

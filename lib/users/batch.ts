@@ -52,7 +52,7 @@ export type WriteBatch = (input: unknown, options: CreateOptions, call?: BatchCa
 
 type Prepared = { write: UserWrite, changesOf: ((user: UserRecord) => UserChanges | { refused: Json }) | null }
 
-/** Nobody has such a version: the write finds out only whether the user exists. */
+/** Matches no version, so the write only checks whether the user exists. */
 const NEVER = { ifVersion: [], unlessVersion: [] }
 
 const STATUS = { create: 201, update: 200, delete: 204 } as const
@@ -60,7 +60,7 @@ const EVENT_TYPES: Record<BatchOperation['op'], UserEventType> = {
   create: 'user.created', update: 'user.updated', delete: 'user.deleted'
 }
 
-/** Errors of the caller's that answer all of an atomic batch: another try may succeed, or another key. */
+/** Errors about the caller. They fail an atomic batch as a whole, because a retry or another key may succeed. */
 const OF_THE_CALLER = ['insufficient_scope', 'rate_limited']
 
 /** A problem as an idempotency key keeps it. */

@@ -9,7 +9,7 @@ export interface Presenter {
   userJson (record: UserRecord): string
   /** What a write tells a caller who may not read users. */
   minimalJson (record: UserRecord): string
-  /** The declared ones of own fields that were stored at some time, perhaps under another schema. */
+  /** Returns the declared fields of a user, which may have been stored under another schema. */
   pastFields (fields: JsonObject): JsonObject
   /** A list with its `data` and `meta`. */
   listJson (page: ListedPage<UserRecord>): string

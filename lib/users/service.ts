@@ -177,7 +177,7 @@ export function createUsersService (options: UsersServiceOptions) {
     const event = makeEvent('user.deleted', context)
     throwFaults([...priorFaults, ...writeOptionsFaults(options), ...eraseFaults(erase, event !== null)], {})
     if (!isUserId(id)) throw notFound()
-    // Of a user who was deleted before, only events are left, which have no version. If-Match requires a user.
+    // If-Match can’t hold for a user who was deleted earlier: only events are left, and they have no version.
     const mayBeGone = erase === true && options.ifMatch === undefined
     await requirePrecondition(id, options, mayBeGone)
     const deletion = event === null ? null : { ...event, erase: erase === true }

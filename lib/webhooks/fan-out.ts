@@ -23,7 +23,7 @@ function deliveryOf ({ id: event, type }: EventRecord, webhook: string, now: str
   }
 }
 
-/** The webhooks that have come as far in the log as each other. */
+/** Groups webhooks by their position in the log. */
 function byPosition (webhooks: readonly WebhookRecord[]): Map<string | null, WebhookRecord[]> {
   const groups = new Map<string | null, WebhookRecord[]>()
   for (const webhook of webhooks) {

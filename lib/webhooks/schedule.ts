@@ -56,7 +56,7 @@ export interface Outcome {
 
 function succeeded (webhook: WebhookRecord, delivery: DeliveryRecord): Outcome {
   return {
-    // What another attempt was asked to wait for stays.
+    // Keep a pause that the receiver requested in another attempt.
     webhook: { ...webhook, failingSince: null },
     delivery: { ...delivery, status: 'succeeded', dueAt: null },
     disabled: false
@@ -95,7 +95,7 @@ export function outcomeOf (
   const next = nextAttempt(failures, wait, now, random)
   const failingSince = webhook.failingSince ?? attempt.at
   const found = status === 410 ? 'gone' : now - Date.parse(failingSince) >= FAILING_MAX ? 'failing' : null
-  // Who disabled it meanwhile has said why.
+  // If the endpoint was disabled in the meantime, keep that reason.
   const reason = webhook.enabled ? found : null
   const pause = wait ?? Math.min(DELAYS[before.failures] ?? PAUSE_MAX, PAUSE_MAX)
   return {

@@ -56,7 +56,7 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
   const checkTarget = (url: string, call: WebhookCall): Promise<void> =>
     gate(callerOf(call), () => targets.check(url, callerOf(call)))
 
-  /** The event after which the events begin that are delivered again. */
+  /** The event after which a replay starts. */
   async function replayAfter (options: unknown, priorFaults: readonly Fault[]): Promise<string | null> {
     const start = checkReplay(options, priorFaults)
     if ('since' in start) {
@@ -76,7 +76,7 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
       await checkTarget(values.url, call)
       const secret = newSecret()
       const id = newId('whk')
-      // Not what happened before, and all that happens while this is written.
+      // Start after the newest event: skip earlier ones, and miss none that is recorded during this write.
       const after = await call.limited(() => fromStorage(() => store.eventBefore(greatestId('evt'))))
       const now = iso()
       const record: WebhookRecord = {

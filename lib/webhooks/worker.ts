@@ -12,7 +12,7 @@ import { createFanOut } from './fan-out.ts'
 import { outcomeOf } from './schedule.ts'
 import { type Answer, ATTEMPT_MS, NOT_TRIED } from './send.ts'
 
-// What other processes recorded, and what is due again, is seen after at most as long.
+// Poll once a second for events that other processes recorded and for deliveries that are due again.
 const POLL_MS = 1000
 // Attempts to one endpoint at a time.
 const ATTEMPTS_TOGETHER = 5
@@ -23,7 +23,7 @@ const RECEIVERS_MAX = 10_000
 const UNTRIED: ReadonlyArray<string | null> = ['closed', NOT_TRIED]
 // A process that died leaves its claims to the others after this time: longer than an attempt takes.
 const CLAIM_MS = 2 * ATTEMPT_MS
-// What is under way when the server closes may take as long to end.
+// At shutdown, give running attempts up to five seconds to finish.
 const CLOSE_MS = 5000
 const PAGE = 100
 
@@ -94,7 +94,7 @@ export function createWorker ({ store, log, logger, deliver, shares, publish }: 
       if (claimed === null || claimed.claims !== claims || claimed.status !== 'pending') return null
       if (UNTRIED.includes(answer.error)) return { deliveries: [{ ...claimed, dueAt: iso(now) }] }
       const outcome = outcomeOf(webhook, claimed, answer, now, Math.random())
-      // Of another URL, it says nothing about the one that the webhook has now.
+      // The URL changed during the attempt, so the outcome says nothing about the current one.
       if (webhook.url !== url) return { deliveries: [outcome.delivery] }
       const change = { webhook: outcome.webhook, deliveries: [outcome.delivery] }
       if (!outcome.disabled) return change
@@ -131,7 +131,8 @@ export function createWorker ({ store, log, logger, deliver, shares, publish }: 
     counts.enter(bounds)
     const work = fromStorage(() => deliverOne(webhook, delivery))
       // The claim ends by itself, and the delivery is due again then.
-      .catch((err) => logger.warn({ err, webhook: id, delivery: delivery.id }, 'could not keep the end of a delivery'))
+      .catch((err) => logger.warn({ err, webhook: id, delivery: delivery.id },
+        'could not store the outcome of a webhook delivery; it is retried when its claim expires'))
       .finally(() => {
         counts.leave(bounds)
         attempts.delete(work)

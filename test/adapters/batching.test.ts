@@ -48,7 +48,7 @@ for (const { name, create: make } of stores) {
   })
 }
 
-test('work gets what was asked for in one turn, each thing once, at most so many at a time', async (t) => {
+test('`work` gets the distinct requests of one turn, at most `max` per call', async (t) => {
   const asked: Array<readonly number[]> = []
   const ask = gather(3, (n: number) => String(n), async (numbers) => {
     asked.push(numbers)

@@ -28,7 +28,7 @@ const onPostgres = (t: Test, setting: string) => {
   return postgres({ connection, schema: temporarySchema(t) })
 }
 
-test('PostgreSQL that does not wait for its disk is warned of', async (t) => {
+test('warns if PostgreSQL does not wait for the disk', async (t) => {
   const about = (messages: unknown[]) => messages.filter((each) => String(each).includes('synchronous_commit'))
   t.strictSame(about(await warned(t, onPostgres(t, 'off'))), [
     `fastify-users: postgres: synchronous_commit is off, ${END}`

@@ -65,7 +65,7 @@ test('an erasure leaves no value, though others prune the log meanwhile', async 
   t.strictSame(events.filter(({ data, before }) => data['name'] !== null || Object(before)?.name === 'new'), [])
 })
 
-test('an erasure whose transaction stays open holds back nothing of others', async (t) => {
+test('an open erasure transaction does not delay the events of other users', async (t) => {
   const { host, store } = await hostStore(t)
   const ann = userOf(1)
   await store.createUser(ann, keysOf(ann), null, eventOf('user.created'))

@@ -68,7 +68,7 @@ test('an event of a transaction that is open for long is found after the search 
   t.strictSame(await state(schema), { last_position: 152, frontier: 152, gaps: '{}' })
 })
 
-test('what was rolled back leaves no gap behind once those who were open then have ended', async (t) => {
+test('a rolled-back event leaves no gap once the transactions that were open at the time have ended', async (t) => {
   const { store, schema } = await openStore(t)
   const client = new pg.Client({ connectionString: pgUrl() })
   await client.connect()

@@ -52,7 +52,7 @@ test('those of one key run in turn, and hold up no other key', async (t) => {
   t.strictSame(await all, ['x1', 'x2', 'x3', 'y1', 'z'])
 })
 
-test('whoever has queued too long is told, and lets the next one through', async (t) => {
+test('a write that has queued too long fails, and the next one runs', async (t) => {
   for (const key of ['x', null]) {
     const queued = createWriteQueue(1)
     const { running, start } = workshop()

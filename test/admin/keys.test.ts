@@ -67,7 +67,7 @@ test('creates, rotates and revokes keys; a text is shown once', { skip }, async 
   t.strictSame(troubles, [])
 })
 
-test('the focus is never lost, and a text is not by a slip', { skip }, async (t) => {
+test('the focus is never lost, and a key’s text is never lost by accident', { skip }, async (t) => {
   const { users, origin, createKey } = await adminHost(t, { keyCache: 0 })
   const key = await createKey()
   await users.apiKeys.create({ name: 'other', scopes: ['users:read'] })
@@ -141,7 +141,7 @@ test('a key that may not create others is offered nothing of it', { skip }, asyn
   t.equal(await page.getByRole('button', { name: /New API key|Rotate|Revoke/ }).count(), 0)
 })
 
-test('the last key that can give its scopes is not revoked, with a sentence', { skip }, async (t) => {
+test('refuses to revoke the last key that can grant its scopes, and says why', { skip }, async (t) => {
   const { origin, createKey } = await adminHost(t)
   const { page } = await openTab(t, `${origin}/admin/#/api-keys`)
   await signIn(page, await createKey())

@@ -42,7 +42,7 @@ test('events of another type do not come into a list that was filtered meanwhile
   t.strictSame(troubles, [])
 })
 
-test('who has left the form of a new user, or of one that is deleted, stays where they went', { skip }, async (t) => {
+test('a late response does not navigate away from the page that the person has opened since', { skip }, async (t) => {
   const { users, origin, createKey } = await adminHost(t)
   const { page, troubles } = await openTab(t, `${origin}/admin/#/users/new`)
   page.on('dialog', (dialog) => dialog.accept())

@@ -58,7 +58,7 @@ test('a page that answers in the place of the API gets a sentence', { skip }, as
   await page.getByRole('link', { name: 'Users', exact: true }).click()
   await page.getByRole('alert').waitFor()
   t.equal(await page.getByRole('alert').innerText(),
-    'Something else than the API has answered, such as a proxy that wants you to sign in. ' +
+    'Something other than the API answered, such as a proxy that asks you to sign in. ' +
       'Sign in there, in another tab, and try again.')
   await page.unroute(/\/v1\/users\?/)
   await page.getByRole('button', { name: 'Try again' }).click()

@@ -113,7 +113,7 @@ test('rate limits and the guard on deletions count each operation', async (t) =>
   t.equal((await call('GET', '/users')).statusCode, 429)
 })
 
-test('with requireIfMatch an operation without ifMatch is 428, or 404 for nobody', async (t) => {
+test('with requireIfMatch an operation without ifMatch gets 428, or 404 if the user does not exist', async (t) => {
   const { app, call } = await testApp(t, { requireIfMatch: true })
   const { id } = await app.users.create(ann)
   const operations = [

@@ -100,7 +100,7 @@ for (const { name, create } of databases) {
 
     const byCreation = ['--map', MAP.replace('updatedAt=changed_at,', ''), '--since', '2030-01-01T00:00:00Z']
     t.match(await adopt(...again, ...byCreation), {
-      code: 0, err: '--map has no column of updatedAt: --since finds new rows, and none that were only changed\n'
+      code: 0, err: '--map has no column for updatedAt, so --since finds new rows but not updated ones\n'
     })
     for (const [given, code, err] of [
       [['--since', 'yesterday'], 2, /^--since must be an RFC 3339 date and time\n$/],

@@ -71,7 +71,7 @@ for (const { name, create } of databases) {
     const failed = await cli('import', path('users.ndjson'), ...own, '--fail-fast', '--json')
     t.match(failed.out, /^{"line":1,"status":"refused","problem":{.*}}\n{"summary":{"created":0,.*"refused":1,.*}}\n$/)
     t.equal(failed.code, 1)
-    const hint = /^members of your own need --fields <file>\n/
+    const hint = /^the users have unknown members: pass the schema of the host’s fields with --fields <file>\n/
     t.match(await cli('import', path('users.ndjson')), { code: 1, err: hint })
     t.match(await cli('import', path('users.csv')), { code: 2, err: hint })
 

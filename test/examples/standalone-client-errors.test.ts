@@ -122,7 +122,7 @@ test('an import of which nothing more comes is ended, by problem details while n
   await until('it is logged', () => warnings().length === 2)
   t.match(warnings(), [
     { msg: /has not arrived in time/, code: 'ERR_HTTP_REQUEST_TIMEOUT' },
-    { msg: 'an import was broken off: what it has done stays done', summary }
+    { msg: 'an import was aborted; the rows imported so far are kept', summary }
   ])
 })
 

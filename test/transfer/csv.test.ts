@@ -74,7 +74,7 @@ test('every text comes back, in quotation marks, and nothing differs from a text
   t.end()
 })
 
-test('objects have a column for each member, lists and what may be anything one of JSON', async (t) => {
+test('gives an object one column per member, and a list or an untyped value one JSON column', async (t) => {
   const schema = await schemaOf(fields)
   const columns = tableColumns(schema)
   t.strictSame(columns.map(described), [

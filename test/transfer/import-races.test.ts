@@ -46,7 +46,7 @@ test('somebody takes the address, or frees it, between judgement and write', asy
   t.match(await app.users.import([moved], { onConflict: 'update', by: 'id' }), { updated: 0, refused: 1 })
 })
 
-test('an id that was made twice is made again, and a fault of the storage is one', async (t) => {
+test('generates a new id after a collision, and reports a storage fault as a fault', async (t) => {
   const storage = memory()
   const { app } = await testApp(t, { storage })
   const { createUser } = storage

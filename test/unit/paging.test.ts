@@ -32,7 +32,7 @@ test('a query says which page, or after which id, in which order', async (t) => 
   }
 })
 
-test('page and after exclude each other, after the faults before', async (t) => {
+test('refuses page together with after, and lists this fault after the earlier ones', async (t) => {
   const before = { parameter: 'x', code: 'unknown', detail: 'x' }
   const faults: Fault[] = [before]
   readPaging({ page: 1, after: 'usr_1' }, SIZE, faults)

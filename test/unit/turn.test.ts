@@ -38,7 +38,7 @@ test('without others it is the end of the turn, each time', async (t) => {
   t.strictSame(seen, ['tick', 'behind', 'again'])
 })
 
-test('who begins to wait while others go on waits for the next turn', async (t) => {
+test('a caller that arrives while others resume waits for the next turn', async (t) => {
   const seen: string[] = []
   const first = endOfTurn().then(async () => {
     seen.push('first')

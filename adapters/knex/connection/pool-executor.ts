@@ -13,13 +13,13 @@ import { queryOn, type StatementSettings } from './statements.ts'
 import { acquireBy, type TimeLimits, UNLIMITED } from './time-limits.ts'
 import { createWriteQueue, type WriteQueue } from './write-queue.ts'
 
-// Of two that conflict one succeeds, so a statement that fails this often has met that many others.
+// One of two conflicting statements always succeeds, so 20 failures mean 20 other writers.
 const ATTEMPTS = 20
 
 // Time for the round trips of one write on a slow network.
 const WRITE_MS = 50
 
-// Connections that writes which wait for locks leave to reads and to groups of writes.
+// Connections reserved for reads and group commits. Writes that may wait for a lock can’t take them.
 const LEFT_FREE = 3
 
 // What exclusive transactions wait for in the queue; no id.
@@ -171,7 +171,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
         if (exclusive && exclusiveLock !== null) await on(exclusiveLock(names))
         return work(on)
       })
-      // Whoever waits for a migration waits as long as it takes.
+      // No time limit: a process that waits for another’s migration waits until it ends.
       if (noTimeout) return repeat(all, { extraMs: Infinity })
       const extraMs = writes * WRITE_MS
       return queued(exclusive ? EXCLUSIVE : waitsFor, since, () => repeat(all, { since, extraMs }))

@@ -7,7 +7,7 @@ import type { EventLog, Storage, WebhookStore } from '../../../lib/storage/stora
 const FILE_MODE = 0o600
 const DIRECTORY_MODE = 0o700
 
-// Whose success means that something is kept, or that it would be.
+// Methods whose success promises that data is, or would be, stored.
 const ACKNOWLEDGED = [
   'createUser', 'updateUser', 'deleteUser', 'writeBatch', 'createApiKey', 'rotateApiKey', 'revokeApiKey',
   'touchApiKey', 'pruneIdempotency', 'check', 'migrate'
@@ -82,7 +82,7 @@ export function openSqliteFile (filename: string, { create }: { create: boolean 
   }
 }
 
-/** An object whose methods of these names fail after their work if that went into another file. */
+/** Wraps an object: the named methods fail after their work if the file was replaced in the meantime. */
 function acknowledging<Target extends object> (
   target: Target,
   names: ReadonlyArray<keyof Target & string>,

@@ -18,9 +18,9 @@ export const EVENT_TARGETS = 'id, type, happened_at, context, subject, data'
 /** The columns of an event of which nothing was before. */
 export const RECORDED: readonly TypedColumn[] = [...EVENT_VALUES, ['subject', 'text'], ['data', 'json']]
 
-// As many events of one user are erased by one statement.
+// Erase at most 500 events of a user per statement.
 const ERASED_TOGETHER = 500
-// As many are erased in the time that is allowed for one write more.
+// Each 100 erased events extend the time limit by that of one write.
 const ERASED_PER_WRITE = 100
 
 /** The values of an event, in the order of {@link EVENT_VALUES}. */

@@ -32,7 +32,9 @@ const REST_MS = 1000
 const REPORT_MS = 1000
 
 /** The cause of every refusal. They are counted, and not logged one by one. */
-export const OVERLOAD = Object.freeze(new StorageError('unavailable', 'more requests come than the storage can serve'))
+export const OVERLOAD = Object.freeze(
+  new StorageError('unavailable', 'the storage is overloaded: more requests arrive than it can serve')
+)
 
 /** Makes the errors of refusals, and reports their number at most once a second. */
 function createRefusals (onRefused: (count: number) => void): () => UsersError {

@@ -7,7 +7,7 @@ export interface MaskedPath {
   labels: ReadonlyMap<string, string>
   /** Beginnings of a path after which nothing is shown. */
   heads: readonly string[]
-  /** What comes after such a beginning, where it stands without it. */
+  /** The masked ends of such paths, for texts that contain one without its prefix. */
   rests: readonly string[]
 }
 

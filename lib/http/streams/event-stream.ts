@@ -27,7 +27,10 @@ function frame (event: LoggedEvent): string {
   return `id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`
 }
 
-/** A comment, with the event at which a client can go on that waits for others; null: it has seen that one. */
+/**
+ * A keep-alive comment. It carries the id of the last event that the filter skipped, so that the client can resume
+ * after it. `null`: the client already has that event.
+ */
 function sign (passed: string | null): string {
   return passed === null ? ':\n\n' : `:\nid: ${passed}\n\n`
 }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 
-// A reader that takes nothing for as long is dropped.
+// Drop a reader that has read nothing for 30 seconds.
 const SLOW_MS = 30_000
 // A few texts are made before they are read; no more.
 const BUFFERED = 2

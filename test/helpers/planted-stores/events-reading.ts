@@ -66,16 +66,6 @@ export const eventsReading: Mistake[] = [
       return page && { ...page, events: page.events.filter(({ type }) => types === null || types.includes(type)) }
     }
   }),
-  plantLogged('a reader misses what is written while it waits', class extends LoggedStore {
-    override async readLog (...given: Parameters<LoggedStore['readLog']>) {
-      const before = new Set(this.session.state.events.map(({ id }) => id))
-      const page = await super.readLog(...given)
-      if (page === null) return null
-      const missed = this.session.state.events.filter(({ id }) => !before.has(id))
-      this.session.state.events = this.session.state.events.filter(({ id }) => before.has(id))
-      return { ...page, events: page.events.filter((event) => !missed.some(({ id }) => id === event.id)) }
-    }
-  }),
   plantLogged('a history has the oldest first', class extends LoggedStore {
     override eventsOfSubject (...given: Parameters<LoggedStore['eventsOfSubject']>) {
       return super.eventsOfSubject(...given).reverse()
