@@ -141,7 +141,7 @@ export const optionTable = {
    */
   maxDeletesPerHour: optional<number>(positive),
   /**
-   * Maximum number of requests that read from the storage concurrently, and as many that write. More wait for 400 ms at
+   * Maximum number of requests that read from the storage concurrently, and as many that write. More wait for 650 ms at
    * most, and get 503 with `Retry-After` immediately if that would not do. Default: what the storage says, such as four
    * for each connection.
    */

@@ -92,13 +92,13 @@ test('a place is free again after work has ended, however it ended', async (t) =
   t.equal(await next, 'next')
 })
 
-test('work that has waited 400 ms is refused, without being started', async (t) => {
+test('work of a first burst that has waited 1.2 seconds is refused, without being started', async (t) => {
   const { advance } = advancing(t)
   const limited = createLimit({ places: 2 })
   const all = Array.from({ length: 3 }, pending)
   const results = all.map(({ work }) => limited(work))
   const refused = t.rejects(Promise.resolve(results[2]), refusal)
-  await advance(399)
+  await advance(1199)
   t.notOk(all[2]?.started())
   await advance(1)
   await refused
@@ -189,7 +189,7 @@ test('while work does not end at all, the places are taken, and the rest is refu
   const waiting = Array.from({ length: 100 }, () => t.rejects(limited(async () => {}), refusal))
   await advance(300)
   await t.rejects(limited(async () => {}), refusal, 'immediately')
-  await advance(300)
+  await advance(1200)
   await Promise.all(waiting)
   for (const { resolve } of hanging) resolve('done')
   t.equal((await Promise.all(results)).length, 30)

@@ -15,8 +15,10 @@ const noLimit: ConcurrencyLimit = (work) => work()
 export const NO_LIMITS: ConcurrencyLimits = { reads: noLimit, writes: noLimit }
 
 // Of an overloaded storage, what is served is served within 1.5 seconds.
-const WAIT_MAX_MS = 400
-const WORK_TARGET_MS = 800
+const WAIT_MAX_MS = 650
+// A first burst meets a cold process, and nobody knows yet how fast it is served.
+const WAIT_FIRST_MS = 1200
+const WORK_TARGET_MS = 500
 // One for each connection of a storage in SQL: no fewer places make its work faster.
 const PLACES_MIN_SHARE = 1 / 4
 // While nothing is known: enough for a fast storage, and not too many for an overloaded one.
@@ -97,11 +99,11 @@ export interface LimitSettings {
 
 /**
  * Makes limits that report their refusals together. Work that has a place starts, however slow the storage is: slow is
- * not overloaded. While work queues inside the storage, only so many places are used as end within 0.8 seconds at the
+ * not overloaded. While work queues inside the storage, only so many places are used as end within 0.5 seconds at the
  * present pace (Little's law), and a quarter of them in any case. After a rest the places in use grow step by step, as
  * the window of a TCP connection does, so that a burst does not take all of them before it shows that it queues. Work
- * without a place waits, first come, first served, for 400 ms at most, so that a burst is served. If that would not do
- * at the present pace, it is refused immediately.
+ * without a place waits, first come, first served, for 0.65 seconds at most, and 1.2 in a first burst. If that would
+ * not do at the present pace, it is refused immediately.
  */
 export function createConcurrencyLimits (settings: LimitSettings): () => ConcurrencyLimit {
   const { places, isQueueing = () => false, onRefused = () => {} } = settings
@@ -161,8 +163,8 @@ function limitOf (places: number, isQueueing: () => boolean, refusal: () => User
 
   /** Waits for a place, and takes it. */
   function place (): Promise<void> {
-    const interval = speed.interval() ?? 0
-    if (waiting.size * interval > WAIT_MAX_MS) return Promise.reject(refusal())
+    const interval = speed.interval()
+    if (waiting.size * (interval ?? 0) > WAIT_MAX_MS) return Promise.reject(refusal())
     if (waiting.size === 0) speed.resume()
     return new Promise((resolve, reject) => {
       const start = (): void => {
@@ -173,7 +175,7 @@ function limitOf (places: number, isQueueing: () => boolean, refusal: () => User
       const timer = setTimeout(() => {
         leaveQueue(start)
         reject(refusal())
-      }, WAIT_MAX_MS)
+      }, interval === null ? WAIT_FIRST_MS : WAIT_MAX_MS)
       waiting.add(start)
       growLater()
     })
