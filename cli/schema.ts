@@ -106,7 +106,7 @@ function problemsOfCounts (counts: CountsReport | null): string[] {
       : [`there are ${users} users, and lists count ${counted} (${wrong} wrong numbers): ` +
           'run fastify-users check --fix']),
     ...malformed.map(({ constraint, users, asks }) =>
-      `${users} users violate ${constraint} (${asks}): fix them with SQL, or delete them`)
+      `users that violate ${constraint} (${asks}): ${users}; fix them with SQL, or delete them`)
   ]
 }
 
