@@ -104,7 +104,7 @@ export const ownAnswers = async (row: Row, withUsers: boolean): Promise<Transcri
   })).transcript
 
 // Of imports and keys that the contract has refused.
-const EXPECTED = /an import was broken off|an API key was refused|an API key lacks the scope/
+const EXPECTED = /an import was aborted|an API key was refused|an API key lacks the scope/
 
 /** What no logger may be given: secrets, and lines that say that something failed. */
 export function badLines (row: Row, logged: readonly Logged[]): string[] {
