@@ -13,7 +13,7 @@ import { from } from './helpers/level.ts'
 
 const START = Date.UTC(2026, 0)
 const [REVOKED, ROTATED, EXPIRING] = [0, 1, 2]
-const RUNS = Number(process.env['INTERLEAVINGS'] ?? (from('ci') === false ? 150 : 50))
+const RUNS = Number(process.env['INTERLEAVINGS'] ?? (from('nightly') === false ? 150 : 50))
 
 test('no interleaving of two instances accepts a key that has ended', async (t) => {
   let [accepted, refused] = [0, 0]

@@ -25,10 +25,11 @@ const LATER = {
  */
 const ALONE = [
   'acceptance/', 'adapters/conformance', 'adapters/counting', 'adapters/histories', 'adapters/hostile', 'adapters/kit',
-  'adapters/memory', 'adapters/migrations', 'adapters/model', 'adapters/sqlite-temporary', 'admin/', 'cli/',
-  'docs.test', 'examples/', 'faults', 'hosts', 'limits', 'operator', 'races', 'transactions', 'unavailable-database'
+  'adapters/memory', 'adapters/migrations', 'adapters/model', 'adapters/sqlite-temporary', 'docs.test', 'faults',
+  'hosts', 'limits', 'operator', 'races', 'transactions', 'unavailable-database'
 ]
-const GROUP_SIZE = 12
+/** How many files share a process, by the beginning of their paths. */
+const GROUP_SIZES = { 'admin/': 4, 'cli/': 4, 'examples/': 4, '': 12 }
 
 const beginsWith = (file, beginnings) => beginnings.some((each) => file.startsWith(each))
 
@@ -47,13 +48,17 @@ export function filesOf (level) {
     .filter((name) => name.endsWith('.test.ts'))
     .sort()
   const files = all.filter((file) => includes(level, levelOf(file)))
-  const shared = files.filter((file) => !beginsWith(file, ALONE))
-  const groups = Array.from({ length: Math.ceil(shared.length / GROUP_SIZE) }, (_, i) =>
-    shared.slice(i * GROUP_SIZE, (i + 1) * GROUP_SIZE))
+  const alone = files.filter((file) => beginsWith(file, ALONE)).map((file) => [file])
+  let shared = files.filter((file) => !beginsWith(file, ALONE))
+  const groups = Object.entries(GROUP_SIZES).flatMap(([beginning, size]) => {
+    const together = shared.filter((file) => file.startsWith(beginning))
+    shared = shared.filter((file) => !file.startsWith(beginning))
+    return Array.from({ length: Math.ceil(together.length / size) }, (_, i) => together.slice(i * size, (i + 1) * size))
+  })
   const later = LEVELS.filter((each) => !includes(level, each))
     .map((each) => ({ level: each, count: all.filter((file) => levelOf(file) === each).length }))
   // What takes longest begins first.
-  return { groups: [...files.filter((file) => beginsWith(file, ALONE)).map((file) => [file]), ...groups], later }
+  return { groups: [...alone, ...groups], later }
 }
 
 export const testPath = (file) => join('test', file)

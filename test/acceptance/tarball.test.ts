@@ -7,8 +7,8 @@ import { memory } from '../../adapters/memory/index.ts'
 import {
   addFixture, blankProject, compile, compilers, newestNodeTypes, node, pack, passes
 } from '../helpers/blank-project.ts'
-
 import { registered } from '../helpers/kit.ts'
+import { from } from '../helpers/level.ts'
 import { sqliteDrivers } from '../helpers/sqlite.ts'
 import { pgUrl, sql, temporaryDirectory } from '../helpers/stores.ts'
 
@@ -93,9 +93,9 @@ test('a project with every peer dependency', async (t) => {
     })),
     { name: 'own-users', folder: ownUsers, files: ['host.ts'], as: ['nodenext'] }
   ]
-  // The older compilers take seconds for each program, so they compile one each. TYPES=all compiles everything.
+  // The older compilers take seconds for each program, so they compile one each. The nightly run compiles everything.
   const chosen = (compiler: string, program: string, resolution: string): boolean => {
-    if (process.env['TYPES'] === 'all') return true
+    if (from('nightly') === false) return true
     if (compiler === 'typescript-7') return resolution === 'nodenext' || program === 'esm'
     return (
       program === (compiler === 'typescript' ? 'esm' : 'fields in sinclair-typebox') && resolution === 'nodenext'
