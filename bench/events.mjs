@@ -47,19 +47,22 @@ const eventOf = (type) => ({
   requestId: 'req-1'
 })
 
+const ALONE = { atomic: false, idempotency: null }
 let number = 0
 function create (store, isLogged) {
   const now = new Date().toISOString()
   const email = `user${++number}@example.org`
   const user = { id: newId('usr'), name: 'Ada Lovelace', email, fields: {}, version: 1, createdAt: now, updatedAt: now }
   const keys = { emailKey: email, nameKey: 'ada lovelace' }
-  return store.createUser(user, keys, null, isLogged ? eventOf('user.created') : null)
+  return store.writeUsers([{ type: 'create', user, keys, event: isLogged ? eventOf('user.created') : null }], ALONE)
 }
 
 function update (store, isLogged, id) {
   const name = `Name ${++number}`
   const changes = { name: { value: name, key: name.toLowerCase() } }
-  return store.updateUser(id, changes, new Date().toISOString(), ANY, isLogged ? eventOf('user.updated') : null)
+  const event = isLogged ? eventOf('user.updated') : null
+  const updatedAt = new Date().toISOString()
+  return store.writeUsers([{ type: 'update', id, changes, updatedAt, guard: ANY, event }], ALONE)
 }
 
 /** Writes for some time with as many writers; returns writes per second. */

@@ -76,7 +76,10 @@ async function openMemory (size) {
       let deleted = 0
       for (let n = 0; n < size; n++) {
         if ((n * 2_654_435_761) % 10 !== 3) continue
-        if (await storage.deleteUser(idOf(n), { ifVersion: null, unlessVersion: [] }) !== null) deleted++
+        const guard = { ifVersion: null, unlessVersion: [] }
+        const write = { type: 'delete', id: idOf(n), guard, event: null, erase: false }
+        const { outcomes: [{ code }] } = await storage.writeUsers([write], { atomic: false, idempotency: null })
+        if (code === 'done') deleted++
       }
       return deleted
     },

@@ -35,7 +35,7 @@ async function storedKey (members) {
     lifetime: null,
     ...members
   }
-  await storage.createApiKey(record, { onlyFirst: false })
+  await storage.writeApiKey({ type: 'create', key: record, onlyFirst: false, event: null })
   return { start, secret }
 }
 

@@ -78,7 +78,8 @@ function storageCreations ({ storage }) {
     const at = new Date().toISOString()
     const email = `${id}@example.com`
     const user = { id, name: 'Name', email, fields: {}, version: 1, createdAt: at, updatedAt: at }
-    await storage.createUser(user, { nameKey: 'name', emailKey: email }, null)
+    const write = { type: 'create', user, keys: { nameKey: 'name', emailKey: email }, event: null }
+    await storage.writeUsers([write], { atomic: false, idempotency: null })
   })
 }
 

@@ -16,16 +16,7 @@ export { type ErrorCode, errorTable } from './core/error-table.ts'
 export { UsersError } from './core/errors.ts'
 export type { Fault } from './core/fault.ts'
 export type { ListMeta, PagingQuery } from './core/paging.ts'
-export {
-  afterPruning, apiKeyEvent, erased, eventOfSuccessor, updateEvent, userEvent
-} from './storage/recorded-events.ts'
-export { StorageError } from './storage/storage-error.ts'
-export type { StorageErrorCode, StorageErrorOptions } from './storage/storage-error.ts'
-export { makeWrite, type SynchronousWrites } from './storage/batch-writes.ts'
-export {
-  refusalOf, requireActive, requireAnotherKey, requireSameRequest, requireVersion, withoutUsers, withSuccessors
-} from './storage/storage-rules.ts'
-export type * from './storage/storage.ts'
+export type { Json, JsonObject, Storage } from './storage/storage.ts'
 export type {
   CompactionTrace, DeliveryTrace, KeyCheckTrace, OperationTrace, StorageTrace, WaitTrace
 } from './storage/tracing.ts'

@@ -2,8 +2,10 @@
 import Fastify from 'fastify'
 import { mock } from 'node:test'
 import { test } from 'tap'
+import { kitStorage } from '../adapters/testing/kit-storage.ts'
 import { memory } from '../adapters/memory/index.ts'
 import users from '../lib/index.ts'
+import { override } from './helpers/method-store.ts'
 import { inject, testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
 import { until } from './helpers/until.ts'
@@ -17,9 +19,7 @@ test('a failure to store the last use of a key is logged, and the request succee
     const log = captureLog()
     const storage = memory()
     const { app, key } = await testApp(t, { storage, server: { logger: { stream: log.stream } } })
-    storage.touchApiKey = () => {
-      throw thrown
-    }
+    override(storage, () => ({ touchApiKey () { throw thrown } }))
     t.equal(
       (await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })).statusCode,
       200
@@ -45,10 +45,10 @@ test('does not store a use within a minute of one that another process stored', 
   const { app, key } = await testApp(t, { storage })
   const [record] = (await app.users.apiKeys.list()).data
   const storedAt = new Date(Date.now() - 30_000).toISOString()
-  await storage.touchApiKey(record?.id ?? '', storedAt, storedAt)
+  await kitStorage(storage).touchApiKey(record?.id ?? '', storedAt, storedAt)
   await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })
   await app.close()
-  t.equal((await storage.findApiKey(record?.id ?? ''))?.lastUsedAt, storedAt)
+  t.equal((await storage.findApiKey({ id: record?.id ?? '' }))?.lastUsedAt, storedAt)
 })
 
 test('a storage that breaks the contract of keys is an error', async (t) => {
@@ -59,9 +59,9 @@ test('a storage that breaks the contract of keys is an error', async (t) => {
     }
   } = await testApp(t, { storage })
   const { id } = await apiKeys.create({ name: 'x' })
-  storage.createApiKey = async () => false
+  override(storage, () => ({ createApiKey: async () => false }))
   await t.rejects(apiKeys.create({ name: 'x' }), { code: 'internal' })
-  storage.rotateApiKey = async () => null
+  override(storage, () => ({ rotateApiKey: async () => null }))
   await t.rejects(apiKeys.rotate(id), { code: 'api_key_not_found' }, 'the key was deleted meanwhile')
 })
 
@@ -77,16 +77,17 @@ test('closing waits until pending uses are stored', async (t) => {
     }
   })
   const { app: other, key: otherKey } = await testApp(t, {
-    storage: {
+    storage: override({
       ...storage,
-      touchApiKey: async () => {
-        await new Promise((resolve) => setImmediate(resolve))
-        order.push('stored')
-      },
       close: async () => {
         order.push('closed')
       }
-    }
+    }, () => ({
+      touchApiKey: async () => {
+        await new Promise((resolve) => setImmediate(resolve))
+        order.push('stored')
+      }
+    }))
   })
   t.ok(app && key)
   await inject(other, 'GET', '/v1/users', { headers: { authorization: `Bearer ${otherKey}` } })
@@ -97,7 +98,7 @@ test('closing waits until pending uses are stored', async (t) => {
 test('closing does not wait forever for a use to be stored', async (t) => {
   const storage = memory()
   const { app, key } = await testApp(t, { storage })
-  storage.touchApiKey = () => new Promise(() => {})
+  override(storage, () => ({ touchApiKey: () => new Promise(() => {}) }))
   await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })
   mock.timers.enable({ apis: ['setTimeout'] })
   const closed = app.close()

@@ -1,7 +1,9 @@
 // Contract §9: static keys, the option `authenticate`, and hosts whose keys are missing, damaged or unavailable.
 import { test } from 'tap'
+import { kitStorage } from '../adapters/testing/kit-storage.ts'
 import { memory } from '../adapters/memory/index.ts'
 import { generateKey } from '../lib/api-keys/key-text.ts'
+import { override } from './helpers/method-store.ts'
 import { inject, testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
 
@@ -106,7 +108,7 @@ test('refuses every request while there is no key, and logs how to create one', 
   const log = captureLog()
   const { app } = await testApp(t, {
     server: { logger: { stream: log.stream } },
-    storage: { ...memory(), createApiKey: async () => true },
+    storage: override(memory(), () => ({ createApiKey: async () => true })),
     decoratorName: 'users'
   })
   t.equal((await inject(app, 'GET', '/v1/users')).statusCode, 401)
@@ -135,7 +137,7 @@ test('refuses a key whose stored digest is malformed', async (t) => {
   const storage = memory()
   const { start, secret, text } = generateKey('uk')
   t.ok(secret)
-  await storage.createApiKey(
+  await kitStorage(storage).createApiKey(
     {
       id: 'key_01h455vb4pex5vsknk084sn02q',
       name: 'x',
@@ -170,7 +172,7 @@ test('answers 500 on a route whose access rules were removed by a hook', async (
 test('answers 500 without details if the storage fails while a key is checked', async (t) => {
   const storage = memory()
   const { call } = await testApp(t, { storage, keyCache: 0 })
-  storage.findApiKeyByStart = async () => {
+  storage.findApiKey = async () => {
     throw new Error('select * from secrets')
   }
   const response = await call('GET', '/users')

@@ -22,8 +22,13 @@ test('refuses requests without a valid key on every route, in the same words', a
   let queries: string[] = []
   const storage: Storage = new Proxy(memory(), {
     get: (target, name, receiver) => {
-      if (/User|listApiKeys|createApiKey|rotate|revoke|findApiKey$/.test(String(name))) queries.push(String(name))
-      return Reflect.get(target, name, receiver)
+      if (/User|listApiKeys|writeApiKey/.test(String(name))) queries.push(String(name))
+      if (name !== 'findApiKey') return Reflect.get(target, name, receiver)
+      const find: Storage['findApiKey'] = (by) => {
+        if ('id' in by) queries.push('findApiKey by id')
+        return target.findApiKey(by)
+      }
+      return find
     }
   })
   const routes: Array<{ method: string; url: string }> = []

@@ -243,7 +243,8 @@ test('without the option there is no log', async (t) => {
 })
 
 test('the option is refused for a storage without a log', async (t) => {
-  const storage = { ...memory(), supports: { transactions: false, eventLog: false, batches: true } }
-  await t.rejects(logged(t, { storage, openapi: false }), /eventLog needs a storage that keeps events, and memory says/)
+  const { eventLog, ...storage } = memory()
+  const message = /eventLog needs a storage that keeps events, and memory has no eventLog/
+  await t.rejects(logged(t, { storage, openapi: false }), message)
   await t.rejects(logged(t, { eventLog: { retention: 0 }, openapi: false }), /eventLog must be true, false or/)
 })

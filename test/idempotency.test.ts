@@ -3,6 +3,7 @@ import { mock } from 'node:test'
 import { test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { StorageError } from '../lib/storage/storage-error.ts'
+import { override } from './helpers/method-store.ts'
 import { ALL_SCOPES, inject, testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
 import { listen, rawRequest } from './helpers/raw.ts'
@@ -126,7 +127,7 @@ test('prunes expired idempotency keys on a timer, and only logs a failure', asyn
   const storage = memory()
   const pruned: string[] = []
   let fails = false
-  storage.pruneIdempotency = async (now) => {
+  storage.prune = async (now) => {
     if (fails) throw new StorageError('unavailable', 'busy')
     pruned.push(now)
   }
@@ -147,12 +148,11 @@ test('prunes expired idempotency keys on a timer, and only logs a failure', asyn
 
 test('answers 409 with Retry-After while the first creation is still running', async (t) => {
   const { call } = await testApp(t, {
-    storage: {
-      ...memory(),
+    storage: override(memory(), () => ({
       createUser: async () => {
         throw new StorageError('idempotency_in_progress', 'still running')
       }
-    }
+    }))
   })
   const response = await call('POST', '/users', { payload: ann, headers: { 'idempotency-key': 'k' } })
   t.match(

@@ -9,6 +9,7 @@ import { keyReader } from '../lib/api-keys/key-text.ts'
 import { createApiKeysService } from '../lib/api-keys/service.ts'
 import { createVerifier } from '../lib/api-keys/verifier.ts'
 import type { Storage } from '../lib/index.ts'
+import { override } from './helpers/method-store.ts'
 import { from } from './helpers/level.ts'
 
 const START = Date.UTC(2026, 0)
@@ -25,26 +26,8 @@ test('no interleaving of two instances accepts a key that has ended', async (t) 
       const listeners = new Set<() => void>()
       const instances = [0, 1].map((n) => {
         // Each instance has a store of its own, as another process has; the scheduler decides when it answers.
-        const storage: Storage = {
+        const listening: Storage = {
           ...base,
-          findApiKeyByStart: async (start) => {
-            await step(`instance ${n} looks up`)
-            const record = await base.findApiKeyByStart(start)
-            await step(`instance ${n} gets the answer`)
-            return record
-          },
-          revokeApiKey: async (...args) => {
-            await step('revocation begins')
-            const result = await base.revokeApiKey(...args)
-            await step('revocation is done')
-            return result
-          },
-          rotateApiKey: async (...args) => {
-            await step('rotation begins')
-            const result = await base.rotateApiKey(...args)
-            await step('rotation is done')
-            return result
-          },
           watchApiKeys: (listener) => {
             listeners.add(listener)
             return () => {
@@ -52,6 +35,26 @@ test('no interleaving of two instances accepts a key that has ended', async (t) 
             }
           }
         }
+        const storage = override(listening, (methods) => ({
+          findApiKeyByStart: async (start) => {
+            await step(`instance ${n} looks up`)
+            const record = await methods.findApiKeyByStart(start)
+            await step(`instance ${n} gets the answer`)
+            return record
+          },
+          revokeApiKey: async (...args) => {
+            await step('revocation begins')
+            const result = await methods.revokeApiKey(...args)
+            await step('revocation is done')
+            return result
+          },
+          rotateApiKey: async (...args) => {
+            await step('rotation begins')
+            const result = await methods.rotateApiKey(...args)
+            await step('rotation is done')
+            return result
+          }
+        }))
         const verifier = createVerifier({ storage, peppers: [], keyCache: 3600 })
         const service = createApiKeysService({
           storage,

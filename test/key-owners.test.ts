@@ -53,7 +53,8 @@ test('looks up each key of a chain once, and leaves a circle', async (t) => {
   const asked: string[] = []
   const record = (id: string) => Object({ id, rotatedFrom: rotations.get(id) ?? null })
   const ownerOf = createKeyOwners({
-    async findApiKey (id) {
+    async findApiKey (by) {
+      const id = 'id' in by ? by.id : by.start
       asked.push(id)
       return id === 'gone' ? null : record(id)
     }

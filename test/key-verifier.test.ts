@@ -2,10 +2,11 @@
 import fc from 'fast-check'
 import { mock } from 'node:test'
 import { test } from 'tap'
+import { kitStorage } from '../adapters/testing/kit-storage.ts'
 import { memory } from '../adapters/memory/index.ts'
 import { digestSecret, generateKey } from '../lib/api-keys/key-text.ts'
 import { createVerifier } from '../lib/api-keys/verifier.ts'
-import type { ApiKeyRecord } from '../lib/index.ts'
+import type { ApiKeyRecord } from '../lib/storage/storage.ts'
 
 /** A memory store that counts look-ups of keys and can delay them, and a record of a key that is not stored yet. */
 function setUp () {
@@ -27,10 +28,10 @@ function setUp () {
   }
   const held: Array<() => void> = []
   const state = { lookUps: 0, hold: false }
-  const { findApiKeyByStart } = storage
-  storage.findApiKeyByStart = async (text) => {
+  const { findApiKey } = storage
+  storage.findApiKey = async (by) => {
     state.lookUps++
-    const stored = await findApiKeyByStart(text)
+    const stored = await findApiKey(by)
     if (state.hold) await new Promise<void>((resolve) => held.push(resolve))
     return stored
   }
@@ -47,7 +48,7 @@ function setUp () {
 
 test('concurrent first uses share one look-up, and later uses need none', async (t) => {
   const { storage, parts, record, state, release } = setUp()
-  await storage.createApiKey(record, { onlyFirst: false })
+  await kitStorage(storage).createApiKey(record, { onlyFirst: false })
   const { verify } = createVerifier({ storage, peppers: [], keyCache: 5 })
   state.hold = true
   const answers = Promise.all(Array.from({ length: 20 }, () => verify(parts)))
@@ -60,7 +61,7 @@ test('concurrent first uses share one look-up, and later uses need none', async 
 
 test('with keyCache 0 every use is a look-up', async (t) => {
   const { storage, parts, record, state } = setUp()
-  await storage.createApiKey(record, { onlyFirst: false })
+  await kitStorage(storage).createApiKey(record, { onlyFirst: false })
   const { verify } = createVerifier({ storage, peppers: [], keyCache: 0 })
   for (let i = 0; i < 3; i++) await verify(parts)
   t.equal(state.lookUps, 3)
@@ -71,7 +72,7 @@ test('caches that a key is unknown, and accepts it once it is created', async (t
   const { verify, clear } = createVerifier({ storage, peppers: [], keyCache: 5 })
   for (let i = 0; i < 3; i++) t.equal(await verify(parts), null)
   t.equal(state.lookUps, 1)
-  await storage.createApiKey(record, { onlyFirst: false })
+  await kitStorage(storage).createApiKey(record, { onlyFirst: false })
   clear()
   t.equal((await verify(parts))?.id, record.id)
 })
@@ -79,7 +80,7 @@ test('caches that a key is unknown, and accepts it once it is created', async (t
 test('a record still works while it is cached, and until it ends', async (t) => {
   const { storage, parts, record, state } = setUp()
   const expiresAt = new Date(Date.now() + 60_000).toISOString()
-  await storage.createApiKey({ ...record, expiresAt }, { onlyFirst: false })
+  await kitStorage(storage).createApiKey({ ...record, expiresAt }, { onlyFirst: false })
   const { verify, stillWorks, clear } = createVerifier({ storage, peppers: [], keyCache: 3600 })
   const verified = async (): Promise<ApiKeyRecord> => await verify(parts) ?? record
   const first = await verified()
@@ -98,21 +99,21 @@ test('a record still works while it is cached, and until it ends', async (t) => 
 
 test('without a cache no record is known to work still', async (t) => {
   const { storage, parts, record } = setUp()
-  await storage.createApiKey(record, { onlyFirst: false })
+  await kitStorage(storage).createApiKey(record, { onlyFirst: false })
   const { verify, stillWorks } = createVerifier({ storage, peppers: [], keyCache: 0 })
   t.equal(stillWorks(await verify(parts) ?? record), false)
 })
 
 test('a look-up that began before a revocation is repeated, and the key refused', async (t) => {
   const { storage, parts, record, state, release } = setUp()
-  await storage.createApiKey(record, { onlyFirst: false })
+  await kitStorage(storage).createApiKey(record, { onlyFirst: false })
   const { verify, clear } = createVerifier({ storage, peppers: [], keyCache: 5 })
   state.hold = true
   const early = verify(parts)
   await new Promise((resolve) => setImmediate(resolve))
   state.hold = false
   clear()
-  await storage.revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: [] })
+  await kitStorage(storage).revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: [] })
   clear()
   release()
   t.equal(await early, null, 'it is looked up again')
@@ -121,12 +122,12 @@ test('a look-up that began before a revocation is repeated, and the key refused'
 
 test('a look-up during which keys keep changing is answered after three attempts, and not cached', async (t) => {
   const { storage, parts, record, state } = setUp()
-  await storage.createApiKey(record, { onlyFirst: false })
+  await kitStorage(storage).createApiKey(record, { onlyFirst: false })
   const { verify, clear } = createVerifier({ storage, peppers: [], keyCache: 5 })
-  const { findApiKeyByStart } = storage
-  storage.findApiKeyByStart = async (start) => {
+  const { findApiKey } = storage
+  storage.findApiKey = async (by) => {
     clear()
-    return findApiKeyByStart(start)
+    return findApiKey(by)
   }
   t.match(await verify(parts), { id: record.id })
   t.equal(state.lookUps, 3)
@@ -136,7 +137,7 @@ test('a look-up during which keys keep changing is answered after three attempts
 
 test('with keyCache 0 a use does not share a look-up that began before it', async (t) => {
   const { storage, parts, record, state, release } = setUp()
-  await storage.createApiKey(record, { onlyFirst: false })
+  await kitStorage(storage).createApiKey(record, { onlyFirst: false })
   const { verify } = createVerifier({ storage, peppers: [], keyCache: 0 })
   state.hold = true
   const [first, second] = [verify(parts), verify(parts)]
@@ -150,11 +151,11 @@ test('no interleaving of uses and a revocation accepts the key after the revocat
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), fc.integer({ min: 1, max: 6 }), async (scheduler, uses) => {
       const { storage, parts, record } = setUp()
-      await storage.createApiKey(record, { onlyFirst: false })
-      const { findApiKeyByStart, revokeApiKey } = storage
-      storage.findApiKeyByStart = async (text) => {
+      await kitStorage(storage).createApiKey(record, { onlyFirst: false })
+      const { findApiKey } = storage
+      storage.findApiKey = async (by) => {
         await scheduler.schedule(Promise.resolve(), 'before the look-up')
-        const stored = await findApiKeyByStart(text)
+        const stored = await findApiKey(by)
         await scheduler.schedule(Promise.resolve(), 'after the look-up')
         return stored
       }
@@ -163,7 +164,7 @@ test('no interleaving of uses and a revocation accepts the key after the revocat
       const revoke = async () => {
         clear()
         await scheduler.schedule(Promise.resolve(), 'before the revocation')
-        await revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: [] })
+        await kitStorage(storage).revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: [] })
         await scheduler.schedule(Promise.resolve(), 'after the revocation')
         clear()
         revoked = true
@@ -187,7 +188,7 @@ test('no interleaving of uses and a revocation accepts the key after the revocat
 
 test('checks the expiry at every use of a cached key', async (t) => {
   const { storage, parts, record, state } = setUp()
-  await storage.createApiKey(
+  await kitStorage(storage).createApiKey(
     { ...record, expiresAt: new Date(Date.now() + 1000).toISOString() },
     { onlyFirst: false }
   )

@@ -19,10 +19,10 @@ test('an address that has sent `max` bad keys gets 429 for every key, and other 
   const advance = steadyClock(t)
   const storage = memory()
   let lookUps = 0
-  const { findApiKeyByStart } = storage
-  storage.findApiKeyByStart = async (start) => {
+  const { findApiKey } = storage
+  storage.findApiKey = async (by) => {
     lookUps++
-    return findApiKeyByStart(start)
+    return findApiKey(by)
   }
   const { app, key } = await testApp(t, { storage, authFailures: { max: 4, window: 60 } })
   const from = (remoteAddress: string, token: string) =>

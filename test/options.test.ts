@@ -20,19 +20,13 @@ test('a registration without a storage says which storages there are', async (t)
 })
 
 test('a storage that lacks methods is refused with their names', (t) => {
-  const { findUser, touchApiKey, ...rest } = memory()
+  const { findUser, writeApiKey, ...rest } = memory()
   const refused = (storage: unknown, message: RegExp) => t.throws(() => check({ storage }), { message })
-  refused({ ...rest, findUser, touchApiKey: 1 }, /: this one lacks touchApiKey$/)
-  refused(rest, /: this one lacks findUser, touchApiKey$/)
-  const supporting = (more: object) =>
-    ({ ...memory(), supports: { transactions: false, eventLog: false, batches: false, ...more } })
-  refused({ ...supporting({ batches: true }), writeBatch: undefined }, /: this one lacks writeBatch$/)
-  refused({ ...supporting({ eventLog: true }), eventLog: { read () {} } }, /: this one lacks eventLog$/)
-  for (const flag of ['transactions', 'eventLog', 'batches']) {
-    for (const value of ['yes', undefined]) refused(supporting({ [flag]: value }), /: this one lacks supports$/)
-  }
-  t.ok(check({ storage: supporting({ later: true }) }), 'a flag of a later version is no mistake')
-  refused('sqlite', /: this one lacks name, supports, joinTransaction, check, migrate, close, createUser, /)
+  refused({ ...rest, findUser, writeApiKey: 1 }, /: this one lacks writeApiKey$/)
+  refused(rest, /: this one lacks findUser, writeApiKey$/)
+  const log = { read () {}, history () {}, erase () {} }
+  refused({ ...memory(), eventLog: log }, /: this one lacks eventLog\.prune, eventLog\.pruned$/)
+  refused('sqlite', /: this one lacks name, check, migrate, close, writeUsers, findUser, /)
   t.end()
 })
 

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import pg from 'pg'
 import { test, type Test } from 'tap'
+import { kitStorage } from '../adapters/testing/kit-storage.ts'
 import { listenForKeyChanges } from '../adapters/knex/connection/key-change-listener.ts'
 import { postgres } from '../adapters/postgres.ts'
 import { testApp } from './helpers/app.ts'
@@ -122,7 +123,7 @@ test('watchApiKeys reports changes of keys but not their uses, and nothing to a 
   const count = () => { calls++ }
   const [first, second] = [storage.watchApiKeys?.(count), storage.watchApiKeys?.(count)]
   await until('a report of each new connection', () => calls >= 2, NOTIFIED_MS)
-  await storage.createApiKey(record, { onlyFirst: false })
+  await kitStorage(storage).createApiKey(record, { onlyFirst: false })
   await until('a report of the new key to both listeners', () => calls >= 4, NOTIFIED_MS)
   first?.()
   calls = 0
@@ -133,16 +134,16 @@ test('watchApiKeys reports changes of keys but not their uses, and nothing to a 
   // One channel serves the whole database, and the payload names the schema.
   client.on('notification', ({ payload }) => { if (payload === schema) notifications++ })
   await client.query('LISTEN fastify_users_api_keys')
-  await storage.touchApiKey(record.id, new Date().toISOString(), new Date().toISOString())
+  await kitStorage(storage).touchApiKey(record.id, new Date().toISOString(), new Date().toISOString())
   await client.query('SELECT 1')
   t.equal(notifications, 0)
-  await storage.revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: [] })
+  await kitStorage(storage).revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: [] })
   await until('a report of the revocation', () => calls > 0 && notifications > 0, NOTIFIED_MS)
   await client.query('SELECT 1')
   t.equal(notifications, 1)
   second?.()
   calls = 0
-  await storage.revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: [] })
+  await kitStorage(storage).revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: [] })
   const third = storage.watchApiKeys?.(count)
   await until('a report of what may have been missed', () => calls > 0, NOTIFIED_MS)
   third?.()

@@ -2,7 +2,7 @@
 // node test/run.mjs tap test/users.test.ts
 //
 // When the command has ended, or this process is told to end, all of its processes are ended. It fails if one was left,
-// or a file, a schema or the text of an API key in its output.
+// or a file, a schema or the text of an API key in its output, or a warning of too many listeners.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
@@ -32,13 +32,19 @@ function signalAll (signal) {
   }
 }
 
-const KEY = /\buk_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}\b/
+// What no output may have, and what is said then.
+const BAD = [
+  [/\buk_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}\b/, 'An API key is in the output above.'],
+  [/MaxListenersExceededWarning: .* abort listeners/, 'A warning of too many listeners is in the output above.']
+]
 const found = []
 const streams = [[child.stdout, process.stdout], [child.stderr, process.stderr]]
 for (const [from, to] of isSearched ? streams : []) {
   let last = ''
   from.setEncoding('utf8').on('data', (text) => {
-    if (found.length === 0 && KEY.test(last + text)) found.push('An API key is in the output above.')
+    for (const [pattern, message] of BAD) {
+      if (!found.includes(message) && pattern.test(last + text)) found.push(message)
+    }
     last = text.slice(-100)
     to.write(text)
   })

@@ -133,8 +133,8 @@ test('refuses a transaction of another database, and any on a store that has non
     })
     t.throws(() => inMemory.using(trx), {
       name: 'TypeError',
-      message: 'fastify-users: the memory store joins no transaction: in tests too use knexStorage(knex) on SQLite, ' +
-        "whose filename may be ':memory:'"
+      message: 'fastify-users: the storage memory joins no transactions: use knexStorage(knex) on ' +
+        "your Knex instance, in tests too, on SQLite, whose filename may be ':memory:'"
     })
   })
 })

@@ -1,8 +1,7 @@
 import { eventOfSuccessor } from '../../lib/storage/recorded-events.ts'
-import { StorageError } from '../../lib/storage/storage-error.ts'
-import { requireAnotherKey } from '../../lib/storage/storage-rules.ts'
+import { apiKeyRefusalOf, requireAnotherKey } from '../../lib/storage/storage-rules.ts'
 import type {
-  ApiKeyRecord, NewEvent, PageRequest, Revocation, RevokeOptions, Storage
+  ApiKeyOutcome, ApiKeyRecord, ApiKeyWrite, ApiKeyWritten, PageRequest, Storage
 } from '../../lib/storage/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type { Executor, Query } from './connection/executor.ts'
@@ -13,8 +12,11 @@ import { API_KEY_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 import { toApiKeyRecord } from './tables/rows.ts'
 
-type ApiKeyStore = Pick<Storage,
-'createApiKey' | 'findApiKey' | 'findApiKeyByStart' | 'listApiKeys' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'>
+type ApiKeyStore = Pick<Storage, 'writeApiKey' | 'findApiKey' | 'listApiKeys'>
+
+type Revocation = ApiKeyWrite & { type: 'revoke' }
+
+const notFound = (): ApiKeyOutcome => ({ code: 'not_found' })
 
 const INSERTED = [
   'id', 'name', 'scopes', 'start', 'digest', 'created_at', 'expires_at', 'revoked_at', 'last_used_at', 'rotated_from',
@@ -48,7 +50,7 @@ function apiKeySql ({ p, select, least, contains }: Dialect, { apiKeys }: Names)
       ' LIMIT 1',
     /** 1: id, 2: time of use, 3: latest time that it replaces. */
     touch: `UPDATE ${apiKeys} SET last_used_at = ${p(2)} ` +
-      `WHERE id = ${p(1)} AND (last_used_at IS NULL OR last_used_at <= ${p(3)})`
+      `WHERE id = ${p(1)} AND (last_used_at IS NULL OR last_used_at <= ${p(3)}) RETURNING 1 AS touched`
   }
 }
 
@@ -72,20 +74,16 @@ export function knexApiKeys (executor: Executor, names: Names, { recordApiKey }:
     await on(sql.insert, values, { savepoint: true })
   }
 
-  async function revoke (
-    on: Query,
-    id: string,
-    revokedAt: string,
-    event: NewEvent | null
-  ): Promise<Revocation | null> {
+  /** Revokes a key alone. */
+  async function revokeOne (on: Query, { id, revokedAt, event }: Revocation): Promise<ApiKeyOutcome> {
     const [row] = await on(sql.revoke, [id, revokedAt], { waitsFor: id })
     if (row !== undefined) {
       const key = toApiKeyRecord(row)
       await recordApiKey(on, event, key)
-      return { key, changed: true }
+      return { code: 'done', key, changed: true }
     }
     const key = await find(on, sql.findById, id)
-    return key === null ? null : { key, changed: false }
+    return key === null ? notFound() : { code: 'done', key, changed: false }
   }
 
   async function revokeSuccessors (on: Query, id: string, revokedAt: string): Promise<ApiKeyRecord[]> {
@@ -102,8 +100,7 @@ export function knexApiKeys (executor: Executor, names: Names, { recordApiKey }:
   async function requireAnother (
     on: Query,
     going: readonly ApiKeyRecord[],
-    { keepOneWith }: RevokeOptions,
-    [id, revokedAt]: [id: string, revokedAt: string]
+    { id, revokedAt, keepOneWith }: Revocation
   ): Promise<void> {
     if (keepOneWith.length === 0) return
     const scopes = keepOneWith.map((scope) => ` ${scope} `)
@@ -111,79 +108,86 @@ export function knexApiKeys (executor: Executor, names: Names, { recordApiKey }:
     requireAnotherKey(going, others.map(toApiKeyRecord), keepOneWith, revokedAt)
   }
 
-  async function revokeAll (
-    on: Query,
-    id: string,
-    revokedAt: string,
-    options: RevokeOptions,
-    event: NewEvent | null
-  ): Promise<Revocation | null> {
+  async function revokeAll (on: Query, asked: Revocation): Promise<ApiKeyOutcome> {
+    const { id, revokedAt, event } = asked
     const before = await find(on, sql.findById, id)
-    if (before === null) return null
+    if (before === null) return notFound()
     const revoked = await revokeSuccessors(on, id, revokedAt)
-    await requireAnother(on, revoked.map((key) => ({ ...key, revokedAt: null })), options, [id, revokedAt])
+    await requireAnother(on, revoked.map((key) => ({ ...key, revokedAt: null })), asked)
     const all = revoked.map((key) => ({ key, event: key.id === id ? event : eventOfSuccessor(event) }))
     for (const each of all) await recordApiKey(on, each.event, each.key)
     const own = revoked.find((key) => key.id === id)
     const successors = all.filter(({ key }) => key.id !== id)
-    return { key: own ?? before, changed: own !== undefined, successors }
+    return { code: 'done', key: own ?? before, changed: own !== undefined, successors }
+  }
+
+  async function create ({ key, onlyFirst, event }: ApiKeyWrite & { type: 'create' }): Promise<ApiKeyOutcome> {
+    const added: ApiKeyWritten = { code: 'done', changed: true, key }
+    if (!onlyFirst && event === null) {
+      await insert(query, key)
+      return added
+    }
+    return transaction(async (on) => {
+      if (onlyFirst && (await on(sql.anyKey)).length > 0) return { ...added, changed: false, key: null }
+      await insert(on, key)
+      await recordApiKey(on, event, key)
+      return added
+    }, { exclusive: onlyFirst })
+  }
+
+  function rotate (asked: ApiKeyWrite & { type: 'rotate' }): Promise<ApiKeyOutcome> {
+    const { id, successor, now, expiresAt, event } = asked
+    return transaction(async (on): Promise<ApiKeyOutcome> => {
+      const [row] = await on(sql.expire, [id, expiresAt, now])
+      if (row === undefined) {
+        return await find(on, sql.findById, id) === null ? notFound() : { code: 'api_key_inactive' }
+      }
+      await insert(on, successor)
+      await recordApiKey(on, event, successor)
+      return { code: 'done', changed: true, key: toApiKeyRecord(row) }
+    }, { waitsFor: id })
+  }
+
+  async function revoke (asked: Revocation): Promise<ApiKeyOutcome> {
+    const { id, keepOneWith, successors, event } = asked
+    // Exclusive: of two that meet in one chain, each could wait for the other.
+    if (successors) return transaction((on) => revokeAll(on, asked), { exclusive: true })
+    if (keepOneWith.length === 0) {
+      if (event === null) return revokeOne(query, asked)
+      return transaction((on) => revokeOne(on, asked), { waitsFor: id })
+    }
+    // Exclusive: otherwise two that revoke each other's key would both see another one.
+    return transaction(async (on) => {
+      const key = await find(on, sql.findById, id)
+      if (key === null) return notFound()
+      await requireAnother(on, [key], asked)
+      return revokeOne(on, asked)
+    }, { exclusive: true })
+  }
+
+  async function touch ({ id, usedAt, ifBefore }: ApiKeyWrite & { type: 'touch' }): Promise<ApiKeyOutcome> {
+    const [row] = await query(sql.touch, [id, usedAt, ifBefore], { waitsFor: id })
+    return { code: 'done', changed: row !== undefined, key: null }
+  }
+
+  async function write (asked: ApiKeyWrite): Promise<ApiKeyOutcome> {
+    if (asked.type === 'create') return create(asked)
+    if (!isStorable(asked.id)) return notFound()
+    switch (asked.type) {
+      case 'rotate': return rotate(asked)
+      case 'revoke': return revoke(asked)
+      case 'touch': return touch(asked)
+    }
   }
 
   return {
-    async createApiKey (key, { onlyFirst }, event = null) {
-      if (!onlyFirst && event === null) {
-        await insert(query, key)
-        return true
-      }
-      return transaction(async (on) => {
-        if (onlyFirst && (await on(sql.anyKey)).length > 0) return false
-        await insert(on, key)
-        await recordApiKey(on, event, key)
-        return true
-      }, { exclusive: onlyFirst })
-    },
+    writeApiKey: (asked) => write(asked).catch(apiKeyRefusalOf),
 
-    findApiKey: (id) => find(query, sql.findById, id),
-
-    findApiKeyByStart: (start) => find(read, sql.findByStart, start),
+    findApiKey: (by) => 'id' in by ? find(query, sql.findById, by.id) : find(read, sql.findByStart, by.start),
 
     async listApiKeys (page: PageRequest) {
       const statement = pageStatement(dialect, names.apiKeys, API_KEY_COLUMNS, null, page)
       return toPage(await query(statement.sql, statement.params), API_KEY_COLUMNS, toApiKeyRecord)
-    },
-
-    rotateApiKey: (id, successor, { now, expiresAt }, event = null) => transaction(async (on) => {
-      const [row] = isStorable(id) ? await on(sql.expire, [id, expiresAt, now]) : []
-      if (row === undefined) {
-        if (await find(on, sql.findById, id) === null) return null
-        throw new StorageError('api_key_inactive', 'the key is not active')
-      }
-      await insert(on, successor)
-      await recordApiKey(on, event, successor)
-      return toApiKeyRecord(row)
-    }, { waitsFor: id }),
-
-    async revokeApiKey (id, revokedAt, options, event = null) {
-      if (!isStorable(id)) return null
-      // Exclusive: of two that meet in one chain, each could wait for the other.
-      if (options.successors === true) {
-        return transaction((on) => revokeAll(on, id, revokedAt, options, event), { exclusive: true })
-      }
-      if (options.keepOneWith.length === 0) {
-        if (event === null) return revoke(query, id, revokedAt, null)
-        return transaction((on) => revoke(on, id, revokedAt, event), { waitsFor: id })
-      }
-      // Exclusive: otherwise two that revoke each other's key would both see another one.
-      return transaction(async (on) => {
-        const key = await find(on, sql.findById, id)
-        if (key === null) return null
-        await requireAnother(on, [key], options, [id, revokedAt])
-        return revoke(on, id, revokedAt, event)
-      }, { exclusive: true })
-    },
-
-    async touchApiKey (id, usedAt, ifBefore) {
-      if (isStorable(id)) await query(sql.touch, [id, usedAt, ifBefore], { waitsFor: id })
     }
   }
 }

@@ -1,7 +1,6 @@
 import type { Knex } from 'knex'
 import type { EventLog, Storage, StorageInTransaction, WebhookStore } from '../../lib/storage/storage.ts'
 import { knexApiKeys } from './api-keys.ts'
-import { knexBatches } from './batches.ts'
 import { durabilityWarnings } from './connection/durability.ts'
 import type { Executor } from './connection/executor.ts'
 import type { KeyChangeListener } from './connection/key-change-listener.ts'
@@ -18,6 +17,7 @@ import { connectionsOf, isTransaction, poolOf } from './drivers/knex-internals.t
 import { createMigrator, type Migrator } from './schema/migrator.ts'
 import { namesOf, type NamingOptions } from './tables/names.ts'
 import { userReading } from './user-reading.ts'
+import { knexWrites } from './user-writes.ts'
 import { knexUsers } from './users.ts'
 import { knexWebhooks } from './webhooks.ts'
 
@@ -27,6 +27,7 @@ const CONCURRENCY_MIN = 40
 
 /** A storage in SQL. Its schema can be reverted, and its counted numbers can be verified. */
 export interface KnexStorage extends Storage, Migrator {
+  joinTransaction (transaction: unknown): StorageInTransaction
   eventLog: EventLog
   webhooks: WebhookStore
   /** Compares the counted numbers with the users. @throws StorageError `unavailable` */
@@ -60,9 +61,9 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
     close: () => Promise<void>
   ): Omit<KnexStorage, 'eventLog' | 'webhooks'> {
     const migrator = createMigrator(executor, names, uniqueFields)
+    const { findUser, listUsers, prune } = usersOn(executor)
     return {
       name: executor.dialect.name,
-      supports: { transactions: true, eventLog: true, batches: true },
       ...migrator,
       verifyCounts: countsVerifier(pool, names),
       async rebuildCounts () {
@@ -74,8 +75,10 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
       connections: () => connectionsOf(knex),
       close,
       joinTransaction: join,
-      ...usersOn(executor),
-      writeBatch: knexBatches(executor, names, usersOn),
+      findUser,
+      listUsers,
+      prune,
+      writeUsers: knexWrites(executor, names, usersOn),
       readUsers: userReading(executor, names, snapshots),
       ...knexApiKeys(executor, names, writes)
     }

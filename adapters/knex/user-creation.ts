@@ -1,6 +1,6 @@
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import { requireSameRequest } from '../../lib/storage/storage-rules.ts'
-import type { Creation, Idempotency, NewEvent, Storage, UserKeys, UserRecord } from '../../lib/storage/storage.ts'
+import type { Idempotency, NewEvent, UserKeys, UserRecord } from '../../lib/storage/storage.ts'
 import { groupCommits } from './batching/group-commit.ts'
 import { isLost, waitedTooLong } from './connection/driver-errors.ts'
 import type { Executor } from './connection/executor.ts'
@@ -12,7 +12,20 @@ import type { Names } from './tables/names.ts'
 import { type Row, toCreatedUser } from './tables/rows.ts'
 import { type Asked, type Insertion, userInsertions } from './user-insertions.ts'
 
-type CreationStore = Pick<Storage, 'createUser' | 'pruneIdempotency'>
+/** The new user, or the user of the first creation with the idempotency key, as it was then. */
+interface Creation {
+  user: UserRecord
+  replayed: boolean
+}
+
+export interface Creations {
+  /** @throws StorageError as `writeUsers` does, and for what refuses the creation */
+  create (
+    user: UserRecord, keys: UserKeys, idempotency: Idempotency | null, event: NewEvent | null
+  ): Promise<Creation>
+  /** Deletes the idempotency keys that are expired. */
+  prune (now: string): Promise<void>
+}
 
 interface CreationParts {
   findUser: (id: string) => Promise<UserRecord | null>
@@ -31,7 +44,7 @@ export function knexCreation (
   executor: Executor,
   names: Names,
   { findUser, findByEmailKey, compaction: { onCreate }, events }: CreationParts
-): CreationStore {
+): Creations {
   const { dialect, batching, query } = executor
   const sql = idempotencySql(dialect, names)
   const { valuesAmongMany, insert, insertOrFail, insertAll, insertWithKey } = userInsertions(executor, names, events)
@@ -81,12 +94,7 @@ export function knexCreation (
   }
 
   return {
-    async createUser (
-      user: UserRecord,
-      { nameKey, emailKey }: UserKeys,
-      idempotency: Idempotency | null,
-      event: NewEvent | null = null
-    ) {
+    async create (user, { nameKey, emailKey }, idempotency, event) {
       const { id, name, email, fields, version, createdAt, updatedAt } = user
       const insertion = {
         user,
@@ -108,7 +116,7 @@ export function knexCreation (
       }
     },
 
-    async pruneIdempotency (now) {
+    async prune (now) {
       await query(sql.prune, [now])
     }
   }

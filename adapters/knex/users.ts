@@ -1,7 +1,8 @@
 import { gather, type Several } from '../../lib/core/gather.ts'
 import { requireVersion } from '../../lib/storage/storage-rules.ts'
+import type { UserUpdate } from '../../lib/storage/make-write.ts'
 import type {
-  DeletionEvent, Page, PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard
+  NewEvent, Page, PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard
 } from '../../lib/storage/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type { Executor, Query } from './connection/executor.ts'
@@ -14,13 +15,20 @@ import { type Condition, fieldIs, namingTakenField } from './schema/field-indexe
 import { USER_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 import { type Row, toUser, unpacked } from './tables/rows.ts'
-import { knexCreation } from './user-creation.ts'
+import { type Creations, knexCreation } from './user-creation.ts'
 import { userLookup } from './user-lookup.ts'
 import { userUpdate } from './user-update.ts'
 import { guardConditions } from './user-update-sql.ts'
 
-type UserStore = Pick<Storage,
-'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'updateUser' | 'deleteUser'>
+/** The writes of single users. They throw a `StorageError` for what is refused; `null`: there is no such user. */
+export interface SingleWrites extends Pick<Creations, 'create'>, Pick<Storage, 'findUser'> {
+  update (
+    id: string, changes: UserChanges, updatedAt: string, guard: VersionGuard, event: NewEvent | null
+  ): Promise<UserUpdate | null>
+  remove (id: string, guard: VersionGuard, event: NewEvent | null, erase: boolean): Promise<UserRecord | null>
+}
+
+type Users = SingleWrites & Pick<Creations, 'prune'> & Pick<Storage, 'listUsers'>
 
 const SEARCHED = ['name_key', 'email_key']
 
@@ -134,7 +142,7 @@ export function knexUsers (
   uniqueFields: ReadonlySet<string>,
   compaction: Compaction,
   events: EventWrites
-): UserStore {
+): Users {
   const { query, transaction, dialect } = executor
   const columns = dialect.select(USER_COLUMNS)
   const findById = userLookup(executor, names, 'id')
@@ -156,12 +164,13 @@ export function knexUsers (
   async function removeAndRecord (
     on: Query,
     remove: (on: Query) => Promise<UserRecord | null>,
-    event: DeletionEvent
+    event: NewEvent | null,
+    erase: boolean
   ): Promise<UserRecord | null> {
     const user = await remove(on)
     if (user === null) return null
-    await events.record(on, [userEventValues(event, user)])
-    if (event.erase) await events.erase(on, user.id)
+    if (event !== null) await events.record(on, [userEventValues(event, user)])
+    if (erase) await events.erase(on, user.id)
     return user
   }
 
@@ -170,7 +179,7 @@ export function knexUsers (
     ...knexCreation(executor, names, { findUser, findByEmailKey, compaction, events }),
     listUsers: userLists(executor, names, compaction, findByEmailKey),
 
-    async updateUser (id, changes, updatedAt, guard, event = null) {
+    async update (id, changes, updatedAt, guard, event) {
       if (!isStorable(id)) return null
       while (true) {
         const row = await namingTakenField(names, changes.fields ?? {}, () =>
@@ -183,7 +192,7 @@ export function knexUsers (
       }
     },
 
-    async deleteUser (id, guard, event = null) {
+    async remove (id, guard, event, erase) {
       if (!isStorable(id)) return null
       const params: Param[] = [id]
       const conditions = [`id = ${dialect.p(1)}`, ...guardConditions(dialect, guard, (value) => params.push(value))]
@@ -193,11 +202,11 @@ export function knexUsers (
         return row === undefined ? null : toUser(row)
       }
       const since = performance.now()
-      const writes = event?.erase === true ? await events.writesToErase(query, id) : 0
+      const writes = erase ? await events.writesToErase(query, id) : 0
       while (true) {
-        const removed = await (event === null
+        const removed = await (event === null && !erase
           ? remove(query)
-          : transaction((on) => removeAndRecord(on, remove, event), { waitsFor: id, since, writes }))
+          : transaction((on) => removeAndRecord(on, remove, event, erase), { waitsFor: id, since, writes }))
         if (removed !== null) return removed
         if (await findSkipped(id, guard) === null) return null
         // The guard did not hold for the statement, and holds now: another write has just made that version.

@@ -1,16 +1,16 @@
 import { apiKeyEvent, eventOfSuccessor } from '../../lib/storage/recorded-events.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
-import type { ApiKeyRecord, NewEvent, Storage } from '../../lib/storage/storage.ts'
-import { requireActive, requireAnotherKey, withSuccessors } from '../../lib/storage/storage-rules.ts'
+import type { ApiKeyOutcome, ApiKeyRecord, ApiKeyWrite, NewEvent, Storage } from '../../lib/storage/storage.ts'
+import { apiKeyRefusalOf, requireActive, requireAnotherKey, withSuccessors } from '../../lib/storage/storage-rules.ts'
 import type { MemoryEvents } from './event-log.ts'
 import { pageOf } from './positions.ts'
 import { SortedMap } from './sorted-map.ts'
 
-type ApiKeyStore = Pick<Storage,
-'createApiKey' | 'findApiKey' | 'findApiKeyByStart' | 'listApiKeys' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'>
+type ApiKeyStore = Pick<Storage, 'writeApiKey' | 'findApiKey' | 'listApiKeys'>
+
+const notFound = (): ApiKeyOutcome => ({ code: 'not_found' })
 
 const copy = (key: ApiKeyRecord): ApiKeyRecord => ({ ...key, scopes: [...key.scopes] })
-const copyOrNull = (key: ApiKeyRecord | undefined): ApiKeyRecord | null => key === undefined ? null : copy(key)
 
 /** API keys in memory. No method waits for anything, so each is atomic by itself. */
 export function memoryApiKeys (events: MemoryEvents): ApiKeyStore {
@@ -32,55 +32,63 @@ export function memoryApiKeys (events: MemoryEvents): ApiKeyStore {
     if (event !== null) events.add(apiKeyEvent(event, key))
   }
 
-  return {
-    async createApiKey (key, { onlyFirst }, event = null) {
-      if (onlyFirst && keys.size > 0) return false
-      add(key)
-      record(event, key)
-      return true
-    },
-
-    async findApiKey (id) {
-      return copyOrNull(keys.get(id))
-    },
-
-    async findApiKeyByStart (start) {
-      return copyOrNull(keys.get(idOfStart.get(start) ?? ''))
-    },
-
-    async listApiKeys (page) {
-      return { items: pageOf(ordered, page).map(copy), total: ordered.size }
-    },
-
-    async rotateApiKey (id, successor, { now, expiresAt }, event = null) {
-      const key = keys.get(id)
-      if (key === undefined) return null
+  function write (asked: ApiKeyWrite): ApiKeyOutcome {
+    if (asked.type === 'create') {
+      if (asked.onlyFirst && keys.size > 0) return { code: 'done', changed: false, key: null }
+      add(asked.key)
+      record(asked.event, asked.key)
+      return { code: 'done', changed: true, key: copy(asked.key) }
+    }
+    const key = keys.get(asked.id)
+    if (key === undefined) return notFound()
+    if (asked.type === 'touch') {
+      const changed = key.lastUsedAt === null || key.lastUsedAt <= asked.ifBefore
+      if (changed) key.lastUsedAt = asked.usedAt
+      return { code: 'done', changed, key: null }
+    }
+    if (asked.type === 'rotate') {
+      const { successor, now, expiresAt, event } = asked
       requireActive(key, now)
       add(successor)
       if (key.expiresAt === null || key.expiresAt > expiresAt) key.expiresAt = expiresAt
       key.rotatedAt = now
       record(event, successor)
-      return copy(key)
+      return { code: 'done', changed: true, key: copy(key) }
+    }
+    return revoke(key, asked)
+  }
+
+  function revoke (key: ApiKeyRecord, asked: ApiKeyWrite & { type: 'revoke' }): ApiKeyOutcome {
+    const { revokedAt, keepOneWith, successors, event } = asked
+    const going = successors ? withSuccessors(key, keys.values()) : [key]
+    requireAnotherKey(going, keys.values(), keepOneWith, revokedAt)
+    const revoked = going.filter((each) => each.revokedAt === null).map((each) => {
+      const own = each === key ? event : eventOfSuccessor(event)
+      each.revokedAt = revokedAt
+      record(own, each)
+      return { key: copy(each), event: own }
+    })
+    const others = revoked.filter((each) => each.key.id !== key.id)
+    const changed = others.length < revoked.length
+    return { code: 'done', changed, key: copy(key), ...(successors && { successors: others }) }
+  }
+
+  return {
+    async writeApiKey (asked) {
+      try {
+        return write(asked)
+      } catch (error) {
+        return apiKeyRefusalOf(error)
+      }
     },
 
-    async revokeApiKey (id, revokedAt, { keepOneWith, successors = false }, event = null) {
-      const key = keys.get(id)
-      if (key === undefined) return null
-      const going = successors ? withSuccessors(key, keys.values()) : [key]
-      requireAnotherKey(going, keys.values(), keepOneWith, revokedAt)
-      const revoked = going.filter((each) => each.revokedAt === null).map((each) => {
-        const own = each === key ? event : eventOfSuccessor(event)
-        each.revokedAt = revokedAt
-        record(own, each)
-        return { key: copy(each), event: own }
-      })
-      const others = revoked.filter((each) => each.key.id !== id)
-      return { key: copy(key), changed: others.length < revoked.length, ...(successors && { successors: others }) }
+    async findApiKey (by) {
+      const key = keys.get('id' in by ? by.id : idOfStart.get(by.start) ?? '')
+      return key === undefined ? null : copy(key)
     },
 
-    async touchApiKey (id, usedAt, ifBefore) {
-      const key = keys.get(id)
-      if (key !== undefined && (key.lastUsedAt === null || key.lastUsedAt <= ifBefore)) key.lastUsedAt = usedAt
+    async listApiKeys (page) {
+      return { items: pageOf(ordered, page).map(copy), total: ordered.size }
     }
   }
 }

@@ -1,65 +1,39 @@
-import { StorageError } from '../../lib/storage/storage-error.ts'
 import { requireSameRequest } from '../../lib/storage/storage-rules.ts'
-import type { Idempotency, Json, UserRecord, WriteOutcome } from '../../lib/storage/storage.ts'
+import type { Idempotency, Json, WriteOutcome } from '../../lib/storage/storage.ts'
 import { SortedMap } from './sorted-map.ts'
 
-/** What a batch has answered. */
-export interface KeptBatch { outcomes: readonly WriteOutcome[], note: Json }
+/** What a call has answered. */
+export interface KeptResult { outcomes: readonly WriteOutcome[], note: Json }
 
 /** Replaced, never changed. */
 interface IdempotencyRecord {
   readonly fingerprint: string
   readonly expiresAt: string
-  /** The user of a creation, or the answer of a batch. */
-  readonly kept: { readonly user: UserRecord } | { readonly batch: KeptBatch }
+  readonly kept: KeptResult
+  /** One creation was all of the call: the key goes with its user. */
+  readonly goesWithUser: boolean
 }
 
-/** The idempotency keys in memory, each with the user that its creation made, or the outcomes of its batch. */
+/** The idempotency keys in memory, each with the outcomes of its call. */
 export class IdempotencyRecords {
   readonly #records = new Map<string, IdempotencyRecord>()
   /** Keys by expiry: the expiry, NUL, the key. */
   readonly #expiries = new SortedMap<string>()
 
   /**
-   * The user that the same creation made before, or null if this is the first.
+   * What the same call answered before, or null if this is the first.
    * @throws StorageError `idempotency_key_reused`
    */
-  find (idempotency: Idempotency): UserRecord | null {
-    const kept = this.#find(idempotency)
-    if (kept === null) return null
-    if ('user' in kept) return kept.user
-    throw new StorageError('idempotency_key_reused', 'the key is that of a batch')
-  }
-
-  /**
-   * What the same batch answered before, or null if this is the first.
-   * @throws StorageError `idempotency_key_reused`
-   */
-  findBatch (idempotency: Idempotency): KeptBatch | null {
-    const kept = this.#find(idempotency)
-    if (kept === null) return null
-    if ('batch' in kept) return kept.batch
-    throw new StorageError('idempotency_key_reused', 'the key is that of a creation')
-  }
-
-  #find (idempotency: Idempotency): IdempotencyRecord['kept'] | null {
+  find (idempotency: Idempotency): KeptResult | null {
     const known = this.#records.get(idempotency.key)
     if (known === undefined || known.expiresAt <= idempotency.now) return null
     requireSameRequest(known.fingerprint, idempotency)
     return known.kept
   }
 
-  add (idempotency: Idempotency, user: UserRecord): void {
-    this.#add(idempotency, { user })
-  }
-
-  addBatch (idempotency: Idempotency, batch: KeptBatch): void {
-    this.#add(idempotency, { batch })
-  }
-
-  #add ({ key, fingerprint, expiresAt }: Idempotency, kept: IdempotencyRecord['kept']): void {
+  add ({ key, fingerprint, expiresAt }: Idempotency, kept: KeptResult, goesWithUser: boolean): void {
     this.#delete(key)
-    this.#set(key, { fingerprint, expiresAt, kept })
+    this.#set(key, { fingerprint, expiresAt, kept, goesWithUser })
   }
 
   /** Whether anything is kept under a key. */
@@ -71,14 +45,12 @@ export class IdempotencyRecords {
   deleteOf (userId: string, key: string): void {
     const record = this.#records.get(key)
     if (record === undefined) return
-    const { kept } = record
-    if ('user' in kept) {
-      if (kept.user.id === userId) this.#delete(key)
-      return
-    }
-    const outcomes = kept.batch.outcomes.map((outcome) =>
-      outcome.code === 'done' && outcome.user?.id === userId ? { ...outcome, user: null } : outcome)
-    this.#records.set(key, { ...record, kept: { batch: { ...kept.batch, outcomes } } })
+    const isOf = (outcome: WriteOutcome): boolean => outcome.code === 'done' && outcome.user?.id === userId
+    const { outcomes, note } = record.kept
+    if (!outcomes.some(isOf)) return
+    if (record.goesWithUser) return this.#delete(key)
+    const left = outcomes.map((outcome) => isOf(outcome) ? { ...outcome, user: null } : outcome)
+    this.#records.set(key, { ...record, kept: { outcomes: left, note } })
   }
 
   /** The records of these keys, for `restore`. */

@@ -12,13 +12,8 @@ export function memory (): Storage {
   const events = new MemoryEvents()
   return {
     name: 'memory',
-    supports: { transactions: false, eventLog: true, batches: true },
     eventLog: events,
     webhooks: memoryWebhooks(events),
-    joinTransaction () {
-      throw new TypeError('fastify-users: the memory store joins no transaction: in tests too use ' +
-        "knexStorage(knex) on SQLite, whose filename may be ':memory:'")
-    },
     async close () {},
     ...memoryUsers(events),
     ...memoryApiKeys(events)

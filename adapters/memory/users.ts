@@ -1,12 +1,11 @@
 import { READ_PART_MAX } from '../../lib/core/limits.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import { updateEvent, userEvent } from '../../lib/storage/recorded-events.ts'
+import type { UserUpdate } from '../../lib/storage/make-write.ts'
 import { requireVersion } from '../../lib/storage/storage-rules.ts'
 import type {
-  Creation, DeletionEvent, Idempotency, NewEvent, Page, PageRequest, SchemaRequirements, Storage, UserChanges,
-  UserFilter, UserKeys, UserRecord, UserUpdate, VersionGuard
+  NewEvent, Page, PageRequest, SchemaRequirements, Storage, UserChanges, UserFilter, UserKeys, UserRecord, VersionGuard
 } from '../../lib/storage/storage.ts'
-import { memoryBatches } from './batches.ts'
 import type { MemoryEvents } from './event-log.ts'
 import { FieldIndex } from './field-index.ts'
 import { IdempotencyRecords } from './idempotency-records.ts'
@@ -15,10 +14,10 @@ import { PrefixIndex } from './prefix-index.ts'
 import { SortedMap } from './sorted-map.ts'
 import { searchKeysOf, storedFields, type UserEntry, userOf } from './user-entry.ts'
 import { matching } from './user-filter.ts'
+import { memoryWrites } from './user-writes.ts'
 
 type UserStore = Pick<Storage,
-'check' | 'migrate' | 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'readUsers' | 'updateUser' |
-'deleteUser' | 'writeBatch'>
+'check' | 'migrate' | 'writeUsers' | 'findUser' | 'listUsers' | 'readUsers' | 'prune'>
 
 /** Users in memory. No write awaits anything, so each is atomic. */
 export function memoryUsers (events: MemoryEvents): UserStore {
@@ -57,15 +56,13 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     ordered.delete(entry.id)
   }
 
-  function add (user: UserRecord, { nameKey, emailKey }: UserKeys): UserEntry {
+  function add (user: UserRecord, { nameKey, emailKey }: UserKeys): void {
     const { id, name, email, fields, version, createdAt, updatedAt } = user
     // Copying may throw, so it comes before anything is changed.
     const record = { id, name, email, fields: storedFields(fields), version, createdAt, updatedAt }
     requireEmail(emailKey, id)
     byField.requireFree(id, record.fields)
-    const entry: UserEntry = { id, record, nameKey, emailKey, idempotencyKeys: [] }
-    put(entry)
-    return entry
+    put({ id, record, nameKey, emailKey, idempotencyKeys: [] })
   }
 
   /** Gives a user new values and keys. */
@@ -84,22 +81,11 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     return entry === undefined ? null : userOf(entry.record)
   }
 
-  function create (
-    user: UserRecord,
-    keys: UserKeys,
-    idempotency: Idempotency | null,
-    event: NewEvent | null
-  ): Creation {
-    const before = idempotency === null ? null : idempotencyRecords.find(idempotency)
-    if (before !== null) return { user: userOf(before), replayed: true }
+  function create (user: UserRecord, keys: UserKeys, event: NewEvent | null): UserRecord {
     if (entries.has(user.id)) throw new StorageError('fault', 'another user has the id')
-    const entry = add(user, keys)
-    if (idempotency !== null) {
-      idempotencyRecords.add(idempotency, userOf(user))
-      entry.idempotencyKeys.push(idempotency.key)
-    }
+    add(user, keys)
     if (event !== null) events.add(userEvent(event, user))
-    return { user: userOf(user), replayed: false }
+    return userOf(user)
   }
 
   function update (
@@ -140,16 +126,14 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     return { user: userOf(changed), changed: true }
   }
 
-  function remove (id: string, guard: VersionGuard, event: DeletionEvent | null): UserRecord | null {
+  function remove (id: string, guard: VersionGuard, event: NewEvent | null, erase: boolean): UserRecord | null {
     const entry = entries.get(id)
     if (entry === undefined) return null
     requireVersion(guard, entry.record)
     drop(entry)
     for (const key of entry.idempotencyKeys) idempotencyRecords.deleteOf(id, key)
-    if (event !== null) {
-      events.add(userEvent(event, entry.record))
-      if (event.erase) events.eraseOf(id)
-    }
+    if (event !== null) events.add(userEvent(event, entry.record))
+    if (erase) events.eraseOf(id)
     return userOf(entry.record)
   }
 
@@ -180,9 +164,11 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     },
     async migrate (requirements) { indexFields(requirements) },
 
-    createUser: async (user, keys, idempotency, event = null) => create(user, keys, idempotency, event),
+    writeUsers: memoryWrites({
+      find, create, update, remove, entryOf: (id) => entries.get(id) ?? null, keepingUser
+    }, { events, idempotencyRecords }),
 
-    async pruneIdempotency (now) {
+    async prune (now) {
       idempotencyRecords.prune(now)
     },
 
@@ -206,19 +192,6 @@ export function memoryUsers (events: MemoryEvents): UserStore {
       for (let start = 0; start < records.length; start += READ_PART_MAX) {
         await onPart(records.slice(start, start + READ_PART_MAX).map(userOf))
       }
-    },
-
-    updateUser: async (id, changes, updatedAt, guard, event = null) => update(id, changes, updatedAt, guard, event),
-
-    deleteUser: async (id, guard, event = null) => remove(id, guard, event),
-
-    writeBatch: memoryBatches({
-      findUser: find,
-      createUser: create,
-      updateUser: update,
-      deleteUser: remove,
-      entryOf: (id) => entries.get(id) ?? null,
-      keepingUser
-    }, { events, idempotencyRecords })
+    }
   }
 }

@@ -6,7 +6,7 @@ import { whileWriting } from './while-writing.ts'
 
 /** Duties of the methods that create, find, list and touch API keys. */
 export const apiKeyCases: Cases = {
-  'createApiKey, findApiKey, findApiKeyByStart: a key is returned as it was given': async (storage) => {
+  'create key, findApiKey: a key is returned as it was given': async (storage) => {
     const full = apiKeyOf(2, {
       name: 'Zoë 🦊',
       scopes: ['keys:write'],
@@ -19,50 +19,51 @@ export const apiKeyCases: Cases = {
     })
     for (const key of [apiKeyOf(1), full]) {
       assert.equal(await storage.createApiKey(key, { onlyFirst: false }), true)
-      assert.deepEqual(await storage.findApiKey(key.id), key)
-      assert.deepEqual(await storage.findApiKeyByStart(key.start), key)
+      assert.deepEqual(await storage.findApiKey({ id: key.id }), key)
+      assert.deepEqual(await storage.findApiKey({ start: key.start }), key)
     }
-    assert.equal(await storage.findApiKey(idOf('key', 3)), null)
-    assert.equal(await storage.findApiKeyByStart('uk_%'), null)
+    assert.equal(await storage.findApiKey({ id: idOf('key', 3) }), null)
+    assert.equal(await storage.findApiKey({ start: 'uk_%' }), null)
   },
 
-  'createApiKey: names and the order of scopes are stored unchanged': async (storage) => {
+  'create key: names and the order of scopes are stored unchanged': async (storage) => {
     for (const [n, name] of TEXTS.entries()) {
       const key = apiKeyOf(n, { name, scopes: ['users:write', 'keys:read', 'users:read'] })
       await storage.createApiKey(key, { onlyFirst: false })
-      assert.deepEqual(await storage.findApiKey(key.id), key)
+      assert.deepEqual(await storage.findApiKey({ id: key.id }), key)
     }
   },
 
-  'createApiKey: stored keys share no objects with the caller': async (storage) => {
+  'create key: stored keys share no objects with the caller': async (storage) => {
     const given = apiKeyOf(1)
     await storage.createApiKey(given, { onlyFirst: false })
     given.scopes.push('keys:write')
-    for (const found of [await storage.findApiKey(given.id), await storage.findApiKeyByStart(given.start)]) {
+    const { id, start } = given
+    for (const found of [await storage.findApiKey({ id }), await storage.findApiKey({ start })]) {
       found?.scopes.push('keys:write')
     }
     for (const listed of (await storage.listApiKeys({ order: 'asc', limit: 1, from: { offset: 0 } })).items) {
       listed.scopes.push('keys:write')
     }
-    assert.deepEqual(await storage.findApiKey(given.id), apiKeyOf(1))
+    assert.deepEqual(await storage.findApiKey({ id: given.id }), apiKeyOf(1))
   },
 
-  'createApiKey: an id or a start that another key has is refused': async (storage) => {
+  'create key: an id or a start that another key has is refused': async (storage) => {
     await addKey(storage, 1)
     await assert.rejects(addKey(storage, 1), { code: 'fault' })
     await assert.rejects(addKey(storage, 2, { start: apiKeyOf(1).start }), { code: 'fault' })
     assert.equal(await countKeys(storage), 1)
   },
 
-  'createApiKey: onlyFirst adds a key only to a store without any': async (storage) => {
+  'create key: onlyFirst adds a key only to a store without any': async (storage) => {
     assert.equal(await storage.createApiKey(apiKeyOf(1, { expiresAt: timeOf(1) }), { onlyFirst: true }), true)
     assert.equal(await storage.createApiKey(apiKeyOf(2), { onlyFirst: true }), false, 'an expired key is a key')
-    assert.equal(await storage.findApiKey(idOf('key', 2)), null)
+    assert.equal(await storage.findApiKey({ id: idOf('key', 2) }), null)
     await storage.revokeApiKey(idOf('key', 1), timeOf(50), ANY_KEY)
     assert.equal(await storage.createApiKey(apiKeyOf(2), { onlyFirst: true }), false, 'a revoked key is a key')
   },
 
-  'createApiKey: of many concurrent first keys, exactly one is created': async (storage) => {
+  'create key: of many concurrent first keys, exactly one is created': async (storage) => {
     const { values, codes } = await concurrently((i) => storage.createApiKey(apiKeyOf(i), { onlyFirst: true }))
     assert.deepEqual(codes, [])
     assert.equal(values.filter((made) => made).length, 1)
@@ -106,7 +107,7 @@ export const apiKeyCases: Cases = {
     })
   },
 
-  'createApiKey: of many concurrent calls with one id or one start, exactly one succeeds': async (storage) => {
+  'create key: of many concurrent calls with one id or one start, exactly one succeeds': async (storage) => {
     const [{ id }, { start }] = [apiKeyOf(1), apiKeyOf(2)]
     for (const [n, members] of [{ id }, { start }].entries()) {
       const { values, codes } = await concurrently((i) => addKey(storage, 100 * (n + 1) + i, members))
@@ -116,9 +117,9 @@ export const apiKeyCases: Cases = {
     }
   },
 
-  'touchApiKey: stores the time of use, unless a later one is stored': async (storage) => {
+  'touch key: stores the time of use, unless a later one is stored': async (storage) => {
     await addKey(storage, 1)
-    const used = async () => (await storage.findApiKey(idOf('key', 1)))?.lastUsedAt
+    const used = async () => (await storage.findApiKey({ id: idOf('key', 1) }))?.lastUsedAt
     await storage.touchApiKey(idOf('key', 1), timeOf(200), timeOf(140))
     assert.equal(await used(), timeOf(200))
     await storage.touchApiKey(idOf('key', 1), timeOf(250), timeOf(190))
@@ -129,6 +130,6 @@ export const apiKeyCases: Cases = {
       assert.equal(found?.lastUsedAt, timeOf(260), 'by id and by start')
     }
     await storage.touchApiKey(idOf('key', 2), timeOf(200), timeOf(140))
-    assert.equal(await storage.findApiKey(idOf('key', 2)), null)
+    assert.equal(await storage.findApiKey({ id: idOf('key', 2) }), null)
   }
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import type { BatchOptions, JsonObject } from '../../lib/storage/storage.ts'
+import type { JsonObject, WritesOptions } from '../../lib/storage/storage.ts'
 import { after, creation, deletion, done, everything, keyed, update, writeBatch } from './batch-values.ts'
 import type { Cases } from './cases.ts'
 import { addUsers, anyVersion, count, idempotencyOf, idOf, keysOf, rename, timeOf, userOf } from './values.ts'
 
 /** Duties about batches with an idempotency key. */
 export const batchIdempotencyCases: Cases = {
-  'writeBatch with idempotency: a repetition returns the first outcomes and note and writes nothing': async (
+  'writeUsers with idempotency: a repetition returns the first outcomes and note and writes nothing': async (
     storage
   ) => {
     const [first] = await addUsers(storage, 1)
@@ -34,7 +34,7 @@ export const batchIdempotencyCases: Cases = {
     assert.ok(first !== undefined)
   },
 
-  'writeBatch with idempotency: a key of another request is refused, a creation’s too': async (storage) => {
+  'writeUsers with idempotency: a key of another request is refused, a creation’s too': async (storage) => {
     await writeBatch(storage, [creation(userOf(1))], keyed(1))
     await storage.createUser(userOf(2), keysOf(userOf(2)), idempotencyOf(2))
     const other = 'g'.repeat(43)
@@ -46,9 +46,9 @@ export const batchIdempotencyCases: Cases = {
     assert.equal(await count(storage), 2)
   },
 
-  'writeBatch with idempotency: a batch that is undone, or fails, keeps no key': async (storage) => {
+  'writeUsers with idempotency: a batch that is undone, or fails, keeps no key': async (storage) => {
     await addUsers(storage, 1)
-    const options = (fingerprint: string): BatchOptions => ({ ...keyed(1, { fingerprint }), atomic: true })
+    const options = (fingerprint: string): WritesOptions => ({ ...keyed(1, { fingerprint }), atomic: true })
     const undone = await writeBatch(storage, [creation(userOf(2)), deletion(99)], options('f'.repeat(43)))
     assert.deepEqual(undone.outcomes, [done(userOf(2)), { code: 'not_found' }])
     const taken = creation(userOf(1, { email: 'other@example.org' }))
@@ -57,7 +57,7 @@ export const batchIdempotencyCases: Cases = {
     assert.deepEqual(made, { outcomes: [done(userOf(2))], note: null, replayed: false })
   },
 
-  'writeBatch with idempotency: the outcomes lose each user that is deleted, and no other': async (storage) => {
+  'writeUsers with idempotency: the outcomes lose each user that is deleted, and no other': async (storage) => {
     await addUsers(storage, 1, 2)
     const writes = [
       creation(userOf(3)), creation(userOf(4)), update(1, rename('New')), deletion(2), creation(userOf(5)),
@@ -73,7 +73,7 @@ export const batchIdempotencyCases: Cases = {
     assert.equal(await count(storage), 0)
   },
 
-  'writeBatch with idempotency: a batch that changes nothing keeps its key, whatever its writes were refused for':
+  'writeUsers with idempotency: a batch that changes nothing keeps its key, whatever its writes were refused for':
     async (storage) => {
       await addUsers(storage, 1)
       const refusals = [creation(userOf(2, { email: userOf(1).email })), deletion(99), update(1, null)]
@@ -91,7 +91,7 @@ export const batchIdempotencyCases: Cases = {
       assert.equal(await count(storage), 1)
     },
 
-  'writeBatch with idempotency: a deletion by a batch is one for the keys of creations and of other batches': async (
+  'writeUsers with idempotency: a deletion by a batch is one for the keys of creations and of other batches': async (
     storage
   ) => {
     const user = userOf(1)
@@ -106,7 +106,7 @@ export const batchIdempotencyCases: Cases = {
     assert.deepEqual(created, { user: next, replayed: false }, 'the key of a deleted user is free')
   },
 
-  'writeBatch with idempotency: a deletion empties every outcome of its user': async (storage) => {
+  'writeUsers with idempotency: a deletion empties every outcome of its user': async (storage) => {
     await addUsers(storage, 1)
     const writes = [
       update(1, rename('New')), creation(userOf(2)), update(1, rename('Newer')), update(2, rename('New')), update(1, {})
@@ -120,7 +120,7 @@ export const batchIdempotencyCases: Cases = {
     assert.deepEqual(await outcomesOf(), [...Array.from({ length: 4 }, () => done(null)), done(null, false)])
   },
 
-  'writeBatch with idempotency: an expired key is free, and is pruned with all that it keeps': async (storage) => {
+  'writeUsers with idempotency: an expired key is free, and is pruned with all that it keeps': async (storage) => {
     await writeBatch(storage, [creation(userOf(1)), creation(userOf(2))], keyed(1, { expiresAt: timeOf(1000) }))
     const later = { now: timeOf(1000), expiresAt: timeOf(2000), fingerprint: 'g'.repeat(43), note: 2 }
     const writes = [creation(userOf(6)), creation(userOf(3)), deletion(6), deletion(99)]
@@ -134,9 +134,9 @@ export const batchIdempotencyCases: Cases = {
     assert.deepEqual(await writeBatch(storage, [], keyed(1, later)), { outcomes, note: 2, replayed: true })
     await storage.deleteUser(idOf('usr', 1), anyVersion)
     assert.deepEqual((await writeBatch(storage, [], keyed(1, later))).outcomes, outcomes)
-    await storage.pruneIdempotency(timeOf(1999))
+    await storage.prune(timeOf(1999))
     assert.equal((await writeBatch(storage, [], keyed(1, later))).replayed, true)
-    await storage.pruneIdempotency(timeOf(2000))
+    await storage.prune(timeOf(2000))
     const last = await writeBatch(storage, [], keyed(1, { ...later, fingerprint: 'h'.repeat(43) }))
     assert.deepEqual(last, { outcomes: [], note: 2, replayed: false })
   }

@@ -8,7 +8,7 @@ import {
 
 /** Duties about concurrent batches. */
 export const batchRaceCases: Cases = {
-  'writeBatch with idempotency: of many concurrent calls with one key, exactly one writes': async (storage) => {
+  'writeUsers with idempotency: of many concurrent calls with one key, exactly one writes': async (storage) => {
     const { values, codes } = await concurrently((i) => {
       const writes = [creation(userOf(2 * i + 1)), creation(userOf(2 * i + 2))]
       return writeBatch(storage, writes, { atomic: true, idempotency: { ...idempotencyOf(1), note: i } })
@@ -19,7 +19,7 @@ export const batchRaceCases: Cases = {
     assert.equal(await count(storage), 2)
   },
 
-  'writeBatch with atomic: of many concurrent calls that need one address, exactly one is made': async (storage) => {
+  'writeUsers with atomic: of many concurrent calls that need one address, exactly one is made': async (storage) => {
     const { values, codes } = await concurrently((i) => writeBatch(storage, [
       creation(userOf(2 * i + 1)), creation(userOf(2 * i + 2, { email: 'same@example.org' }))
     ], ATOMIC))
@@ -31,7 +31,7 @@ export const batchRaceCases: Cases = {
     assert.deepEqual(ids, [idOf('usr', 2 * winner + 1), idOf('usr', 2 * winner + 2)])
   },
 
-  'writeBatch: concurrent batches that change the same users in another order are all made': async (storage) => {
+  'writeUsers: concurrent batches that change the same users in another order are all made': async (storage) => {
     await addUsers(storage, 1, 2, 3)
     const { values, codes } = await concurrently((i) => {
       const order = i % 2 === 0 ? [1, 2, 3] : [3, 2, 1]
@@ -45,7 +45,7 @@ export const batchRaceCases: Cases = {
     assert.equal(new Set(users.map(({ name }) => name.replace(/^\d+ of /, ''))).size, 1)
   },
 
-  'writeBatch: concurrent batches that create the same users in another order make each once': async (storage) => {
+  'writeUsers: concurrent batches that create the same users in another order make each once': async (storage) => {
     const { values, codes } = await concurrently((i) => {
       const order = i % 2 === 0 ? [1, 2, 3] : [3, 2, 1]
       return writeBatch(storage, order.map((n) => creation(userOf(10 * (i + 1) + n, { email: `${n}@example.org` }))))
@@ -58,7 +58,7 @@ export const batchRaceCases: Cases = {
     assert.deepEqual(emails.toSorted(), [1, 2, 3].map((n) => `${n}@example.org`))
   },
 
-  'writeBatch: no change is lost that another writer makes while changes are asked for': async (storage) => {
+  'writeUsers: no change is lost that another writer makes while changes are asked for': async (storage) => {
     await storage.createUser(userOf(1, { fields: { batches: 0 } }), { emailKey: 'a', nameKey: 'a' }, null)
     const { codes } = await concurrently(async (i) => {
       if (i % 2 === 0) return storage.updateUser(idOf('usr', 1), rename(`Name ${i}`), timeOf(500 + i), anyVersion)
@@ -71,7 +71,7 @@ export const batchRaceCases: Cases = {
     assert.equal(user?.version, 1 + CONCURRENT_CALLS)
   },
 
-  'writeBatch: readers see all of a batch or nothing': async (storage) => {
+  'writeUsers: readers see all of a batch or nothing': async (storage) => {
     await addUsers(storage, 1, 2)
     const writing = (async () => {
       for (let i = 0; i < CONCURRENT_CALLS; i++) {

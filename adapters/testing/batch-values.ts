@@ -1,26 +1,35 @@
 import assert from 'node:assert/strict'
 import type {
-  BatchOptions, BatchResult, ChangesOf, NewEvent, Storage, UserChanges, UserRecord, UserWrite, VersionGuard
+  ChangesOf, Idempotency, NewEvent, UserChanges, UserRecord, UserWrite, VersionGuard, WritesOptions, WritesResult
 } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import { anyVersion, everyone, idempotencyOf, idOf, keysOf, timeOf, userOf } from './values.ts'
 
-/** Options of a batch: each write for itself, without an idempotency key. */
-export const SINGLE: BatchOptions = { atomic: false, idempotency: null }
+/** Makes the changes of the write at this index of a batch, of the user that it meets. */
+type AskedChanges = (index: number, user: UserRecord) => ReturnType<ChangesOf>
 
-export const ATOMIC: BatchOptions = { atomic: true, idempotency: null }
+/** A write of a batch. An update may have changes that are asked for: `null`. */
+export type BatchWrite = UserWrite | Omit<UserWrite & { type: 'update' }, 'changes'> & { changes: null }
+
+/** Options of a batch: each write for itself, without an idempotency key. */
+export const SINGLE: WritesOptions = { atomic: false, idempotency: null }
+
+export const ATOMIC: WritesOptions = { atomic: true, idempotency: null }
 
 /** Of a batch whose updates all have their changes. */
-const unasked: ChangesOf = () => assert.fail('writeBatch asks for the changes of a write that has them')
+const unasked: AskedChanges = () => assert.fail('writeBatch asks for the changes of a write that has them')
 
-/** The batch of a store that says that it has them. */
+/** Makes writes together; `changesOf` gives the changes that are asked for. */
 export function writeBatch (
-  storage: Storage,
-  writes: readonly UserWrite[],
-  options: BatchOptions = SINGLE,
-  changesOf: ChangesOf = unasked
-): Promise<BatchResult> {
-  assert.ok(storage.writeBatch !== undefined, 'the store says supports.batches, so it needs `writeBatch`')
-  return storage.writeBatch(writes, options, changesOf)
+  storage: KitStorage,
+  writes: readonly BatchWrite[],
+  options: WritesOptions = SINGLE,
+  changesOf: AskedChanges = unasked
+): Promise<WritesResult> {
+  return storage.writeUsers(writes.map((write, index): UserWrite => {
+    if (write.type !== 'update') return write
+    return { ...write, changes: write.changes ?? ((user) => changesOf(index, user)) }
+  }), options)
 }
 
 export function creation (user: UserRecord, event: NewEvent | null = null): UserWrite {
@@ -32,7 +41,7 @@ export function update (
   n: number,
   changes: UserChanges | null,
   { guard = anyVersion, event = null }: { guard?: VersionGuard, event?: NewEvent | null } = {}
-): UserWrite {
+): BatchWrite {
   return { type: 'update', id: idOf('usr', n), changes, updatedAt: timeOf(900), guard, event }
 }
 
@@ -40,13 +49,13 @@ export function deletion (
   n: number,
   { guard = anyVersion, event = null }: { guard?: VersionGuard, event?: NewEvent | null } = {}
 ): UserWrite {
-  return { type: 'delete', id: idOf('usr', n), guard, event }
+  return { type: 'delete', id: idOf('usr', n), guard, event, erase: false }
 }
 
 export const done = (user: UserRecord | null, changed = true) => ({ code: 'done', changed, user })
 
 /** All users, in the order of their ids. */
-export async function allUsers (storage: Storage): Promise<UserRecord[]> {
+export async function allUsers (storage: KitStorage): Promise<UserRecord[]> {
   return (await storage.listUsers(everyone, { order: 'asc', limit: 1000, from: { offset: 0 } })).items
 }
 
@@ -55,12 +64,12 @@ export const after = (n: number, members: Partial<UserRecord>): UserRecord =>
   userOf(n, { version: 2, updatedAt: timeOf(900), ...members })
 
 /** Options of a batch with the nth idempotency key. */
-export function keyed (n: number, members: Partial<NonNullable<BatchOptions['idempotency']>> = {}): BatchOptions {
-  return { atomic: false, idempotency: { ...idempotencyOf(n), note: null, ...members } }
+export function keyed (n: number, members: Partial<Idempotency> = {}): WritesOptions {
+  return { atomic: false, idempotency: { ...idempotencyOf(n), ...members } }
 }
 
 /** The users, and by which addresses they are found. */
-export async function everything (storage: Storage): Promise<unknown> {
+export async function everything (storage: KitStorage): Promise<unknown> {
   const users = await allUsers(storage)
   const holders = await Promise.all(['user1', 'user2', 'user3', 'next', 'user9'].map(async (name) => {
     const filter = { ...everyone, emailKey: `${name}@example.org` }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { userEvent } from '../../lib/storage/recorded-events.ts'
-import type { NewEvent, UserWrite } from '../../lib/storage/storage.ts'
+import type { NewEvent } from '../../lib/storage/storage.ts'
 import {
-  after, allUsers, ATOMIC, creation, deletion, done, everything, keyed, SINGLE, update, writeBatch
+  after, allUsers, ATOMIC, type BatchWrite, creation, deletion, done, everything, keyed, SINGLE, update, writeBatch
 } from './batch-values.ts'
 import type { Cases } from './cases.ts'
 import { eventOf, readWholeLog } from './event-values.ts'
@@ -13,7 +13,7 @@ const address = (value: string) => ({ email: { value, key: value.toLowerCase() }
 
 /** Duties of stores that write batches. */
 export const batchCases: Cases = {
-  'writeBatch: makes one write after the other, each as its own method would': async (storage) => {
+  'writeUsers: makes one write after the other, each as its own method would': async (storage) => {
     await addUsers(storage, 1, 2)
     const named = after(3, { name: 'Named' })
     const heir = userOf(4, { email: userOf(1).email, fields: { z: 1, a: [null] } })
@@ -40,7 +40,7 @@ export const batchCases: Cases = {
     })
   },
 
-  'writeBatch: a write that is refused, or finds nobody, changes nothing, and the others are made': async (storage) => {
+  'writeUsers: a write that is refused, or finds nobody, changes nothing, and the others are made': async (storage) => {
     await storage.migrate({ unique: UNIQUE_FIELDS })
     await addUsers(storage, 1, 2)
     const unique = userOf(5, { fields: { badge: 7 } })
@@ -65,7 +65,7 @@ export const batchCases: Cases = {
     assert.deepEqual(await allUsers(storage), [after(1, { name: 'Last' }), userOf(2), unique])
   },
 
-  'writeBatch with atomic: the first write that is not done ends the batch and undoes it': async (storage) => {
+  'writeUsers with atomic: the first write that is not done ends the batch and undoes it': async (storage) => {
     const [first, second] = await addUsers(storage, 1, 2)
     const kept = userOf(3, { fields: { plan: 'pro' } })
     await storage.createUser(kept, keysOf(kept), idempotencyOf(1))
@@ -75,7 +75,7 @@ export const batchCases: Cases = {
       deletion(3), creation(userOf(9, { email: kept.email })), update(9, { fields: { x: 1 } }), deletion(2),
       update(8, address('User2@example.org'))
     ]
-    const ends: Array<[UserWrite, unknown]> = [
+    const ends: Array<[BatchWrite, unknown]> = [
       [creation(userOf(7, { email: 'Next@example.org' })), { code: 'email_taken' }],
       [update(1, rename('Guarded'), { guard: onlyVersion(2) }), { code: 'version_mismatch' }],
       [update(3, rename('Gone')), { code: 'not_found' }],
@@ -97,14 +97,14 @@ export const batchCases: Cases = {
     assert.equal(await count(storage), 0)
   },
 
-  'writeBatch with atomic: all writes are made if none is refused, also those without a change': async (storage) => {
+  'writeUsers with atomic: all writes are made if none is refused, also those without a change': async (storage) => {
     await addUsers(storage, 1)
     const { outcomes } = await writeBatch(storage, [update(1, {}), creation(userOf(2)), update(2, {})], ATOMIC)
     assert.deepEqual(outcomes, [done(userOf(1), false), done(userOf(2)), done(userOf(2), false)])
     assert.deepEqual(await allUsers(storage), [userOf(1), userOf(2)])
   },
 
-  'writeBatch: asks for changes with the user as the writes before have left it': async (storage) => {
+  'writeUsers: asks for changes with the user as the writes before have left it': async (storage) => {
     await addUsers(storage, 1, 2)
     const asked: unknown[] = []
     const { outcomes } = await writeBatch(storage, [
@@ -126,14 +126,14 @@ export const batchCases: Cases = {
     assert.deepEqual(await allUsers(storage), [two, userOf(2)])
   },
 
-  'writeBatch: a new user with the id of another one makes the whole call fail': async (storage) => {
+  'writeUsers: a new user with the id of another one makes the whole call fail': async (storage) => {
     await addUsers(storage, 1)
     const taken = creation(userOf(1, { email: 'other@example.org' }))
     await assert.rejects(writeBatch(storage, [creation(userOf(2)), update(1, rename('New')), taken]), { code: 'fault' })
     assert.deepEqual(await allUsers(storage), [userOf(1)])
   },
 
-  'writeBatch: makes a thousand writes': async (storage) => {
+  'writeUsers: makes a thousand writes': async (storage) => {
     const numbers = Array.from({ length: 500 }, (_, i) => i + 1)
     const writes = numbers.flatMap((n) => [creation(userOf(n)), update(n, rename(`New ${n}`))])
     const { outcomes } = await writeBatch(storage, writes, { ...keyed(1), atomic: true })

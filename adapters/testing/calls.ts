@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { inspect, isDeepStrictEqual } from 'node:util'
 import { isStorageError } from '../../lib/storage/storage-error.ts'
-import type { Storage } from '../../lib/storage/storage.ts'
+import { interfaceCall, type KitStorage } from './kit-storage.ts'
 
 /** The methods that change a store. */
-export type Writer = 'createUser' | 'updateUser' | 'deleteUser' | 'pruneIdempotency' |
+export type Writer = 'createUser' | 'updateUser' | 'deleteUser' | 'prune' |
   'createApiKey' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'
 
 /** The methods that read a store. */
-export type Reader = 'findUser' | 'listUsers' | 'findApiKey' | 'findApiKeyByStart' | 'listApiKeys'
+export type Reader = 'findUser' | 'listUsers' | 'findApiKey' | 'listApiKeys'
 
 /** A call of a method, as data: its name and its arguments. */
 export type CallOf<Method extends Writer | Reader> = {
-  [Each in Method]: readonly [Each, ...Parameters<Storage[Each]>]
+  [Each in Method]: readonly [Each, ...Parameters<KitStorage[Each]>]
 }[Method]
 
 export type Call = CallOf<Writer | Reader>
@@ -21,7 +21,7 @@ export type Call = CallOf<Writer | Reader>
 export type Outcome = { returned: unknown } | { refused: string }
 
 /** What calls are made of: a store, or a model. */
-export type Callable = Pick<Storage, Writer | Reader>
+export type Callable = Pick<KitStorage, Writer | Reader>
 
 /** Makes a call. @throws what is no `StorageError` */
 export async function outcomeOf (
@@ -40,7 +40,8 @@ export async function outcomeOf (
 const FORMAT = { depth: null, breakLength: 110, maxStringLength: 300, sorted: false } as const
 
 /** A call as a line of code that an author can paste. */
-export function written ([method, ...args]: Call): string {
+export function written ([name, ...given]: Call): string {
+  const [method, args] = interfaceCall(name, given)
   return `await storage.${method}(${args.map((arg) => inspect(arg, FORMAT)).join(', ')})`
 }
 

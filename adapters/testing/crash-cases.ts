@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
-import type { Storage } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import { FILTERABLE } from './everywhere.ts'
 import { firstPage } from './list-values.ts'
 import type { ProcessCases } from './process-cases.ts'
@@ -13,7 +13,7 @@ const SETTLE_MS = 2000
 const VALUES = { plan: ['plan 0', 'plan 3'], seats: [0, 4], active: [true, false] }
 
 /** What a process does before it is killed: the nth user and key, in steps. */
-function work (storage: Storage, n: number) {
+function work (storage: KitStorage, n: number) {
   const user = userOf(n)
   const [key, next] = [apiKeyOf(2 * n), apiKeyOf(2 * n + 1)]
   const moved = `moved${n}@example.org`
@@ -43,7 +43,7 @@ export async function soon (check: () => Promise<void>): Promise<void> {
 type Step = ReturnType<typeof work>[number][0]
 
 /** Checks that the nth work is there as far as it was answered, and that no step of it is half done. */
-async function requireWhole (storage: Storage, n: number, answered: ReadonlySet<Step>): Promise<void> {
+async function requireWhole (storage: KitStorage, n: number, answered: ReadonlySet<Step>): Promise<void> {
   const [original, moved] = [keysOf(userOf(n)).emailKey, `moved${n}@example.org`]
   const user = await storage.findUser(idOf('usr', n))
   const byAddress = async (emailKey: string) => storage.listUsers({ ...everyone, emailKey }, firstPage(5))
@@ -58,11 +58,12 @@ async function requireWhole (storage: Storage, n: number, answered: ReadonlySet<
   const none = { items: [], total: 0 }
   assert.deepEqual(await byAddress(original), isMoved ? none : one, `${what}: the first address`)
   assert.deepEqual(await byAddress(moved), isMoved ? one : none, `${what}: the second address`)
-  const [old, next] = [await storage.findApiKey(idOf('key', 2 * n)), await storage.findApiKey(idOf('key', 2 * n + 1))]
+  const find = (m: number) => storage.findApiKey({ id: idOf('key', m) })
+  const [old, next] = [await find(2 * n), await find(2 * n + 1)]
   if (answered.has('key')) assert.ok(old, `${what}: its key`)
   if (answered.has('rotated')) assert.ok(next, `${what}: the successor of its key`)
   assert.equal(old?.expiresAt ?? null, next === null ? null : timeOf(9), `${what}: a rotation is whole`)
-  assert.deepEqual(await storage.findApiKeyByStart(apiKeyOf(2 * n).start), old, `${what}: its key by start`)
+  assert.deepEqual(await storage.findApiKey({ start: apiKeyOf(2 * n).start }), old, `${what}: its key by start`)
   // The idempotency key is there with its user, and without the user it is free.
   const again = userOf(1000 + n)
   const { replayed } = await storage.createUser(again, keysOf(again), idempotencyOf(n))

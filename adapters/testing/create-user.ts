@@ -7,12 +7,12 @@ import {
 
 /** Duties of `createUser` and `findUser`. */
 export const userCreationCases: Cases = {
-  'createUser, findUser: a user is returned as it was given': async (storage) => {
+  'create, findUser: a user is returned as it was given': async (storage) => {
     const [user] = await addUsers(storage, 1)
     assert.deepEqual(await storage.findUser(idOf('usr', 1)), user)
   },
 
-  'createUser: text of any script is stored unchanged': async (storage) => {
+  'create: text of any script is stored unchanged': async (storage) => {
     for (const [n, name] of TEXTS.entries()) {
       const user = userOf(n, { name })
       await storage.createUser(user, keysOf(user), null)
@@ -20,7 +20,7 @@ export const userCreationCases: Cases = {
     }
   },
 
-  'createUser, updateUser: a text that cannot be stored unchanged is refused': async (storage) => {
+  'create, update: a text that cannot be stored unchanged is refused': async (storage) => {
     for (const [n, name] of ['a\0b', 'a\ud800b'].entries()) {
       const user = userOf(n, { name })
       const kept = await storage.createUser(user, keysOf(user), null).then(
@@ -46,7 +46,7 @@ export const userCreationCases: Cases = {
     }
   },
 
-  'createUser: several users may have the same name': async (storage) => {
+  'create: several users may have the same name': async (storage) => {
     const users = [1, 2, 3].map((n) => userOf(n, { name: 'Ann' }))
     for (const user of users) await storage.createUser(user, keysOf(user), null)
     assert.deepEqual(
@@ -58,7 +58,7 @@ export const userCreationCases: Cases = {
     )
   },
 
-  'createUser: stored users share no objects with the caller': async (storage) => {
+  'create: stored users share no objects with the caller': async (storage) => {
     const given = userOf(1)
     await storage.createUser(given, keysOf(given), null)
     given.name = 'changed by the caller'
@@ -69,7 +69,7 @@ export const userCreationCases: Cases = {
     assert.deepEqual(await storage.findUser(given.id), userOf(1))
   },
 
-  'createUser: an address that another user has is refused, and nothing is stored': async (storage) => {
+  'create: an address that another user has is refused, and nothing is stored': async (storage) => {
     const [first] = await addUsers(storage, 1)
     const second = userOf(2, { email: 'USER1@EXAMPLE.ORG' })
     await assert.rejects(storage.createUser(second, keysOf(second), null), { code: 'email_taken' })
@@ -78,14 +78,14 @@ export const userCreationCases: Cases = {
     assert.equal(await count(storage), 1)
   },
 
-  'createUser: an id that another user has is refused with fault': async (storage) => {
+  'create: an id that another user has is refused with fault': async (storage) => {
     const [user] = await addUsers(storage, 1)
     const other = userOf(1, { email: 'other@example.org' })
     await assert.rejects(storage.createUser(other, keysOf(other), null), { code: 'fault' })
     assert.deepEqual(await storage.findUser(idOf('usr', 1)), user)
   },
 
-  'createUser: of many concurrent calls with one address, exactly one succeeds': async (storage) => {
+  'create: of many concurrent calls with one address, exactly one succeeds': async (storage) => {
     const { values, codes } = await concurrently((i) => {
       const user = userOf(i, { email: i % 2 === 0 ? 'one@example.org' : 'ONE@example.org' })
       return storage.createUser(user, keysOf(user), null)
@@ -98,7 +98,7 @@ export const userCreationCases: Cases = {
     assert.equal(await count(storage), 1)
   },
 
-  'createUser: of many concurrent calls with one id, exactly one succeeds': async (storage) => {
+  'create: of many concurrent calls with one id, exactly one succeeds': async (storage) => {
     const { values, codes } = await concurrently((i) => {
       const user = { ...userOf(i), id: idOf('usr', 1) }
       return storage.createUser(user, keysOf(user), null)
@@ -109,7 +109,7 @@ export const userCreationCases: Cases = {
     assert.deepEqual(await storage.listUsers(everyone, page), { items: [values[0]?.user], total: 1 })
   },
 
-  'createUser: the longest name and address are stored, and lists find them': async (storage) => {
+  'create: the longest name and address are stored, and lists find them': async (storage) => {
     const longest = userOf(1, {
       name: '🦊'.repeat(200),
       email: `${'a'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(57)}.org`

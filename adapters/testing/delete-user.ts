@@ -7,7 +7,7 @@ import {
 
 /** Duties of `deleteUser`. */
 export const userDeletionCases: Cases = {
-  'deleteUser: returns the last state, and no method finds the user afterwards': async (storage) => {
+  'delete: returns the last state, and no method finds the user afterwards': async (storage) => {
     const [user] = await addUsers(storage, 1, 2)
     assert.deepEqual(await storage.deleteUser(idOf('usr', 1), anyVersion), user)
     assert.equal(await storage.findUser(idOf('usr', 1)), null)
@@ -30,7 +30,7 @@ export const userDeletionCases: Cases = {
     )
   },
 
-  'deleteUser: the address is free again': async (storage) => {
+  'delete: the address is free again': async (storage) => {
     await addUsers(storage, 1)
     await storage.deleteUser(idOf('usr', 1), anyVersion)
     const next = userOf(2, { email: 'user1@example.org' })
@@ -38,7 +38,7 @@ export const userDeletionCases: Cases = {
     assert.deepEqual(await storage.findUser(next.id), next)
   },
 
-  'updateUser, deleteUser: an address that another user has by now stays taken': async (storage) => {
+  'update, delete: an address that another user has by now stays taken': async (storage) => {
     await addUsers(storage, 1, 2)
     const readdress = (n: number, value: string) =>
       storage.updateUser(idOf('usr', n), { email: { value, key: value } }, timeOf(50), anyVersion)
@@ -64,7 +64,7 @@ export const userDeletionCases: Cases = {
     }
   },
 
-  'deleteUser: a guard accepts exactly its versions': async (storage) => {
+  'delete: a guard accepts exactly its versions': async (storage) => {
     await addUsers(storage, 1)
     for (const guard of [onlyVersion(2), onlyVersion(), { ifVersion: null, unlessVersion: [1] }]) {
       await assert.rejects(storage.deleteUser(idOf('usr', 1), guard), { code: 'version_mismatch' })
@@ -74,7 +74,7 @@ export const userDeletionCases: Cases = {
     assert.deepEqual(await storage.deleteUser(idOf('usr', 1), { ifVersion: [3, 1], unlessVersion: [3] }), userOf(1))
   },
 
-  'deleteUser: of many concurrent calls, exactly one returns the user': async (storage) => {
+  'delete: of many concurrent calls, exactly one returns the user': async (storage) => {
     await addUsers(storage, 1)
     const { values } = await concurrently(() => storage.deleteUser(idOf('usr', 1), anyVersion))
     assert.deepEqual(
@@ -84,7 +84,7 @@ export const userDeletionCases: Cases = {
     assert.equal(values.length, CONCURRENT_CALLS)
   },
 
-  'deleteUser, updateUser: a concurrent update is in the deleted user, or returns null': async (storage) => {
+  'delete, update: a concurrent update is in the deleted user, or returns null': async (storage) => {
     await addUsers(storage, 1)
     const { values, codes } = await concurrently(async (i) =>
       i === CONCURRENT_CALLS / 2

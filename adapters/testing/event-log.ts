@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Storage, UserRecord } from '../../lib/storage/storage.ts'
+import type { UserRecord } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import { awaitedLater } from './awaited-later.ts'
 import type { Cases } from './cases.ts'
 import { eventOf, logOf, readEvents, readWholeLog } from './event-values.ts'
@@ -9,7 +10,7 @@ const updated = (n: number) => eventOf(n, 'user.updated')
 const deleted = (n: number, erase = false) => ({ ...eventOf(n, 'user.deleted'), erase })
 
 /** Adds users with an event each: the nth has the nth. */
-async function addRecorded (storage: Storage, ...numbers: number[]): Promise<UserRecord[]> {
+async function addRecorded (storage: KitStorage, ...numbers: number[]): Promise<UserRecord[]> {
   const users = numbers.map((n) => userOf(n))
   for (const [i, user] of users.entries()) {
     await storage.createUser(user, keysOf(user), null, eventOf(Number(numbers[i]), 'user.created'))

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
-import type { EventsRequest, NewEvent, Storage } from '../../lib/storage/storage.ts'
+import type { EventsRequest, NewEvent } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import type { Cases } from './cases.ts'
 import { eventOf, logOf, readWholeLog } from './event-values.ts'
 import { anyVersion, idOf, keysOf, rename, timeOf, userOf } from './values.ts'
 
-const create = (storage: Storage, n: number, event: NewEvent) =>
+const create = (storage: KitStorage, n: number, event: NewEvent) =>
   storage.createUser(userOf(n), keysOf(userOf(n)), null, event)
 
-const change = (storage: Storage, n: number, event: NewEvent) =>
+const change = (storage: KitStorage, n: number, event: NewEvent) =>
   storage.updateUser(idOf('usr', n), rename(event.id), timeOf(50), anyVersion, event)
 
 /** Duties of stores with an event log: how far a reader is, and what is left of pruned events. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { EventLog, EventRecord, EventsRequest, NewEvent, Storage } from '../../lib/storage/storage.ts'
+import type { EventLog, EventRecord, EventsRequest, NewEvent } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import { idOf, timeOf } from './values.ts'
 
 /** The nth event to record, with the same members each time unless some are given. */
@@ -15,20 +16,20 @@ export function eventOf (n: number, type: string, members: Partial<NewEvent> = {
 }
 
 /** The event log of a store that says that it has one. */
-export function logOf ({ eventLog }: Storage): EventLog {
+export function logOf ({ eventLog }: KitStorage): EventLog {
   assert.ok(eventLog !== undefined, 'the store says supports.eventLog, so it needs `eventLog`')
   return eventLog
 }
 
 /** A part of the log that must be there. */
-export async function readEvents (storage: Storage, request: Partial<EventsRequest> = {}): Promise<EventRecord[]> {
+export async function readEvents (storage: KitStorage, request: Partial<EventsRequest> = {}): Promise<EventRecord[]> {
   const page = await logOf(storage).read({ after: null, limit: 100, types: null, ...request })
   assert.ok(page !== null, 'eventLog.read: the event to read after is there')
   return page.events
 }
 
 /** The whole log, read on after the last event of each page. */
-export async function readWholeLog (storage: Storage, limit = 100): Promise<EventRecord[]> {
+export async function readWholeLog (storage: KitStorage, limit = 100): Promise<EventRecord[]> {
   const all: EventRecord[] = []
   while (true) {
     const page = await logOf(storage).read({ after: all.at(-1)?.id ?? null, limit, types: null })

@@ -1,4 +1,5 @@
-import type { Json, PageRequest, Storage, UserFilter } from '../../lib/storage/storage.ts'
+import type { Json, PageRequest, UserFilter } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import { type Call, type CallOf, outcomeOf, type Reader, requireOutcome, type Writer } from './calls.ts'
 import type { Model } from './model.ts'
 import { everyone } from './values.ts'
@@ -74,7 +75,7 @@ function namedBy (calls: readonly Call[]): Named {
   return named
 }
 
-const USER_WRITERS: readonly string[] = ['createUser', 'updateUser', 'deleteUser', 'pruneIdempotency']
+const USER_WRITERS: readonly string[] = ['createUser', 'updateUser', 'deleteUser', 'prune']
 
 /**
  * Every way to read what some calls have named: by id, address, start of the name, fields, and in lists with their
@@ -96,8 +97,8 @@ export function readersOf (
     ...[...ids].map((id) => ['findUser', id] as const),
     ...filters.map((filter) => ['listUsers', filter, page('asc')] as const),
     ...whole && hasUsers ? ORDERS.map((order) => ['listUsers', everyone, page(order)] as const) : [],
-    ...[...keyIds].map((id) => ['findApiKey', id] as const),
-    ...[...starts].map((start) => ['findApiKeyByStart', start] as const),
+    ...[...keyIds].map((id) => ['findApiKey', { id }] as const),
+    ...[...starts].map((start) => ['findApiKey', { start }] as const),
     ...whole && hasKeys ? ORDERS.map((order) => ['listApiKeys', page(order)] as const) : []
   ]
 }
@@ -108,7 +109,7 @@ export function readersOf (
  * nothing. `recent`: only what the last so many calls have named.
  */
 export async function play (
-  storage: Storage,
+  storage: KitStorage,
   model: Model,
   calls: ReadonlyArray<CallOf<Writer | Reader>>,
   { filterable = [], recent = 8 }: { filterable?: readonly string[], recent?: number } = {}

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Storage } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import { awaitedLater } from './awaited-later.ts'
 import type { Cases } from './cases.ts'
 import { firstPage } from './list-values.ts'
@@ -13,14 +13,14 @@ const NAMES = [
   `${'n'.repeat(62)}a`, `${'n'.repeat(62)}b`, `${'n'.repeat(40)}a`, `${'n'.repeat(40)}b`, 'type', 'total'
 ]
 
-async function idsBy (storage: Storage, fields: Readonly<Record<string, string | number | boolean>>) {
+async function idsBy (storage: KitStorage, fields: Readonly<Record<string, string | number | boolean>>) {
   const { items, total } = await storage.listUsers({ ...everyone, fields }, firstPage(100))
   return { ids: items.map(({ id }) => id), total }
 }
 
 const found = (...numbers: number[]) => ({ ids: numbers.map((n) => idOf('usr', n)), total: numbers.length })
 
-async function add (storage: Storage, n: number, fields: ReturnType<typeof userOf>['fields']): Promise<void> {
+async function add (storage: KitStorage, n: number, fields: ReturnType<typeof userOf>['fields']): Promise<void> {
   const user = userOf(n, { fields })
   await storage.createUser(user, keysOf(user), null)
 }
@@ -112,7 +112,8 @@ export const fieldNameCases: Cases = {
 
   'migrate: keeps every record, with what it is found by': async (storage) => {
     const [user, other] = [userOf(1, { fields: { plan: 'pro' } }), userOf(2)]
-    const idempotency = { key: 'k'.repeat(43), fingerprint: 'f'.repeat(43), now: timeOf(0), expiresAt: timeOf(1000) }
+    const times = { now: timeOf(0), expiresAt: timeOf(1000) }
+    const idempotency = { key: 'k'.repeat(43), fingerprint: 'f'.repeat(43), ...times, note: null }
     await storage.createUser(user, keysOf(user), idempotency)
     await storage.updateUser(user.id, rename('Later'), timeOf(5), anyVersion)
     const keys = [apiKeyOf(1), apiKeyOf(2, { revokedAt: timeOf(9) }), apiKeyOf(3, { expiresAt: timeOf(9) })]
@@ -125,6 +126,6 @@ export const fieldNameCases: Cases = {
       assert.deepEqual(await storage.listUsers(filter, firstPage(9)), { items: [later], total: 1 })
     }
     assert.deepEqual(await storage.listApiKeys(firstPage(9)), { items: keys, total: 3 })
-    for (const key of keys) assert.deepEqual(await storage.findApiKeyByStart(key.start), key)
+    for (const key of keys) assert.deepEqual(await storage.findApiKey({ start: key.start }), key)
   }
 }

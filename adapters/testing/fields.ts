@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { JsonObject, Storage, UserFilter } from '../../lib/storage/storage.ts'
+import type { JsonObject, UserFilter } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import type { Cases } from './cases.ts'
 import {
   addUsers, anyVersion, CONCURRENT_CALLS, concurrently, everyone, idOf, keysOf, TEXTS, timeOf, userOf
@@ -32,7 +33,7 @@ const by = (fields: UserFilter['fields'], rest: Partial<UserFilter> = {}): UserF
   fields
 })
 
-async function addWith (storage: Storage, ...each: JsonObject[]): Promise<void> {
+async function addWith (storage: KitStorage, ...each: JsonObject[]): Promise<void> {
   for (const [n, fields] of each.entries()) {
     const user = userOf(n, { fields })
     await storage.createUser(user, keysOf(user), null)
@@ -40,7 +41,7 @@ async function addWith (storage: Storage, ...each: JsonObject[]): Promise<void> 
 }
 
 async function found (
-  storage: Storage,
+  storage: KitStorage,
   filter: UserFilter,
   order: 'asc' | 'desc' = 'asc',
   limit = 50,
@@ -54,7 +55,7 @@ const ids = (...numbers: number[]): string[] => numbers.map((n) => idOf('usr', n
 
 /** Duties about the host's own fields: they come back as they were, and lists are narrowed by them. */
 export const fieldCases: Cases = {
-  'createUser with fields: every method returns the fields as they were given, members in order': async (storage) => {
+  'create with fields: every method returns the fields as they were given, members in order': async (storage) => {
     for (const [n, fields] of ODD_FIELDS.entries()) {
       const user = userOf(n, { fields })
       const { user: created } = await storage.createUser(user, keysOf(user), null)
@@ -76,7 +77,7 @@ export const fieldCases: Cases = {
     }
   },
 
-  'createUser with fields: stored fields share no objects with the caller': async (storage) => {
+  'create with fields: stored fields share no objects with the caller': async (storage) => {
     const fields = { list: [1], inner: { a: 1 } }
     const user = userOf(1, { fields })
     const { user: created } = await storage.createUser(user, keysOf(user), null)
@@ -88,7 +89,7 @@ export const fieldCases: Cases = {
     assert.deepEqual((await storage.findUser(user.id))?.fields, { list: [1], inner: { a: 1 } })
   },
 
-  'updateUser with fields: all fields are replaced, and another order of members is a change': async (storage) => {
+  'update with fields: all fields are replaced, and another order of members is a change': async (storage) => {
     await addUsers(storage, 1)
     const set = async (fields: JsonObject) => {
       const result = await storage.updateUser(idOf('usr', 1), { fields }, timeOf(9), anyVersion)
@@ -120,7 +121,7 @@ export const fieldCases: Cases = {
     assert.deepEqual(kept?.user.fields, { a: 1 }, 'an update without fields leaves them as they are')
   },
 
-  'updateUser with fields: of many concurrent calls with one version, exactly one succeeds': async (storage) => {
+  'update with fields: of many concurrent calls with one version, exactly one succeeds': async (storage) => {
     await addUsers(storage, 1)
     const { values, codes } = await concurrently((i) =>
       storage.updateUser(idOf('usr', 1), { fields: { winner: i } }, timeOf(9), {
@@ -136,9 +137,10 @@ export const fieldCases: Cases = {
     assert.deepEqual((await storage.findUser(idOf('usr', 1)))?.fields, values[0]?.user.fields)
   },
 
-  'createUser with fields: a repetition returns the fields of the first creation': async (storage) => {
+  'create with fields: a repetition returns the fields of the first creation': async (storage) => {
     const user = userOf(1, { fields: { plan: 'pro' } })
-    const idempotency = { key: 'k'.repeat(43), fingerprint: 'f'.repeat(43), now: timeOf(1), expiresAt: timeOf(99) }
+    const times = { now: timeOf(1), expiresAt: timeOf(99) }
+    const idempotency = { key: 'k'.repeat(43), fingerprint: 'f'.repeat(43), ...times, note: null }
     await storage.createUser(user, keysOf(user), idempotency)
     await storage.updateUser(user.id, { fields: { plan: 'free' } }, timeOf(9), anyVersion)
     const again = userOf(2, { fields: { plan: 'pro' } })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import type { Storage } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import type { Cases } from './cases.ts'
 import { firstPage, idsOf, listedIds, upTo, withPrefix } from './list-values.ts'
 import { addUsers, anyVersion, idOf, keysOf, timeOf, userOf } from './values.ts'
 
-async function addNamed (storage: Storage, names: readonly string[]): Promise<void> {
+async function addNamed (storage: KitStorage, names: readonly string[]): Promise<void> {
   for (const [n, name] of names.entries()) {
     const user = userOf(n, { name, email: `${n}@example.org` })
     await storage.createUser(user, keysOf(user), null)

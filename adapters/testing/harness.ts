@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
-import { isSupports, missingFrom } from '../../lib/storage/storage-rules.ts'
+import { missingFrom } from '../../lib/storage/storage-rules.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
+import { type KitStorage, kitStorage } from './kit-storage.ts'
 import { firstPage } from './list-values.ts'
 import type { HostTransaction } from './host-transaction.ts'
 import { everyone } from './values.ts'
@@ -21,11 +22,15 @@ export interface Subject {
 export type Create = () => Partial<Storage> | Subject | Promise<Partial<Storage> | Subject>
 
 /** A store that has every method: those that are not written end the duty. */
-export interface WatchedSubject extends Subject {
+export interface WatchedSubject extends Omit<Subject, 'storage'> {
+  storage: KitStorage
+}
+
+interface GivenSubject extends Subject {
   storage: Storage
 }
 
-function subjectOf (created: unknown): WatchedSubject {
+function subjectOf (created: unknown): GivenSubject {
   const given: { storage?: unknown, findUser?: unknown } = Object(created)
   const storage: unknown = given.storage ?? created
   if (typeof storage !== 'object' || storage === null) {
@@ -42,10 +47,8 @@ async function requireEmpty (storage: Storage, lacks: ReadonlySet<string>): Prom
 }
 
 /** Refuses a store that does not say what it is. */
-function requireDescription ({ name, supports }: Partial<Storage>): void {
+function requireDescription ({ name }: Partial<Storage>): void {
   assert.ok(typeof name === 'string' && name !== '', 'the store needs a `name`: a short text for messages')
-  assert.ok(isSupports(supports), 'the store needs `supports`: { transactions, eventLog, batches }, each true or ' +
-    'false: whether joinTransaction works, whether events are recorded, and whether there is a writeBatch')
 }
 
 /** Brings a store up with the methods that are written. */
@@ -95,7 +98,7 @@ export async function withSubject<Result> (
       await ready(watched, lacks)
       await requireEmpty(watched, lacks)
     }
-    const work = async () => run({ ...subject, storage: watched }, watch)
+    const work = async () => run({ ...subject, storage: kitStorage(watched) }, watch)
     result = hasParts
       ? await withLimit(prepare(), ms, watch).then(work)
       : await withLimit(prepare().then(work), ms, watch)

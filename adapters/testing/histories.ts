@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Idempotency, Json, Storage, UserRecord, VersionGuard } from '../../lib/storage/storage.ts'
+import type { Idempotency, Json, UserRecord, VersionGuard } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import { type Call, type CallOf, outcomeOf, type Reader, type Writer } from './calls.ts'
 import type { Cases, Context } from './cases.ts'
 import { FILTERABLE, play } from './everywhere.ts'
@@ -73,7 +74,8 @@ class History {
       key: this.#one(['k', 'K', 'l']).repeat(43),
       fingerprint: this.#one(['f', 'f', 'g']).repeat(43),
       now,
-      expiresAt: timeOf(this.#time + 1 + this.#below(30))
+      expiresAt: timeOf(this.#time + 1 + this.#below(30)),
+      note: null
     }
   }
 
@@ -141,7 +143,7 @@ class History {
     if (kind < 5) return this.#creation()
     if (kind < 9) return this.#update()
     if (kind < 11) return ['deleteUser', this.#userId(), this.#guard()]
-    if (kind < 12) return ['pruneIdempotency', timeOf(this.#time)]
+    if (kind < 12) return ['prune', timeOf(this.#time)]
     if (kind < 15) return this.#listing()
     return this.#keyCall()
   }
@@ -180,7 +182,7 @@ async function playOn (
   { withStore }: Context,
   calls: ReadonlyArray<CallOf<Writer | Reader>>
 ): Promise<Error | null> {
-  return withStore(async (storage: Storage) => {
+  return withStore(async (storage: KitStorage) => {
     await storage.migrate({ filterable: FILTERABLE })
     return play(storage, createModel(), calls, { filterable: FILTERABLE, recent: 3 })
   }).then(() => null, (error: unknown) => (error instanceof Error ? error : new Error(String(error))))

@@ -19,32 +19,32 @@ const STARTS = [
 
 /** Duties of API keys about values that stores tend to change, to fold or to confuse. */
 export const hostileKeyCases: Cases = {
-  'createApiKey, findApiKeyByStart: starts are compared byte by byte': async (storage) => {
+  'create key, findApiKey: starts are compared byte by byte': async (storage) => {
     await play(storage, createModel(), STARTS.map((start, n) => creation(100 - n, { start })), { recent: 2 })
     for (const [n, start] of STARTS.entries()) {
-      assert.equal((await storage.findApiKeyByStart(start))?.id, idOf('key', 100 - n), start)
+      assert.equal((await storage.findApiKey({ start }))?.id, idOf('key', 100 - n), start)
     }
   },
 
-  'findApiKey, findApiKeyByStart: any text may be looked up, and only the whole text is found': async (storage) => {
+  'findApiKey: any text may be looked up, and only the whole text is found': async (storage) => {
     const key = apiKeyOf(10)
     await storage.createApiKey(key, { onlyFirst: false })
     for (const id of lookUpsNear(key.id)) {
       const shown = JSON.stringify(id.slice(0, 60))
-      assert.equal(await storage.findApiKey(id), null, `findApiKey(${shown})`)
+      assert.equal(await storage.findApiKey({ id }), null, `findApiKey(${shown})`)
       assert.equal(await storage.revokeApiKey(id, timeOf(50), { keepOneWith: [] }), null, `revokeApiKey(${shown})`)
       const times = { now: timeOf(50), expiresAt: timeOf(60) }
       assert.equal(await storage.rotateApiKey(id, apiKeyOf(11), times), null, `rotateApiKey(${shown})`)
       await storage.touchApiKey(id, timeOf(50), timeOf(40))
     }
     for (const start of lookUpsNear(key.start)) {
-      assert.equal(await storage.findApiKeyByStart(start), null, `findApiKeyByStart(${JSON.stringify(start)})`)
+      assert.equal(await storage.findApiKey({ start }), null, `findApiKeyByStart(${JSON.stringify(start)})`)
     }
-    assert.deepEqual(await storage.findApiKey(key.id), key)
-    assert.equal(await storage.findApiKey(apiKeyOf(11).id), null)
+    assert.deepEqual(await storage.findApiKey({ id: key.id }), key)
+    assert.equal(await storage.findApiKey({ id: apiKeyOf(11).id }), null)
   },
 
-  'createApiKey: names, scopes, digests and lifetimes come back as they were given': async (storage) => {
+  'create key: names, scopes, digests and lifetimes come back as they were given': async (storage) => {
     const odd = ['a,b', 'a', 'A', '[]', '{}', 'null', '__proto__', 'a:b', 'a|b', 'a%', 'a_', '\'']
     const scopes = [odd, odd.toReversed(), ['b', 'a', 'c'], ['users:read']]
     const calls: Array<CallOf<Writer>> = [
@@ -60,7 +60,7 @@ export const hostileKeyCases: Cases = {
     await play(storage, createModel(), calls, { recent: 1 })
   },
 
-  'createApiKey, rotateApiKey, revokeApiKey, touchApiKey: times come back to the millisecond': async (storage) => {
+  'create key, rotate key, revoke key, touch key: times come back to the millisecond': async (storage) => {
     const calls: Array<CallOf<Writer>> = MOMENTS.flatMap((at, n) => [
       creation(10 * n, { createdAt: at, expiresAt: at, revokedAt: at, lastUsedAt: at }),
       creation(10 * n + 1),
@@ -73,7 +73,7 @@ export const hostileKeyCases: Cases = {
     await play(storage, createModel(), calls, { recent: 1 })
   },
 
-  'rotateApiKey, revokeApiKey: a key ends at its expiry, to the millisecond, by the given time': async (storage) => {
+  'rotate key, revoke key: a key ends at its expiry, to the millisecond, by the given time': async (storage) => {
     const expiresAt = '2026-10-25T01:00:00.500Z'
     const [early, late] = ['2026-10-25T01:00:00.499Z', '2026-10-25T01:00:00.501Z']
     const keep = { keepOneWith: ['keys:write'] }
@@ -94,7 +94,7 @@ export const hostileKeyCases: Cases = {
     await play(storage, createModel(), calls, { recent: 4 })
   },
 
-  'revokeApiKey: with keepOneWith, scopes are compared whole and byte by byte': async (storage) => {
+  'revoke key: with keepOneWith, scopes are compared whole and byte by byte': async (storage) => {
     const near = ['keys:writ', 'keys:writer', 'a:keys:write', 'KEYS:WRITE', 'keys_write', 'keys%', 'keys.write']
     const keep = { keepOneWith: ['keys:write'] }
     await play(storage, createModel(), [

@@ -31,7 +31,7 @@ function creation (n: number, members: Parameters<typeof userOf>[1] = {}, keys =
 
 /** Duties of users about values that stores tend to change, to fold or to confuse. */
 export const hostileUserCases: Cases = {
-  'createUser, listUsers: addresses are compared byte by byte, and folded in no way': async (storage) => {
+  'create, listUsers: addresses are compared byte by byte, and folded in no way': async (storage) => {
     const long = ['x'.repeat(50), 'x'.repeat(100), 'x'.repeat(253)].flatMap((start) => [`${start}a`, `${start}b`])
     const domains = ['a.b@x.org', 'ab@x.org', 'a+b@x.org', 'a@x.org', 'a@x.org.', 'a@googlemail.com', 'a@gmail.com']
     const addresses = [...LOOKALIKES, ...long, ...domains]
@@ -45,7 +45,7 @@ export const hostileUserCases: Cases = {
     }
   },
 
-  'createUser, listUsers: a prefix is compared byte by byte, and folded in no way': async (storage) => {
+  'create, listUsers: a prefix is compared byte by byte, and folded in no way': async (storage) => {
     const long = [40, 60, 100, 199].flatMap((length) => ['a', 'b'].map((end) => 'x'.repeat(length) + end))
     const keys = [...LOOKALIKES.flatMap((text) => [text, `${text}b`]), ...long]
     for (const [n, nameKey] of keys.entries()) {
@@ -76,7 +76,7 @@ export const hostileUserCases: Cases = {
     }
   },
 
-  'createUser, updateUser: names and addresses come back as they were given': async (storage) => {
+  'create, update: names and addresses come back as they were given': async (storage) => {
     const calls: Array<CallOf<Writer>> = LOOKALIKES.flatMap((text, n) => [
       creation(n, { name: text, email: `${text}@${n}` }),
       ['updateUser', idOf('usr', n), { name: { value: `${text}${text}`, key: text } }, timeOf(60), onlyVersion(1)]
@@ -84,7 +84,7 @@ export const hostileUserCases: Cases = {
     await play(storage, createModel(), calls, { recent: 1 })
   },
 
-  'createUser, updateUser with fields: every value of JSON comes back, members in order': async (storage) => {
+  'create, update with fields: every value of JSON comes back, members in order': async (storage) => {
     const calls: Array<CallOf<Writer>> = FIELDS.flatMap((fields, n) => [
       creation(n, { fields }),
       creation(100 + n),
@@ -94,7 +94,7 @@ export const hostileUserCases: Cases = {
     await play(storage, createModel(), calls, { recent: 1 })
   },
 
-  'createUser, updateUser: times come back to the millisecond, whatever the zone and the year': async (storage) => {
+  'create, update: times come back to the millisecond, whatever the zone and the year': async (storage) => {
     const calls: Array<CallOf<Writer>> = MOMENTS.flatMap((at, n) => [
       creation(n, { createdAt: at, updatedAt: at }),
       creation(100 + n),
@@ -103,7 +103,7 @@ export const hostileUserCases: Cases = {
     await play(storage, createModel(), calls, { recent: 1 })
   },
 
-  'updateUser: versions stay exact up to the largest of 32 bits': async (storage) => {
+  'update: versions stay exact up to the largest of 32 bits': async (storage) => {
     const versions = [1, 9, 127, 255, 32_767, 65_535, 2 ** 24, 2 ** 31 - 3]
     const calls: Array<CallOf<Writer>> = versions.flatMap((version, n) => [
       creation(n, { version }),
@@ -127,7 +127,7 @@ export const hostileUserCases: Cases = {
     }
   },
 
-  'findUser, updateUser, deleteUser: any text may be looked up, and only the whole id is found': async (storage) => {
+  'findUser, update, delete: any text may be looked up, and only the whole id is found': async (storage) => {
     const model = createModel()
     await play(storage, model, [creation(10)])
     for (const id of lookUpsNear(idOf('usr', 10))) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Idempotency, Storage } from '../../lib/storage/storage.ts'
+import type { Idempotency } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import type { CallOf } from './calls.ts'
 import type { Cases } from './cases.ts'
 import { play } from './everywhere.ts'
@@ -14,43 +15,43 @@ const keyOf = (name: string): string => name.padEnd(43, '_')
 
 /** The same request with the same key, valid for a second, unless something else is given. */
 function idempotencyOf (members: Partial<Idempotency> = {}): Idempotency {
-  return { key: keyOf('k-1'), fingerprint: 'f-1', now: timeOf(0), expiresAt: timeOf(1000), ...members }
+  return { key: keyOf('k-1'), fingerprint: 'f-1', now: timeOf(0), expiresAt: timeOf(1000), note: null, ...members }
 }
 
-function create (storage: Storage, n: number, idempotency: Idempotency) {
+function create (storage: KitStorage, n: number, idempotency: Idempotency) {
   const user = userOf(n)
   return storage.createUser(user, keysOf(user), idempotency)
 }
 
 /** Duties about creations with an idempotency key. */
 export const idempotencyCases: Cases = {
-  'createUser with idempotency: a repetition returns the first user and adds nothing': async (storage) => {
+  'create with idempotency: a repetition returns the first user and adds nothing': async (storage) => {
     assert.deepEqual(await create(storage, 1, idempotencyOf()), { user: userOf(1), replayed: false })
     assert.deepEqual(await create(storage, 2, idempotencyOf()), { user: userOf(1), replayed: true })
     assert.equal(await count(storage), 1)
   },
 
-  'createUser with idempotency: a repetition returns the user as it was created': async (storage) => {
+  'create with idempotency: a repetition returns the user as it was created': async (storage) => {
     await create(storage, 1, idempotencyOf())
     await storage.updateUser(idOf('usr', 1), rename('Later'), timeOf(50), anyVersion)
     assert.deepEqual((await create(storage, 2, idempotencyOf())).user, userOf(1))
     assert.equal((await storage.findUser(idOf('usr', 1)))?.name, 'Later')
   },
 
-  'createUser with idempotency: another request with the same key is refused': async (storage) => {
+  'create with idempotency: another request with the same key is refused': async (storage) => {
     await create(storage, 1, idempotencyOf())
     await assert.rejects(create(storage, 2, idempotencyOf({ fingerprint: 'f-2' })), { code: 'idempotency_key_reused' })
     assert.equal(await count(storage), 1)
   },
 
-  'createUser with idempotency: another key is another creation, even if only its case differs': async (storage) => {
+  'create with idempotency: another key is another creation, even if only its case differs': async (storage) => {
     await create(storage, 1, idempotencyOf())
     assert.equal((await create(storage, 2, idempotencyOf({ key: keyOf('k-2') }))).replayed, false)
     assert.equal((await create(storage, 3, idempotencyOf({ key: keyOf('K-1') }))).replayed, false)
     assert.equal(await count(storage), 3)
   },
 
-  'createUser with idempotency: a failed creation stores no key': async (storage) => {
+  'create with idempotency: a failed creation stores no key': async (storage) => {
     const [taken] = await addUsers(storage, 1)
     const other = userOf(2, { email: 'USER1@example.org' })
     await assert.rejects(storage.createUser(other, keysOf(other), idempotencyOf()), { code: 'email_taken' })
@@ -59,10 +60,10 @@ export const idempotencyCases: Cases = {
     assert.deepEqual(await storage.findUser(idOf('usr', 1)), taken)
   },
 
-  'createUser with idempotency: an expired key is free': async (storage) => {
+  'create with idempotency: an expired key is free': async (storage) => {
     await create(storage, 1, idempotencyOf())
     assert.equal((await create(storage, 2, idempotencyOf({ now: timeOf(999) }))).replayed, true)
-    const next = { fingerprint: 'f-2', now: timeOf(1000), expiresAt: timeOf(2000) }
+    const next = { fingerprint: 'f-2', now: timeOf(1000), expiresAt: timeOf(2000), note: null }
     assert.equal((await create(storage, 2, idempotencyOf(next))).replayed, false)
     const later = idempotencyOf({ fingerprint: 'f-2', now: timeOf(1500) })
     assert.deepEqual(await create(storage, 3, later), { user: userOf(2), replayed: true })
@@ -71,14 +72,14 @@ export const idempotencyCases: Cases = {
     assert.equal(replayed, true, 'deleting the first user keeps the new record of the key')
   },
 
-  'createUser with idempotency: deleting a user deletes its keys': async (storage) => {
+  'create with idempotency: deleting a user deletes its keys': async (storage) => {
     await create(storage, 1, idempotencyOf())
     await storage.deleteUser(idOf('usr', 1), anyVersion)
     const created = await create(storage, 2, idempotencyOf({ fingerprint: 'f-2' }))
     assert.deepEqual(created, { user: userOf(2), replayed: false })
   },
 
-  'createUser with idempotency: of many concurrent calls with one key, exactly one creates': async (storage) => {
+  'create with idempotency: of many concurrent calls with one key, exactly one creates': async (storage) => {
     const { values, codes } = await concurrently((i) => create(storage, i, idempotencyOf()))
     assert.equal(values.filter(({ replayed }) => !replayed).length, 1)
     assert.equal(new Set(values.map(({ user }) => user.id)).size, 1)
@@ -87,10 +88,10 @@ export const idempotencyCases: Cases = {
     assert.equal(await count(storage), 1)
   },
 
-  'pruneIdempotency: deletes the expired keys and no others': async (storage) => {
+  'prune: deletes the expired keys and no others': async (storage) => {
     await create(storage, 1, idempotencyOf({ key: keyOf('old') }))
     await create(storage, 2, idempotencyOf({ key: keyOf('new'), expiresAt: timeOf(1001) }))
-    await storage.pruneIdempotency(timeOf(1000))
+    await storage.prune(timeOf(1000))
     assert.equal(
       (await create(storage, 3, idempotencyOf({ key: keyOf('old') }))).replayed,
       false,
@@ -100,7 +101,7 @@ export const idempotencyCases: Cases = {
     assert.equal(await count(storage), 3)
   },
 
-  'createUser with idempotency: a known key is judged before the address': async (storage) => {
+  'create with idempotency: a known key is judged before the address': async (storage) => {
     const first = userOf(1, { name: 'Zoë', fields: { plan: 'pro', z: [1, { b: null }], a: '' } })
     await storage.createUser(first, keysOf(first), idempotencyOf())
     // A client repeats what it sent, so the address is taken. Each call is given another id.
@@ -116,7 +117,7 @@ export const idempotencyCases: Cases = {
     assert.equal(await count(storage), 1)
   },
 
-  'createUser with idempotency: concurrent repetitions with one address all get the one user': async (storage) => {
+  'create with idempotency: concurrent repetitions with one address all get the one user': async (storage) => {
     const { values, codes } = await concurrently((i) => {
       const user = userOf(i, { name: 'Same', email: 'same@example.org' })
       return storage.createUser(user, keysOf(user), idempotencyOf())
@@ -130,7 +131,7 @@ export const idempotencyCases: Cases = {
     assert.equal(replayed, true)
   },
 
-  'createUser with idempotency: texts and fields of a repetition come back as they were given': async (storage) => {
+  'create with idempotency: texts and fields of a repetition come back as they were given': async (storage) => {
     for (const [n, fields] of FIELDS.entries()) {
       const idempotency = idempotencyOf({ key: keyOf(`k${n}`) })
       const user = userOf(n, { name: LOOKALIKES[n] ?? 'x', fields })
@@ -143,7 +144,7 @@ export const idempotencyCases: Cases = {
     }
   },
 
-  'createUser with idempotency: a repetition after other writes, deletions and pruning': async (storage) => {
+  'create with idempotency: a repetition after other writes, deletions and pruning': async (storage) => {
     const renewed = idempotencyOf({ now: timeOf(1000), expiresAt: timeOf(3000) })
     const other = (n: number, members: Partial<Idempotency>): CallOf<'createUser'> => {
       const user = userOf(n)
@@ -160,20 +161,20 @@ export const idempotencyCases: Cases = {
       ['deleteUser', idOf('usr', 1), anyVersion],
       // Deleting the user has freed its key.
       other(3, idempotencyOf()),
-      ['pruneIdempotency', timeOf(999)],
+      ['prune', timeOf(999)],
       other(4, { now: timeOf(999) }),
       // The key is renewed when it is expired, and lives as long as the new record says.
       other(5, {}),
-      ['pruneIdempotency', timeOf(1000)],
+      ['prune', timeOf(1000)],
       other(6, { now: timeOf(2999) }),
       // Deleting the user of the first record does not touch the renewed one.
       ['deleteUser', idOf('usr', 3), anyVersion],
       other(7, { now: timeOf(2999) }),
       other(8, { now: timeOf(2999), fingerprint: 'f-2' }),
-      ['pruneIdempotency', timeOf(3000)],
+      ['prune', timeOf(3000)],
       // A clock that goes back: what was pruned is free.
       other(9, { now: timeOf(1500), fingerprint: 'f-2' }),
-      ['pruneIdempotency', timeOf(0)],
+      ['prune', timeOf(0)],
       other(10, { now: timeOf(1500), fingerprint: 'f-2' }),
       ['deleteUser', idOf('usr', 5), anyVersion],
       ['deleteUser', idOf('usr', 9), anyVersion],
@@ -181,7 +182,7 @@ export const idempotencyCases: Cases = {
     ], { recent: 3 })
   },
 
-  'createUser with idempotency: keys and fingerprints are compared byte by byte': async (storage) => {
+  'create with idempotency: keys and fingerprints are compared byte by byte': async (storage) => {
     const short = ['k', 'K', 'k_', 'k-', '-k', '_k', 'kK', 'Kk'].map((key) => key.padEnd(43, 'A'))
     const keys = [...short, ...['k', 'K', '-'].map((end) => end.padStart(43, 'B'))]
     for (const [n, key] of keys.entries()) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Storage } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import type { Cases, Context } from './cases.ts'
 import { FILTERABLE } from './everywhere.ts'
 import { historyCases } from './histories.ts'
@@ -13,7 +13,7 @@ import { everyone } from './values.ts'
 const EVERY_FIELD = [...FILTERABLE, 'Plan', 'text', 'value']
 
 /** The store in a transaction, for duties that make the schema ready themselves. */
-function withSchema (inside: Storage): Storage {
+function withSchema (inside: KitStorage): KitStorage {
   const ready = async () => {}
   return new Proxy(inside, {
     get (target, name) {
@@ -22,7 +22,7 @@ function withSchema (inside: Storage): Storage {
   })
 }
 
-async function requireNothing (storage: Storage, title: string): Promise<void> {
+async function requireNothing (storage: KitStorage, title: string): Promise<void> {
   const { total: users } = await storage.listUsers(everyone, firstPage(1))
   const { total: keys } = await storage.listApiKeys(firstPage(1))
   assert.deepEqual({ users, keys }, { users: 0, keys: 0 }, `after the rollback of "${title}"`)
@@ -42,9 +42,9 @@ export function insideTransactionCases (subjects: Record<string, Cases>): Transa
 }
 
 async function inTransaction<Result> (
-  storage: Storage,
+  storage: KitStorage,
   begin: () => Promise<HostTransaction>,
-  work: (inside: Storage) => Promise<Result>
+  work: (inside: KitStorage) => Promise<Result>
 ): Promise<Result> {
   const { transaction, rollback } = await begin()
   try {
@@ -55,7 +55,7 @@ async function inTransaction<Result> (
 }
 
 async function runInside (
-  storage: Storage,
+  storage: KitStorage,
   begin: () => Promise<HostTransaction>,
   context: Context,
   { title, run, isOwn }: { title: string, run: Cases[string], isOwn: boolean }

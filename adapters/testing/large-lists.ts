@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Page, PageRequest, Storage, UserFilter } from '../../lib/storage/storage.ts'
+import type { Page, PageRequest, UserFilter } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import type { Cases } from './cases.ts'
 import { anyVersion, apiKeyOf, everyone, idOf, keysOf, rename, timeOf, userOf } from './values.ts'
 
@@ -46,7 +47,7 @@ async function requirePages (
 }
 
 async function requireWalk (
-  storage: Storage,
+  storage: KitStorage,
   filter: UserFilter,
   ids: readonly string[],
   limit: number

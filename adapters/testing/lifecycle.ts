@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { isStorageError } from '../../lib/storage/storage-error.ts'
-import type { Storage } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import type { Cases } from './cases.ts'
 import { firstPage } from './list-values.ts'
 import { addUsers, anyVersion, apiKeyOf, everyone, idOf, keysOf, timeOf, userOf } from './values.ts'
 
 /** A call of every method. */
-function callsOf (storage: Storage): Array<() => Promise<unknown>> {
+function callsOf (storage: KitStorage): Array<() => Promise<unknown>> {
   const user = userOf(1)
   const times = { now: timeOf(1), expiresAt: timeOf(2) }
   return [
@@ -16,10 +16,10 @@ function callsOf (storage: Storage): Array<() => Promise<unknown>> {
     () => storage.readUsers(everyone, 'asc', async () => {}),
     () => storage.updateUser(idOf('usr', 1), {}, timeOf(1), anyVersion),
     () => storage.deleteUser(idOf('usr', 1), anyVersion),
-    () => storage.pruneIdempotency(timeOf(1)),
+    () => storage.prune(timeOf(1)),
     () => storage.createApiKey(apiKeyOf(1), { onlyFirst: true }),
-    () => storage.findApiKey(idOf('key', 1)),
-    () => storage.findApiKeyByStart(apiKeyOf(1).start),
+    () => storage.findApiKey({ id: idOf('key', 1) }),
+    () => storage.findApiKey({ start: apiKeyOf(1).start }),
     () => storage.listApiKeys(firstPage(10)),
     () => storage.rotateApiKey(idOf('key', 9), apiKeyOf(2), times),
     () => storage.revokeApiKey(idOf('key', 1), timeOf(1), { keepOneWith: [] }),
@@ -45,7 +45,7 @@ export const lifecycleCases: Cases = {
     await Promise.all([storage.migrate(), storage.migrate(), storage.migrate()])
     await storage.check()
     assert.deepEqual(await storage.findUser(idOf('usr', 1)), user)
-    assert.deepEqual(await storage.findApiKey(idOf('key', 1)), apiKeyOf(1))
+    assert.deepEqual(await storage.findApiKey({ id: idOf('key', 1) }), apiKeyOf(1))
   },
 
   'check: before migrate the schema is behind, unless the store needs none': async (_, { withoutSchema }) => {

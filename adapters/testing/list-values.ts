@@ -1,4 +1,5 @@
-import type { PageRequest, Storage, UserFilter } from '../../lib/storage/storage.ts'
+import type { PageRequest, UserFilter } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import { idOf } from './values.ts'
 
 /** The numbers from 1 to n. */
@@ -14,6 +15,6 @@ export const withPrefix = (prefix: string): UserFilter => ({ emailKey: null, pre
 export const firstPage = (limit: number): PageRequest => ({ order: 'asc', limit, from: { offset: 0 } })
 
 /** The ids on a page. */
-export async function listedIds (storage: Storage, filter: UserFilter, page: PageRequest): Promise<string[]> {
+export async function listedIds (storage: KitStorage, filter: UserFilter, page: PageRequest): Promise<string[]> {
   return (await storage.listUsers(filter, page)).items.map(({ id }) => id)
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import type { NewEvent, Storage, UserWrite } from '../../lib/storage/storage.ts'
-import { SINGLE, update, writeBatch } from './batch-values.ts'
+import type { NewEvent } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
+import { SINGLE, update, writeBatch, type BatchWrite } from './batch-values.ts'
 import type { Cases } from './cases.ts'
 import { eventOf, logOf, readEvents, readWholeLog } from './event-values.ts'
 import { addUsers, anyVersion, CONCURRENT_CALLS, idOf, keysOf, rename, timeOf, userOf } from './values.ts'
@@ -9,12 +10,14 @@ const LIMIT_MAX = 10_000
 const updated = (n: number): NewEvent => eventOf(n, 'user.updated')
 
 /** Makes updates with an event each: in batches where the store has them, else some at a time. */
-async function updateMany (storage: Storage, updates: ReadonlyArray<{ user: number, event: number }>): Promise<void> {
+async function updateMany (
+  storage: KitStorage, updates: ReadonlyArray<{ user: number, event: number }>
+): Promise<void> {
   const together = storage.supports.batches ? 500 : CONCURRENT_CALLS
   for (let start = 0; start < updates.length; start += together) {
     const part = updates.slice(start, start + together)
     if (storage.supports.batches) {
-      const writes: UserWrite[] = part.map(({ user, event }) =>
+      const writes: BatchWrite[] = part.map(({ user, event }) =>
         update(user, rename(`Name ${event}`), { event: updated(event) }))
       await writeBatch(storage, writes, SINGLE)
     } else {
@@ -25,7 +28,7 @@ async function updateMany (storage: Storage, updates: ReadonlyArray<{ user: numb
 }
 
 /** Adds the users 1 and 2, and in turn updates of them: so many events. */
-async function addLong (storage: Storage, records: number): Promise<void> {
+async function addLong (storage: KitStorage, records: number): Promise<void> {
   await addUsers(storage, 1, 2)
   await updateMany(storage, Array.from({ length: records }, (_, i) => ({ user: 1 + i % 2, event: i })))
 }

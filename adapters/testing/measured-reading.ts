@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Storage } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import { everyone } from './values.ts'
 
 /** What `readUsers` did in a process that did nothing else. */
@@ -11,7 +11,7 @@ export interface MeasuredReading {
 }
 
 /** Reads everybody, and measures the memory that it takes. */
-export async function measureReading (storage: Storage): Promise<MeasuredReading> {
+export async function measureReading (storage: KitStorage): Promise<MeasuredReading> {
   setFlagsFromString('--expose-gc')
   const collectGarbage: () => void = runInNewContext('gc')
   const used = (): number => {

@@ -3,8 +3,9 @@ import {
 } from '../../lib/storage/storage-rules.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type {
-  ApiKeyRecord, Idempotency, Page, PageRequest, Storage, UserFilter, UserKeys, UserRecord
+  ApiKeyRecord, Idempotency, Page, PageRequest, UserFilter, UserKeys, UserRecord
 } from '../../lib/storage/storage.ts'
+import type { Callable } from './calls.ts'
 
 interface State {
   users: Array<{ user: UserRecord, keys: UserKeys }>
@@ -14,7 +15,7 @@ interface State {
 }
 
 /** A store on plain lists that says what another store must answer, and that can be copied. */
-export interface Model extends Omit<Storage, 'readUsers'> {
+export interface Model extends Callable {
   copy (): Model
 }
 
@@ -56,12 +57,6 @@ export function createModel (given: State = { users: [], apiKeys: [], creations:
   }
 
   return {
-    name: 'model',
-    supports: { transactions: false, eventLog: false, batches: false },
-    joinTransaction () { throw new TypeError('the model has no transactions') },
-    async check () {},
-    async migrate () {},
-    async close () {},
     copy: () => createModel(state),
 
     async createUser (user, keys, idempotency) {
@@ -80,7 +75,7 @@ export function createModel (given: State = { users: [], apiKeys: [], creations:
       return structuredClone({ user, replayed: false })
     },
 
-    async pruneIdempotency (now) {
+    async prune (now) {
       state.creations = state.creations.filter(({ expiresAt }) => expiresAt > now)
     },
 
@@ -128,12 +123,9 @@ export function createModel (given: State = { users: [], apiKeys: [], creations:
       return true
     },
 
-    async findApiKey (id) {
-      return structuredClone(keyOf(id) ?? null)
-    },
-
-    async findApiKeyByStart (start) {
-      return structuredClone(state.apiKeys.find((key) => key.start === start) ?? null)
+    async findApiKey (by) {
+      const key = 'id' in by ? keyOf(by.id) : state.apiKeys.find(({ start }) => start === by.start)
+      return structuredClone(key ?? null)
     },
 
     async listApiKeys (page) {

@@ -18,7 +18,7 @@ const NEAR: readonly Json[] = [
 
 /** Duties of updates about changes that are easily overlooked. */
 export const nearValueCases: Cases = {
-  'updateUser with fields: every change of a value is a change, and no old value stays': async (storage) => {
+  'update with fields: every change of a value is a change, and no old value stays': async (storage) => {
     const user = userOf(1)
     const calls: Array<CallOf<Writer>> = [['createUser', user, keysOf(user), null]]
     for (const [n, value] of NEAR.entries()) {
@@ -30,7 +30,7 @@ export const nearValueCases: Cases = {
     await play(storage, createModel(), calls, { recent: 1 })
   },
 
-  'updateUser: every change of a name or an address is a change': async (storage) => {
+  'update: every change of a name or an address is a change': async (storage) => {
     const user = userOf(1)
     const calls: Array<CallOf<Writer>> = [['createUser', user, keysOf(user), null]]
     for (const [n, text] of LOOKALIKES.entries()) {

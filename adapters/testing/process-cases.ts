@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
 import { READ_PART_MAX } from '../../lib/core/limits.ts'
-import type { Storage } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import { FILTERABLE, play } from './everywhere.ts'
 import { firstPage } from './list-values.ts'
 import { createModel } from './model.ts'
@@ -30,7 +30,7 @@ export async function several (start: Start): Promise<StorageProcess[]> {
 }
 
 /** A store whose calls go to the processes in turn. */
-function inTurn (processes: readonly StorageProcess[]): Storage {
+function inTurn (processes: readonly StorageProcess[]): KitStorage {
   let calls = 0
   return new Proxy(Object(processes[0]?.storage), {
     get: (_target, name) => {
@@ -43,7 +43,7 @@ function inTurn (processes: readonly StorageProcess[]): Storage {
 /** The outcomes of concurrent calls in every process: values, and codes of errors. */
 export async function everywhere<Value> (
   processes: readonly StorageProcess[],
-  call: (storage: Storage, i: number) => Promise<Value>
+  call: (storage: KitStorage, i: number) => Promise<Value>
 ): Promise<{ values: Value[], codes: unknown[] }> {
   const results = await Promise.allSettled(Array.from({ length: CALLS }, (_, i) => {
     const one = processes[i % processes.length]

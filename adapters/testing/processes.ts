@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Storage } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import { crashCases } from './crash-cases.ts'
 import { processCases } from './process-cases.ts'
 import { recordedProcessCases } from './recorded-process-cases.ts'
@@ -31,7 +31,7 @@ export function testStorageInProcesses (options: TestStorageInProcessesOptions):
   for (const [title, run] of titles) {
     test(`processes: ${title}`, async () => {
       const place = await makePlace()
-      const started = new Map<Opener, Storage | null>()
+      const started = new Map<Opener, KitStorage | null>()
       const start = async () => {
         const opener = resting.pop() ?? startOpener(String(open), execArgv)
         started.set(opener, null)

@@ -25,7 +25,19 @@ function raceOf ({ racersOf, again }: RaceCases, n: number, [i, j]: [number, num
   return first !== undefined && second !== undefined && second !== null ? { before, first, second } : null
 }
 
-/** The numbers of every two calls that race, by their methods. */
+/** The names of calls in titles. */
+const NAMES: Record<Writer, string> = {
+  createUser: 'create',
+  updateUser: 'update',
+  deleteUser: 'delete',
+  prune: 'prune',
+  createApiKey: 'create key',
+  rotateApiKey: 'rotate key',
+  revokeApiKey: 'revoke key',
+  touchApiKey: 'touch key'
+}
+
+/** The numbers of every two calls that race, by their names. */
 function pairsOf (cases: RaceCases): Map<string, Array<[number, number]>> {
   const pairs = new Map<string, Array<[number, number]>>()
   const { length } = cases.racersOf(0).writers
@@ -33,7 +45,7 @@ function pairsOf (cases: RaceCases): Map<string, Array<[number, number]>> {
     for (let j = i; j < length; j++) {
       const race = raceOf(cases, 0, [i, j])
       if (race === null) continue
-      const methods = [...new Set([race.first[0], race.second[0]])].sort().join(', ')
+      const methods = [...new Set([race.first[0], race.second[0]])].map((method) => NAMES[method]).sort().join(', ')
       pairs.set(methods, [...pairs.get(methods) ?? [], [i, j]])
     }
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
-import type { Storage } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import { awaitedLater } from './awaited-later.ts'
 import {
   type Call,
@@ -139,7 +139,7 @@ function probesOf ({ before, first, second }: Race): Array<CallOf<'createUser'>>
   })
 }
 
-async function requireOneOrder (storage: Storage, race: Race, delay: Delay): Promise<void> {
+async function requireOneOrder (storage: KitStorage, race: Race, delay: Delay): Promise<void> {
   const { before, first, second } = race
   for (const call of before) await outcomeOf(storage, call)
   const readers = readersOf([...before, first, second], { whole: false })
@@ -191,7 +191,7 @@ async function requireOneOrder (storage: Storage, race: Race, delay: Delay): Pro
  * is there afterwards, must be what one order of the two gives.
  */
 export async function requireSomeOrder (
-  storage: Storage,
+  storage: KitStorage,
   raceOf: (n: number) => Race | null,
   delays: readonly Delay[]
 ): Promise<void> {
@@ -208,7 +208,7 @@ export async function requireSomeOrder (
   await Promise.all(running)
 }
 
-const prunes = ({ first, second }: Race): boolean => [first[0], second[0]].includes('pruneIdempotency')
+const prunes = ({ first, second }: Race): boolean => [first[0], second[0]].includes('prune')
 
 function turned (race: Race | null): Race | null {
   return race === null ? null : { before: race.before, first: race.second, second: race.first }

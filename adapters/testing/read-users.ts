@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { READ_PART_MAX } from '../../lib/core/limits.ts'
-import type { PageRequest, Storage, UserFilter, UserRecord } from '../../lib/storage/storage.ts'
+import type { PageRequest, UserFilter, UserRecord } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import { isStorageError } from '../../lib/storage/storage-error.ts'
 import type { Cases } from './cases.ts'
 import { firstPage, idsOf, upTo, withPrefix } from './list-values.ts'
@@ -10,7 +11,7 @@ const ORDERS = ['asc', 'desc'] as const
 
 /** Everybody that a store gives for a filter. */
 async function readAll (
-  storage: Storage,
+  storage: KitStorage,
   filter: UserFilter,
   order: PageRequest['order'] = 'asc'
 ): Promise<UserRecord[]> {
@@ -22,7 +23,7 @@ async function readAll (
 const idsIn = (users: readonly UserRecord[]): string[] => users.map(({ id }) => id)
 
 /** Adds many users, some at a time. */
-async function addMany (storage: Storage, users: readonly UserRecord[]): Promise<void> {
+async function addMany (storage: KitStorage, users: readonly UserRecord[]): Promise<void> {
   for (let start = 0; start < users.length; start += 50) {
     await Promise.all(users.slice(start, start + 50).map((user) => storage.createUser(user, keysOf(user), null)))
   }

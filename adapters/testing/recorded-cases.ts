@@ -1,10 +1,10 @@
 import type { Cases, Context } from './cases.ts'
 import { historyCases } from './histories.ts'
 import { recordingStorage } from './recording-storage.ts'
-import type { Storage } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 
 /** Runs with a store that is given an event with every write, and checks its log afterwards. */
-async function recorded<Result> (storage: Storage, run: (storage: Storage) => Promise<Result>): Promise<Result> {
+async function recorded<Result> (storage: KitStorage, run: (storage: KitStorage) => Promise<Result>): Promise<Result> {
   const { storage: recording, requireRecorded } = recordingStorage(storage)
   const result = await run(recording)
   await requireRecorded()
@@ -18,7 +18,7 @@ async function recorded<Result> (storage: Storage, run: (storage: Storage) => Pr
 export function recordedCases (subjects: Record<string, Cases>): Cases {
   return Object.fromEntries(Object.entries(subjects).map(([subject, cases]) => [
     `eventLog: with an event for every write the duties about ${subject} hold, and each change is recorded once`,
-    async (_storage: Storage, context: Context) => {
+    async (_storage: KitStorage, context: Context) => {
       const withStore: Context['withStore'] = (run) => context.withStore((own) => recorded(own, run))
       for (const [title, run] of Object.entries(cases)) {
         try {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Storage } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import { allUsers, ATOMIC, creation, writeBatch } from './batch-values.ts'
 import { soon } from './crash-cases.ts'
 import { eventOf, logOf, readEvents, readWholeLog } from './event-values.ts'
@@ -19,7 +19,7 @@ function eventFor (n: number, kind: 'created' | 'updated' | 'deleted') {
 }
 
 /** What a process does before it is killed: the nth user, in steps, each with its event. */
-function recordedWork (storage: Storage, n: number) {
+function recordedWork (storage: KitStorage, n: number) {
   const user = userOf(n)
   return [
     async () => storage.createUser(user, keysOf(user), null, eventFor(n, 'created')),
@@ -30,7 +30,7 @@ function recordedWork (storage: Storage, n: number) {
 }
 
 /** Checks that the nth user has exactly the events of the changes that were made, at least those that were answered. */
-async function requireItsEvents (storage: Storage, n: number, answered: number): Promise<void> {
+async function requireItsEvents (storage: KitStorage, n: number, answered: number): Promise<void> {
   const user = await storage.findUser(idOf('usr', n))
   const { items } = await logOf(storage).history(idOf('usr', n), { offset: 0, limit: 9 })
   const ids = items.map(({ id }) => id).reverse()
@@ -57,7 +57,7 @@ export const recordedProcessCases: ProcessCases = {
       for (let turn = 0; ; turn++) {
         const isLast = isOver
         // A reader may go on in another process.
-        const storage: Storage = started[turn % started.length]?.storage ?? first.storage
+        const storage: KitStorage = started[turn % started.length]?.storage ?? first.storage
         const events = await readEvents(storage, { after, limit: 3 })
         for (const { id, data } of events) seen.push({ id, version: data['version'] })
         after = events.at(-1)?.id ?? after

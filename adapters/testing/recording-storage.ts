@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { apiKeyEvent, userEvent } from '../../lib/storage/recorded-events.ts'
-import type {
-  ApiKeyRecord, EventRecord, JsonObject, NewEvent, Revocation, Storage, UserRecord
-} from '../../lib/storage/storage.ts'
+import type { ApiKeyRecord, EventRecord, JsonObject, NewEvent, UserRecord } from '../../lib/storage/storage.ts'
+import type { KitStorage, Revocation } from './kit-storage.ts'
 import { eventOf, readWholeLog } from './event-values.ts'
 
 const WRITES = ['createUser', 'updateUser', 'deleteUser', 'createApiKey', 'rotateApiKey', 'revokeApiKey'] as const
@@ -23,7 +22,7 @@ const TYPES: Record<typeof WRITES[number], string> = {
 
 /** A store that is given an event with every write, and what its log must have after that. */
 export interface Recording {
-  storage: Storage
+  storage: KitStorage
   /** Throws unless every change has its one event, and nothing else has one. */
   requireRecorded: () => Promise<void>
 }
@@ -86,7 +85,7 @@ function requireOrder (events: readonly EventRecord[]): void {
 }
 
 /** Gives every write an event of its own, and notes which must be recorded. */
-export function recordingStorage (storage: Storage): Recording {
+export function recordingStorage (storage: KitStorage): Recording {
   const expected = new Map<string, EventRecord>()
   let count = 0
 

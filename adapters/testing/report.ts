@@ -1,4 +1,4 @@
-import type { Storage } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 
 /** What a store may lack, in words. */
 export const OPTIONAL = ['transactions', 'event log', 'batches', 'webhooks'] as const
@@ -6,7 +6,7 @@ export const OPTIONAL = ['transactions', 'event log', 'batches', 'webhooks'] as 
 export type Lacking = typeof OPTIONAL[number]
 
 /** The first of these that a store declares unsupported, or is without; null: it has them all. */
-export function lackingOf ({ supports, webhooks }: Storage, needs: readonly Lacking[]): Lacking | null {
+export function lackingOf ({ supports, webhooks }: KitStorage, needs: readonly Lacking[]): Lacking | null {
   const { transactions, eventLog, batches } = supports
   const hasWebhooks = webhooks !== undefined
   const has: Record<Lacking, boolean> = { transactions, 'event log': eventLog, batches, webhooks: hasWebhooks }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { ApiKeyRecord, Storage } from '../../lib/storage/storage.ts'
+import type { ApiKeyRecord } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import { addKey } from './api-key-values.ts'
 import type { Cases } from './cases.ts'
 import { apiKeyOf, idOf, timeOf } from './values.ts'
@@ -9,23 +10,25 @@ const KEEP_ADMIN = { keepOneWith: ['keys:write'], successors: true }
 const TIMES = { now: timeOf(60), expiresAt: timeOf(500) }
 
 /** Makes the key with the second number the successor of that with the first. */
-async function rotate (storage: Storage, from: number, to: number, members: Partial<ApiKeyRecord> = {}): Promise<void> {
+async function rotate (
+  storage: KitStorage, from: number, to: number, members: Partial<ApiKeyRecord> = {}
+): Promise<void> {
   await storage.rotateApiKey(idOf('key', from), apiKeyOf(to, { rotatedFrom: idOf('key', from), ...members }), TIMES)
 }
 
 /** Adds the key 1, its successors 2 and 3, the successors 4 of 2 and 5 of 4, and the keys 8 and its successor 9. */
-async function addChain (storage: Storage, members: Partial<ApiKeyRecord> = {}): Promise<void> {
+async function addChain (storage: KitStorage, members: Partial<ApiKeyRecord> = {}): Promise<void> {
   await addKey(storage, 1, members)
   await addKey(storage, 8, members)
   for (const [from, to] of [[1, 2], [1, 3], [2, 4], [4, 5], [8, 9]] as const) await rotate(storage, from, to, members)
 }
 
-async function allKeys (storage: Storage): Promise<ApiKeyRecord[]> {
+async function allKeys (storage: KitStorage): Promise<ApiKeyRecord[]> {
   return (await storage.listApiKeys({ order: 'asc', limit: 1000, from: { offset: 0 } })).items
 }
 
 /** The number and the revocation of each key. */
-async function revocations (storage: Storage): Promise<Array<[id: string, revokedAt: string | null]>> {
+async function revocations (storage: KitStorage): Promise<Array<[id: string, revokedAt: string | null]>> {
   return (await allKeys(storage)).map(({ id, revokedAt }) => [id, revokedAt])
 }
 
@@ -39,7 +42,7 @@ function chainOf (keys: readonly ApiKeyRecord[], id: string): ApiKeyRecord[] {
 
 /** Duties of `revokeApiKey` with `successors`. */
 export const successorCases: Cases = {
-  'revokeApiKey: with successors, all that came from the key by rotation go, and nothing else': async (storage) => {
+  'revoke key: with successors, all that came from the key by rotation go, and nothing else': async (storage) => {
     await addChain(storage)
     await storage.revokeApiKey(idOf('key', 4), timeOf(70), { keepOneWith: [] })
     const before = new Map((await allKeys(storage)).map((key) => [key.id, key]))
@@ -57,7 +60,7 @@ export const successorCases: Cases = {
       [9, null]))
   },
 
-  'revokeApiKey: with successors, those of a key that was revoked before go too': async (storage) => {
+  'revoke key: with successors, those of a key that was revoked before go too': async (storage) => {
     await addChain(storage)
     await storage.revokeApiKey(idOf('key', 1), timeOf(70), { keepOneWith: [] })
     const result = await storage.revokeApiKey(idOf('key', 1), timeOf(80), ALL)
@@ -71,7 +74,7 @@ export const successorCases: Cases = {
     assert.equal(await storage.revokeApiKey(idOf('key', 99), timeOf(90), ALL), null)
   },
 
-  'revokeApiKey: with successors and keepOneWith, none of them counts as the key that stays': async (storage) => {
+  'revoke key: with successors and keepOneWith, none of them counts as the key that stays': async (storage) => {
     await addChain(storage, { scopes: ['keys:write'] })
     assert.equal((await storage.revokeApiKey(idOf('key', 1), timeOf(80), KEEP_ADMIN))?.successors?.length, 4)
     const before = await allKeys(storage)
@@ -88,7 +91,7 @@ export const successorCases: Cases = {
     assert.equal((await storage.revokeApiKey(idOf('key', 8), timeOf(90), KEEP_ADMIN))?.successors?.length, 1)
   },
 
-  'revokeApiKey: with successors, none that a concurrent rotation adds survives': async (storage) => {
+  'revoke key: with successors, none that a concurrent rotation adds survives': async (storage) => {
     for (const turns of [0, 1, 2, 3, 5, 8]) {
       const first = 100 + turns * 20
       await addKey(storage, first)

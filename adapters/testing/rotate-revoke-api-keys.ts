@@ -5,7 +5,7 @@ import { apiKeyOf, CONCURRENT_CALLS, concurrently, idOf, timeOf } from './values
 
 /** Duties of `rotateApiKey` and `revokeApiKey`. */
 export const apiKeyEndCases: Cases = {
-  'rotateApiKey: adds the successor and lets the old key expire': async (storage) => {
+  'rotate key: adds the successor and lets the old key expire': async (storage) => {
     await addKey(storage, 1)
     await addKey(storage, 2, { expiresAt: timeOf(100) })
     const times = { now: timeOf(50), expiresAt: timeOf(200) }
@@ -21,17 +21,17 @@ export const apiKeyEndCases: Cases = {
         'found by id and by start'
       )
     }
-    assert.deepEqual(await storage.findApiKey(idOf('key', 3)), apiKeyOf(3, { rotatedFrom: idOf('key', 1) }))
+    assert.deepEqual(await storage.findApiKey({ id: idOf('key', 3) }), apiKeyOf(3, { rotatedFrom: idOf('key', 1) }))
     // A store reads no clock: a key is expired at the `now` that is given, which may be in the past.
     assert.equal(
       (await storage.rotateApiKey(idOf('key', 2), apiKeyOf(4), times))?.expiresAt,
       timeOf(100),
       'not later than its own expiry'
     )
-    assert.equal((await storage.findApiKey(idOf('key', 2)))?.expiresAt, timeOf(100))
+    assert.equal((await storage.findApiKey({ id: idOf('key', 2) }))?.expiresAt, timeOf(100))
   },
 
-  'rotateApiKey: an inactive key is refused and gets no successor': async (storage) => {
+  'rotate key: an inactive key is refused and gets no successor': async (storage) => {
     await addKey(storage, 1, { revokedAt: timeOf(40) })
     await addKey(storage, 2, { expiresAt: timeOf(50) })
     const times = { now: timeOf(50), expiresAt: timeOf(200) }
@@ -39,11 +39,11 @@ export const apiKeyEndCases: Cases = {
       await assert.rejects(storage.rotateApiKey(idOf('key', n), apiKeyOf(9), times), { code: 'api_key_inactive' })
     }
     assert.equal(await storage.rotateApiKey(idOf('key', 3), apiKeyOf(9), times), null)
-    assert.equal(await storage.findApiKey(idOf('key', 9)), null)
-    assert.deepEqual(await storage.findApiKey(idOf('key', 2)), apiKeyOf(2, { expiresAt: timeOf(50) }))
+    assert.equal(await storage.findApiKey({ id: idOf('key', 9) }), null)
+    assert.deepEqual(await storage.findApiKey({ id: idOf('key', 2) }), apiKeyOf(2, { expiresAt: timeOf(50) }))
   },
 
-  'rotateApiKey: if the successor cannot be added, the old key is unchanged': async (storage) => {
+  'rotate key: if the successor cannot be added, the old key is unchanged': async (storage) => {
     await addKey(storage, 1)
     await addKey(storage, 2)
     await assert.rejects(
@@ -53,22 +53,22 @@ export const apiKeyEndCases: Cases = {
       }),
       { code: 'fault' }
     )
-    assert.deepEqual(await storage.findApiKey(idOf('key', 1)), apiKeyOf(1))
+    assert.deepEqual(await storage.findApiKey({ id: idOf('key', 1) }), apiKeyOf(1))
   },
 
-  'rotateApiKey: after a rotation without overlap, one with an earlier moment is refused': async (storage) => {
+  'rotate key: after a rotation without overlap, one with an earlier moment is refused': async (storage) => {
     await addKey(storage, 1)
     await addKey(storage, 2)
     const at = (now: number, end: number) => ({ now: timeOf(now), expiresAt: timeOf(end) })
     await storage.rotateApiKey(idOf('key', 1), apiKeyOf(3), at(200, 200))
     await assert.rejects(storage.rotateApiKey(idOf('key', 1), apiKeyOf(4), at(199, 500)), { code: 'api_key_inactive' })
-    assert.equal(await storage.findApiKey(idOf('key', 4)), null)
+    assert.equal(await storage.findApiKey({ id: idOf('key', 4) }), null)
     await storage.rotateApiKey(idOf('key', 2), apiKeyOf(5), at(200, 201))
     const again = await storage.rotateApiKey(idOf('key', 2), apiKeyOf(6), at(199, 500))
     assert.equal(again?.expiresAt, timeOf(201), 'within the overlap it is made')
   },
 
-  'rotateApiKey: of many concurrent rotations without overlap, exactly one succeeds': async (storage) => {
+  'rotate key: of many concurrent rotations without overlap, exactly one succeeds': async (storage) => {
     await addKey(storage, 100)
     const { values, codes } = await concurrently((i) =>
       storage.rotateApiKey(idOf('key', 100), apiKeyOf(i), { now: timeOf(200 - i), expiresAt: timeOf(200 - i) })
@@ -81,7 +81,7 @@ export const apiKeyEndCases: Cases = {
     assert.equal(await countKeys(storage), 2)
   },
 
-  'revokeApiKey: a repeated revocation keeps the time of the first': async (storage) => {
+  'revoke key: a repeated revocation keeps the time of the first': async (storage) => {
     await addKey(storage, 1)
     assert.deepEqual(await storage.revokeApiKey(idOf('key', 1), timeOf(70), ANY_KEY), {
       key: apiKeyOf(1, { revokedAt: timeOf(70) }),
@@ -91,18 +91,18 @@ export const apiKeyEndCases: Cases = {
       key: apiKeyOf(1, { revokedAt: timeOf(70) }),
       changed: false
     })
-    assert.deepEqual(await storage.findApiKeyByStart(apiKeyOf(1).start), apiKeyOf(1, { revokedAt: timeOf(70) }))
+    assert.deepEqual(await storage.findApiKey({ start: apiKeyOf(1).start }), apiKeyOf(1, { revokedAt: timeOf(70) }))
     assert.equal(await storage.revokeApiKey(idOf('key', 2), timeOf(70), ANY_KEY), null)
   },
 
-  'revokeApiKey: of many concurrent calls, exactly one changes the key': async (storage) => {
+  'revoke key: of many concurrent calls, exactly one changes the key': async (storage) => {
     await addKey(storage, 1)
     const { values } = await concurrently((i) => storage.revokeApiKey(idOf('key', 1), timeOf(100 + i), ANY_KEY))
     assert.equal(values.filter((value) => value?.changed).length, 1)
     assert.equal(new Set(values.map((value) => value?.key.revokedAt)).size, 1)
   },
 
-  'revokeApiKey: with keepOneWith, the last active key with the scope is kept': async (storage) => {
+  'revoke key: with keepOneWith, the last active key with the scope is kept': async (storage) => {
     const admin = { scopes: ['users:read', 'keys:write'] }
     await addKey(storage, 1, admin)
     await addKey(storage, 2, { scopes: ['users:read', 'monkeys:write', 'keys:writer'] })
@@ -134,7 +134,7 @@ export const apiKeyEndCases: Cases = {
     assert.equal((await storage.revokeApiKey(idOf('key', 5), timeOf(70), ANY_KEY))?.changed, true)
   },
 
-  'revokeApiKey: with several scopes in keepOneWith, another key must have all of them': async (storage) => {
+  'revoke key: with several scopes in keepOneWith, another key must have all of them': async (storage) => {
     const scopes = ['keys:write', 'users:read', 'users:write']
     const keep = { keepOneWith: ['users:read', 'keys:write'] }
     await addKey(storage, 1, { scopes })
@@ -146,7 +146,7 @@ export const apiKeyEndCases: Cases = {
       { code: 'last_admin_key' },
       'keys with some of the scopes do not count, not even together'
     )
-    assert.deepEqual(await storage.findApiKey(idOf('key', 1)), apiKeyOf(1, { scopes }), 'nothing has changed')
+    assert.deepEqual(await storage.findApiKey({ id: idOf('key', 1) }), apiKeyOf(1, { scopes }), 'nothing has changed')
     // A key with some of the scopes may be revoked.
     assert.equal((await storage.revokeApiKey(idOf('key', 10), timeOf(70), keep))?.changed, true)
     await addKey(storage, 2, { scopes: ['keys:read', 'keys:write', 'users:delete', 'users:read'] })
@@ -154,7 +154,7 @@ export const apiKeyEndCases: Cases = {
     await assert.rejects(storage.revokeApiKey(idOf('key', 2), timeOf(70), keep), { code: 'last_admin_key' })
   },
 
-  'revokeApiKey: with keepOneWith, one of many concurrently revoked keys is kept': async (storage) => {
+  'revoke key: with keepOneWith, one of many concurrently revoked keys is kept': async (storage) => {
     for (let i = 0; i < CONCURRENT_CALLS; i++) await addKey(storage, i, { scopes: ['keys:write'] })
     const { values, codes } = await concurrently((i) => storage.revokeApiKey(idOf('key', i), timeOf(100), KEEP_ADMIN))
     assert.equal(values.length, CONCURRENT_CALLS - 1)
@@ -163,7 +163,7 @@ export const apiKeyEndCases: Cases = {
     assert.equal(items.filter(({ revokedAt }) => revokedAt === null).length, 1)
   },
 
-  'revokeApiKey: with keepOneWith, the last key is kept while other keys change': async (storage) => {
+  'revoke key: with keepOneWith, the last key is kept while other keys change': async (storage) => {
     await addKey(storage, 1, { scopes: ['keys:write'] })
     for (let n = 10; n < 60; n += 10) {
       for (const i of [0, 1, 2]) await addKey(storage, n + i)
@@ -181,6 +181,6 @@ export const apiKeyEndCases: Cases = {
         addKey(storage, n + 6)
       ])
     }
-    assert.equal((await storage.findApiKey(idOf('key', 1)))?.revokedAt, null)
+    assert.equal((await storage.findApiKey({ id: idOf('key', 1) }))?.revokedAt, null)
   }
 }

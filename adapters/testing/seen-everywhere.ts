@@ -1,4 +1,5 @@
-import type { Idempotency, Storage, UserRecord } from '../../lib/storage/storage.ts'
+import type { Idempotency, UserRecord } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import type { CallOf, Writer } from './calls.ts'
 import type { Cases } from './cases.ts'
 import { FILTERABLE, play } from './everywhere.ts'
@@ -14,7 +15,7 @@ function creation (n: number, members: Partial<UserRecord> = {}, idempotency: Id
 }
 
 const idempotency: Idempotency =
-  { key: 'k'.repeat(43), fingerprint: 'f'.repeat(43), now: timeOf(0), expiresAt: timeOf(1000) }
+  { key: 'k'.repeat(43), fingerprint: 'f'.repeat(43), now: timeOf(0), expiresAt: timeOf(1000), note: null }
 const one = idOf('usr', 1)
 
 const changes: ReadonlyArray<CallOf<Writer>> = [
@@ -138,23 +139,23 @@ const keyRefusals: ReadonlyArray<CallOf<Writer>> = [
 ]
 
 /** Makes every kind of change of users on an empty store, and checks each everywhere. */
-export async function playUserChanges (storage: Storage): Promise<void> {
+export async function playUserChanges (storage: KitStorage): Promise<void> {
   await play(storage, createModel(), changes, { filterable: FILTERABLE })
 }
 
 /** The same of API keys. */
-export async function playKeyChanges (storage: Storage): Promise<void> {
+export async function playKeyChanges (storage: KitStorage): Promise<void> {
   await play(storage, createModel(), keyChanges)
 }
 
 /** Duties of every write of users: a change is seen everywhere, and a refusal changes nothing. */
 export const userChangeCases: Cases = {
-  'createUser, updateUser, deleteUser: a change is seen by every look-up, filter and total': async (storage) => {
+  'create, update, delete: a change is seen by every look-up, filter and total': async (storage) => {
     await storage.migrate({ filterable: FILTERABLE })
     await playUserChanges(storage)
   },
 
-  'createUser, updateUser, deleteUser: a refusal changes nothing, and what it named stays free': async (storage) => {
+  'create, update, delete: a refusal changes nothing, and what it named stays free': async (storage) => {
     await storage.migrate({ filterable: FILTERABLE })
     await play(storage, createModel(), refusals, { filterable: FILTERABLE })
   }
@@ -162,11 +163,11 @@ export const userChangeCases: Cases = {
 
 /** The same of API keys. */
 export const keyChangeCases: Cases = {
-  'createApiKey, rotateApiKey, revokeApiKey, touchApiKey: a change is seen everywhere': async (storage) => {
+  'create key, rotate key, revoke key, touch key: a change is seen everywhere': async (storage) => {
     await playKeyChanges(storage)
   },
 
-  'createApiKey, rotateApiKey, revokeApiKey: a refusal changes nothing': async (storage) => {
+  'create key, rotate key, revoke key: a refusal changes nothing': async (storage) => {
     await play(storage, createModel(), keyRefusals)
   }
 }

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { isStorageError, StorageError, type StorageErrorCode } from '../../lib/storage/storage-error.ts'
 import { EVENT_LOG_METHODS, METHODS } from '../../lib/storage/storage-rules.ts'
-import type { Storage, Supports } from '../../lib/storage/storage.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
+import { type KitStorage, kitStorage } from './kit-storage.ts'
 import { type MeasuredReading, measureReading } from './measured-reading.ts'
 
 interface Request { id: number, method: string, args: unknown[] }
@@ -20,7 +21,7 @@ const ENDED: Answer = { id: 0, error: { code: 'unavailable', text: 'the process 
 /** A store in a process of its own. */
 export interface StorageProcess {
   /** Its methods, but those that take or give functions. */
-  storage: Storage
+  storage: KitStorage
   /** Ends the process without a warning, as a crash does. */
   kill: () => Promise<void>
   /** Calls back when the store tells that keys may have changed; null if it has no `watchApiKeys`. */
@@ -42,7 +43,7 @@ export interface Opener {
 }
 
 /** What is known of a store when it was opened. */
-interface Opened { supports: Supports, hasWatch: boolean }
+interface Opened { hasEvents: boolean, singleWrites: boolean, hasWatch: boolean }
 
 type Open = (place: string) => Storage | Promise<Storage>
 
@@ -55,14 +56,15 @@ export function serveStorages (module: string): void {
     if (method === 'open') {
       const { default: open }: { default: Open } = await import(module)
       storage = await open(String(args[0]))
-      const opened: Opened = { supports: storage.supports, hasWatch: storage.watchApiKeys !== undefined }
+      const { eventLog, singleWrites = false, watchApiKeys } = storage
+      const opened: Opened = { hasEvents: eventLog !== undefined, singleWrites, hasWatch: watchApiKeys !== undefined }
       return opened
     }
     if (method === 'watchApiKeys') {
       storage?.watchApiKeys?.(() => send({ id: KEYS_CHANGED }))
       return undefined
     }
-    if (method === 'measureReading' && storage !== undefined) return measureReading(storage)
+    if (method === 'measureReading' && storage !== undefined) return measureReading(kitStorage(storage))
     const [name = '', part] = method.split('.').reverse()
     const owner: Record<string, unknown> = Object(part === undefined ? storage : storage?.eventLog)
     return Reflect.apply(Object(owner[name]), owner, args)
@@ -128,15 +130,13 @@ export function startOpener (module: string, execArgv: readonly string[]): Opene
     [name, async (...given: unknown[]) => call(`${prefix}${name}`, given)]))
 
   /** The store as this process has it: without what takes or gives functions. */
-  function storageOf ({ eventLog, batches }: Supports): Storage {
-    return Object({
+  function storageOf ({ hasEvents, singleWrites }: Opened): KitStorage {
+    return kitStorage(Object({
       name: 'a store in another process',
-      supports: { transactions: false, eventLog, batches },
       ...forward(METHODS),
-      ...eventLog && { eventLog: forward(EVENT_LOG_METHODS, 'eventLog.') },
-      // Without the function that gives changes: the writes of the duties have theirs.
-      ...batches && { writeBatch: async (writes: unknown, options: unknown) => call('writeBatch', [writes, options]) }
-    })
+      ...singleWrites && { singleWrites },
+      ...hasEvents && { eventLog: forward(EVENT_LOG_METHODS, 'eventLog.') }
+    }))
   }
 
   return {
@@ -147,15 +147,15 @@ export function startOpener (module: string, execArgv: readonly string[]): Opene
       const opened: unknown = await call('open', [place]).catch((error: unknown) => {
         throw new Error(`the process could not open the store: ${String(error)}`)
       })
-      const { supports, hasWatch }: Opened = Object(opened)
+      const known: Opened = Object(opened)
       const watch = async (listener: () => void) => {
         listeners.push(listener)
         await call('watchApiKeys', [])
       }
       return {
-        storage: storageOf(supports),
+        storage: storageOf(known),
         kill,
-        watchApiKeys: hasWatch ? watch : null,
+        watchApiKeys: known.hasWatch ? watch : null,
         async measureReading () {
           const { users, bytes }: MeasuredReading = Object(await call('measureReading', []))
           return { users, bytes }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Storage } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import { awaitedLater } from './awaited-later.ts'
 import type { Context } from './cases.ts'
 import type { HostTransaction } from './host-transaction.ts'
@@ -10,13 +10,13 @@ import {
 /** Duties by name: each gets an empty store, and begins transactions on its database. */
 export type TransactionCases = Record<
   string,
-  (storage: Storage, begin: () => Promise<HostTransaction>, context: Context) => Promise<void>
+  (storage: KitStorage, begin: () => Promise<HostTransaction>, context: Context) => Promise<void>
 >
 
 const KEY = 'k'.repeat(43)
-const idempotency = { key: KEY, fingerprint: 'f', now: timeOf(0), expiresAt: timeOf(1000) }
+const idempotency = { key: KEY, fingerprint: 'f', now: timeOf(0), expiresAt: timeOf(1000), note: null }
 
-async function ids (storage: Storage): Promise<string[]> {
+async function ids (storage: KitStorage): Promise<string[]> {
   return (await storage.listUsers(everyone, { order: 'asc', limit: 10, from: { offset: 0 } })).items.map(
     ({ id }) => id
   )
@@ -160,7 +160,7 @@ export const transactionCases: TransactionCases = {
     // A store may hold these back until the transaction has ended.
     const reads = awaitedLater(Promise.all([
       storage.findUser(idOf('usr', 1)), storage.findUser(idOf('usr', 2)), ids(storage),
-      storage.findApiKey(idOf('key', 1))
+      storage.findApiKey({ id: idOf('key', 1) })
     ]))
     for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve))
     await rollback()
@@ -218,7 +218,7 @@ export const transactionCases: TransactionCases = {
       const ended = { rotatedAt: timeOf(100), expiresAt: timeOf(200), revokedAt: timeOf(150) }
       const old = apiKeyOf(1, { lastUsedAt: timeOf(100), ...ended })
       assert.deepEqual(items, isCommitted ? [old, apiKeyOf(2), apiKeyOf(3)] : [apiKeyOf(1)])
-      assert.deepEqual(await storage.findApiKeyByStart(apiKeyOf(1).start), items[0])
+      assert.deepEqual(await storage.findApiKey({ start: apiKeyOf(1).start }), items[0])
       assert.deepEqual(await ids(storage), isCommitted ? [user.id] : [])
     }
     const other = userOf(3)

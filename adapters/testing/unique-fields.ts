@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { isStorageError } from '../../lib/storage/storage-error.ts'
-import type { JsonObject, Storage, UserRecord } from '../../lib/storage/storage.ts'
+import type { JsonObject, UserRecord } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import type { Cases } from './cases.ts'
 import {
   anyVersion, concurrently, count, CONCURRENT_CALLS, everyone, idempotencyOf, idOf, keysOf, rename, timeOf, userOf
@@ -11,12 +12,12 @@ export const UNIQUE_FIELDS: readonly string[] = ['legacyId', 'badge']
 
 const UNIQUE = { unique: ['legacyId'] }
 
-function create (storage: Storage, n: number, fields: JsonObject, members: Partial<UserRecord> = {}) {
+function create (storage: KitStorage, n: number, fields: JsonObject, members: Partial<UserRecord> = {}) {
   const user = userOf(n, { ...members, fields })
   return storage.createUser(user, keysOf(user), null)
 }
 
-function change (storage: Storage, n: number, fields: JsonObject) {
+function change (storage: KitStorage, n: number, fields: JsonObject) {
   return storage.updateUser(idOf('usr', n), { fields }, timeOf(900), anyVersion)
 }
 
@@ -27,7 +28,7 @@ async function requireTaken (call: Promise<unknown>, field = 'legacyId'): Promis
   assert.deepEqual({ code: refusal.code, field: refusal.field }, { code: 'field_taken', field })
 }
 
-async function holdersOf (storage: Storage, value: string | number, field = 'legacyId'): Promise<string[]> {
+async function holdersOf (storage: KitStorage, value: string | number, field = 'legacyId'): Promise<string[]> {
   const filter = { ...everyone, fields: { [field]: value } }
   const { items, total } = await storage.listUsers(filter, { order: 'asc', limit: 50, from: { offset: 0 } })
   assert.equal(total, items.length)
@@ -36,7 +37,7 @@ async function holdersOf (storage: Storage, value: string | number, field = 'leg
 
 /** Duties about fields whose value at most one user has. */
 export const uniqueFieldCases: Cases = {
-  'createUser with unique fields: a value of another user is refused as field_taken': async (storage) => {
+  'create with unique fields: a value of another user is refused as field_taken': async (storage) => {
     await storage.migrate({ unique: UNIQUE_FIELDS })
     await create(storage, 1, { legacyId: 'A7', badge: 1 })
     await requireTaken(create(storage, 2, { legacyId: 'A7', badge: 2 }))
@@ -47,7 +48,7 @@ export const uniqueFieldCases: Cases = {
     assert.deepEqual(await holdersOf(storage, 1, 'badge'), [idOf('usr', 1)])
   },
 
-  'createUser with unique fields: users without the field, with null, or with a near value are no conflict':
+  'create with unique fields: users without the field, with null, or with a near value are no conflict':
     async (storage) => {
       await storage.migrate(UNIQUE)
       const near = [
@@ -63,7 +64,7 @@ export const uniqueFieldCases: Cases = {
       for (const legacyId of [...near, `${'x'.repeat(252)}x`]) await requireTaken(create(storage, 99, { legacyId }))
     },
 
-  'createUser, updateUser with unique fields: each field has values of its own': async (storage) => {
+  'create, update with unique fields: each field has values of its own': async (storage) => {
     await storage.migrate({ unique: UNIQUE_FIELDS })
     await create(storage, 1, { legacyId: 7, badge: 7 })
     await create(storage, 2, { legacyId: 8 })
@@ -78,7 +79,7 @@ export const uniqueFieldCases: Cases = {
     await create(storage, 5, { legacyId: 8 })
   },
 
-  'updateUser with unique fields: a value of another user is refused and changes nothing': async (storage) => {
+  'update with unique fields: a value of another user is refused and changes nothing': async (storage) => {
     await storage.migrate(UNIQUE)
     await create(storage, 1, { legacyId: 'A7' })
     const { user } = await create(storage, 2, { legacyId: 'A8' })
@@ -91,7 +92,7 @@ export const uniqueFieldCases: Cases = {
     assert.deepEqual(await holdersOf(storage, 'A7'), [idOf('usr', 1)])
   },
 
-  'updateUser, deleteUser with unique fields: a value that was given up is free immediately': async (storage) => {
+  'update, delete with unique fields: a value that was given up is free immediately': async (storage) => {
     await storage.migrate(UNIQUE)
     for (const n of [1, 2, 3]) await create(storage, n, { legacyId: n })
     await change(storage, 1, { legacyId: 10 })
@@ -105,7 +106,7 @@ export const uniqueFieldCases: Cases = {
     assert.deepEqual(await holdersOf(storage, 3), [idOf('usr', 4)])
   },
 
-  'createUser with unique fields: of many concurrent calls with one value, one succeeds': async (storage) => {
+  'create with unique fields: of many concurrent calls with one value, one succeeds': async (storage) => {
     await storage.migrate(UNIQUE)
     const { values, codes } = await concurrently((i) => create(storage, i, { legacyId: 'A7' }))
     assert.equal(values.length, 1)
@@ -114,7 +115,7 @@ export const uniqueFieldCases: Cases = {
     assert.equal(await count(storage), 1)
   },
 
-  'updateUser with unique fields: of many concurrent calls with one value, one succeeds and no other is harmed':
+  'update with unique fields: of many concurrent calls with one value, one succeeds and no other is harmed':
     async (storage) => {
       await storage.migrate(UNIQUE)
       for (let n = 0; n < CONCURRENT_CALLS; n++) await create(storage, n, { legacyId: n })
@@ -130,7 +131,7 @@ export const uniqueFieldCases: Cases = {
       for (const n of bystanders) assert.deepEqual(await holdersOf(storage, 1000 + n), [idOf('usr', n)])
     },
 
-  'createUser with unique fields: a refused creation leaves no idempotency key behind': async (storage) => {
+  'create with unique fields: a refused creation leaves no idempotency key behind': async (storage) => {
     await storage.migrate(UNIQUE)
     await create(storage, 1, { legacyId: 'A7' })
     const refused = userOf(2, { fields: { legacyId: 'A7' } })

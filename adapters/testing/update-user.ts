@@ -9,7 +9,7 @@ const readdress = (value: string) => ({ email: { value, key: value.toLowerCase()
 
 /** Duties of `updateUser`. */
 export const userUpdateCases: Cases = {
-  'updateUser: sets the given values, adds 1 to the version, keeps the rest': async (storage) => {
+  'update: sets the given values, adds 1 to the version, keeps the rest': async (storage) => {
     const [user] = await addUsers(storage, 1, 2)
     const expected = { ...user, name: 'New', version: 2, updatedAt: timeOf(50) }
     assert.deepEqual(await storage.updateUser(idOf('usr', 1), rename('New'), timeOf(50), anyVersion), {
@@ -31,7 +31,7 @@ export const userUpdateCases: Cases = {
     assert.deepEqual(await storage.findUser(idOf('usr', 2)), userOf(2))
   },
 
-  'updateUser: name and address change together, and are stored unchanged': async (storage) => {
+  'update: name and address change together, and are stored unchanged': async (storage) => {
     await addUsers(storage, 1)
     for (const [i, name] of TEXTS.entries()) {
       const email = `New${i}@Example.org`
@@ -56,7 +56,7 @@ export const userUpdateCases: Cases = {
     }
   },
 
-  'updateUser: updatedAt is the given time, and never goes back': async (storage) => {
+  'update: updatedAt is the given time, and never goes back': async (storage) => {
     const [user] = await addUsers(storage, 9)
     const id = idOf('usr', 9)
     const changes = [
@@ -75,7 +75,7 @@ export const userUpdateCases: Cases = {
     }
   },
 
-  'updateUser: the longest names and addresses are stored, and lists find them by whole keys': async (storage) => {
+  'update: the longest names and addresses are stored, and lists find them by whole keys': async (storage) => {
     const email = `${'A'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(57)}.org`
     assert.equal(email.length, 254)
     // The key of the second one has twice as many code points.
@@ -95,7 +95,7 @@ export const userUpdateCases: Cases = {
     }
   },
 
-  'updateUser: values that are stored already change nothing': async (storage) => {
+  'update: values that are stored already change nothing': async (storage) => {
     const [user] = await addUsers(storage, 1)
     for (const changes of [
       {},
@@ -110,7 +110,7 @@ export const userUpdateCases: Cases = {
     assert.deepEqual(await storage.findUser(idOf('usr', 1)), user)
   },
 
-  'updateUser: the returned user shares no objects with the store': async (storage) => {
+  'update: the returned user shares no objects with the store': async (storage) => {
     await addUsers(storage, 1)
     for (const name of ['New', 'New']) {
       const result = await storage.updateUser(idOf('usr', 1), rename(name), timeOf(50), anyVersion)
@@ -119,7 +119,7 @@ export const userUpdateCases: Cases = {
     assert.equal((await storage.findUser(idOf('usr', 1)))?.name, 'New')
   },
 
-  'updateUser: an unknown id returns null, also with a guard': async (storage) => {
+  'update: an unknown id returns null, also with a guard': async (storage) => {
     await addUsers(storage, 1)
     for (const id of [idOf('usr', 2), ...UNKNOWN_IDS]) {
       assert.equal(await storage.updateUser(id, rename('X'), timeOf(50), anyVersion), null)
@@ -127,7 +127,7 @@ export const userUpdateCases: Cases = {
     }
   },
 
-  'updateUser: an address that another user has is refused, and nothing changes': async (storage) => {
+  'update: an address that another user has is refused, and nothing changes': async (storage) => {
     await addUsers(storage, 1, 2)
     await assert.rejects(
       storage.updateUser(
@@ -141,7 +141,7 @@ export const userUpdateCases: Cases = {
     assert.deepEqual(await storage.findUser(idOf('usr', 2)), userOf(2))
   },
 
-  'updateUser: an address may change its case, and a former address is free': async (storage) => {
+  'update: an address may change its case, and a former address is free': async (storage) => {
     await addUsers(storage, 1)
     assert.equal(
       (await storage.updateUser(idOf('usr', 1), readdress('USER1@example.ORG'), timeOf(50), anyVersion))?.user
@@ -154,7 +154,7 @@ export const userUpdateCases: Cases = {
     assert.equal(await count(storage), 2)
   },
 
-  'updateUser: a guard accepts exactly its versions': async (storage) => {
+  'update: a guard accepts exactly its versions': async (storage) => {
     await addUsers(storage, 1)
     const id = idOf('usr', 1)
     for (const guard of [
@@ -175,7 +175,7 @@ export const userUpdateCases: Cases = {
     )
   },
 
-  'updateUser: the guard is checked before the values and the address': async (storage) => {
+  'update: the guard is checked before the values and the address': async (storage) => {
     await addUsers(storage, 1, 2)
     await assert.rejects(storage.updateUser(idOf('usr', 1), rename('User 1'), timeOf(50), onlyVersion(9)), {
       code: 'version_mismatch'
@@ -189,7 +189,7 @@ export const userUpdateCases: Cases = {
     )
   },
 
-  'updateUser: of many concurrent calls with one version, exactly one succeeds': async (storage) => {
+  'update: of many concurrent calls with one version, exactly one succeeds': async (storage) => {
     await addUsers(storage, 1)
     const { values, codes } = await concurrently((i) =>
       storage.updateUser(idOf('usr', 1), rename(`Winner ${i}`), timeOf(50), onlyVersion(1))
@@ -202,7 +202,7 @@ export const userUpdateCases: Cases = {
     assert.deepEqual(await storage.findUser(idOf('usr', 1)), values[0]?.user)
   },
 
-  'updateUser: of many concurrent calls without a guard, none is lost': async (storage) => {
+  'update: of many concurrent calls without a guard, none is lost': async (storage) => {
     await addUsers(storage, 1)
     const { values } = await concurrently((i) =>
       storage.updateUser(idOf('usr', 1), rename(`Name ${i}`), timeOf(50), anyVersion)
@@ -214,7 +214,7 @@ export const userUpdateCases: Cases = {
     )
   },
 
-  'updateUser: of many concurrent changes to one address, exactly one succeeds': async (storage) => {
+  'update: of many concurrent changes to one address, exactly one succeeds': async (storage) => {
     await addUsers(storage, ...Array.from({ length: CONCURRENT_CALLS }, (_, i) => i))
     const { values, codes } = await concurrently((i) =>
       storage.updateUser(idOf('usr', i), readdress('one@example.org'), timeOf(50), anyVersion)

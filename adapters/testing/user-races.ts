@@ -3,7 +3,7 @@ import type { CallOf, Writer } from './calls.ts'
 import type { Cases } from './cases.ts'
 import { raceCases, type Racers } from './race-cases.ts'
 import type { Delay } from './races.ts'
-import { anyVersion, keysOf, onlyVersion, timeOf, userOf } from './values.ts'
+import { anyVersion, idempotencyOf as firstKey, keysOf, onlyVersion, timeOf, userOf } from './values.ts'
 
 /** Of one length, so that no name or address begins with that of another race. */
 const digits = (n: number): string => String(n).padStart(6, '0')
@@ -25,7 +25,7 @@ function racersOf (n: number): Racers {
   const both = `Both${digits(n)}@Example.org`
   const next = `Next${digits(n)}@Example.org`
   const idempotencyOf = (key: string): Idempotency =>
-    ({ key: `${key}${n}`.padEnd(43, '_'), fingerprint: 'f'.repeat(43), now: timeOf(100), expiresAt: timeOf(200) })
+    ({ ...firstKey(n), key: `${key}${n}`.padEnd(43, '_'), now: timeOf(100), expiresAt: timeOf(200) })
   const second = valueOf(`Second ${digits(n)}`)
   const renewed = { ...idempotencyOf('old'), now: timeOf(250), expiresAt: timeOf(900) }
   const notSecond = { ifVersion: null, unlessVersion: [2] }
@@ -46,7 +46,7 @@ function racersOf (n: number): Racers {
       creation({ ...nth(6), email: `Other${digits(n)}@Example.org` }, idempotencyOf('new')),
       // The first key of idempotency is expired then, and is used again while it is pruned.
       creation({ ...nth(7), email: `Renewed${digits(n)}@Example.org` }, renewed),
-      ['pruneIdempotency', timeOf(300)]
+      ['prune', timeOf(300)]
     ]
   }
 }

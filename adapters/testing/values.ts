@@ -1,7 +1,8 @@
 import type { IdPrefix } from '../../lib/core/ids.ts'
 import type {
-  ApiKeyRecord, Idempotency, Storage, UserFilter, UserKeys, UserRecord, VersionGuard
+  ApiKeyRecord, Idempotency, UserFilter, UserKeys, UserRecord, VersionGuard
 } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 
 // Ids of the form that the plugin makes, which sort by their number.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -38,7 +39,7 @@ export function keysOf ({ name, email }: UserRecord): UserKeys {
 }
 
 /** Adds the users with these numbers to a store. */
-export async function addUsers (storage: Storage, ...numbers: number[]): Promise<UserRecord[]> {
+export async function addUsers (storage: KitStorage, ...numbers: number[]): Promise<UserRecord[]> {
   const users = numbers.map((n) => userOf(n))
   for (const user of users) await storage.createUser(user, keysOf(user), null)
   return users
@@ -112,11 +113,12 @@ export const UNKNOWN_IDS = [
 export const rename = (value: string) => ({ name: { value, key: value.toLowerCase() } })
 
 /** How many users a store has. */
-export async function count (storage: Storage): Promise<number> {
+export async function count (storage: KitStorage): Promise<number> {
   return (await storage.listUsers(everyone, { order: 'asc', limit: 1, from: { offset: 0 } })).total
 }
 
 /** The nth idempotency key of a creation. It is new at `timeOf(0)`. */
 export function idempotencyOf (n: number): Idempotency {
-  return { key: `k${n}`.padEnd(43, '_'), fingerprint: 'f'.repeat(43), now: timeOf(0), expiresAt: timeOf(100_000) }
+  const times = { now: timeOf(0), expiresAt: timeOf(100_000) }
+  return { key: `k${n}`.padEnd(43, '_'), fingerprint: 'f'.repeat(43), ...times, note: null }
 }

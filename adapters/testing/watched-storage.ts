@@ -3,6 +3,7 @@ import { inspect, isDeepStrictEqual } from 'node:util'
 import { isStorageError } from '../../lib/storage/storage-error.ts'
 import { EVENT_LOG_METHODS, METHODS, WEBHOOK_METHODS } from '../../lib/storage/storage-rules.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
+import { changeAll, copyOf, freeze, objectsIn, oddPart, textsIn } from './watched-values.ts'
 
 /** What is known of a store while a duty runs. */
 export interface Watch {
@@ -32,58 +33,11 @@ export class NotWritten extends Error {
   }
 }
 
-function freeze (value: unknown): void {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
-  Object.freeze(value)
-  for (const member of Object.values(value)) freeze(member)
-}
-
-/** Changes every part of a value that can be changed. */
-function changeAll (value: unknown): void {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
-  for (const [name, member] of Object.entries(value)) {
-    if (typeof member === 'object') changeAll(member)
-    else Reflect.set(value, name, typeof member === 'number' ? member + 1 : `${String(member)} changed by the caller`)
-  }
-  if (Array.isArray(value)) value.push('added by the caller')
-  else Reflect.set(value, 'addedByTheCaller', true)
-}
-
-/** Where a value has something else than plain objects, lists, texts, numbers, booleans and null; null if nowhere. */
-function oddPart (value: unknown, path: string, given: ReadonlySet<object>): string | null {
-  if (value === null || ['string', 'boolean', 'number'].includes(typeof value)) return null
-  if (typeof value !== 'object') return `${path} is ${inspect(value)}`
-  // What was given, and frozen for this check, may be returned.
-  if (Object.isFrozen(value) && !given.has(value)) return `${path} is frozen, but the caller may change it`
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== Array.prototype) {
-    const { name = 'nothing' }: { name?: string } = Object(Object(prototype).constructor)
-    return `${path} is an object of ${name}, no plain one`
-  }
-  for (const [name, member] of Object.entries(value)) {
-    const odd = oddPart(member, `${path}.${name}`, given)
-    if (odd !== null) return odd
-  }
-  return null
-}
-
-/** Every object and list in a value, itself included. */
-function objectsIn (value: unknown): object[] {
-  return typeof value === 'object' && value !== null ? [value, ...Object.values(value).flatMap(objectsIn)] : []
-}
-
-/** The longer texts among the values of a call. */
-function textsIn (value: unknown): string[] {
-  if (typeof value === 'string') return value.length >= 6 ? [value] : []
-  if (typeof value !== 'object' || value === null) return []
-  return Object.values(value).flatMap(textsIn)
-}
-
 /** Methods that are given names. */
 const NAMING: readonly string[] = ['check', 'migrate']
 
 const VOID: readonly string[] = [
-  'check', 'migrate', 'close', 'readUsers', 'pruneIdempotency', 'touchApiKey', 'webhooks.insert'
+  'check', 'migrate', 'close', 'readUsers', 'prune', 'webhooks.insert'
 ]
 
 // A statement in a message: two words of SQL one after the other.
@@ -154,10 +108,9 @@ export function watchedStorage (storage: Storage, watch: Watch): Storage {
   async function call (method: string, run: Run, given: readonly unknown[]): Promise<unknown> {
     const thrown = new Set<unknown>()
     const answers: unknown[] = []
-    const args = given.map((arg) => typeof arg === 'function'
-      ? watchedCallback(method, (...values) => Reflect.apply(arg, undefined, values), thrown, answers)
-      : structuredClone(arg))
-    const before = args.map((arg) => typeof arg === 'function' ? arg : structuredClone(arg))
+    const args = given.map((arg) => copyOf(arg, (callback) =>
+      watchedCallback(method, (...values) => Reflect.apply(callback, undefined, values), thrown, answers)))
+    const before = args.map((arg) => copyOf(arg, (callback) => callback))
     // In turn: what is frozen shows a store that changes it, what is changed afterwards one that keeps it.
     const isFrozen = calls++ % 2 === 0
     if (isFrozen) freeze(args)
@@ -201,7 +154,7 @@ export function watchedStorage (storage: Storage, watch: Watch): Storage {
     }
   }
 
-  const names: readonly string[] = [...METHODS, ...storage.writeBatch === undefined ? [] : ['writeBatch']]
+  const names: readonly string[] = [...METHODS, 'joinTransaction']
 
   /** A part of the store, watched in the same way. `lacking`: what it is called if a method is not written. */
   function watchedPart (part: object, name: string, methods: readonly string[], lacking: (method: string) => string) {
@@ -226,9 +179,8 @@ export function watchedStorage (storage: Storage, watch: Watch): Storage {
       }
       if (typeof name === 'symbol' || !names.includes(name)) return member
       if (typeof member !== 'function') {
+        if (name === 'joinTransaction') return member
         watch.missing.add(name)
-        // As a written method does: one throws, all others return a promise.
-        if (name === 'joinTransaction') return () => { throw new NotWritten(name) }
         return () => Promise.reject(new NotWritten(name))
       }
       const run = (...args: unknown[]): unknown => Reflect.apply(member, target, args)

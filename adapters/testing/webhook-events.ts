@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { EventRecord, Storage } from '../../lib/storage/storage.ts'
+import type { EventRecord } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import type { Cases } from './cases.ts'
 import { eventOf, logOf, readWholeLog } from './event-values.ts'
 import { concurrently, idOf, keysOf, timeOf, userOf } from './values.ts'
@@ -19,7 +20,7 @@ function disabledEvent (n: number): EventRecord {
 }
 
 /** Adds a user with an event for each number. */
-async function addRecorded (storage: Storage, ...numbers: number[]): Promise<void> {
+async function addRecorded (storage: KitStorage, ...numbers: number[]): Promise<void> {
   for (const n of numbers) await storage.createUser(userOf(n), keysOf(userOf(n)), null, eventOf(n, 'user.created'))
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { DeliveryRecord, Storage, WebhookRecord, WebhookStore } from '../../lib/storage/storage.ts'
+import type { DeliveryRecord, WebhookRecord, WebhookStore } from '../../lib/storage/storage.ts'
+import type { KitStorage } from './kit-storage.ts'
 import { idOf, timeOf } from './values.ts'
 
 /** The nth endpoint, with the same members each time unless some are given. */
@@ -43,13 +44,13 @@ export function deliveryOf (n: number, members: Partial<DeliveryRecord> = {}): D
 export const SUCCEEDED = { status: 'succeeded', dueAt: null } as const
 
 /** The webhooks of a store that has them. */
-export function webhooksOf ({ webhooks }: Storage): WebhookStore {
+export function webhooksOf ({ webhooks }: KitStorage): WebhookStore {
   assert.ok(webhooks !== undefined, 'the duties of webhooks are for stores with `webhooks`')
   return webhooks
 }
 
 /** Adds the endpoints with these numbers. */
-export async function addWebhooks (storage: Storage, ...numbers: number[]): Promise<WebhookStore> {
+export async function addWebhooks (storage: KitStorage, ...numbers: number[]): Promise<WebhookStore> {
   const store = webhooksOf(storage)
   for (const n of numbers) await store.insert(webhookOf(n))
   return store

@@ -40,11 +40,12 @@ export function * batches (size, length) {
   }
 }
 
-/** Creates people 0 to `size - 1` by the methods of a storage, one after the other. */
+/** Creates people 0 to `size - 1` by a storage, one after the other. */
 export async function createPeople (storage, size) {
   for (let n = 0; n < size; n++) {
     const { id, name, name_key: nameKey, email, email_key: emailKey, version, created_at: createdAt } = personOf(n)
     const user = { id, name, email, version, fields: {}, createdAt, updatedAt: createdAt }
-    await storage.createUser(user, { nameKey, emailKey }, null)
+    const write = { type: 'create', user, keys: { nameKey, emailKey }, event: null }
+    await storage.writeUsers([write], { atomic: false, idempotency: null })
   }
 }

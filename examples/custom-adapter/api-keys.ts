@@ -1,20 +1,11 @@
 import {
-  apiKeyEvent, type ApiKeyRecord, eventOfSuccessor, type NewEvent, requireActive, requireAnotherKey, type Storage,
-  StorageError, withSuccessors
-} from 'fastify-users'
+  apiKeyEvent, type ApiKeyOutcome, type ApiKeyRecord, apiKeyRefusalOf, type ApiKeyWrite, eventOfSuccessor,
+  type NewEvent, requireActive, requireAnotherKey, type Storage, StorageError, withSuccessors
+} from 'fastify-users/storage'
 import { type LmdbDatabase, pageOf } from './database.ts'
 import type { LmdbEvents } from './events.ts'
 
-type ApiKeyStore = Pick<
-  Storage,
-  | 'createApiKey'
-  | 'findApiKey'
-  | 'findApiKeyByStart'
-  | 'listApiKeys'
-  | 'rotateApiKey'
-  | 'revokeApiKey'
-  | 'touchApiKey'
->
+type ApiKeyStore = Pick<Storage, 'writeApiKey' | 'findApiKey' | 'listApiKeys'>
 
 /** API keys in LMDB. */
 export function lmdbApiKeys (
@@ -32,72 +23,68 @@ export function lmdbApiKeys (
     starts.putSync(key.start, key.id)
   }
 
+  function create ({ key, onlyFirst, event }: ApiKeyWrite & { type: 'create' }): ApiKeyOutcome {
+    if (onlyFirst && apiKeys.getKeysCount({ limit: 1 }) > 0) return { code: 'done', changed: false, key: null }
+    add(key)
+    record(event, key)
+    return { code: 'done', changed: true, key }
+  }
+
+  function rotate (key: ApiKeyRecord, asked: ApiKeyWrite & { type: 'rotate' }): ApiKeyOutcome {
+    const { successor, now, expiresAt, event } = asked
+    requireActive(key, now)
+    add(successor)
+    const end = key.expiresAt === null || key.expiresAt > expiresAt ? expiresAt : key.expiresAt
+    const old = { ...key, expiresAt: end, rotatedAt: now }
+    apiKeys.putSync(key.id, old)
+    record(event, successor)
+    return { code: 'done', changed: true, key: old }
+  }
+
+  function revoke (key: ApiKeyRecord, asked: ApiKeyWrite & { type: 'revoke' }): ApiKeyOutcome {
+    const { revokedAt, keepOneWith, successors, event } = asked
+    const all = [...apiKeys.getRange().map(({ value }) => value)]
+    const going = successors ? withSuccessors(key, all) : [key]
+    requireAnotherKey(going, all, keepOneWith, revokedAt)
+    const revoked = going
+      .filter((each) => each.revokedAt === null)
+      .map((each) => ({ key: { ...each, revokedAt }, event: each === key ? event : eventOfSuccessor(event) }))
+    for (const each of revoked) {
+      apiKeys.putSync(each.key.id, each.key)
+      record(each.event, each.key)
+    }
+    const own = revoked.find((each) => each.key.id === key.id)
+    const others = revoked.filter((each) => each !== own)
+    return {
+      code: 'done', changed: own !== undefined, key: own?.key ?? key, ...(successors && { successors: others })
+    }
+  }
+
+  function touch (key: ApiKeyRecord, { usedAt, ifBefore }: ApiKeyWrite & { type: 'touch' }): ApiKeyOutcome {
+    const changed = key.lastUsedAt === null || key.lastUsedAt <= ifBefore
+    if (changed) apiKeys.putSync(key.id, { ...key, lastUsedAt: usedAt })
+    return { code: 'done', changed, key: null }
+  }
+
+  function make (asked: ApiKeyWrite): ApiKeyOutcome {
+    if (asked.type === 'create') return create(asked)
+    const key = find(asked.id)
+    if (key === null) return { code: 'not_found' }
+    switch (asked.type) {
+      case 'rotate': return rotate(key, asked)
+      case 'revoke': return revoke(key, asked)
+      case 'touch': return touch(key, asked)
+    }
+  }
+
   return {
-    createApiKey: (key, { onlyFirst }, event = null) =>
-      write(() => {
-        if (onlyFirst && apiKeys.getKeysCount({ limit: 1 }) > 0) return false
-        add(key)
-        record(event, key)
-        return true
-      }),
+    writeApiKey: (asked) => write(() => make(asked)).catch(apiKeyRefusalOf),
 
-    findApiKey: (id) => read(() => find(id)),
+    findApiKey: (by) => read(() => {
+      const id = 'id' in by ? by.id : starts.get(by.start)
+      return id === undefined ? null : find(id)
+    }),
 
-    findApiKeyByStart: (start) =>
-      read(() => {
-        const id = starts.get(start)
-        return id === undefined ? null : find(id)
-      }),
-
-    listApiKeys: (page) => read(() => ({ items: pageOf(apiKeys, page), total: apiKeys.getKeysCount() })),
-
-    rotateApiKey: (id, successor, { now, expiresAt }, event = null) =>
-      write(() => {
-        const key = find(id)
-        if (key === null) return null
-        requireActive(key, now)
-        add(successor)
-        const old = {
-          ...key,
-          expiresAt: key.expiresAt === null || key.expiresAt > expiresAt ? expiresAt : key.expiresAt,
-          rotatedAt: now
-        }
-        apiKeys.putSync(id, old)
-        record(event, successor)
-        return old
-      }),
-
-    revokeApiKey: (id, revokedAt, { keepOneWith, successors = false }, event = null) =>
-      write(() => {
-        const key = find(id)
-        if (key === null) return null
-        const all = [...apiKeys.getRange().map(({ value }) => value)]
-        const going = successors ? withSuccessors(key, all) : [key]
-        requireAnotherKey(going, all, keepOneWith, revokedAt)
-        const revoked = going
-          .filter((each) => each.revokedAt === null)
-          .map((each) => ({
-            key: { ...each, revokedAt },
-            event: each === key ? event : eventOfSuccessor(event)
-          }))
-        for (const each of revoked) {
-          apiKeys.putSync(each.key.id, each.key)
-          record(each.event, each.key)
-        }
-        const own = revoked.find((each) => each.key.id === id)
-        return {
-          key: own?.key ?? key,
-          changed: own !== undefined,
-          ...(successors && { successors: revoked.filter((each) => each !== own) })
-        }
-      }),
-
-    touchApiKey: (id, usedAt, ifBefore) =>
-      write(() => {
-        const key = find(id)
-        if (key !== null && (key.lastUsedAt === null || key.lastUsedAt <= ifBefore)) {
-          apiKeys.putSync(id, { ...key, lastUsedAt: usedAt })
-        }
-      })
+    listApiKeys: (page) => read(() => ({ items: pageOf(apiKeys, page), total: apiKeys.getKeysCount() }))
   }
 }

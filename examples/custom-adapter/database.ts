@@ -3,7 +3,7 @@ import { type Database, type Key, open } from 'lmdb'
 import {
   type ApiKeyRecord, type EventRecord, type Json, type PageRequest, type PrunedEvents, StorageError, type UserKeys,
   type UserRecord, type WriteOutcome
-} from 'fastify-users'
+} from 'fastify-users/storage'
 
 /** A user, the keys it is found by, and the idempotency keys that keep something of it. */
 export interface UserEntry {
@@ -12,11 +12,12 @@ export interface UserEntry {
   requests: string[]
 }
 
-/** What is kept under an idempotency key: the user of a creation, or the answer of a batch. */
+/** What is kept under an idempotency key. `goesWithUser`: until the user of the creation is deleted. */
 export interface RequestEntry {
   fingerprint: string
   expiresAt: string
-  kept: { user: UserRecord } | { outcomes: WriteOutcome[], note: Json }
+  goesWithUser: boolean
+  kept: { outcomes: WriteOutcome[], note: Json }
 }
 
 /**

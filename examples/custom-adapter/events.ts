@@ -1,5 +1,5 @@
 import { type Database } from 'lmdb'
-import { afterPruning, erased, type EventLog, type EventRecord, type PrunedEvents } from 'fastify-users'
+import { afterPruning, erased, type EventLog, type EventRecord, type PrunedEvents } from 'fastify-users/storage'
 import type { LmdbDatabase } from './database.ts'
 
 export interface LmdbEvents extends EventLog {

@@ -1,4 +1,4 @@
-import type { Storage } from 'fastify-users'
+import type { Storage } from 'fastify-users/storage'
 import { lmdbApiKeys } from './api-keys.ts'
 import { openDatabase } from './database.ts'
 import { lmdbEvents } from './events.ts'
@@ -10,9 +10,7 @@ export function lmdb (path: string): Storage {
   const { add, eraseOf, ...eventLog } = lmdbEvents(database)
   return {
     name: 'lmdb',
-    supports: { transactions: false, eventLog: true, batches: true },
     eventLog,
-    joinTransaction () { throw new TypeError('LMDB has no transactions that outlive a turn of the event loop') },
     close: database.close,
     ...lmdbUsers(database, { add, eraseOf }),
     ...lmdbApiKeys(database, { add })

@@ -1,4 +1,4 @@
-import { type Idempotency, requireSameRequest } from 'fastify-users'
+import { type Idempotency, requireSameRequest, type WriteOutcome } from 'fastify-users/storage'
 import type { LmdbDatabase, RequestEntry } from './database.ts'
 
 /** What is kept under an idempotency key; null: nothing, or it has expired. */
@@ -14,11 +14,12 @@ export function forget ({ requests }: LmdbDatabase, key: string, userId: string)
   const known = requests.get(key)
   if (known === undefined) return
   const { kept } = known
-  if ('user' in kept) {
-    if (kept.user.id === userId) requests.removeSync(key)
+  const isOf = (outcome: WriteOutcome) => outcome.code === 'done' && outcome.user?.id === userId
+  if (!kept.outcomes.some(isOf)) return
+  if (known.goesWithUser) {
+    requests.removeSync(key)
     return
   }
-  const outcomes = kept.outcomes.map((outcome) =>
-    outcome.code === 'done' && outcome.user?.id === userId ? { ...outcome, user: null } : outcome)
+  const outcomes = kept.outcomes.map((outcome) => isOf(outcome) ? { ...outcome, user: null } : outcome)
   requests.putSync(key, { ...known, kept: { ...kept, outcomes } })
 }

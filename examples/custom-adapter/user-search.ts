@@ -1,4 +1,4 @@
-import type { UserFilter } from 'fastify-users'
+import type { UserFilter } from 'fastify-users/storage'
 import { isKey, type LmdbDatabase, type UserEntry, valueKey } from './database.ts'
 
 /** Finds users by their keys and by their fields. */

@@ -1,33 +1,14 @@
 import {
-  type Creation,
-  type DeletionEvent,
-  type Idempotency,
-  type NewEvent,
-  type Page,
-  type PageRequest,
-  requireVersion,
-  type Storage,
-  StorageError,
-  updateEvent,
-  type UserChanges,
-  userEvent,
-  type UserFilter,
-  type UserKeys,
-  type UserRecord,
-  type UserUpdate,
-  type VersionGuard
-} from 'fastify-users'
-import { lmdbBatches } from './batches.ts'
+  type NewEvent, type Page, type PageRequest, requireVersion, type Storage, StorageError, updateEvent,
+  type UserChanges, userEvent, type UserFilter, type UserKeys, type UserRecord, type UserUpdate, type VersionGuard
+} from 'fastify-users/storage'
 import { type LmdbDatabase, pageOf, requireKeys, type UserEntry } from './database.ts'
 import type { LmdbEvents } from './events.ts'
-import { forget, keptOf } from './requests.ts'
+import { forget } from './requests.ts'
 import { userSearch } from './user-search.ts'
+import { lmdbWrites } from './user-writes.ts'
 
-type UserStore = Pick<
-  Storage,
-  | 'check' | 'migrate' | 'createUser' | 'pruneIdempotency' | 'findUser' | 'listUsers' | 'readUsers' | 'updateUser'
-  | 'deleteUser' | 'writeBatch'
->
+type UserStore = Pick<Storage, 'check' | 'migrate' | 'writeUsers' | 'findUser' | 'listUsers' | 'readUsers' | 'prune'>
 
 /** The most users that are read together. */
 const READ_PART = 1000
@@ -72,25 +53,11 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
 
   const find = (id: string): UserRecord | null => users.get(id)?.user ?? null
 
-  function create (
-    user: UserRecord,
-    keys: UserKeys,
-    idempotency: Idempotency | null,
-    event: NewEvent | null
-  ): Creation {
-    const kept = idempotency === null ? null : keptOf(database, idempotency)
-    if (kept !== null) {
-      if ('user' in kept) return { user: kept.user, replayed: true }
-      throw new StorageError('idempotency_key_reused', 'the key is that of a batch')
-    }
+  function create (user: UserRecord, keys: UserKeys, event: NewEvent | null): UserRecord {
     if (users.doesExist(user.id)) throw new StorageError('fault', 'the id is taken')
-    put({ user, keys, requests: idempotency === null ? [] : [idempotency.key] })
-    if (idempotency !== null) {
-      const { key, fingerprint, expiresAt } = idempotency
-      requests.putSync(key, { fingerprint, expiresAt, kept: { user } })
-    }
+    put({ user, keys, requests: [] })
     events.add(event && userEvent(event, user))
-    return { user, replayed: false }
+    return user
   }
 
   function update (
@@ -129,14 +96,14 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
     return { user: changed, changed: true }
   }
 
-  function remove (id: string, guard: VersionGuard, event: DeletionEvent | null): UserRecord | null {
+  function remove (id: string, guard: VersionGuard, event: NewEvent | null, erase: boolean): UserRecord | null {
     const entry = users.get(id)
     if (entry === undefined) return null
     requireVersion(guard, entry.user)
     drop(entry)
     for (const key of entry.requests) forget(database, key, id)
     events.add(event && userEvent(event, entry.user))
-    if (event?.erase === true) events.eraseOf(id)
+    if (erase) events.eraseOf(id)
     return entry.user
   }
 
@@ -181,9 +148,9 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
         }
       }),
 
-    createUser: (user, keys, idempotency, event = null) => write(() => create(user, keys, idempotency, event)),
+    writeUsers: lmdbWrites(database, { find, create, update, remove }),
 
-    pruneIdempotency: (now) =>
+    prune: (now) =>
       write(() => {
         for (const { key, value } of [...requests.getRange()]) {
           if (value.expiresAt <= now) requests.removeSync(key)
@@ -214,13 +181,6 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
       } finally {
         transaction.done()
       }
-    },
-
-    updateUser: (id, changes, updatedAt, guard, event = null) =>
-      write(() => update(id, changes, updatedAt, guard, event)),
-
-    deleteUser: (id, guard, event = null) => write(() => remove(id, guard, event)),
-
-    writeBatch: lmdbBatches(database, { findUser: find, createUser: create, updateUser: update, deleteUser: remove })
+    }
   }
 }

@@ -1,5 +1,7 @@
 import pg from 'pg'
-import { type ApiKeyRecord, type PageRequest, StorageError, type UserFilter, type UserRecord } from 'fastify-users'
+import {
+  type ApiKeyRecord, type PageRequest, StorageError, type UserFilter, type UserRecord
+} from 'fastify-users/storage'
 
 export type Row = Record<string, unknown>
 export type Query = (sql: string, ...values: unknown[]) => Promise<Row[]>

@@ -3,9 +3,10 @@
 // constraint, or a condition in the statement that writes, takes the place of the lock.
 import pg from 'pg'
 import {
-  type ApiKeyRecord, type Creation, requireActive, requireAnotherKey, requireSameRequest, requireVersion, type Storage,
-  StorageError, type UserKeys, type UserRecord, withSuccessors
-} from 'fastify-users'
+  type ApiKeyOutcome, type ApiKeyRecord, apiKeyRefusalOf, type ApiKeyWrite, type Idempotency, refusalOf, requireActive,
+  requireAnotherKey, requireSameRequest, requireVersion, type Storage, StorageError, type UserKeys, type UserRecord,
+  type UserWrite, withSuccessors, type WriteOutcome
+} from 'fastify-users/storage'
 import {
   conditionOf, isText, keyIn, one, openDatabase, pageOf, type Query, type Row, SNAPSHOT, TABLES, translated, userIn
 } from './database.ts'
@@ -50,10 +51,100 @@ export function sqlStore (config: pg.PoolConfig): Storage {
   const putKey = (q: Query, key: ApiKeyRecord) =>
     q('UPDATE api_keys SET record = $2 WHERE id = $1', key.id, JSON.stringify(key))
 
+  /** The user of the first creation with the key, or null. */
+  async function kept (q: Query, { key, now, ...request }: Idempotency): Promise<UserRecord | null> {
+    const row = await one(q, 'SELECT * FROM requests WHERE key = $1 AND expires_at > $2', key, now)
+    if (row === null) return null
+    requireSameRequest(String(row['fingerprint']), { key, now, ...request })
+    return userIn(row)
+  }
+
+  async function create (q: Query, { user, keys }: UserWrite & { type: 'create' }, idempotency: Idempotency | null) {
+    if (idempotency !== null) {
+      const { key, fingerprint, expiresAt } = idempotency
+      await q('DELETE FROM requests WHERE key = $1', key)
+      await q('INSERT INTO requests VALUES ($1, $2, $3, $4, $5)', key, fingerprint, expiresAt, user.id,
+        JSON.stringify(user))
+    }
+    if (await findUser(q, user.id) !== null) throw new StorageError('fault', 'another user has the id')
+    await putUser(q, user, keys)
+    return user
+  }
+
+  async function update (q: Query, row: Row, write: UserWrite & { type: 'update' }): Promise<WriteOutcome> {
+    const user = userIn(row)
+    const changes = typeof write.changes === 'function' ? write.changes(user) : write.changes
+    if ('refused' in changes) return { code: 'refused', reason: changes.refused }
+    const { name, email, fields } = changes
+    const values = {
+      name: name?.value ?? user.name, email: email?.value ?? user.email, fields: fields ?? user.fields
+    }
+    const isSame = values.name === user.name && values.email === user.email &&
+      JSON.stringify(values.fields) === JSON.stringify(user.fields)
+    if (isSame) return { code: 'done', changed: false, user }
+    const updatedAt = write.updatedAt < user.updatedAt ? user.updatedAt : write.updatedAt
+    const changed: UserRecord = { ...user, ...values, version: user.version + 1, updatedAt }
+    const emailKey = email?.key ?? String(row['email_key'])
+    await putUser(q, changed, { emailKey, nameKey: name?.key ?? String(row['name_key']) })
+    return { code: 'done', changed: true, user: structuredClone(changed) }
+  }
+
+  async function writeUser (q: Query, write: UserWrite, idempotency: Idempotency | null): Promise<WriteOutcome> {
+    if (write.type === 'create') {
+      return { code: 'done', changed: true, user: structuredClone(await create(q, write, idempotency)) }
+    }
+    const { id, guard } = write
+    const row = await findUser(q, id)
+    if (row === null) return { code: 'not_found' }
+    requireVersion(guard, userIn(row))
+    if (write.type === 'update') return update(q, row, write)
+    for (const table of ['field_values', 'requests', 'users']) await q(`DELETE FROM ${table} WHERE id = $1`, id)
+    return { code: 'done', changed: true, user: userIn(row) }
+  }
+
+  async function revoke (q: Query, asked: ApiKeyWrite & { type: 'revoke' }): Promise<ApiKeyOutcome> {
+    const { id, revokedAt, keepOneWith, successors } = asked
+    const all = (await q('SELECT record FROM api_keys')).map(keyIn)
+    const key = all.find((each) => each.id === id)
+    if (key === undefined) return { code: 'not_found' }
+    const going = successors ? withSuccessors(key, all) : [key]
+    requireAnotherKey(going, all, keepOneWith, revokedAt)
+    const revoked = going.filter((each) => each.revokedAt === null).map((each) => ({ ...each, revokedAt }))
+    for (const each of revoked) await putKey(q, each)
+    const own = revoked.find((each) => each.id === id)
+    const others = revoked.filter((each) => each.id !== id).map((each) => ({ key: each, event: null }))
+    return {
+      code: 'done', changed: own !== undefined, key: own ?? key, ...(successors && { successors: others })
+    }
+  }
+
+  async function writeKey (q: Query, asked: ApiKeyWrite): Promise<ApiKeyOutcome> {
+    if (asked.type === 'revoke') return revoke(q, asked)
+    if (asked.type === 'create') {
+      const isRefused = asked.onlyFirst && (await q('SELECT id FROM api_keys LIMIT 1')).length > 0
+      if (!isRefused) await addKey(q, asked.key)
+      return { code: 'done', changed: !isRefused, key: isRefused ? null : structuredClone(asked.key) }
+    }
+    const key = await findKey(q, 'id', asked.id)
+    if (key === null) return { code: 'not_found' }
+    if (asked.type === 'touch') {
+      const changed = key.lastUsedAt === null || key.lastUsedAt <= asked.ifBefore
+      if (changed) await putKey(q, { ...key, lastUsedAt: asked.usedAt })
+      return { code: 'done', changed, key: null }
+    }
+    const { successor, now, expiresAt } = asked
+    requireActive(key, now)
+    await addKey(q, successor)
+    const end = key.expiresAt === null || key.expiresAt > expiresAt ? expiresAt : key.expiresAt
+    const old: ApiKeyRecord = { ...key, expiresAt: end, rotatedAt: now }
+    await putKey(q, old)
+    return { code: 'done', changed: true, key: old }
+  }
+
   return {
     name: 'sql',
-    supports: { transactions: false, eventLog: false, batches: false },
-    joinTransaction () { throw new TypeError('this store joins no transactions') },
+    // One write in a step: no batches. A savepoint around each write would make it several.
+    singleWrites: true,
     close,
 
     check: ({ filterable = [], unique = [] } = {}) => read(async (q) => {
@@ -79,24 +170,17 @@ export function sqlStore (config: pg.PoolConfig): Storage {
       }
     }),
 
-    createUser: (user, keys, idempotency) => write(async (q): Promise<Creation> => {
-      if (idempotency !== null) {
-        const { key, now, fingerprint, expiresAt } = idempotency
-        const [kept] = await q('SELECT * FROM requests WHERE key = $1 AND expires_at > $2', key, now)
-        if (kept !== undefined) {
-          requireSameRequest(String(kept['fingerprint']), idempotency)
-          return { user: userIn(kept), replayed: true }
-        }
-        await q('DELETE FROM requests WHERE key = $1', key)
-        await q('INSERT INTO requests VALUES ($1, $2, $3, $4, $5)', key, fingerprint, expiresAt, user.id,
-          JSON.stringify(user))
-      }
-      if (await findUser(q, user.id) !== null) throw new StorageError('fault', 'another user has the id')
-      await putUser(q, user, keys)
-      return { user: structuredClone(user), replayed: false }
-    }),
-
-    pruneIdempotency: (now) => write(async (q) => { await q('DELETE FROM requests WHERE expires_at <= $1', now) }),
+    async writeUsers ([only, ...others], { idempotency }) {
+      if (only === undefined || others.length > 0) throw new TypeError('this store makes one write in a step')
+      // A refusal is thrown inside, so that the transaction takes back what was begun.
+      return write(async (q) => {
+        const user = idempotency === null ? null : await kept(q, idempotency)
+        const outcome: WriteOutcome = user === null
+          ? await writeUser(q, only, idempotency)
+          : { code: 'done', changed: true, user }
+        return { outcomes: [outcome], note: null, replayed: user !== null }
+      }).catch((error: unknown) => ({ outcomes: [refusalOf(error)], note: null, replayed: false }))
+    },
 
     findUser: (id) => read(async (q) => {
       const row = await findUser(q, id)
@@ -130,74 +214,15 @@ export function sqlStore (config: pg.PoolConfig): Storage {
       }
     },
 
-    updateUser: (id, { name, email, fields }, updatedAt, guard) => write(async (q) => {
-      const row = await findUser(q, id)
-      if (row === null) return null
-      const user = userIn(row)
-      requireVersion(guard, user)
-      const values = {
-        name: name?.value ?? user.name, email: email?.value ?? user.email, fields: fields ?? user.fields
-      }
-      const isSame = values.name === user.name && values.email === user.email &&
-        JSON.stringify(values.fields) === JSON.stringify(user.fields)
-      if (isSame) return { user, changed: false }
-      const last = updatedAt < user.updatedAt ? user.updatedAt : updatedAt
-      const changed: UserRecord = { ...user, ...values, version: user.version + 1, updatedAt: last }
-      const emailKey = email?.key ?? String(row['email_key'])
-      await putUser(q, changed, { emailKey, nameKey: name?.key ?? String(row['name_key']) })
-      return { user: structuredClone(changed), changed: true }
-    }),
+    writeApiKey: (asked) => write((q) => writeKey(q, asked)).catch(apiKeyRefusalOf),
 
-    deleteUser: (id, guard) => write(async (q) => {
-      const row = await findUser(q, id)
-      if (row === null) return null
-      requireVersion(guard, userIn(row))
-      for (const table of ['field_values', 'requests', 'users']) await q(`DELETE FROM ${table} WHERE id = $1`, id)
-      return userIn(row)
-    }),
-
-    createApiKey: (key, { onlyFirst }) => write(async (q) => {
-      if (onlyFirst && (await q('SELECT id FROM api_keys LIMIT 1')).length > 0) return false
-      await addKey(q, key)
-      return true
-    }),
-
-    findApiKey: (id) => read((q) => findKey(q, 'id', id)),
-    findApiKeyByStart: (start) => read((q) => findKey(q, 'start', start)),
+    findApiKey: (by) => read((q) => 'id' in by ? findKey(q, 'id', by.id) : findKey(q, 'start', by.start)),
 
     listApiKeys: (request) => read(async (q) => {
       const { rows, total } = await pageOf(q, 'api_keys', { where: 'true', values: [] }, request)
       return { items: rows.map(keyIn), total }
     }),
 
-    rotateApiKey: (id, successor, { now, expiresAt }) => write(async (q) => {
-      const key = await findKey(q, 'id', id)
-      if (key === null) return null
-      requireActive(key, now)
-      await addKey(q, successor)
-      const end = key.expiresAt === null || key.expiresAt > expiresAt ? expiresAt : key.expiresAt
-      const old: ApiKeyRecord = { ...key, expiresAt: end, rotatedAt: now }
-      await putKey(q, old)
-      return old
-    }),
-
-    revokeApiKey: (id, revokedAt, { keepOneWith, successors = false }) => write(async (q) => {
-      const all = (await q('SELECT record FROM api_keys')).map(keyIn)
-      const key = all.find((each) => each.id === id)
-      if (key === undefined) return null
-      const going = successors ? withSuccessors(key, all) : [key]
-      requireAnotherKey(going, all, keepOneWith, revokedAt)
-      const revoked = going.filter((each) => each.revokedAt === null).map((each) => ({ ...each, revokedAt }))
-      for (const each of revoked) await putKey(q, each)
-      const own = revoked.find((each) => each.id === id)
-      const others = revoked.filter((each) => each.id !== id).map((each) => ({ key: each, event: null }))
-      return { key: own ?? key, changed: own !== undefined, ...(successors && { successors: others }) }
-    }),
-
-    touchApiKey: (id, usedAt, ifBefore) => write(async (q) => {
-      const key = await findKey(q, 'id', id)
-      if (key === null || (key.lastUsedAt !== null && key.lastUsedAt > ifBefore)) return
-      await putKey(q, { ...key, lastUsedAt: usedAt })
-    })
+    prune: (now) => write(async (q) => { await q('DELETE FROM requests WHERE expires_at <= $1', now) })
   }
 }

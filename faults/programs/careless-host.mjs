@@ -6,19 +6,19 @@ import { memory } from 'fastify-users/adapters/memory'
 
 const { API_KEYS, HOST, PORT } = process.env
 const storage = memory()
-const { findUser, updateUser } = storage
+const { findUser, writeUsers } = storage
 const ANY = { ifVersion: null, unlessVersion: [] }
 
-async function update (id, changes, at, guard) {
+async function write ([only, ...others], options) {
+  if (only?.type !== 'update' || others.length > 0) return writeUsers([only, ...others], options)
+  const { id, guard } = only
   const user = await findUser(id)
   await setTimeout(1)
-  if (user === null || (guard.ifVersion !== null && !guard.ifVersion.includes(user.version))) {
-    return updateUser(id, changes, at, guard)
-  }
-  return updateUser(id, changes, at, ANY)
+  const isRefused = user === null || (guard.ifVersion !== null && !guard.ifVersion.includes(user.version))
+  return writeUsers([isRefused ? only : { ...only, guard: ANY }], options)
 }
 
 const app = Fastify()
-await app.register(users, { prefix: '/v1', storage: { ...storage, updateUser: update }, staticKeys: [API_KEYS] })
+await app.register(users, { prefix: '/v1', storage: { ...storage, writeUsers: write }, staticKeys: [API_KEYS] })
 app.get('/ready', async () => 'true')
 await app.listen({ host: HOST, port: Number(PORT) })

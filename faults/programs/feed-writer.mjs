@@ -8,6 +8,7 @@ const USERS = 500
 const ANY = { ifVersion: null, unlessVersion: [] }
 
 const storage = postgres({ connection: process.argv[2], pooler: process.argv[3] === 'pooler' })
+const ALONE = { atomic: false, idempotency: null }
 const eventOf = (type) =>
   ({ id: newId('evt'), type, timestamp: new Date().toISOString(), actor: null, requestId: null })
 
@@ -15,7 +16,8 @@ async function create () {
   const id = newId('usr')
   const [now, email] = [new Date().toISOString(), `${id}@example.org`]
   const user = { id, name: 'Name', email, fields: {}, version: 1, createdAt: now, updatedAt: now }
-  await storage.createUser(user, { emailKey: email, nameKey: 'name' }, null, eventOf('user.created'))
+  const keys = { emailKey: email, nameKey: 'name' }
+  await storage.writeUsers([{ type: 'create', user, keys, event: eventOf('user.created') }], ALONE)
   return id
 }
 
@@ -24,6 +26,8 @@ process.stdout.write('ready\n')
 await Promise.all(Array.from({ length: WRITERS }, async () => {
   for (let n = randomInt(2 ** 40); ; n++) {
     const name = { value: `Name ${n}`, key: `name ${n}` }
-    await storage.updateUser(ids[randomInt(USERS)], { name }, new Date().toISOString(), ANY, eventOf('user.updated'))
+    const event = eventOf('user.updated')
+    const [id, updatedAt] = [ids[randomInt(USERS)], new Date().toISOString()]
+    await storage.writeUsers([{ type: 'update', id, changes: { name }, updatedAt, guard: ANY, event }], ALONE)
   }
 }))

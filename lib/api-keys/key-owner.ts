@@ -27,7 +27,7 @@ export function createKeyOwners (storage: Pick<Storage, 'findApiKey'>): (caller:
       if (known !== undefined) break
       chain.push(next)
       const before = next
-      next = (await fromStorage(() => storage.findApiKey(before)))?.rotatedFrom ?? null
+      next = (await fromStorage(() => storage.findApiKey({ id: before })))?.rotatedFrom ?? null
     }
     for (const each of chain) firsts.set(each, first)
     return first

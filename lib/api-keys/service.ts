@@ -5,7 +5,7 @@ import { isApiKeyId, newId } from '../core/ids.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { ApiKeyRecord, NewEvent, Storage } from '../storage/storage.ts'
+import type { ApiKeyRecord, ApiKeyWrite, ApiKeyWritten, NewEvent, Storage } from '../storage/storage.ts'
 import { type Delegation, earlier, requireNoStronger, requireOwnExpiry, requireOwnScopes } from './delegation.ts'
 import { digestSecret, generateKey } from './key-text.ts'
 import { type ApiKey, type KeyEventType, toApiKey } from './record.ts'
@@ -74,10 +74,13 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
   const checkListQuery = keyListQueryCheck(pageSize)
   const notFound = () => new UsersError('api_key_not_found')
 
-  async function changing<Value> (change: () => Promise<Value>): Promise<Value> {
+  /** Makes a write. @throws UsersError for an outcome that is not `done` */
+  async function write (asked: ApiKeyWrite): Promise<ApiKeyWritten> {
     verifier.clear()
     try {
-      return await fromStorage(change)
+      const outcome = await fromStorage(() => storage.writeApiKey(asked))
+      if (outcome.code === 'done') return outcome
+      throw outcome.code === 'not_found' ? notFound() : new UsersError(outcome.code)
     } finally {
       verifier.clear()
     }
@@ -98,14 +101,14 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     const values = checkApiKeyInput(input, now, delegation, priorFaults)
     const { record, text } = make({ ...values, rotatedFrom: null }, now)
     const event = makeEvent('api_key.created', context)
-    const added = await changing(() => storage.createApiKey(record, { onlyFirst }, event))
-    if (!added) return null
+    const { changed } = await write({ type: 'create', key: record, onlyFirst, event })
+    if (!changed) return null
     publish('api_key.created', toApiKey(record), context, event)
     return { ...toApiKey(record), key: text }
   }
 
   async function find (id: string): Promise<ApiKeyRecord> {
-    const record = isApiKeyId(id) ? await fromStorage(() => storage.findApiKey(id)) : null
+    const record = isApiKeyId(id) ? await fromStorage(() => storage.findApiKey({ id })) : null
     if (record === null) throw notFound()
     return record
   }
@@ -146,9 +149,15 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     const now = Date.now()
     const expiresAt = earlier(expiryAfter(lifetime, now), delegation === null ? null : delegation.expiresAt)
     const { record, text } = make({ name, scopes, lifetime, expiresAt, rotatedFrom: id }, now)
-    const times = { now: new Date(now).toISOString(), expiresAt: new Date(now + overlap * 1000).toISOString() }
     const event = makeEvent('api_key.rotated', context)
-    if (await changing(() => storage.rotateApiKey(id, record, times, event)) === null) throw notFound()
+    await write({
+      type: 'rotate',
+      id,
+      successor: record,
+      now: new Date(now).toISOString(),
+      expiresAt: new Date(now + overlap * 1000).toISOString(),
+      event
+    })
     publish('api_key.rotated', toApiKey(record), context, event)
     return { ...toApiKey(record), key: text }
   }
@@ -160,13 +169,13 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     if (delegation !== null) requireNoStronger(delegation, scopes)
     const keepOneWith = keepOne === null ? [] : scopesToKeep(scopes, keepOne.staticScopes)
     const event = makeEvent('api_key.revoked', context)
-    const asked = { keepOneWith, ...(successors && { successors }) }
-    const result = await changing(() => storage.revokeApiKey(id, new Date().toISOString(), asked, event))
-    if (result === null) throw notFound()
-    const others = result.successors ?? []
-    const revoked = [...result.changed ? [{ key: result.key, event }] : [], ...others]
+    const revokedAt = new Date().toISOString()
+    const { key, changed, successors: others = [] } =
+      await write({ type: 'revoke', id, revokedAt, keepOneWith, successors, event })
+    if (key === null) throw notFound()
+    const revoked = [...changed ? [{ key, event }] : [], ...others]
     for (const each of revoked) publish('api_key.revoked', toApiKey(each.key), context, each.event)
-    return { ...toApiKey(result.key), ...(successors && { successors: others.map(({ key }) => toApiKey(key)) }) }
+    return { ...toApiKey(key), ...(successors && { successors: others.map(({ key }) => toApiKey(key)) }) }
   }
 
   return { create, createFirst, get, list, rotate, revoke }

@@ -49,7 +49,7 @@ export function createVerifier ({ storage, peppers, keyCache, limited = (work) =
   const candidates = peppers.length === 0 ? [undefined] : peppers
   const cache = new LRUCache<string, LookUp>({ max: MAX_ENTRIES })
   const running = new Map<string, Promise<LookUp>>()
-  const touches = new Set<Promise<void>>()
+  const touches = new Set<Promise<unknown>>()
   const touched = new LRUCache<string, number>({ max: MAX_ENTRIES })
   let generation = 0
 
@@ -57,7 +57,7 @@ export function createVerifier ({ storage, peppers, keyCache, limited = (work) =
     for (let reads = 1; ; reads++) {
       const readIn = generation
       const asked = performance.now()
-      const record = await limited(() => storage.findApiKeyByStart(start))
+      const record = await limited(() => storage.findApiKey({ start }))
       // A key was changed during the read, so the result may be from before the change.
       if (readIn !== generation && reads < MAX_READS) continue
       const found = { record, end: record === null ? -Infinity : endOf(record) }
@@ -128,7 +128,8 @@ export function createVerifier ({ storage, peppers, keyCache, limited = (work) =
     if (now - last < TOUCH_INTERVAL_MS) return
     touched.set(record.id, now)
     const [usedAt, ifBefore] = [new Date(now).toISOString(), new Date(now - TOUCH_INTERVAL_MS).toISOString()]
-    const write = fromStorage(() => storage.touchApiKey(record.id, usedAt, ifBefore))
+    const write: Promise<unknown> = fromStorage(() =>
+      storage.writeApiKey({ type: 'touch', id: record.id, usedAt, ifBefore }))
       .catch(onError)
       .finally(() => touches.delete(write))
     touches.add(write)

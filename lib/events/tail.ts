@@ -54,6 +54,24 @@ class Alarm {
 export function createTail (): Tail {
   const alarms = new Set<Alarm>()
   const closing = new AbortController()
+  /** How many follow with each signal: however many they are, it has one listener of ours. */
+  const signals = new Map<AbortSignal, number>()
+
+  function listenTo (signal: AbortSignal): void {
+    const count = signals.get(signal) ?? 0
+    signals.set(signal, count + 1)
+    if (count === 0) signal.addEventListener('abort', wake)
+  }
+
+  function leave (signal: AbortSignal): void {
+    const count = (signals.get(signal) ?? 1) - 1
+    if (count > 0) {
+      signals.set(signal, count)
+      return
+    }
+    signals.delete(signal)
+    signal.removeEventListener('abort', wake)
+  }
 
   function wake (): void {
     for (const { ring } of alarms) ring()
@@ -71,7 +89,7 @@ export function createTail (): Tail {
   async function * follow (read: Read, start: string | null, signal: AbortSignal): Parts {
     const alarm = new Alarm()
     alarms.add(alarm)
-    signal.addEventListener('abort', alarm.ring)
+    listenTo(signal)
     const isOver = (): boolean => signal.aborted || closing.signal.aborted
     try {
       let after = start
@@ -83,7 +101,7 @@ export function createTail (): Tail {
       }
     } finally {
       alarms.delete(alarm)
-      signal.removeEventListener('abort', alarm.ring)
+      leave(signal)
     }
   }
 

@@ -231,8 +231,8 @@ function problemsBetween (options: UsersOptions): string[] {
       'rateLimit.store must have the methods incr and child'],
     [fields === undefined && filterable !== undefined, 'filterable names fields, and there is no option fields'],
     [fields === undefined && unique !== undefined, 'unique names fields, and there is no option fields'],
-    [optionTable.eventLog.read(eventLog) !== null && !storage.supports.eventLog,
-      `eventLog needs a storage that keeps events, and ${storage.name} says that it does not (supports.eventLog)`],
+    [optionTable.eventLog.read(eventLog) !== null && storage.eventLog === undefined,
+      `eventLog needs a storage that keeps events, and ${storage.name} has no eventLog`],
     [usual > max, 'pageSize.default must not be greater than pageSize.max']
   ]
   return [

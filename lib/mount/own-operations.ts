@@ -42,7 +42,9 @@ export function ownOperations (scope: FastifyInstance, options: CheckedOptions, 
     ...userOperations(users, presenter, { pageSize, fields, erases: eventLog !== null, ownerOf }),
     exportOperation(scope, openExport, { fields, limits, recheck: recheckFor('users:read') }),
     importOperation(scope, openImport, { fields, maxRefused, limits, recheck: recheckFor('users:write') }),
-    ...storage.supports.batches ? [batchOperation(writeBatch, presenter, { ownerOf, rateLimits, securityLog })] : [],
+    ...storage.singleWrites === true
+      ? []
+      : [batchOperation(writeBatch, presenter, { ownerOf, rateLimits, securityLog })],
     ...eventLog !== null
       ? eventOperations(eventLog, { pageSize, limits, eventStreams, recheck: recheckFor('events:read') })
       : [],

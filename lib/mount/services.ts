@@ -58,7 +58,11 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
   const usersOn = usersServices(fields, presenter, options)
   const ofUsers = usersOn(storage, publish, makeEvent)
   const usersIn = (transaction: unknown) => {
-    const joined = storage.joinTransaction(transaction)
+    const joined = storage.joinTransaction?.(transaction)
+    if (joined === undefined) {
+      throw new TypeError(`fastify-users: the storage ${storage.name} joins no transactions: use knexStorage(knex) ` +
+        "on your Knex instance, in tests too, on SQLite, whose filename may be ':memory:'")
+    }
     return usersOn(joined, (...change) => joined.afterCommit(() => publish(...change)), makeEvent)
   }
   const events = createEvents(emitter.on, eventLog)

@@ -20,7 +20,7 @@ function pruneRegularly (log: FastifyBaseLogger, options: CheckedOptions): NodeJ
     log.warn(`could not prune ${what}; retrying in ${PRUNE_MINUTES} minutes`)
   }
   const prune = async (): Promise<void> => {
-    await options.storage.pruneIdempotency(new Date().toISOString()).catch(warn('expired idempotency keys'))
+    await options.storage.prune(new Date().toISOString()).catch(warn('expired idempotency keys'))
     await pruneEvents(options).catch(warn('old events'))
   }
   return setInterval(prune, PRUNE_MINUTES * 60 * 1000).unref()

@@ -1,4 +1,4 @@
-import type { EventRecord, EventsPage, EventsRequest, NewEvent, Page, PrunedEvents } from './records.ts'
+import type { EventRecord, EventsPage, EventsRequest, Page, PrunedEvents } from './records.ts'
 
 /**
  * The recorded events of a store. Each is written in the same step as its change, so it is there if and only if the
@@ -33,10 +33,4 @@ export interface EventLog {
    * knows whether any of them was pruned behind an event that is gone. `afterPruning` of the package makes it.
    */
   pruned (): Promise<PrunedEvents[]>
-}
-
-/** The event of a deletion. */
-export interface DeletionEvent extends NewEvent {
-  /** Take every value of the user out of its events. */
-  erase: boolean
 }

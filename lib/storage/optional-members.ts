@@ -1,5 +1,4 @@
 import type { EventLog } from './event-log.ts'
-import type { BatchOptions, BatchResult, ChangesOf, UserWrite } from './user-writes.ts'
 import type { WebhookStore } from './webhook-store.ts'
 
 /** What a store may have beside the required members. */
@@ -35,21 +34,12 @@ export interface OptionalMembers {
    */
   connections? (): { used: number, free: number, waiting: number }
 
-  /** Required if `supports.eventLog` is true. */
+  /** Without it writes are given no events. */
   readonly eventLog?: EventLog
 
   /** What `fastify-users/webhooks` needs, beside the event log. */
   readonly webhooks?: WebhookStore
 
-  /**
-   * Required if `supports.batches` is true. Makes writes one after the other, each as its own method would, and all in
-   * one step: no other writer comes between them, nobody sees only some of them, and if the call throws, none is made.
-   * A write that is refused or finds no user changes nothing, and the next one follows; but if the batch is `atomic`,
-   * that ends it and undoes it. With `idempotency`, the outcomes and the note are kept in the same step, unless the
-   * batch is undone. The key is judged first: if it is known and not expired, nothing is written, and the result is
-   * that of the first batch, without the users that are deleted since. Creations and batches share the keys.
-   * @throws StorageError `idempotency_key_reused`, `idempotency_in_progress`, as of `createUser`
-   * @throws StorageError `fault` if a new user has the id of another one
-   */
-  writeBatch? (writes: readonly UserWrite[], options: BatchOptions, changesOf: ChangesOf): Promise<BatchResult>
+  /** The store can make only one write in one step, so that a call of `writeUsers` has one: there are no batches. */
+  readonly singleWrites?: true
 }

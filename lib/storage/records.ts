@@ -92,24 +92,7 @@ export interface ApiKeyRecord {
   lifetime: number | null
 }
 
-/** What a revocation is asked for. */
-export interface RevokeOptions {
-  /** Scopes of which another active key must have all, if the key has them and is active; empty: none. */
-  keepOneWith: readonly string[]
-  /** Also revoke every key that came from this one by rotation, directly or not. Default false. */
-  successors?: boolean
-}
-
-/** The outcome of a revocation. */
-export interface Revocation {
-  key: ApiKeyRecord
-  /** False if it was revoked before. */
-  changed: boolean
-  /** Only if they were asked for: the successors that this call has revoked, each with what was recorded of it. */
-  successors?: Array<{ key: ApiKeyRecord, event: NewEvent | null }>
-}
-
-/** Identifies repetitions of one creation. */
+/** Identifies repetitions of a call that writes users. */
 export interface Idempotency {
   /** Digest of the caller and its key: 43 characters of base64url. */
   key: string
@@ -120,19 +103,8 @@ export interface Idempotency {
    * From this moment on the key is free again: a record counts while its `expiresAt` is later than the reader's `now`.
    */
   expiresAt: string
-}
-
-/** The outcome of a creation: the new user, or the user of the first creation, as it was then. */
-export interface Creation {
-  user: UserRecord
-  replayed: boolean
-}
-
-/** The outcome of an update. */
-export interface UserUpdate {
-  user: UserRecord
-  /** False if every value was stored already. */
-  changed: boolean
+  /** Is kept with the outcomes. */
+  note: Json
 }
 
 /** What a write records in the same step. The store adds whose it is, the record after it, and what was before. */

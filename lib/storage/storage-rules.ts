@@ -1,14 +1,13 @@
 import { isStorageError, StorageError } from './storage-error.ts'
 import type {
-  ApiKeyRecord, EventLog, Idempotency, Storage, Supports, UserRecord, VersionGuard,
-  WebhookStore, WriteOutcome
+  ApiKeyOutcome, ApiKeyRecord, EventLog, Idempotency, Storage, UserRecord, UserWrite, VersionGuard, WebhookStore,
+  WriteOutcome, WritesOptions
 } from './storage.ts'
 
-/** Every method of the interface. */
+/** Every required method of the interface. */
 export const METHODS = [
-  'joinTransaction', 'check', 'migrate', 'close',
-  'createUser', 'pruneIdempotency', 'findUser', 'listUsers', 'readUsers', 'updateUser', 'deleteUser',
-  'createApiKey', 'findApiKey', 'findApiKeyByStart', 'listApiKeys', 'rotateApiKey', 'revokeApiKey', 'touchApiKey'
+  'check', 'migrate', 'close',
+  'writeUsers', 'findUser', 'listUsers', 'readUsers', 'writeApiKey', 'findApiKey', 'listApiKeys', 'prune'
 ] as const satisfies ReadonlyArray<keyof Storage>
 
 /** Every method of an event log. */
@@ -22,34 +21,20 @@ export const WEBHOOK_METHODS = [
   'eventBefore', 'prune'
 ] as const satisfies ReadonlyArray<keyof WebhookStore>
 
-/**
- * The flags of `supports` that a store must have. A flag that a minor version adds is not among them: without it a
- * store lacks what the flag is for.
- */
-export const FLAGS = ['transactions', 'eventLog', 'batches'] as const satisfies ReadonlyArray<keyof Supports>
-
-/** True if a store says of every flag whether it supports that. */
-export function isSupports (candidate: unknown): boolean {
-  const given: Record<string, unknown> = Object(candidate)
-  return FLAGS.every((flag) => typeof given[flag] === 'boolean')
-}
-
-function isEventLog (candidate: unknown): boolean {
-  const members: Record<string, unknown> = Object(candidate)
-  return EVENT_LOG_METHODS.every((name) => typeof members[name] === 'function')
-}
-
 /** The members of the interface that a value lacks: none, if it is a storage. */
 export function missingFrom (candidate: unknown): string[] {
   const members: Record<string, unknown> = Object(candidate)
-  const { eventLog, batches }: Record<string, unknown> = Object(members['supports'])
+  const { name, eventLog } = members
   return [
-    ...typeof members['name'] === 'string' ? [] : ['name'],
-    ...isSupports(members['supports']) ? [] : ['supports'],
-    ...eventLog === true && !isEventLog(members['eventLog']) ? ['eventLog'] : [],
-    ...batches === true && typeof members['writeBatch'] !== 'function' ? ['writeBatch'] : [],
-    ...METHODS.filter((name) => typeof members[name] !== 'function')
+    ...typeof name === 'string' && name !== '' ? [] : ['name'],
+    ...METHODS.filter((each) => typeof members[each] !== 'function'),
+    ...eventLog === undefined ? [] : missingFromPart(eventLog, 'eventLog', EVENT_LOG_METHODS)
   ]
+}
+
+function missingFromPart (part: unknown, name: string, methods: readonly string[]): string[] {
+  const members: Record<string, unknown> = Object(part)
+  return methods.filter((each) => typeof members[each] !== 'function').map((each) => `${name}.${each}`)
 }
 
 /** The methods that the webhooks of a store lack. */
@@ -75,10 +60,14 @@ export function endOf (key: { revokedAt?: string | null, expiresAt?: string | nu
 
 // Rules that a store may decide in JavaScript. Adapters share them, so that each rule is written once.
 
+/** Whether the guard accepts the user's version. */
+export function accepts ({ ifVersion, unlessVersion }: VersionGuard, { version }: UserRecord): boolean {
+  return (ifVersion === null || ifVersion.includes(version)) && !unlessVersion.includes(version)
+}
+
 /** @throws StorageError `version_mismatch` if the guard does not accept the user's version */
-export function requireVersion ({ ifVersion, unlessVersion }: VersionGuard, { version }: UserRecord): void {
-  const holds = (ifVersion === null || ifVersion.includes(version)) && !unlessVersion.includes(version)
-  if (!holds) throw new StorageError('version_mismatch', 'the user has another version')
+export function requireVersion (guard: VersionGuard, user: UserRecord): void {
+  if (!accepts(guard, user)) throw new StorageError('version_mismatch', 'the user has another version')
 }
 
 /** @throws StorageError `idempotency_key_reused` if the key is known from another request */
@@ -97,6 +86,30 @@ export function refusalOf (error: unknown): WriteOutcome {
   if (code === 'field_taken') return { code, field }
   if (code === 'email_taken' || code === 'version_mismatch') return { code }
   throw error
+}
+
+/**
+ * Turns an error that refuses a write of an API key into its outcome.
+ * @throws any other error
+ */
+export function apiKeyRefusalOf (error: unknown): ApiKeyOutcome {
+  if (!isStorageError(error)) throw error
+  const { code } = error
+  if (code === 'api_key_inactive' || code === 'last_admin_key') return { code }
+  throw error
+}
+
+/**
+ * The creation that is all of a call, if its idempotency key goes with the user: null for every other call. Without
+ * `idempotency` there is none to keep.
+ */
+export function creationAlone (
+  writes: readonly UserWrite[],
+  { idempotency }: Pick<WritesOptions, 'idempotency'>
+): UserWrite & { type: 'create' } | null {
+  const [only] = writes
+  if (writes.length !== 1 || only?.type !== 'create') return null
+  return idempotency === null || idempotency.note === null ? only : null
 }
 
 /** The outcomes as an idempotency key keeps them: without the users, who may be deleted later. */

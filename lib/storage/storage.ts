@@ -3,9 +3,10 @@
  *
  * Rules for every method:
  * - It is atomic: no step of another writer comes between its check and its write.
- * - "Not found" is `null`. A refusal is a `StorageError` with a code that the method names, and changes nothing. A
- *   store that is unreachable or full throws `unavailable`. Other errors of a driver are `fault`, without their
- *   text; only mistakes of the program are rethrown. Methods reject; only `joinTransaction` throws.
+ * - A look-up that finds nothing gives `null`. What becomes of a write is an outcome, as data: all but `done` have
+ *   changed nothing. Everything else is a `StorageError` with a code that the method names: a store that is
+ *   unreachable or full throws `unavailable`. Other errors of a driver are `fault`, without their text; only mistakes
+ *   of the program are rethrown. Methods reject; only `joinTransaction` throws.
  * - Other writers are no reason to refuse: what they make fail is repeated, for some seconds at least, before
  *   `unavailable` is thrown. Twenty concurrent calls on one record all end as some order of them does.
  * - Records are plain values. Times are ISO 8601 text in UTC with milliseconds (`2026-01-31T09:30:00.000Z`) on every
@@ -26,31 +27,22 @@
  *   never alters it.
  * - `version` and `total` are JavaScript numbers.
  * - A write with an `event` records it in the same step if it changes something: a write that is refused, finds nothing
- *   to do, or repeats an earlier creation records none. A store without an event log is never given one.
+ *   to do, or repeats an earlier one records none. A store without an event log is never given one.
  */
 
-import type { DeletionEvent } from './event-log.ts'
+import type { ApiKeyOutcome, ApiKeyWrite } from './api-key-writes.ts'
 import type { OptionalMembers } from './optional-members.ts'
 import type {
-  ApiKeyRecord, Creation, Idempotency, NewEvent, OnUsers, Page, PageRequest, Revocation, RevokeOptions,
-  SchemaRequirements, UserChanges, UserFilter, UserKeys, UserRecord, UserUpdate, VersionGuard
+  ApiKeyRecord, OnUsers, Page, PageRequest, SchemaRequirements, UserFilter, UserRecord
 } from './records.ts'
+import type { UserWrite, WritesOptions, WritesResult } from './user-writes.ts'
 
+export type * from './api-key-writes.ts'
 export type * from './event-log.ts'
 export type * from './optional-members.ts'
 export type * from './records.ts'
 export type * from './user-writes.ts'
 export type * from './webhook-store.ts'
-
-/** What a store may lack, as data: the conformance kit prints it. */
-export interface Supports {
-  /** `joinTransaction` works. */
-  transactions: boolean
-  /** Writes record their `event`, and there is an `eventLog` that reads them. */
-  eventLog: boolean
-  /** There is a `writeBatch`. */
-  batches: boolean
-}
 
 /**
  * A store inside a transaction of the host's. Closing it does nothing. It records events and has no `eventLog` to read
@@ -64,20 +56,13 @@ export interface StorageInTransaction extends Storage {
   afterCommit (callback: () => void): void
 }
 
-/** The interface that an adapter implements. Every member is required, but for those of {@link OptionalMembers}. */
+/**
+ * The interface that an adapter implements: a name and eleven methods. What a store may have beside them is
+ * `joinTransaction` and {@link OptionalMembers}: a member that is there works.
+ */
 export interface Storage extends OptionalMembers {
   /** A short name for messages, traces and labels of metrics, such as `sqlite`: the same whatever version runs. */
   readonly name: string
-
-  readonly supports: Supports
-
-  /**
-   * The same store inside a transaction of the host's. It sees the transaction's own writes, and its writes commit or
-   * roll back with it. After a refusal, whatever its code, the transaction is still usable.
-   * @throws TypeError if `supports.transactions` is false, or for anything but an open transaction on this kind of
-   * store
-   */
-  joinTransaction (transaction: unknown): StorageInTransaction
 
   /**
    * Resolves if the store answers, its schema fits this code, and it has what is required. Called at start and by
@@ -101,25 +86,21 @@ export interface Storage extends OptionalMembers {
   close (): Promise<void>
 
   /**
-   * Adds a user. With `idempotency`, user and key are written in one step. The key is judged first: if it is known and
-   * not expired, nothing is added, and the result is the user of the first creation as it was then, though its address
-   * is taken. A failed creation leaves no key behind. Deleting a user deletes its keys. Every call has an id of its
-   * own: a store may take a second call with the id and values of a user for a repetition of its own, and succeed.
-   * @throws StorageError `email_taken` if another user has the e-mail key. Of many concurrent calls one succeeds.
-   * @throws StorageError `field_taken` if another user has the value of a unique field; the same of many calls
-   * @throws StorageError `fault` if another user has the id
+   * Makes writes of users one after the other, {@link UserWrite} says what each does, and all in one step: no other
+   * writer comes between them, nobody sees only some of them, and if the call throws, none is made. A write that is
+   * refused or finds no user changes nothing, and the next one follows; but if the call is `atomic`, that ends it and
+   * undoes it.
+   *
+   * With `idempotency`, the outcomes and the note are kept in the same step, unless the call is undone, or one creation
+   * was all of it and was refused. The key is judged first: if it is known and not expired, nothing is written, and
+   * the result is that of the first call. Of a call with one creation alone and no note, deleting the user deletes the
+   * key; of any other, the users that are deleted since are absent from the result.
+   * @throws StorageError `fault` if a new user has the id of another one. A store may take a second call with the id
+   * and values of a user for a repetition of its own, and succeed: every creation has an id of its own.
    * @throws StorageError `idempotency_key_reused` if the key is known with another fingerprint
-   * @throws StorageError `idempotency_in_progress` if the first creation is still running and the wait for it has ended
+   * @throws StorageError `idempotency_in_progress` if the first call is still running and the wait for it has ended
    */
-  createUser (
-    user: UserRecord,
-    keys: UserKeys,
-    idempotency: Idempotency | null,
-    event?: NewEvent | null
-  ): Promise<Creation>
-
-  /** Deletes the idempotency keys that are expired at `now`. Called periodically, outside of requests. */
-  pruneIdempotency (now: string): Promise<void>
+  writeUsers (writes: readonly UserWrite[], options: WritesOptions): Promise<WritesResult>
 
   /** The user with this id, or `null`. */
   findUser (id: string): Promise<UserRecord | null>
@@ -138,77 +119,24 @@ export interface Storage extends OptionalMembers {
   readUsers (filter: UserFilter, order: PageRequest['order'], onPart: OnUsers): Promise<void>
 
   /**
-   * Changes a user in one step, guard included: sets the given values, adds 1 to `version` and sets `updatedAt`, which
-   * stays if the given time is earlier: the clock of another process may be ahead. If every given value is stored
-   * already (fields: the same JSON text, so another order of members is another value; keys are not compared), or none
-   * is given, nothing is written and `changed` is false. The guard is checked before the values are compared. `null`:
-   * no such user.
-   * @throws StorageError `version_mismatch` if the guard does not hold. Of many updates with one `ifVersion` one
-   * succeeds.
-   * @throws StorageError `email_taken` if another user has the new e-mail key
-   * @throws StorageError `field_taken` if another user has the new value of a unique field
+   * Makes a write of an API key. {@link ApiKeyWrite} says what each does.
+   * @throws StorageError `fault` if another key has the id or the start of a new one; then nothing changes
    */
-  updateUser (
-    id: string,
-    changes: UserChanges,
-    updatedAt: string,
-    guard: VersionGuard,
-    event?: NewEvent | null
-  ): Promise<UserUpdate | null>
+  writeApiKey (write: ApiKeyWrite): Promise<ApiKeyOutcome>
 
-  /**
-   * Deletes a user for good and returns its last state; `null`: no such user. Its e-mail key is free immediately. With
-   * `erase`, all of its events are erased in the same step, that of the deletion too.
-   * @throws StorageError `version_mismatch` if the guard does not hold
-   */
-  deleteUser (id: string, guard: VersionGuard, event?: DeletionEvent | null): Promise<UserRecord | null>
-
-  /**
-   * Adds an API key and resolves to true. With `onlyFirst` it is added only if the store has no key at all, else the
-   * result is false: of many concurrent processes one gets true. A revoked or expired key is a key.
-   * @throws StorageError `fault` if another key has the id or the start
-   */
-  createApiKey (key: ApiKeyRecord, options: { onlyFirst: boolean }, event?: NewEvent | null): Promise<boolean>
-
-  /** The key record with this id, or `null`. */
-  findApiKey (id: string): Promise<ApiKeyRecord | null>
-
-  /** The key record whose `start` is exactly this text, or `null`. */
-  findApiKeyByStart (start: string): Promise<ApiKeyRecord | null>
+  /** The key record with this id, or whose `start` is exactly this text; or `null`. */
+  findApiKey (by: { id: string } | { start: string }): Promise<ApiKeyRecord | null>
 
   /** A page of all key records, ordered by id, with their exact number. */
   listApiKeys (page: PageRequest): Promise<Page<ApiKeyRecord>>
 
-  /**
-   * Adds the successor, lets the old key expire at `expiresAt` or at its own earlier expiry, and sets its `rotatedAt`
-   * to `now`, in one step. Returns the old key after it. `null`: no such key. Rotations of one key count in the order
-   * in which they are made, whatever their `now`: a key that expired at its `rotatedAt` is expired for every later one.
-   * @throws StorageError `api_key_inactive` if the old key is revoked, or expired at `now` or at its `rotatedAt`
-   * @throws StorageError `fault` if another key has the successor's id or start; then the old key is unchanged
-   */
-  rotateApiKey (
-    id: string,
-    successor: ApiKeyRecord,
-    times: { now: string, expiresAt: string },
-    event?: NewEvent | null
-  ): Promise<ApiKeyRecord | null>
+  /** Deletes what is expired at `now`: idempotency keys. Called periodically, outside of requests. */
+  prune (now: string): Promise<void>
 
   /**
-   * Marks a key as revoked at `revokedAt`, which is the present, and returns its record. A key that was revoked
-   * before keeps its first `revokedAt`, and `changed` is false. `null`: no such key. With scopes in `keepOneWith`, an
-   * active key that has all of them is revoked only if another active key has all of them: of many keys that are
-   * revoked concurrently, one stays. An empty list keeps none. With `successors` the keys that came from it by
-   * rotation go in the same step, whether or not it was revoked before: one that a concurrent rotation adds goes too,
-   * or the rotation is refused. None of them counts as another key. `eventOfSuccessor` makes the event of each.
-   * @throws StorageError `last_admin_key` if there is no other such key; then nothing changes
+   * The same store inside a transaction of the host's. It sees the transaction's own writes, and its writes commit or
+   * roll back with it. After a refusal, whatever its code, the transaction is still usable.
+   * @throws TypeError for anything but an open transaction on this kind of store
    */
-  revokeApiKey (
-    id: string,
-    revokedAt: string,
-    options: RevokeOptions,
-    event?: NewEvent | null
-  ): Promise<Revocation | null>
-
-  /** Sets `lastUsedAt`, unless the key is unknown or has a `lastUsedAt` later than `ifBefore`. */
-  touchApiKey (id: string, usedAt: string, ifBefore: string): Promise<void>
+  joinTransaction? (transaction: unknown): StorageInTransaction
 }

@@ -1,4 +1,5 @@
 import { tracingChannel } from 'node:diagnostics_channel'
+import { METHODS } from './storage-rules.ts'
 import type { Storage } from './storage.ts'
 
 // What the plugin tells whoever listens, by `node:diagnostics_channel`: traces and metrics are made of it. Nothing that
@@ -26,7 +27,7 @@ export interface KeyCheckTrace {
 export interface StorageTrace {
   /** The name of the storage, such as `postgres`. */
   storage: string
-  /** Such as `createUser` or `eventLog.read`. */
+  /** Such as `writeUsers` or `eventLog.read`. */
   method: string
   error?: unknown
 }
@@ -89,11 +90,7 @@ export function traced<Trace extends object, Value> (
   return tell(channel, describe(), work)
 }
 
-const METHODS = [
-  'check', 'migrate', 'createUser', 'pruneIdempotency', 'findUser', 'listUsers', 'readUsers', 'updateUser',
-  'deleteUser', 'writeBatch',
-  'createApiKey', 'findApiKey', 'findApiKeyByStart', 'listApiKeys', 'rotateApiKey', 'revokeApiKey', 'touchApiKey'
-]
+const TOLD: readonly string[] = METHODS.filter((name) => name !== 'close')
 const PARTS = ['eventLog', 'webhooks']
 
 function propertiesOf (value: object): Set<string> {
@@ -137,7 +134,7 @@ const views = new WeakMap<Storage, Storage>()
 export function tracedStorage (storage: Storage): Storage {
   const known = views.get(storage)
   if (known !== undefined) return known
-  const made = view(storage, storage.name, (name) => METHODS.includes(name))
+  const made = view(storage, storage.name, (name) => TOLD.includes(name))
   views.set(storage, made)
   return made
 }

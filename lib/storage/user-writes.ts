@@ -1,24 +1,38 @@
 import type { Idempotency, Json, NewEvent, UserChanges, UserKeys, UserRecord, VersionGuard } from './records.ts'
 
-/** A write of a batch, as data: the arguments of the method that makes it alone. */
+/** A write of a user, as data. */
 export type UserWrite =
+  /**
+   * Adds a user. `email_taken`: another user has the e-mail key. `field_taken`: another user has the value of a unique
+   * field. Of many concurrent creations with one of them one succeeds.
+   */
   | { type: 'create', user: UserRecord, keys: UserKeys, event: NewEvent | null }
+  /**
+   * Sets the given values, adds 1 to `version` and sets `updatedAt`, which stays if the given time is earlier: the
+   * clock of another process may be ahead. If every given value is stored already (fields: the same JSON text, so
+   * another order of members is another value; keys are not compared), or none is given, nothing is written and
+   * `changed` is false. The guard is checked first, `version_mismatch`: of many updates with one `ifVersion` one
+   * succeeds. Refused as a creation is, too.
+   */
   | {
     type: 'update'
     id: string
-    /** null: what `ChangesOf` makes of the user. */
-    changes: UserChanges | null
+    changes: UserChanges | ChangesOf
     updatedAt: string
     guard: VersionGuard
     event: NewEvent | null
   }
-  | { type: 'delete', id: string, guard: VersionGuard, event: NewEvent | null }
+  /**
+   * Deletes a user for good. Its e-mail key is free immediately. `version_mismatch`: the guard does not hold. With
+   * `erase`, all of its events are erased in the same step, that of the deletion too.
+   */
+  | { type: 'delete', id: string, guard: VersionGuard, event: NewEvent | null, erase: boolean }
 
 /**
- * Makes the changes of the update at this index of the user that it meets, or refuses it. It may be called more than
- * once, changes nothing and throws nothing.
+ * Makes changes of the user as the write meets it, or refuses it. It may be called more than once, changes nothing and
+ * throws nothing.
  */
-export type ChangesOf = (index: number, user: UserRecord) => UserChanges | { refused: Json }
+export type ChangesOf = (user: UserRecord) => UserChanges | { refused: Json }
 
 /** What became of a write. All but `done` have changed nothing. */
 export type WriteOutcome =
@@ -32,18 +46,19 @@ export type WriteOutcome =
   /** By `ChangesOf`, and why. */
   | { code: 'refused', reason: Json }
 
-export interface BatchOptions {
+/** How writes are made together. */
+export interface WritesOptions {
   /** All writes or none. */
   atomic: boolean
-  /** Identifies repetitions; null: every call is another batch. `note` is kept with the outcomes. */
-  idempotency: Idempotency & { note: Json } | null
+  /** Identifies repetitions of the call; null: every call is another one. */
+  idempotency: Idempotency | null
 }
 
-/** The outcome of a batch, or that of the first one with its idempotency key. */
-export interface BatchResult {
-  /** In the order of the writes. Of an atomic batch that is undone, those up to the first that is not `done`. */
+/** The outcomes of a call, or those of the first one with its idempotency key. */
+export interface WritesResult {
+  /** In the order of the writes. Of an atomic call that is undone, those up to the first that is not `done`. */
   outcomes: WriteOutcome[]
-  /** The `note` of the batch that produced these outcomes. */
+  /** The `note` of the call that produced these outcomes. */
   note: Json
   replayed: boolean
 }

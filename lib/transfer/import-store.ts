@@ -1,9 +1,10 @@
 import type { Context } from '../core/context.ts'
+import { UsersError } from '../core/errors.ts'
 import { idAt, newId } from '../core/ids.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
-import { isStorageError } from '../storage/storage-error.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { Storage, UserFilter, UserRecord } from '../storage/storage.ts'
+import type { Storage, UserFilter, UserRecord, WriteOutcome } from '../storage/storage.ts'
+import { errorOfOutcome, writeAlone } from '../users/outcomes.ts'
 import type { PublishUser } from '../users/service.ts'
 import type { FindHolder, Verdict } from './import-judge.ts'
 import type { ImportRow } from './import-row.ts'
@@ -66,11 +67,13 @@ export function importInto (
   unique: ReadonlySet<string>,
   context: Context
 ): ImportStore {
-  const isTaken = (error: unknown): boolean => isStorageError(error) &&
-    (TAKEN.includes(error.code) || (error.code === 'field_taken' && unique.has(String(error.field))))
+  const isTaken = (outcome: WriteOutcome): boolean =>
+    TAKEN.includes(outcome.code) || (outcome.code === 'field_taken' && unique.has(outcome.field))
 
-  const isSameId = async (error: unknown, id: string): Promise<boolean> =>
-    isStorageError(error) && error.code === 'fault' && await storage.findUser(id) !== null
+  const requireDone = (outcome: WriteOutcome): void => {
+    const error = errorOfOutcome(outcome)
+    if (error !== null) throw error
+  }
 
   return {
     find: findIn(storage),
@@ -78,29 +81,29 @@ export function importInto (
     create: (row) => fromStorage(async () => {
       const user = userOfRow(row)
       const event = makeEvent('user.created', context)
+      const keys = { emailKey: row.email.key, nameKey: row.name.key }
       try {
-        await storage.createUser(user, { emailKey: row.email.key, nameKey: row.name.key }, null, event)
+        const { outcome } = await writeAlone(storage, { type: 'create', user, keys, event })
+        if (isTaken(outcome)) return null
+        requireDone(outcome)
       } catch (error) {
-        if (isTaken(error) || await isSameId(error, user.id)) return null
+        const mayBeTheId = error instanceof UsersError && error.code === 'internal'
+        if (mayBeTheId && await storage.findUser(user.id) !== null) return null
         throw error
       }
       publish('user.created', user, context, event)
       return { id: user.id }
     }),
 
-    update: (_row, { target, changes, updatedAt }) => fromStorage(async () => {
+    update: async (_row, { target: { id, version }, changes, updatedAt }) => {
       const event = makeEvent('user.updated', context)
-      const onlyThis = { ifVersion: [target.version], unlessVersion: [] }
-      try {
-        const result = await storage.updateUser(target.id, changes, updatedAt, onlyThis, event)
-        if (result === null) return false
-        publish('user.updated', result.user, context, event)
-        return true
-      } catch (error) {
-        if (isTaken(error)) return false
-        throw error
-      }
-    }),
+      const guard = { ifVersion: [version], unlessVersion: [] }
+      const { outcome } = await writeAlone(storage, { type: 'update', id, changes, updatedAt, guard, event })
+      if (isTaken(outcome) || outcome.code === 'not_found') return false
+      requireDone(outcome)
+      if (outcome.code === 'done' && outcome.user !== null) publish('user.updated', outcome.user, context, event)
+      return true
+    },
 
     async close () {}
   }

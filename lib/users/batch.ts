@@ -4,14 +4,12 @@ import { isUserId } from '../core/ids.ts'
 import { FAULTS_MAX } from '../core/limits.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import { type PartProblem, partProblem } from '../core/problem.ts'
-import { StorageError } from '../storage/storage-error.ts'
 import { fromStorage, toUsersError } from '../storage/storage-errors.ts'
-import type {
-  BatchResult, ChangesOf, Json, Storage, UserChanges, UserRecord, UserWrite, WriteOutcome
-} from '../storage/storage.ts'
+import type { Json, Storage, UserRecord, UserWrite, WriteOutcome, WritesResult } from '../storage/storage.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import { type Batch, batchFaults, type BatchOperation, inBatch } from './batch-shape.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
+import { errorOfOutcome } from './outcomes.ts'
 import { checkCreate, checkUpdate, newUserOf, type UserEventType } from './rules.ts'
 import type { PublishUser } from './service.ts'
 import { guardOf } from './write-options.ts'
@@ -50,8 +48,6 @@ export interface BatchParts {
 
 export type WriteBatch = (input: unknown, options: CreateOptions, call?: BatchCall) => Promise<BatchAnswer>
 
-type Prepared = { write: UserWrite, changesOf: ((user: UserRecord) => UserChanges | { refused: Json }) | null }
-
 /** Matches no version, so the write only checks whether the user exists. */
 const NEVER = { ifVersion: [], unlessVersion: [] }
 
@@ -73,7 +69,7 @@ function errorOf (problem: PartProblem): UsersError {
 
 /** The errors that a note keeps, by the index of their operation. */
 function errorsIn (note: Json): Map<number, UsersError> {
-  const problems = new Map<number, PartProblem>(Object(note))
+  const problems = new Map<number, PartProblem>(note === null ? [] : Object(note))
   return new Map([...problems].map(([index, problem]) => [index, errorOf(problem)]))
 }
 
@@ -96,55 +92,46 @@ export function createBatches (parts: BatchParts): WriteBatch {
     return guardOf(operation.ifMatch === undefined ? {} : { ifMatch: operation.ifMatch })
   }
 
-  function prepareUpdate (operation: BatchOperation & { op: 'update' }, context: Context): Prepared {
+  function prepareUpdate (operation: BatchOperation & { op: 'update' }, context: Context): UserWrite {
     const { id, body } = operation
     const checked = checkUpdate(body, id, false, fields)
     if ('faults' in checked) throw validationFailed(checked.faults)
     if (!isUserId(id)) throw new UsersError('user_not_found')
     const { changes, patchFields } = checked
-    const write: UserWrite = {
+    return {
       type: 'update',
       id,
-      changes: patchFields === null ? changes : null,
+      changes: patchFields === null
+        ? changes
+        : (user) => {
+            const patched = patchFields(user.fields)
+            if ('faults' in patched) return { refused: jsonOf(validationFailed(patched.faults)) }
+            return { ...changes, fields: patched.fields }
+          },
       updatedAt: new Date().toISOString(),
       guard: guardFor(operation),
       event: makeEvent('user.updated', context)
     }
-    if (patchFields === null) return { write, changesOf: null }
-    return {
-      write,
-      changesOf (user) {
-        const patched = patchFields(user.fields)
-        if ('faults' in patched) return { refused: jsonOf(validationFailed(patched.faults)) }
-        return { ...changes, fields: patched.fields }
-      }
-    }
   }
 
-  function prepare (operation: BatchOperation, context: Context): Prepared {
+  function prepare (operation: BatchOperation, context: Context): UserWrite {
     if (operation.op === 'update') return prepareUpdate(operation, context)
     const event = makeEvent(EVENT_TYPES[operation.op], context)
     if (operation.op === 'create') {
       const checked = checkCreate(operation.body, fields)
       if ('faults' in checked) throw validationFailed(checked.faults)
-      return { write: { type: 'create', ...newUserOf(checked), event }, changesOf: null }
+      return { type: 'create', ...newUserOf(checked), event }
     }
     const { id } = operation
     if (!isUserId(id)) throw new UsersError('user_not_found')
-    return { write: { type: 'delete', id, guard: guardFor(operation), event }, changesOf: null }
+    return { type: 'delete', id, guard: guardFor(operation), event, erase: false }
   }
 
   function errorFor (outcome: WriteOutcome, operation: BatchOperation): UsersError | null {
-    switch (outcome.code) {
-      case 'done': return null
-      case 'not_found': return new UsersError('user_not_found')
-      case 'refused': return errorOf(Object(outcome.reason))
-      case 'version_mismatch': return lacksIfMatch(operation)
-        ? new UsersError('precondition_required', { detail: 'This operation needs ifMatch.' })
-        : new UsersError('precondition_failed')
-      case 'email_taken': return toUsersError(new StorageError('email_taken', 'taken'))
-      case 'field_taken': return toUsersError(new StorageError('field_taken', 'taken', { field: outcome.field }))
+    if (outcome.code === 'version_mismatch' && lacksIfMatch(operation)) {
+      return new UsersError('precondition_required', { detail: 'This operation needs ifMatch.' })
     }
+    return errorOfOutcome(outcome, (reason) => errorOf(Object(reason)))
   }
 
   function resultOf (outcome: WriteOutcome, operation: BatchOperation): OperationResult {
@@ -157,7 +144,7 @@ export function createBatches (parts: BatchParts): WriteBatch {
   /** Puts the outcomes of the writes, and what never reached the storage, in the order of the operations. */
   function resultsOf (
     operations: readonly BatchOperation[],
-    { outcomes }: BatchResult,
+    { outcomes }: WritesResult,
     refusals: ReadonlyMap<number, UsersError>,
     atomic: boolean
   ): OperationResult[] {
@@ -174,7 +161,7 @@ export function createBatches (parts: BatchParts): WriteBatch {
   }
 
   /** Publishes what the writes have changed. */
-  function publishAll (writes: readonly UserWrite[], { outcomes }: BatchResult, context: Context): void {
+  function publishAll (writes: readonly UserWrite[], { outcomes }: WritesResult, context: Context): void {
     for (const [i, write] of writes.entries()) {
       const outcome = outcomes[i]
       if (outcome?.code !== 'done' || !outcome.changed || outcome.user === null) continue
@@ -184,7 +171,7 @@ export function createBatches (parts: BatchParts): WriteBatch {
 
   /** The writes of the operations that are not refused before they reach the storage, by their index. */
   async function prepareAll ({ operations, atomic }: Batch, { context, admit }: BatchCall) {
-    const prepared = new Map<number, Prepared>()
+    const prepared = new Map<number, UserWrite>()
     const refusals = new Map<number, UsersError>()
     for (const [index, operation] of operations.entries()) {
       try {
@@ -210,8 +197,7 @@ export function createBatches (parts: BatchParts): WriteBatch {
   }
 
   return async (input, options, call = FROM_PROCESS) => {
-    const { writeBatch } = storage
-    if (writeBatch === undefined) throw new TypeError(`fastify-users: the storage ${storage.name} has no batches`)
+    if (storage.singleWrites === true) throw new TypeError(`fastify-users: the storage ${storage.name} has no batches`)
     const { context, priorFaults, ownerOf } = call
     const faults = [...priorFaults, ...createOptionsFaults(options), ...batchFaults(input)]
     if (faults.length > 0) throw validationFailed(faults)
@@ -223,18 +209,16 @@ export function createBatches (parts: BatchParts): WriteBatch {
 
     // Nothing is made, so there is nothing to repeat.
     if (prepared.size === 0) {
-      const outcomes: BatchResult = { outcomes: [], note: null, replayed: false }
+      const outcomes: WritesResult = { outcomes: [], note: null, replayed: false }
       return { results: resultsOf(operations, outcomes, refusals, atomic), replayed: false }
     }
     const owner = idempotencyKey === undefined || ownerOf === undefined ? context.actor : await ownerOf()
-    const note: Json = [...refusals].map(([index, error]) => [index, jsonOf(error)])
+    const note: Json = refusals.size === 0 ? null : [...refusals].map(([index, error]) => [index, jsonOf(error)])
     const idempotency = idempotencyKey === undefined
       ? null
       : { ...identityOf(idempotencyKey, operations, atomic, owner), note }
-    const indexes = [...prepared.keys()]
-    const writes = [...prepared.values()].map(({ write }) => write)
-    const changesOf: ChangesOf = (n, user) => prepared.get(indexes[n] ?? -1)?.changesOf?.(user) ?? {}
-    const result = await fromStorage(() => writeBatch.call(storage, writes, { atomic, idempotency }, changesOf))
+    const writes = [...prepared.values()]
+    const result = await fromStorage(() => storage.writeUsers(writes, { atomic, idempotency }))
     const kept = result.replayed ? errorsIn(result.note) : refusals
     const results = resultsOf(operations, result, kept, atomic)
     if (!result.replayed) publishAll(writes, result, context)

@@ -34,6 +34,7 @@ export function idempotencyOf (key: string, body: unknown, owner: Context['actor
     key: digest([owner === null ? null : [owner.type, owner.id], key]),
     fingerprint: digest(body),
     now: new Date(now).toISOString(),
-    expiresAt: new Date(now + ttl * 1000).toISOString()
+    expiresAt: new Date(now + ttl * 1000).toISOString(),
+    note: null
   }
 }

@@ -6,16 +6,16 @@ import { createKeyedQueue } from '../core/keyed-queue.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import { partsOf } from '../core/parts.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
-import { isStorageError, StorageError } from '../storage/storage-error.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import { requireVersion } from '../storage/storage-rules.ts'
+import { accepts } from '../storage/storage-rules.ts'
 import type {
-  Creation, JsonObject, NewEvent, Page, PageRequest, Storage, UserChanges, UserRecord, UserUpdate, VersionGuard
+  JsonObject, NewEvent, Page, PageRequest, Storage, UserChanges, UserRecord, VersionGuard, WriteOutcome
 } from '../storage/storage.ts'
 import { NO_FIELDS } from '../fields/fields-schema.ts'
 import type { CheckedFields, HostFields } from '../fields/host-fields.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
 import { listQueryCheck, walkQueryCheck } from './list-query.ts'
+import { errorOfOutcome, write, writeAlone } from './outcomes.ts'
 import { checkCreate, checkUpdate, newUserOf, type UserEventType } from './rules.ts'
 import { type DeleteOptions, eraseFaults, guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
 
@@ -49,8 +49,15 @@ const PATCH_ATTEMPTS = 100
 
 export type UsersService = ReturnType<typeof createUsersService>
 
-function busyUser (): StorageError {
-  return new StorageError('unavailable', 'other writers keep changing the user')
+/** What a creation has made, or an earlier one with its idempotency key. */
+export interface Creation {
+  user: UserRecord
+  replayed: boolean
+}
+
+function busyUser (): UsersError {
+  const cause = new Error('other writers keep changing the user')
+  return new UsersError('storage_unavailable', { headers: { 'retry-after': '5' }, cause })
 }
 
 /** The error of a write without the precondition that the host asks for. */
@@ -107,7 +114,7 @@ export function createUsersService (options: UsersServiceOptions) {
       ? null
       : idempotencyOf(idempotencyKey, input, ownerOf === undefined ? context.actor : await ownerOf(), idempotencyTtl)
     const event = makeEvent('user.created', context)
-    const creation = await fromStorage(() => storage.createUser(user, keys, idempotency, event))
+    const creation = await write(storage, { type: 'create', user, keys, event }, idempotency)
     if (!creation.replayed) publish('user.created', creation.user, context, event)
     return creation
   }
@@ -119,20 +126,22 @@ export function createUsersService (options: UsersServiceOptions) {
     patched: (before: JsonObject) => CheckedFields,
     guard: VersionGuard,
     event: NewEvent | null
-  ): Promise<UserUpdate | null> {
+  ): Promise<WriteOutcome> {
     for (let attempt = 0; attempt < PATCH_ATTEMPTS; attempt++) {
       const before = await get(id)
-      requireVersion(guard, before)
+      if (!accepts(guard, before)) return { code: 'version_mismatch' }
       const checked = patched(before.fields)
       throwFaults([], checked)
-      const onlyThis = { ifVersion: [before.version], unlessVersion: [] }
-      try {
-        const now = new Date().toISOString()
-        return await storage.updateUser(id, { ...changes, fields: checked.fields }, now, onlyThis, event)
-      } catch (error) {
-        // Another writer was faster.
-        if (!isStorageError(error) || error.code !== 'version_mismatch') throw error
-      }
+      const { outcome } = await writeAlone(storage, {
+        type: 'update',
+        id,
+        changes: { ...changes, fields: checked.fields },
+        updatedAt: new Date().toISOString(),
+        guard: { ifVersion: [before.version], unlessVersion: [] },
+        event
+      })
+      // Otherwise another writer was faster.
+      if (outcome.code !== 'version_mismatch') return outcome
     }
     throw busyUser()
   }
@@ -152,15 +161,16 @@ export function createUsersService (options: UsersServiceOptions) {
     const guard = guardOf(options)
     const event = makeEvent('user.updated', context)
     const asked = performance.now()
-    const result = await fromStorage(() => patched === null
-      ? storage.updateUser(id, changes, new Date().toISOString(), guard, event)
-      : inTurn(id, async () => {
+    const updatedAt = new Date().toISOString()
+    const outcome = patched === null
+      ? (await writeAlone(storage, { type: 'update', id, changes, updatedAt, guard, event })).outcome
+      : await inTurn(id, async () => {
         if (performance.now() - asked > TURN_MS) throw busyUser()
         return patchFields(id, changes, patched, guard, event)
-      }))
-    if (result === null) throw notFound()
-    if (result.changed) publish('user.updated', result.user, context, event)
-    return result.user
+      })
+    if (outcome.code !== 'done' || outcome.user === null) throw errorOfOutcome(outcome) ?? notFound()
+    if (outcome.changed) publish('user.updated', outcome.user, context, event)
+    return outcome.user
   }
 
   /** Erases the events of a user that was deleted before. */
@@ -180,10 +190,10 @@ export function createUsersService (options: UsersServiceOptions) {
     // If-Match can’t hold for a user who was deleted earlier: only events are left, and they have no version.
     const mayBeGone = erase === true && options.ifMatch === undefined
     await requirePrecondition(id, options, mayBeGone)
-    const deletion = event === null ? null : { ...event, erase: erase === true }
-    const user = await fromStorage(() => storage.deleteUser(id, guardOf(options), deletion))
-    if (user !== null) return publish('user.deleted', user, context, event)
-    if (!mayBeGone) throw notFound()
+    const guard = guardOf(options)
+    const { outcome } = await writeAlone(storage, { type: 'delete', id, guard, event, erase: erase === true })
+    if (outcome.code === 'done' && outcome.user !== null) return publish('user.deleted', outcome.user, context, event)
+    if (outcome.code !== 'not_found' || !mayBeGone) throw errorOfOutcome(outcome) ?? notFound()
     await eraseAfterwards(id)
   }
 

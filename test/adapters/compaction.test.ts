@@ -2,6 +2,7 @@
 import { EventEmitter, once } from 'node:events'
 import knex from 'knex'
 import { test, type Test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import type { PoolExecutor } from '../../adapters/knex/connection/executor.ts'
 import { createPoolExecutor } from '../../adapters/knex/connection/pool-executor.ts'
 import { createCompaction } from '../../adapters/knex/counting/compaction.ts'
@@ -53,14 +54,14 @@ test('an open transaction that has written users delays the boundary, and nobody
   t.equal((await state())?.['boundary'], '', 'the second leaves the round to the first')
   await running
   t.equal((await state())?.['boundary'], '', 'the first has given up for now')
-  t.equal(await count(storage), 2000)
+  t.equal(await count(kitStorage(storage)), 2000)
   await writer.query('COMMIT')
-  t.equal(await count(storage), 2010)
+  t.equal(await count(kitStorage(storage)), 2010)
   await until('a new boundary', async () => {
     await second.run()
     return (await state())?.['boundary'] !== ''
   }, A_ROUND_MS)
-  t.equal(await count(storage), 2010)
+  t.equal(await count(kitStorage(storage)), 2010)
   t.strictSame(await storage.verifyCounts(), { users: 2010, counted: 2010, wrong: 0, malformed: [] })
 
   await sql(insertUsers(names.users, 5001, 7000))

@@ -1,5 +1,6 @@
 // A server that gives a pool fewer connections than it wants: they are shared, and nobody is refused.
 import { test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { anyVersion, idOf, keysOf, rename, timeOf, userOf } from '../../adapters/testing/values.ts'
 import { testApp } from '../helpers/app.ts'
@@ -34,11 +35,11 @@ test('a server that gives no connection at all is unavailable, and the pool grow
   const storage = postgres({ connection: url, schema, listen: false })
   t.teardown(() => storage.close())
   await storage.migrate()
-  await storage.createUser(userOf(1), keysOf(userOf(1)), null)
+  await kitStorage(storage).createUser(userOf(1), keysOf(userOf(1)), null)
   await sql(`ALTER ROLE "${role}" CONNECTION LIMIT 0`)
   await sql('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [role])
   const refused = { name: 'StorageError', code: 'unavailable', driverCode: '53300' }
-  const ask = () => storage.updateUser(idOf('usr', 1), rename('B'), timeOf(1), anyVersion)
+  const ask = () => kitStorage(storage).updateUser(idOf('usr', 1), rename('B'), timeOf(1), anyVersion)
   for (const result of await Promise.allSettled(Array.from({ length: 20 }, ask))) {
     t.match(result, { status: 'rejected', reason: { name: 'StorageError', code: 'unavailable' } })
   }

@@ -1,10 +1,11 @@
 // Erasure of events while others prune the log, and while its transaction stays open.
 import { test, type Test } from 'tap'
+import { type DeletionEvent, kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage, type KnexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { anyVersion, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
 import { newEvent } from '../../lib/storage/recorded-events.ts'
-import type { DeletionEvent, EventRecord, NewEvent } from '../../lib/storage/storage.ts'
+import type { EventRecord, NewEvent } from '../../lib/storage/storage.ts'
 import { intercept } from '../helpers/intercept.ts'
 import { postgresKnex } from '../helpers/knex-hosts.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
@@ -40,8 +41,9 @@ async function allEvents ({ eventLog }: KnexStorage): Promise<EventRecord[]> {
 test('an erasure leaves no value, though others prune the log meanwhile', async (t) => {
   const { schema, host, store } = await hostStore(t)
   const user = userOf(1)
-  await store.createUser(user, keysOf(user), null, eventOf('user.created'))
-  await store.updateUser(user.id, rename('new'), '2026-02-02T00:00:00.000Z', anyVersion, eventOf('user.updated'))
+  await kitStorage(store).createUser(user, keysOf(user), null, eventOf('user.created'))
+  await kitStorage(store)
+    .updateUser(user.id, rename('new'), '2026-02-02T00:00:00.000Z', anyVersion, eventOf('user.updated'))
   const columns = 'type, happened_at, context, subject, data, before'
   await sql(`INSERT INTO "${schema}".fastify_users_events (id, ${columns})
     SELECT 'evt_0' || lpad(n::text, 25, '0'), type, '2020-01-01', context, subject, data, before
@@ -58,7 +60,7 @@ test('an erasure leaves no value, though others prune the log meanwhile', async 
     }
     return send()
   })
-  await store.deleteUser(user.id, anyVersion, erasure())
+  await kitStorage(store).deleteUser(user.id, anyVersion, erasure())
   t.equal(pruned, 1)
   const events = await allEvents(store)
   t.ok(events.length < 1202)
@@ -68,14 +70,14 @@ test('an erasure leaves no value, though others prune the log meanwhile', async 
 test('an open erasure transaction does not delay the events of other users', async (t) => {
   const { host, store } = await hostStore(t)
   const ann = userOf(1)
-  await store.createUser(ann, keysOf(ann), null, eventOf('user.created'))
+  await kitStorage(store).createUser(ann, keysOf(ann), null, eventOf('user.created'))
   const trx = await host.transaction()
-  await store.joinTransaction(trx).deleteUser(ann.id, anyVersion, erasure())
+  await kitStorage(store).joinTransaction(trx).deleteUser(ann.id, anyVersion, erasure())
   // Several rounds: her event is not given up, though whoever took its place in the sequence has ended.
   const others: string[] = []
   for (let n = 2; n < 8; n++) {
     const user = userOf(n)
-    await store.createUser(user, keysOf(user), null, eventOf('user.created'))
+    await kitStorage(store).createUser(user, keysOf(user), null, eventOf('user.created'))
     others.push(user.id)
     t.strictSame((await allEvents(store)).map(({ subject }) => subject), others)
   }
@@ -91,13 +93,13 @@ test('an event that is erased before it has its position is not given up with th
   const { host, store } = await hostStore(t)
   const create = async (n: number) => {
     const user = userOf(n)
-    await store.createUser(user, keysOf(user), null, eventOf('user.created'))
+    await kitStorage(store).createUser(user, keysOf(user), null, eventOf('user.created'))
     return user.id
   }
   const ann = await create(1)
   await allEvents(store)
   const writing = await host.transaction()
-  await store.joinTransaction(writing)
+  await kitStorage(store).joinTransaction(writing)
     .updateUser(ann, rename('new'), '2026-02-02T00:00:00.000Z', anyVersion, eventOf('user.updated'))
   // Now the place of its event is a gap, behind which the search has gone on.
   for (let n = 2; n < 6; n++) {
@@ -106,7 +108,7 @@ test('an event that is erased before it has its position is not given up with th
   }
   await writing.commit()
   const erasing = await host.transaction()
-  await store.joinTransaction(erasing).deleteUser(ann, anyVersion, erasure())
+  await kitStorage(store).joinTransaction(erasing).deleteUser(ann, anyVersion, erasure())
   for (let n = 6; n < 10; n++) {
     await create(n)
     await allEvents(store)

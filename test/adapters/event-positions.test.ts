@@ -1,6 +1,7 @@
 // How PostgreSQL's events get their positions, where it is hardest: open transactions, a dump, rights, several readers.
 import pg from 'pg'
 import { test, type Test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { newId } from '../../lib/core/ids.ts'
 import type { EventRecord, NewEvent, Storage } from '../../lib/storage/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
@@ -24,7 +25,7 @@ async function create (store: Storage): Promise<string> {
   const email = `${newId('usr')}@example.org`
   const time = now()
   const user = { id: newId('usr'), name: 'Ann', email, fields: {}, version: 1, createdAt: time, updatedAt: time }
-  await store.createUser(user, { emailKey: email, nameKey: 'ann' }, null, eventOf('user.created'))
+  await kitStorage(store).createUser(user, { emailKey: email, nameKey: 'ann' }, null, eventOf('user.created'))
   return user.id
 }
 
@@ -150,9 +151,10 @@ test('many readers and writers in several processes agree on the order', async (
     log.push(...(await readAfter(each, log.at(-1) ?? null)).map((event) => event.id))
     return log.length >= 305
   }, 30_000))
+  const stores = all.map(kitStorage)
   const writes = Array.from({ length: 300 }, (_, n) => {
     const name = { value: `Name ${n}`, key: `name ${n}` }
-    return all[n % 3]?.updateUser(String(ids[n % 5]), { name }, now(), ANY, eventOf('user.updated'))
+    return stores[n % 3]?.updateUser(String(ids[n % 5]), { name }, now(), ANY, eventOf('user.updated'))
   })
   await Promise.all(writes)
   await Promise.all(readers)
@@ -235,8 +237,8 @@ test('who may read and write our tables, and number events, can read the log', a
   const weak = postgres({ connection: url.href, schema })
   t.teardown(() => weak.close())
   const id = await create(weak)
-  await weak.updateUser(id, { name: { value: 'X', key: 'x' } }, now(), ANY, eventOf('user.updated'))
-  await weak.deleteUser(id, ANY, { ...eventOf('user.deleted'), erase: true })
+  await kitStorage(weak).updateUser(id, { name: { value: 'X', key: 'x' } }, now(), ANY, eventOf('user.updated'))
+  await kitStorage(weak).deleteUser(id, ANY, { ...eventOf('user.deleted'), erase: true })
   t.equal((await readAfter(weak, null)).length, 3)
   t.equal(await weak.eventLog?.prune(now(), 10), 2)
 })

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { dialectOf } from '../../adapters/knex/dialects/index.ts'
 import { storageOnKnex } from '../../adapters/knex/storage.ts'
@@ -64,7 +65,7 @@ for (const [kind, where] of (['sqlite', 'postgres'] as const).flatMap((kind) =>
     const storage = storages[where](host, options, ownSettings)
     t.teardown(() => storage.close())
     await storage.migrate()
-    await storage.createUser(userOf(999), keysOf(userOf(999)), null)
+    await kitStorage(storage).createUser(userOf(999), keysOf(userOf(999)), null)
     // From now on SQLite takes the table for a small one.
     if (kind === 'sqlite') await host.raw('ANALYZE')
     const plans = kind === 'sqlite' && where === 'a pool of our own' ? await plansOf(host) : null
@@ -82,13 +83,14 @@ for (const [kind, where] of (['sqlite', 'postgres'] as const).flatMap((kind) =>
     }
     const update = (changes: UserChanges, ifVersion: number[] | null) => async (n: number) => {
       const guard = { ifVersion, unlessVersion: [] }
-      t.equal((await storage.updateUser(idOf('usr', n), changes, LATER, guard))?.changed, true)
+      t.equal((await kitStorage(storage).updateUser(idOf('usr', n), changes, LATER, guard))?.changed, true)
     }
-    t.equal(await cost((n) => storage.createUser(userOf(n), keysOf(userOf(n)), null)), 1)
+    t.equal(await cost((n) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)), 1)
     t.equal(await cost(update(rename('new'), null)), 1)
     t.equal(await cost(update({ fields: { n: 1 } }, [2])), 1)
     t.equal(await cost(update({ ...rename('both'), fields: {} }, [3])), 1)
-    const unchanging = await cost((n) => storage.updateUser(idOf('usr', n), rename('both'), LATER, anyVersion))
+    const kit = kitStorage(storage)
+    const unchanging = await cost((n) => kit.updateUser(idOf('usr', n), rename('both'), LATER, anyVersion))
     t.ok(unchanging < 20, 'updates that change nothing are combined too')
     const finding = await cost(async (n) => { t.equal((await storage.findUser(idOf('usr', n)))?.version, 4) })
     t.ok(finding <= 4)
@@ -110,7 +112,7 @@ test("statements that are kept on a host's connection see its changes of the sch
   const host = sqliteHost(filename)
   const storage = knexStorage(host)
   await storage.migrate()
-  await Promise.all(numbers(40).map((n) => storage.createUser(userOf(n), keysOf(userOf(n)), null)))
+  await Promise.all(numbers(40).map((n) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)))
   const readAll = async () => {
     const users = await Promise.all(numbers(40).map((n) => storage.findUser(idOf('usr', n))))
     const pages = await Promise.all([0, 20].map((offset) =>

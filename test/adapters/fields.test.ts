@@ -1,6 +1,7 @@
 // The host's own fields in SQL: their column, and the indexes of those that lists are filtered by.
 import { join } from 'node:path'
 import { test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { LATEST } from '../../adapters/knex/schema/migrations.ts'
 import { storageOnKnex } from '../../adapters/knex/storage.ts'
@@ -82,7 +83,7 @@ test('plain SQL can put nothing but an object into the column', async (t) => {
   for (const { storage, run } of cases) {
     t.teardown(() => storage.close())
     await storage.migrate({ filterable: ['plan'] })
-    await storage.createUser(userOf(1), keysOf(userOf(1)), null)
+    await kitStorage(storage).createUser(userOf(1), keysOf(userOf(1)), null)
     const set = async (text: string) => { await run(`UPDATE @fastify_users_users SET fields = '${text}'`) }
     for (const wrong of ['"abc"', '[]', '5', 'null', '', '{']) await t.rejects(set(wrong), { name: /rror/ }, wrong)
     await set('{ "plan" : "pro" }')

@@ -1,5 +1,6 @@
 // Writes that are combined on PostgreSQL, while another transaction holds what some of them need.
 import { test, type Test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { anyVersion, count, idOf, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
 import type { Storage, UserRecord } from '../../lib/storage/storage.ts'
@@ -18,7 +19,7 @@ async function besideTransaction (t: Test) {
   // On a slow machine no wait must end before the other transaction.
   const connection = pgUrlWith({ application_name: schema })
   const storage = await migrated(t, postgres({ connection, schema, statementTimeout: 60_000 }))
-  await Promise.all(numbers(60).map((n) => storage.createUser(userOf(n), keysOf(userOf(n)), null)))
+  await Promise.all(numbers(60).map((n) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)))
   const other = await connectPg(t)
   await other.query(`SET search_path = "${schema}"; BEGIN`)
   const waiting = (statements: number) => until(`${statements} statements that wait for a lock`,
@@ -30,7 +31,8 @@ test('a user that another transaction has locked keeps no other update waiting',
   const { storage, other, waiting } = await besideTransaction(t)
   const ids = [3, 20].map((n) => idOf('usr', n))
   await other.query('SELECT 1 FROM fastify_users_users WHERE id = ANY($1) FOR UPDATE', [ids])
-  const update = (n: number, name: string) => storage.updateUser(idOf('usr', n), rename(name), LATER, anyVersion)
+  const update = (n: number, name: string) =>
+    kitStorage(storage).updateUser(idOf('usr', n), rename(name), LATER, anyVersion)
   // Two single updates take both places of groups, and give them back.
   const locked = [update(3, 'new 3')]
   await waiting(1)
@@ -54,7 +56,7 @@ for (const end of ['COMMIT', 'ROLLBACK']) {
     const { storage, other, waiting } = await besideTransaction(t)
     await other.query(`INSERT INTO fastify_users_users ${USER_COLUMN_LIST}
       VALUES ('${idOf('usr', 999)}', 'x', 'x', 'x', 'user130@example.org', 1, now(), now())`)
-    const create = (n: number) => storage.createUser(userOf(n), keysOf(userOf(n)), null)
+    const create = (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
     // In the middle of the others.
     const before = numbers(30).map((n) => create(100 + n))
     const wanted = create(130).then(() => 'ok', ({ code }) => code)
@@ -74,12 +76,12 @@ test('two processes that create users with the same addresses each get their ans
   t.teardown(() => second.close())
   const wanted = numbers(300).map((n) => userOf(1000 + n))
   const createAll = (on: Storage, users: UserRecord[], start: string) => users.map((user) =>
-    on.createUser({ ...user, id: user.id.replace('usr_0', start) }, keysOf(user), null))
+    kitStorage(on).createUser({ ...user, id: user.id.replace('usr_0', start) }, keysOf(user), null))
   const answers = await Promise.allSettled([
     ...createAll(storage, wanted, 'usr_6'), ...createAll(second, wanted.toReversed(), 'usr_7')
   ])
   t.equal(answers.filter(({ status }) => status === 'fulfilled').length, 300)
   const codes = answers.map((answer) => answer.status === 'fulfilled' ? 'ok' : answer.reason.code)
   t.strictSame([...new Set(codes)].sort(), ['email_taken', 'ok'])
-  t.equal(await count(storage), 360)
+  t.equal(await count(kitStorage(storage)), 360)
 })

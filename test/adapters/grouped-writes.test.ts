@@ -1,5 +1,6 @@
 // Concurrent writes to the SQL stores are combined, and each gets its own answer.
 import { test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { eventOf, readWholeLog } from '../../adapters/testing/event-values.ts'
 import { anyVersion, everyone, idOf, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
 import type { Storage, UserChanges, UserRecord, VersionGuard } from '../../lib/storage/storage.ts'
@@ -15,7 +16,7 @@ const codeOf = (answer: PromiseSettledResult<unknown>): unknown =>
 async function takenTooEarly (storage: Storage): Promise<number> {
   const ownerOf = new Map<unknown, string>()
   let count = 0
-  for (const { subject, data } of await readWholeLog(storage)) {
+  for (const { subject, data } of await readWholeLog(kitStorage(storage))) {
     for (const [value, owner] of ownerOf) if (owner === subject) ownerOf.delete(value)
     const { legacyId } = Object(data).fields
     if (ownerOf.has(legacyId)) count++
@@ -30,7 +31,7 @@ const onlyVersion = (version: number): VersionGuard => ({ ifVersion: [version], 
 const richUser = (n: number) => userOf(n, { name: TEXT, fields: { a: [null, 1.5, true, { b: TEXT }], n } })
 
 const changing = (storage: Storage) => (n: number, changes: UserChanges, guard = anyVersion) =>
-  storage.updateUser(idOf('usr', n), changes, LATER, guard)
+  kitStorage(storage).updateUser(idOf('usr', n), changes, LATER, guard)
 
 /** What an update of the nth user returns. */
 const updated = (n: number, members: Partial<UserRecord>) =>
@@ -41,7 +42,7 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
     const storage = await migrated(t, await make(t))
     // Those that others meet are there before: which of two concurrent ones is first is not said.
     const taken = [7, 50, 60]
-    for (const n of taken) await storage.createUser(userOf(n), keysOf(userOf(n)), null)
+    for (const n of taken) await kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
     const requests: Array<[user: UserRecord, code: string]> = [
       // These exist with another name, so they are other creations of their ids.
       ...numbers(200).map((n): [UserRecord, string] => [richUser(n), taken.includes(n) ? 'fault' : 'ok']),
@@ -50,7 +51,8 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
       [userOf(301, { name: 'a\ud800b' }), 'fault'],
       [userOf(302), 'ok']
     ]
-    const answers = await Promise.allSettled(requests.map(([user]) => storage.createUser(user, keysOf(user), null)))
+    const kit = kitStorage(storage)
+    const answers = await Promise.allSettled(requests.map(([user]) => kit.createUser(user, keysOf(user), null)))
     t.strictSame(answers.map(codeOf), requests.map(([, code]) => code))
     const { items, total } = await storage.listUsers(everyone, { order: 'asc', limit: 1000, from: { offset: 0 } })
     t.strictSame(items, [...numbers(200).map((n) => taken.includes(n) ? userOf(n) : richUser(n)), userOf(302)])
@@ -59,7 +61,7 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
 
   test(`${name}: concurrent updates each get their own answer`, async (t) => {
     const storage = await migrated(t, await make(t))
-    await Promise.all(numbers(100).map((n) => storage.createUser(userOf(n), keysOf(userOf(n)), null)))
+    await Promise.all(numbers(100).map((n) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)))
     const change = changing(storage)
     const fields = (n: number) => ({ n, text: '"\\' })
     const answers = await Promise.allSettled([
@@ -98,10 +100,11 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
     let n = 0
     const create = (id: number, legacyId: string) => {
       const user = userOf(id, { fields: { legacyId } })
-      return storage.createUser(user, keysOf(user), null, eventOf(n++, 'user.created'))
+      return kitStorage(storage).createUser(user, keysOf(user), null, eventOf(n++, 'user.created'))
     }
     const change = (id: number, legacyId: string) =>
-      storage.updateUser(idOf('usr', id), { fields: { legacyId } }, LATER, anyVersion, eventOf(n++, 'user.updated'))
+      kitStorage(storage)
+        .updateUser(idOf('usr', id), { fields: { legacyId } }, LATER, anyVersion, eventOf(n++, 'user.updated'))
     for (let id = 0; id < 60; id += 3) {
       await Promise.all([0, 1, 2].map((i) => create(id + i, `${id + i}`)))
       const answers = await Promise.allSettled([
@@ -119,7 +122,7 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
 
   test(`${name}: a text that can not be stored fails alone among concurrent updates`, async (t) => {
     const storage = await migrated(t, await make(t))
-    await Promise.all(numbers(3).map((n) => storage.createUser(userOf(n), keysOf(userOf(n)), null)))
+    await Promise.all(numbers(3).map((n) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)))
     const names = ['good', 'a\0b', 'good']
     const answers = await Promise.allSettled(names.map((each, n) => changing(storage)(n, rename(each))))
     t.strictSame(answers.map(codeOf), ['ok', 'fault', 'ok'])
@@ -127,7 +130,7 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
 
   test(`${name}: concurrent updates of one user are made one after the other, under a guard just one`, async (t) => {
     const storage = await migrated(t, await make(t))
-    await Promise.all(numbers(2).map((n) => storage.createUser(userOf(n), keysOf(userOf(n)), null)))
+    await Promise.all(numbers(2).map((n) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)))
     const change = changing(storage)
     const all = await Promise.all(numbers(50).map((n) => change(0, rename(`try ${n}`))))
     const versions = all.map((each) => Number(each?.user.version)).sort((a, b) => a - b)

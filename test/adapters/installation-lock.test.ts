@@ -1,5 +1,6 @@
 // Processes on the same tables exclude each other, however each of them says where the tables are.
 import { test, type Test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import type { KnexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { apiKeyOf, timeOf } from '../../adapters/testing/values.ts'
@@ -74,12 +75,13 @@ for (const each of cases) {
       .map((storage, i) => ({ storage, key: apiKeyOf(i, { scopes: ADMIN }) }))
     for (let round = 0; round < ROUNDS; round++) {
       await storages[0]?.migrate()
-      const made = await Promise.all(several.map(({ storage, key }) => storage.createApiKey(key, { onlyFirst: true })))
+      const made = await Promise.all(several.map(({ storage, key }) =>
+        kitStorage(storage).createApiKey(key, { onlyFirst: true })))
       t.equal(made.filter(Boolean).length, 1)
       const others = several.filter((_, i) => made[i] === false)
-      for (const { storage, key } of others) await storage.createApiKey(key, { onlyFirst: false })
+      for (const { storage, key } of others) await kitStorage(storage).createApiKey(key, { onlyFirst: false })
       const revoked = await Promise.allSettled(several.map(({ storage, key }) =>
-        storage.revokeApiKey(key.id, timeOf(1), { keepOneWith: ADMIN })))
+        kitStorage(storage).revokeApiKey(key.id, timeOf(1), { keepOneWith: ADMIN })))
       const refused = revoked.filter((result) => result.status === 'rejected').map(({ reason }) => reason.code)
       t.strictSame(refused, ['last_admin_key'])
       await storages[0]?.rollback(0)

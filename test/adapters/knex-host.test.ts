@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import knex from 'knex'
 import { test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { loadSqliteDriver } from '../../adapters/knex/drivers/sqlite-drivers.ts'
 import { postgres } from '../../adapters/postgres.ts'
@@ -32,7 +33,7 @@ test('a host that debugs its Knex sees its own statements, and nothing of its us
     const storage = await migrated(t, knexStorage(host, options))
     const user = userOf(1, { name: 'canary', email: 'canary@example.org' })
     await host.transaction(async (trx) => {
-      await storage.joinTransaction(trx).createUser(user, keysOf(user), null)
+      await kitStorage(storage).joinTransaction(trx).createUser(user, keysOf(user), null)
       await trx.raw('select 1 as mine')
     })
     t.equal((await storage.findUser(user.id))?.name, 'canary')
@@ -49,10 +50,10 @@ test('without a schema the search path decides, for notifications too', async (t
   const storage = await migrated(t, postgres({ connection, pool: { max: 2 } }))
   let changes = 0
   const stop = storage.watchApiKeys?.(() => { changes++ })
-  await storage.createApiKey(apiKeyOf(1), { onlyFirst: true })
+  await kitStorage(storage).createApiKey(apiKeyOf(1), { onlyFirst: true })
   await until('a notification of the new key', () => changes > 0)
   stop?.()
-  t.equal((await storage.findApiKey(apiKeyOf(1).id))?.name, 'Key 1')
+  t.equal((await storage.findApiKey({ id: apiKeyOf(1).id }))?.name, 'Key 1')
 })
 
 test('a schema that is dropped while it is checked is behind, and any other error is a fault', async (t) => {

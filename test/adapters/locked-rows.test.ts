@@ -1,6 +1,7 @@
 // A transaction of the host's that holds rows for long holds up those who write these rows, and nobody else.
 import pg from 'pg'
 import { test, type Test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import {
@@ -16,7 +17,7 @@ import { until } from '../helpers/until.ts'
 const POOL_MAX = 10
 
 async function add (storage: Storage, n: number): Promise<void> {
-  await storage.createUser(userOf(n), keysOf(userOf(n)), null)
+  await kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
 }
 
 /** A store with three users, and a transaction of the host's that has locked some of them. */
@@ -45,31 +46,32 @@ test('while the row of a user is locked, other writes and all reads go on', asyn
   const one = idOf('usr', 1)
   const { storage, host } = await withLocked(t, [one], 15_000)
   const changes = Array.from({ length: 3 * POOL_MAX }, (_, i) => {
-    if (i % 3 === 0) return storage.deleteUser(one, anyVersion)
+    if (i % 3 === 0) return kitStorage(storage).deleteUser(one, anyVersion)
     const email = { value: `x${i}@example.org`, key: `x${i}@example.org` }
-    return storage.updateUser(one, i % 3 === 1 ? rename(`x${i}`) : { email }, timeOf(i), anyVersion)
+    return kitStorage(storage).updateUser(one, i % 3 === 1 ? rename(`x${i}`) : { email }, timeOf(i), anyVersion)
   })
   const blocked = settled(changes)
   // Each of these would wait for a connection behind those that wait for the row.
   for (let n = 10; n < 40; n++) {
     await add(storage, n)
     await storage.findUser(one)
-    await storage.updateUser(idOf('usr', 2), rename(`y${n}`), timeOf(n), anyVersion)
-    await storage.createApiKey(apiKeyOf(n), { onlyFirst: false })
-    await storage.deleteUser(idOf('usr', n), anyVersion)
+    await kitStorage(storage).updateUser(idOf('usr', 2), rename(`y${n}`), timeOf(n), anyVersion)
+    await kitStorage(storage).createApiKey(apiKeyOf(n), { onlyFirst: false })
+    await kitStorage(storage).deleteUser(idOf('usr', n), anyVersion)
   }
   t.equal(blocked.ended(), 0, 'all of this was done while the row was locked')
   t.strictSame(new Set(await blocked.codes), new Set(['unavailable']), 'who waits for the row is told to come again')
   t.equal((await storage.findUser(one))?.version, 1)
   await host.query('rollback')
-  t.equal((await storage.updateUser(one, rename('again'), timeOf(50), anyVersion))?.user.version, 2)
+  t.equal((await kitStorage(storage).updateUser(one, rename('again'), timeOf(50), anyVersion))?.user.version, 2)
 })
 
 test('while many rows are locked, reads and creations in groups go on', async (t) => {
   const { storage, host } = await withLocked(t, [1, 2, 3].map((n) => idOf('usr', n)), 60_000)
   const more = Array.from({ length: 60 }, (_, i) =>
-    storage.updateUser(idOf('usr', 1 + i % 3), { email: { value: `x${i}@example.org`, key: `x${i}@example.org` } },
-      timeOf(i), anyVersion))
+    kitStorage(storage).updateUser(
+      idOf('usr', 1 + i % 3), { email: { value: `x${i}@example.org`, key: `x${i}@example.org` } }, timeOf(i), anyVersion
+    ))
   const blocked = settled(more)
   for (let n = 10; n < 30; n++) {
     await Promise.all([add(storage, 3 * n), add(storage, 3 * n + 1), add(storage, 3 * n + 2)])
@@ -92,11 +94,11 @@ test('while an address is held, other creations and deletions go on', async (t) 
   // Each is alone in its group, and waits for what becomes of the address.
   const blocked = settled(Array.from({ length: 2 * POOL_MAX }, (_, i) => {
     const user = { ...userOf(100 + i), email: held.email }
-    return storage.createUser(user, keysOf(user), i % 2 === 0 ? null : idempotencyOf(i))
+    return kitStorage(storage).createUser(user, keysOf(user), i % 2 === 0 ? null : idempotencyOf(i))
   }))
   for (let n = 10; n < 40; n++) {
     await add(storage, n)
-    await storage.deleteUser(idOf('usr', n), anyVersion)
+    await kitStorage(storage).deleteUser(idOf('usr', n), anyVersion)
   }
   t.equal(blocked.ended(), 0)
   await host.query('rollback')
@@ -110,7 +112,7 @@ test('reads of one connection while their table is locked all fail as unavailabl
   // Connections of its own: the first of the reads prepares the statement for the others, and fails.
   const second = postgres({ connection: pgUrl(), schema, statementTimeout: 1000 })
   t.teardown(() => second.close())
-  await second.findApiKeyByStart('uk_000000000000')
+  await second.findApiKey({ start: 'uk_000000000000' })
   await host.query(`lock table ${table} in access exclusive mode`)
   const reads: Array<Promise<unknown>> = []
   for (let n = 0; n < 10; n++) {
@@ -130,14 +132,14 @@ test('a revocation with successors waits for an open rotation, and revokes what 
   const storage = await migrated(t, postgres({ connection: pgUrlWith(application), schema }))
   const host = pgHost(t)
   const hosts = knexStorage(host, { schema })
-  await storage.createApiKey(apiKeyOf(1), { onlyFirst: false })
+  await kitStorage(storage).createApiKey(apiKeyOf(1), { onlyFirst: false })
   const transaction = await host.transaction()
   const successor = apiKeyOf(2, { rotatedFrom: idOf('key', 1) })
-  await hosts.joinTransaction(transaction)
+  await kitStorage(hosts).joinTransaction(transaction)
     .rotateApiKey(idOf('key', 1), successor, { now: timeOf(1), expiresAt: timeOf(9) })
-  const revoking = storage.revokeApiKey(idOf('key', 1), timeOf(2), { keepOneWith: [], successors: true })
+  const revoking = kitStorage(storage).revokeApiKey(idOf('key', 1), timeOf(2), { keepOneWith: [], successors: true })
   await until('the revocation waits', async () => (await waitingForLock(schema)).length === 1)
   await transaction.commit()
   t.match(await revoking, { changed: true, successors: [{ key: { id: successor.id, revokedAt: timeOf(2) } }] })
-  t.equal((await storage.findApiKey(successor.id))?.revokedAt, timeOf(2))
+  t.equal((await storage.findApiKey({ id: successor.id }))?.revokedAt, timeOf(2))
 })

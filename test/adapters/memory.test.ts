@@ -1,6 +1,7 @@
 // The order structures of the memory store against plain arrays.
 import fc from 'fast-check'
 import { test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { endOfPrefix, PrefixIndex } from '../../adapters/memory/prefix-index.ts'
 import { SortedMap } from '../../adapters/memory/sorted-map.ts'
@@ -172,14 +173,14 @@ test('the pages of a store of several thousand users, after changes and deletion
     createdAt: `c${n}`,
     updatedAt: `u${n}`
   }))
-  for (const user of users) await store.createUser(user, { emailKey: user.email, nameKey: user.name }, null)
+  for (const user of users) await kitStorage(store).createUser(user, { emailKey: user.email, nameKey: user.name }, null)
   for (const user of users) {
     if (Number(user.name.slice(2)) % 11 !== 0) continue
     Object.assign(user, { name: `${user.name} new`, version: 2, updatedAt: 'v' })
-    await store.updateUser(user.id, { name: { value: user.name, key: user.name } }, 'v', anyVersion)
+    await kitStorage(store).updateUser(user.id, { name: { value: user.name, key: user.name } }, 'v', anyVersion)
   }
   const left = users.filter((_, n) => n % 7 !== 0)
-  for (const [n, { id }] of users.entries()) if (n % 7 === 0) await store.deleteUser(id, anyVersion)
+  for (const [n, { id }] of users.entries()) if (n % 7 === 0) await kitStorage(store).deleteUser(id, anyVersion)
   const nothing = { emailKey: null, prefix: null, fields: {} }
   for (let offset = 0; offset < left.length + 200; offset += 97) {
     const [asc, desc] = await Promise.all(
@@ -203,7 +204,7 @@ test('a creation that fails claims no address', async (t) => {
   let deep: JsonObject = {}
   for (let level = 0; level < 100_000; level++) deep = { deep }
   const create = (id: string, fields: JsonObject): Promise<unknown> =>
-    store.createUser(
+    kitStorage(store).createUser(
       { id, name: 'A', email: 'a@b.co', fields, version: 1, createdAt: '', updatedAt: '' },
       { emailKey: 'a@b.co', nameKey: 'a' },
       null
@@ -214,7 +215,7 @@ test('a creation that fails claims no address', async (t) => {
 
 test('two stores share nothing', async (t) => {
   const [a, b] = [memory(), memory()]
-  await a.createUser(
+  await kitStorage(a).createUser(
     { id: 'usr_1', name: 'A', email: 'a@b.co', fields: {}, version: 1, createdAt: '', updatedAt: '' },
     { emailKey: 'a@b.co', nameKey: 'a' },
     null

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { isStorageError } from '../../lib/storage/storage-error.ts'
 import type { Storage, UserFilter, UserRecord } from '../../lib/storage/storage.ts'
 import { stores } from '../helpers/stores.ts'
@@ -123,15 +124,15 @@ async function actual (storage: Storage, step: Step, at: string): Promise<unknow
     }
     const id = idOf(step.n)
     if (step.kind === 'create') {
-      return await storage.createUser(
+      return await kitStorage(storage).createUser(
         { id, name: step.name, email: step.email, fields: {}, version: 1, createdAt: at, updatedAt: at },
         { nameKey: step.name.toLowerCase(), emailKey: step.email.toLowerCase() },
         null
       )
     }
-    if (step.kind === 'delete') return await storage.deleteUser(id, guardOf(step.version))
+    if (step.kind === 'delete') return await kitStorage(storage).deleteUser(id, guardOf(step.version))
     const { name, email } = step
-    return await storage.updateUser(
+    return await kitStorage(storage).updateUser(
       id,
       { ...(name !== null && { name: valueOf(name) }), ...(email !== null && { email: valueOf(email) }) },
       LATER,
@@ -163,7 +164,7 @@ for (const { name, create: make } of stores) {
             assert.deepEqual(found, wanted)
           }
         } finally {
-          for (const id of known.keys()) await storage.deleteUser(id, guardOf(null))
+          for (const id of known.keys()) await kitStorage(storage).deleteUser(id, guardOf(null))
         }
       }),
       { numRuns: RUNS > 0 ? RUNS : name === 'memory' ? 200 : 30 }

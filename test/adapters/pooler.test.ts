@@ -1,17 +1,18 @@
 // postgres({ pooler: true }): nothing depends on a session, since a pooler lends another one each time.
 import { test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { keysOf, timeOf, userOf } from '../../adapters/testing/values.ts'
-import type { BatchOptions, Storage } from '../../lib/storage/storage.ts'
+import type { Storage, WritesOptions } from '../../lib/storage/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { pgHost, pgUrlWith } from '../helpers/postgres.ts'
 import { pgBouncerUrl, pgUrl, pooled, sql, temporarySchema, withoutPgBouncer } from '../helpers/stores.ts'
 
-const idempotency = { key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: '2027-01-01T00:00:00.000Z' }
+const idempotency = { key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: '2027-01-01T00:00:00.000Z', note: null }
 
-const create = (storage: Pick<Storage, 'createUser'>, n: number) =>
-  storage.createUser(userOf(n), keysOf(userOf(n)), idempotency)
+const create = (storage: Storage, n: number) =>
+  kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), idempotency)
 
 test('nothing is set on a session, and the tables are in public whatever the search path is', async (t) => {
   const tablePrefix = `${temporarySchema(t)}_`
@@ -78,10 +79,10 @@ test('a batch that waits for one with the same key fails as in progress', async 
   const connection = withoutPgBouncer === false ? pgBouncerUrl() : pgUrl()
   const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeout: 100 }))
   const host = pgHost(t)
-  const options: BatchOptions = { atomic: false, idempotency: { ...idempotency, note: null } }
-  const write = async (to: Pick<Storage, 'writeBatch'>, n: number) => {
+  const options: WritesOptions = { atomic: false, idempotency: { ...idempotency, note: 'a batch' } }
+  const write = async (to: Storage, n: number) => {
     const user = userOf(n)
-    return to.writeBatch?.([{ type: 'create', user, keys: keysOf(user), event: null }], options, () => ({}))
+    return to.writeUsers([{ type: 'create', user, keys: keysOf(user), event: null }], options)
   }
   await host.transaction(async (trx) => {
     await write(knexStorage(host, { schema }).joinTransaction(trx), 1)

@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
@@ -18,7 +19,8 @@ const USERS = 1001
 async function filled<Store extends Storage> (t: Test, storage: Store, length = USERS): Promise<Store> {
   t.teardown(() => storage.close())
   await storage.migrate()
-  await Promise.all(Array.from({ length }, (_, n) => storage.createUser(userOf(n), keysOf(userOf(n)), null)))
+  const add = (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+  await Promise.all(Array.from({ length }, (_, n) => add(n)))
   return storage
 }
 
@@ -142,7 +144,7 @@ test('SQLite in memory, or without a write-ahead log, is read by one statement',
     t.teardown(() => host.destroy())
     const storage = await filled(t, knexStorage(host))
     const { release, reading, users } = await held(storage)
-    await storage.deleteUser(idOf('usr', 1000), { ifVersion: null, unlessVersion: [] })
+    await kitStorage(storage).deleteUser(idOf('usr', 1000), { ifVersion: null, unlessVersion: [] })
     release()
     t.equal(await reading, 'ended')
     t.equal(users.length, USERS)

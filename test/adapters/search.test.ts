@@ -1,4 +1,5 @@
 import { test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { SEARCH_BOUND } from '../../adapters/knex/pages.ts'
 import type { PageRequest } from '../../lib/storage/storage.ts'
 import { stores } from '../helpers/stores.ts'
@@ -40,7 +41,7 @@ for (const { name, create: make } of stores) {
             inName(i) ? `${prefix}-${i}` : `z${n}`,
             inEmail(i) ? `${prefix}-${i}@example.com` : `z${n}@example.com`
           ]
-          return storage.createUser(
+          return kitStorage(storage).createUser(
             { id, name: nameKey, email: emailKey, fields: {}, version: 1, createdAt: AT, updatedAt: AT },
             { nameKey, emailKey },
             null

@@ -1,6 +1,7 @@
 // Pipelined reads share connections, and neither a lost connection nor a writer suffers from that.
 import { join } from 'node:path'
 import { test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { shareConnections } from '../../adapters/knex/connection/shared-connections.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
@@ -18,7 +19,7 @@ for (const max of [1, 2, 4]) {
     const connections = () => sql('select pid from pg_stat_activity where application_name = $1', [schema])
     const reads = Array.from({ length: 300 }, (_, n) => storage.findUser(`usr_${n}`))
     const user = userOf(max)
-    await storage.createUser(user, keysOf(user), null)
+    await kitStorage(storage).createUser(user, keysOf(user), null)
     t.strictSame(await Promise.all(reads), reads.map(() => null))
     t.ok((await connections()).length <= max)
 
@@ -72,7 +73,7 @@ test('sqlite: continuous reads do not keep a writer waiting', async (t) => {
   const readers = Array.from({ length: 16 }, async (_, n) => {
     while (!reading.signal.aborted) await (n % 2 === 0 ? storage.findUser(userOf(n).id) : list(n))
   })
-  for (let n = 0; n < 50; n++) await storage.createUser(userOf(n), keysOf(userOf(n)), null)
+  for (let n = 0; n < 50; n++) await kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
   reading.abort()
   await Promise.all(readers)
   t.equal((await list(0)).total, 50)

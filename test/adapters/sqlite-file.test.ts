@@ -4,6 +4,7 @@ import { mkdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import { newId } from '../../lib/core/ids.ts'
 import { anyVersion, keysOf, rename as renaming, userOf } from '../../adapters/testing/values.ts'
@@ -22,7 +23,7 @@ async function opened (t: Test, options: { driver?: Parameters<typeof sqlite>[0]
   const storage = sqlite({ filename, ...(driver !== undefined && { driver }) })
   t.teardown(() => storage.close())
   await storage.migrate()
-  const add = async (n: number) => storage.createUser(userOf(n), keysOf(userOf(n)), null)
+  const add = async (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
   await add(1)
   return { directory, filename, storage, add }
 }
@@ -34,10 +35,10 @@ for (const { driver, skip } of sqliteDrivers) {
     const gone = { code: 'unavailable', message: /deleted or replaced/ }
     await t.rejects(storage.check(), gone)
     await t.rejects(add(2), gone)
-    await t.rejects(storage.updateUser(userOf(1).id, renaming('x'), userOf(1).createdAt, anyVersion), gone)
-    await t.rejects(storage.deleteUser(userOf(1).id, anyVersion), gone)
+    await t.rejects(kitStorage(storage).updateUser(userOf(1).id, renaming('x'), userOf(1).createdAt, anyVersion), gone)
+    await t.rejects(kitStorage(storage).deleteUser(userOf(1).id, anyVersion), gone)
     const whole = { atomic: false, idempotency: null }
-    await t.rejects(Promise.resolve(storage.writeBatch?.([], whole, () => ({}))), gone, 'a batch')
+    await t.rejects(storage.writeUsers([], whole), gone, 'a batch')
     await t.rejects(storage.eventLog.erase(userOf(1).id), gone, 'an erasure')
     await t.rejects(storage.webhooks.remove(newId('whk')), gone, 'a change of a webhook')
     t.notOk(existsSync(filename), 'and no other file takes its place')
@@ -66,7 +67,7 @@ test('a link to the file, and a relative path, are followed once', async (t) => 
   const linked = sqlite({ filename: join(directory, 'link.db') })
   t.teardown(() => linked.close())
   await linked.migrate()
-  await linked.createUser(userOf(1), keysOf(userOf(1)), null)
+  await kitStorage(linked).createUser(userOf(1), keysOf(userOf(1)), null)
   await rename(join(directory, 'data', 'users.db-wal'), join(directory, 'away'))
   await t.rejects(linked.check(), { code: 'unavailable' }, 'the log is beside the file itself')
 
@@ -77,7 +78,7 @@ test('a link to the file, and a relative path, are followed once', async (t) => 
   t.teardown(() => relative.close())
   process.chdir(before)
   await relative.migrate()
-  await relative.createUser(userOf(1), keysOf(userOf(1)), null)
+  await kitStorage(relative).createUser(userOf(1), keysOf(userOf(1)), null)
 })
 
 test('a file that is there is not opened to make it: closing it would drop the locks of this process', async (t) => {

@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { dialectOf } from '../../adapters/knex/dialects/index.ts'
 import { betterSqlite3Driver } from '../../adapters/knex/drivers/better-sqlite3.ts'
 import { nodeSqliteDriver } from '../../adapters/knex/drivers/node-sqlite.ts'
@@ -67,7 +68,7 @@ for (const { driver, skip } of sqliteDrivers) {
     await migration
     const writing = await other.transaction()
     await writing.raw('insert into mine values (1)')
-    const created = storage.createApiKey(apiKeyOf(1), { onlyFirst: true })
+    const created = kitStorage(storage).createApiKey(apiKeyOf(1), { onlyFirst: true })
     await t.rejects(created, { code: 'unavailable', driverCode: 'SQLITE_BUSY' })
     await writing.rollback()
     t.strictSame((await storage.listApiKeys(firstOne)).total, 0)
@@ -76,7 +77,7 @@ for (const { driver, skip } of sqliteDrivers) {
   test(`${driver}: while another process locks the file, reads go on and writes wait`, { skip }, async (t) => {
     const filename = join(await temporaryDirectory(t), 'users.db')
     const storage = await migrated(t, sqlite({ filename, driver }))
-    const add = (n: number) => storage.createUser(userOf(n), keysOf(userOf(n)), null)
+    const add = (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
     await add(1)
     const other = sqliteHost(filename, { driver })
     t.teardown(() => other.destroy())
@@ -84,9 +85,9 @@ for (const { driver, skip } of sqliteDrivers) {
     await writing.raw('create table mine (x)')
     let ended = 0
     const writes = Promise.all([
-      add(2), add(3), storage.createApiKey(apiKeyOf(1), { onlyFirst: true }),
-      storage.updateUser(idOf('usr', 1), rename('B'), timeOf(1), anyVersion),
-      storage.createUser(userOf(4), keysOf(userOf(4)), idempotencyOf(1))
+      add(2), add(3), kitStorage(storage).createApiKey(apiKeyOf(1), { onlyFirst: true }),
+      kitStorage(storage).updateUser(idOf('usr', 1), rename('B'), timeOf(1), anyVersion),
+      kitStorage(storage).createUser(userOf(4), keysOf(userOf(4)), idempotencyOf(1))
     ].map((write) => write.finally(() => { ended++ })))
     for (let i = 0; i < 100; i++) {
       t.equal((await storage.findUser(idOf('usr', 1)))?.name, userOf(1).name)
@@ -106,7 +107,7 @@ for (const { driver, skip } of sqliteDrivers) {
     const used = t.capture(dialect, 'run', run)
     const storage = await migrated(t, sqlite({ filename, driver }))
     const connection: unknown = used().at(-1)?.args[0]
-    const add = (n: number) => storage.createUser(userOf(n), keysOf(userOf(n)), idempotencyOf(n))
+    const add = (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), idempotencyOf(n))
     await add(0)
     await run(connection, 'pragma max_page_count = 1', [])
     const full = async () => {
@@ -130,8 +131,8 @@ for (const { driver, skip } of sqliteDrivers) {
     await writing.raw('create table mine (x)')
     const begun = performance.now()
     const writes = Array.from({ length: 20 }, (_, n) => n % 2 === 0
-      ? storage.createUser(userOf(n), keysOf(userOf(n)), null)
-      : storage.createApiKey(apiKeyOf(n), { onlyFirst: false }))
+      ? kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+      : kitStorage(storage).createApiKey(apiKeyOf(n), { onlyFirst: false }))
     const codes = await Promise.all(writes.map((write) => write.then(() => 'written', ({ code }) => code)))
     const took = performance.now() - begun
     t.strictSame(new Set(codes), new Set(['unavailable']))
@@ -145,7 +146,7 @@ for (const { driver, skip } of sqliteDrivers) {
     const [a, b] = [sqlite({ filename, driver }), sqlite({ filename, driver })]
     for (const each of [a, b]) t.teardown(() => each.close())
     await a.migrate()
-    const insert = (storage: typeof a, n: number) => storage.createUser(userOf(n), keysOf(userOf(n)), null)
+    const insert = (storage: typeof a, n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
     await Promise.all(Array.from({ length: 100 }, (_, n) => insert(n % 2 === 0 ? a : b, n)))
     t.equal((await b.listUsers(everyone, firstOne)).total, 100, 'neither is refused')
   })

@@ -1,4 +1,5 @@
 // What SQLite writes to temporary files: nothing while it records changes, and the sorted values of a new index.
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { sqliteTemporary } from '../helpers/sqlite-temporary.ts'
 import { watch } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
@@ -57,8 +58,9 @@ for (const { driver, skip } of sqliteDrivers) {
   test(`${driver}: recorded changes of many users need no temporary file`, { skip }, async (t) => {
     const store = await storeWith(t, driver, 5000, 1)
     const changed = Array.from({ length: 100 }, (_, n) => plainId(1 + 50 * n))
-    const change = (id: string) => store.updateUser(id, rename('new'), '2026-02-02T00:00:00.000Z', anyVersion,
-      newEvent('user.updated', context))
+    const change = (id: string) => kitStorage(store).updateUser(
+      id, rename('new'), '2026-02-02T00:00:00.000Z', anyVersion, newEvent('user.updated', context)
+    )
     t.equal(await filesDuring(async () => {
       const answers = await Promise.all(changed.map(change))
       t.ok(answers.every((answer) => answer?.changed), 'all are changed')
@@ -68,7 +70,7 @@ for (const { driver, skip } of sqliteDrivers) {
   test(`${driver}: an index of many users is sorted on the disk`, { skip }, async (t) => {
     const store = await storeWith(t, driver, 80_000, 250)
     t.not(await filesDuring(() => store.migrate({ unique: ['text'] })), 0)
-    const change = () => store.updateUser(plainId(1), rename('new'), '2026-02-02T00:00:00.000Z', anyVersion)
+    const change = () => kitStorage(store).updateUser(plainId(1), rename('new'), '2026-02-02T00:00:00.000Z', anyVersion)
     t.equal((await change())?.changed, true)
   })
 }

@@ -65,8 +65,7 @@ test('refuses wrong options and operations', async (t) => {
 })
 
 test('a storage without batches has no route, and the method says so', async (t) => {
-  const { writeBatch, ...rest } = memory()
-  const storage = { ...rest, supports: { ...rest.supports, batches: false } }
+  const storage = { ...memory(), singleWrites: true } as const
   const { app, call } = await testApp(t, { storage })
   await t.rejects(app.users.batch([{ op: 'create', body: ann }]), {
     name: 'TypeError', message: 'fastify-users: the storage memory has no batches'

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { apiKeyOf, everyone, timeOf } from '../../adapters/testing/values.ts'
 import { progressText } from '../../cli/progress.ts'
 import { databases, PROGRAM, run } from '../helpers/cli.ts'
@@ -96,7 +97,7 @@ test('imports from standard input, and records events if a server does', async (
   await run(['migrate'], env)
   const storage = open()
   const event = { id: 'evt_01jzzzzzzzezzr000000000001', timestamp: timeOf(0), actor: null, requestId: null }
-  await storage.createApiKey(
+  await kitStorage(storage).createApiKey(
     apiKeyOf(1), { onlyFirst: false },
     { ...event, type: 'api_key.created' }
   )

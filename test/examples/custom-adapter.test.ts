@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { test } from 'tap'
 import { testStorage } from 'fastify-users/testing'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { keysOf, timeOf, userOf } from '../../adapters/testing/values.ts'
 import { openDatabase } from '../../examples/custom-adapter/database.ts'
 import { lmdb } from '../../examples/custom-adapter/index.ts'
@@ -25,17 +26,16 @@ test('a user of the LMDB store forgets the batches whose keys have expired', asy
   const path = join(await temporaryDirectory(t), 'users')
   const storage = lmdb(path)
   const user = userOf(1)
-  await storage.createUser(user, keysOf(user), null)
+  await kitStorage(storage).createUser(user, keysOf(user), null)
   for (const n of [1, 2, 3]) {
     const idempotency = { key: `key ${n}`, fingerprint: 'f', now: timeOf(n), expiresAt: timeOf(n + 1), note: null }
     const changes = { name: { value: `Name ${n}`, key: `name ${n}` } }
     const guard = { ifVersion: null, unlessVersion: [] }
-    await storage.writeBatch?.(
+    await storage.writeUsers(
       [{ type: 'update', id: user.id, changes, updatedAt: timeOf(n), guard, event: null }],
-      { atomic: false, idempotency },
-      () => ({})
+      { atomic: false, idempotency }
     )
-    await storage.pruneIdempotency(timeOf(n))
+    await storage.prune(timeOf(n))
   }
   await storage.close()
   const database = openDatabase(path)

@@ -6,7 +6,8 @@ import { promisify } from 'node:util'
 import { test } from 'tap'
 import { usersClient } from '../../examples/typed-client/client.ts'
 import { memory } from '../../adapters/memory/index.ts'
-import { StorageError } from '../../lib/index.ts'
+import { StorageError } from '../../lib/storage/storage-error.ts'
+import { override } from '../helpers/method-store.ts'
 import { testApp } from '../helpers/app.ts'
 import { plainNode } from '../helpers/plain-node.ts'
 
@@ -27,13 +28,15 @@ test('the types of the client are those of the description', async (t) => {
 test('the typed client creates, changes, lists and deletes users', async (t) => {
   const storage = memory()
   let busy = 1
-  const createUser: typeof storage.createUser = async (user, keys, idempotency) => {
-    if (idempotency !== null && busy-- === 1) {
-      throw new StorageError('idempotency_in_progress', 'the first is still running')
+  override(storage, ({ createUser }) => ({
+    async createUser (user, keys, idempotency) {
+      if (idempotency !== null && busy-- === 1) {
+        throw new StorageError('idempotency_in_progress', 'the first is still running')
+      }
+      return createUser(user, keys, idempotency)
     }
-    return storage.createUser(user, keys, idempotency)
-  }
-  const { app, key } = await testApp(t, { storage: { ...storage, createUser } })
+  }))
+  const { app, key } = await testApp(t, { storage })
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
   const { create, change, everyone, remove } = usersClient(origin, key)
 

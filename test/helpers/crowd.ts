@@ -1,3 +1,4 @@
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { keysOf, userOf } from '../../adapters/testing/values.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
@@ -7,7 +8,7 @@ export async function crowd (length: number): Promise<Storage> {
   const storage = memory()
   for (let n = 0; n < length; n++) {
     const user = userOf(n, { name: `${n}`.padEnd(200, 'x') })
-    await storage.createUser(user, keysOf(user), null)
+    await kitStorage(storage).createUser(user, keysOf(user), null)
   }
   return storage
 }

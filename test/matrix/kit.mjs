@@ -44,10 +44,9 @@ function temporarySchema () {
 
 /** A store that opens its own connections: no host begins transactions on them. */
 function withoutTransactions (make) {
-  const joinTransaction = () => { throw new TypeError('no host begins transactions here') }
   return () => {
-    const storage = make()
-    return { ...storage, supports: { ...storage.supports, transactions: false }, joinTransaction }
+    const { joinTransaction, ...storage } = make()
+    return storage
   }
 }
 

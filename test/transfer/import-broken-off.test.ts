@@ -4,6 +4,7 @@ import type { FastifyServerOptions } from 'fastify'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
+import { override } from '../helpers/method-store.ts'
 import { endingOf, type Send, served, type Ways } from '../helpers/exchanges.ts'
 import { linesOf } from '../helpers/import-rows.ts'
 import { captureLog } from '../helpers/log.ts'
@@ -29,9 +30,9 @@ async function beginImport (send: Send): Promise<Exchange> {
 const imports: Ways = [
   ['whose storage fails', async (t, transport) => {
     const storage = memory()
-    const { createUser } = storage
-    storage.createUser = (user, ...rest) =>
-      user.name === 'User 2' ? Promise.reject(lost()) : createUser.call(storage, user, ...rest)
+    override(storage, ({ createUser }) => ({
+      createUser: (user, ...rest) => user.name === 'User 2' ? Promise.reject(lost()) : createUser(user, ...rest)
+    }))
     const { send } = await served(t, transport, { storage })
     const imported = await beginImport(send)
     imported.send(line(2))
@@ -107,15 +108,15 @@ for (const transport of TRANSPORTS) {
 
   test(`${name}: nothing is imported for a client that has gone, even if its body is whole`, async (t) => {
     const storage = memory()
-    const { findApiKeyByStart } = storage
+    const { findApiKey } = storage
     let holds = false
     let isHeld = false
     let release = (): void => {}
     const released = new Promise<void>((resolve) => { release = resolve })
-    storage.findApiKeyByStart = async (...args) => {
+    storage.findApiKey = async (by) => {
       isHeld = holds
       if (holds) await released
-      return findApiKeyByStart.apply(storage, args)
+      return findApiKey(by)
     }
     const { app, send, running, awaitsBody } = await served(t, transport, { storage })
     const imported = send('POST', '/users/import', CSV)

@@ -1,9 +1,11 @@
 // What others do to the same users while an import judges and writes them.
 import { test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { keysOf, userOf } from '../../adapters/testing/values.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
+import { override } from '../helpers/method-store.ts'
 import { testApp } from '../helpers/app.ts'
 import { stores } from '../helpers/stores.ts'
 
@@ -11,23 +13,26 @@ const ann = { name: 'Ann', email: 'ann@example.org' }
 
 /** Does something once, before the first call of a method. */
 function before (storage: Storage, method: 'createUser' | 'updateUser', work: () => Promise<unknown>): void {
-  const call = storage[method]
   let isFirst = true
-  Object.assign(storage, {
+  override(storage, (methods) => ({
     async [method] (...values: unknown[]) {
       if (isFirst) {
         isFirst = false
         await work()
       }
-      return Reflect.apply(call, storage, values)
+      return Reflect.apply(methods[method], methods, values)
     }
-  })
+  }))
+}
+
+function failing (storage: Storage, method: 'createUser' | 'updateUser', error: Error): void {
+  override(storage, () => ({ [method]: () => Promise.reject(error) }))
 }
 
 test('somebody takes the address, or frees it, between judgement and write', async (t) => {
   const storage = memory()
   const { app } = await testApp(t, { storage })
-  before(storage, 'createUser', () => storage.createUser(
+  before(storage, 'createUser', () => kitStorage(storage).createUser(
     { ...userOf(1), email: ann.email }, { emailKey: ann.email, nameKey: 'user 1' }, null
   ))
   t.match(await app.users.import([ann], { onConflict: 'update' }), { created: 0, updated: 1 })
@@ -41,7 +46,7 @@ test('somebody takes the address, or frees it, between judgement and write', asy
   t.match(await app.users.import([{ ...ann, name: 'A' }], { onConflict: 'update' }), { created: 1, updated: 0 })
 
   const [user] = (await app.users.list()).data
-  before(storage, 'updateUser', () => storage.createUser(userOf(2), keysOf(userOf(2)), null))
+  before(storage, 'updateUser', () => kitStorage(storage).createUser(userOf(2), keysOf(userOf(2)), null))
   const moved = { id: user?.id, name: 'A', email: userOf(2).email }
   t.match(await app.users.import([moved], { onConflict: 'update', by: 'id' }), { updated: 0, refused: 1 })
 })
@@ -49,19 +54,20 @@ test('somebody takes the address, or frees it, between judgement and write', asy
 test('generates a new id after a collision, and reports a storage fault as a fault', async (t) => {
   const storage = memory()
   const { app } = await testApp(t, { storage })
-  const { createUser } = storage
   let made = ''
-  storage.createUser = async (user, keys, ...rest) => {
-    if (made !== '') return createUser.call(storage, user, keys, ...rest)
-    made = user.id
-    await createUser.call(storage, { ...userOf(1), id: made }, keysOf(userOf(1)), null)
-    throw new StorageError('fault', 'another user has the id')
-  }
+  override(storage, ({ createUser }) => ({
+    async createUser (user, keys, ...rest) {
+      if (made !== '') return createUser(user, keys, ...rest)
+      made = user.id
+      await createUser({ ...userOf(1), id: made }, keysOf(userOf(1)), null)
+      throw new StorageError('fault', 'another user has the id')
+    }
+  }))
   t.match(await app.users.import([ann]), { created: 1 })
   t.equal((await app.users.list()).meta.total, 2)
-  storage.createUser = () => Promise.reject(new StorageError('fault', 'it is broken'))
+  failing(storage, 'createUser', new StorageError('fault', 'it is broken'))
   await t.rejects(app.users.import([{ ...ann, email: 'b@example.org' }]), { code: 'internal' })
-  storage.createUser = () => Promise.reject(new TypeError('a mistake'))
+  failing(storage, 'createUser', new TypeError('a mistake'))
   await t.rejects(app.users.import([{ ...ann, email: 'b@example.org' }]), { code: 'internal' })
 })
 
@@ -69,10 +75,10 @@ test('a storage that fails an update, and one whose user changes for ever', asyn
   const storage = memory()
   const { app } = await testApp(t, { storage })
   await app.users.create(ann)
-  storage.updateUser = () => Promise.reject(new StorageError('unavailable', 'it is gone'))
+  failing(storage, 'updateUser', new StorageError('unavailable', 'it is gone'))
   const options = { onConflict: 'update' } as const
   await t.rejects(app.users.import([{ ...ann, name: 'B' }], options), { code: 'storage_unavailable' })
-  storage.updateUser = () => Promise.reject(new StorageError('version_mismatch', 'it has another version'))
+  failing(storage, 'updateUser', new StorageError('version_mismatch', 'it has another version'))
   await t.rejects(app.users.import([{ ...ann, name: 'B' }], options),
     { code: 'storage_unavailable', headers: { 'retry-after': '5' } })
 })

@@ -6,6 +6,7 @@ import { PassThrough } from 'node:stream'
 import { type Test, test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
+import { override } from '../helpers/method-store.ts'
 import { advancing } from '../helpers/advancing.ts'
 import { testApp, type TestAppOptions } from '../helpers/app.ts'
 import { endingOf, served, turns } from '../helpers/exchanges.ts'
@@ -19,8 +20,8 @@ const refusals: Array<[way: string, options: () => TestAppOptions, status: numbe
   ['header', () => ({}), 400, 'validation_failed'],
   ['storage', () => {
     const storage = memory()
-    storage.createUser = () => Promise.reject(new StorageError('unavailable', 'the connection was lost'))
-    return { storage }
+    const lost = () => Promise.reject(new StorageError('unavailable', 'the connection was lost'))
+    return { storage: override(storage, () => ({ createUser: lost })) }
   }, 503, 'storage_unavailable'],
   ['handler', () => ({ server: { handlerTimeout: 200 } }), 503, 'FST_ERR_HANDLER_TIMEOUT']
 ]

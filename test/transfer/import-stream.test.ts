@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
+import { override } from '../helpers/method-store.ts'
 import { testApp } from '../helpers/app.ts'
 import { from } from '../helpers/level.ts'
 import { captureLog } from '../helpers/log.ts'
@@ -47,10 +48,11 @@ test('what was done stays done if the connection breaks, but for a line without 
 
 test('a storage that fails in the middle breaks the connection off', async (t) => {
   const storage = memory()
-  const { createUser } = storage
-  storage.createUser = (user, ...rest) => user.name === 'User 2'
-    ? Promise.reject(new StorageError('unavailable', 'the connection was lost', { driverCode: 'ECONNRESET' }))
-    : createUser.call(storage, user, ...rest)
+  override(storage, ({ createUser }) => ({
+    createUser: (user, ...rest) => user.name === 'User 2'
+      ? Promise.reject(new StorageError('unavailable', 'the connection was lost', { driverCode: 'ECONNRESET' }))
+      : createUser(user, ...rest)
+  }))
   const host = await testApp(t, { storage })
   const { sent, lines, isBroken, response } = await openImport(host)
   sent.write(line(1))
@@ -135,17 +137,16 @@ test('beside other requests of the process few rows are written at a time, and a
   const sizes: number[] = []
   let running = 0
   let asked = -Infinity
-  const watched = {
-    ...storage,
-    async createUser (...args: Parameters<typeof storage.createUser>) {
+  const watched = override(storage, ({ createUser }) => ({
+    async createUser (...args) {
       // After a pause of the machine no request has come for long, so large groups are right then.
       const isBusy = performance.now() - asked < 50
       if (running++ === 0 && isBusy) setImmediate(() => { sizes.push(running) })
-      const creation = await storage.createUser(...args)
+      const creation = await createUser(...args)
       setImmediate(() => { running-- })
       return creation
     }
-  }
+  }))
   const host = await testApp(t, { storage: watched })
   const { sent, response, lines } = await openImport(host)
   const { port } = Object(host.app.server.address())

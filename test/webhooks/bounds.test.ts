@@ -53,6 +53,20 @@ test('many receivers that hang leave half of the places to those that were quick
   t.equal(countOf(hanging), 4, 'half of the 8 places of attempts')
 })
 
+test('many attempts at a time leave no warning of too many listeners', async (t) => {
+  const warnings: string[] = []
+  const note = ({ name }: Error) => { warnings.push(name) }
+  process.on('warning', note)
+  t.teardown(() => process.off('warning', note))
+  const { app } = await hooked(t, { maxInFlight: 80 })
+  const hanging = await Promise.all(Array.from({ length: 12 }, () => startHanging(t)))
+  for (const { url } of hanging) await app.webhooks.create({ url })
+  await app.users.create(user(0))
+  await until('each receiver has its attempt', () => countOf(hanging) === 12)
+  await turn()
+  t.strictSame(warnings, [])
+})
+
 test('endpoints take turns: with one place each gets everything', async (t) => {
   const { app } = await hooked(t, { maxInFlight: 2 })
   const receivers = await Promise.all(Array.from({ length: 3 }, () => startHanging(t)))

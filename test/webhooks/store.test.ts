@@ -1,5 +1,6 @@
 // What every store of webhooks must do, above all when many ask at the same time.
 import { test, type Test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { greatestId, newId } from '../../lib/core/ids.ts'
 import type { DeliveryRecord, Storage, WebhookRecord, WebhookStore } from '../../lib/storage/storage.ts'
 import { stores } from '../helpers/stores.ts'
@@ -180,7 +181,7 @@ for (const { name, create } of stores) {
     for (let n = 0; n < 4; n++) {
       const event = { id: newId('evt'), type: 'api_key.created', timestamp: NOW, actor: null, requestId: null }
       ids.push(event.id)
-      await storage.createApiKey({
+      await kitStorage(storage).createApiKey({
         id: newId('key'),
         name: 'k',
         scopes: ['users:read'],

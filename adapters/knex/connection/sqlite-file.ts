@@ -9,8 +9,7 @@ const DIRECTORY_MODE = 0o700
 
 // Methods whose success promises that data is, or would be, stored.
 const ACKNOWLEDGED = [
-  'createUser', 'updateUser', 'deleteUser', 'writeBatch', 'createApiKey', 'rotateApiKey', 'revokeApiKey',
-  'touchApiKey', 'pruneIdempotency', 'check', 'migrate'
+  'writeUsers', 'writeApiKey', 'prune', 'check', 'migrate'
 ] as const satisfies ReadonlyArray<keyof Storage>
 const OF_EVENTS = ['erase', 'prune'] as const satisfies ReadonlyArray<keyof EventLog>
 const OF_WEBHOOKS =

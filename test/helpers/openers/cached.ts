@@ -7,9 +7,10 @@ export default (filename: string) => {
   const known = new Map<string, ApiKeyRecord | null>()
   return {
     ...store,
-    async findApiKeyByStart (start: string) {
-      const key = known.get(start) ?? await store.findApiKeyByStart(start)
-      known.set(start, key)
+    async findApiKey (by: { id: string } | { start: string }) {
+      if ('id' in by) return store.findApiKey(by)
+      const key = known.get(by.start) ?? await store.findApiKey(by)
+      known.set(by.start, key)
       return key
     }
   }

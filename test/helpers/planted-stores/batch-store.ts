@@ -1,31 +1,41 @@
-import { makeWrite, type SynchronousWrites } from '../../../lib/storage/batch-writes.ts'
+import { makeWrite, type UserUpdate } from '../../../lib/storage/make-write.ts'
 import { requireSameRequest, withoutUsers } from '../../../lib/storage/storage-rules.ts'
 import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type {
-  BatchOptions, BatchResult, ChangesOf, Idempotency, NewEvent, UserRecord, UserWrite, WriteOutcome
+  Idempotency, NewEvent, UserChanges, UserKeys, UserRecord, VersionGuard, WriteOutcome, WritesOptions, WritesResult
 } from '../../../lib/storage/storage.ts'
+import type { BatchWrite, ChangesOf } from '../method-store.ts'
+import { storageOf } from '../method-store.ts'
 import { LoggedStore } from './logged-store.ts'
 import type { Mistake } from './plant.ts'
 import type { BatchRow, IdempotencyRow, State } from './state.ts'
 
-type Key = NonNullable<BatchOptions['idempotency']>
+/** The writes of a batch, by the names that they have in the store. */
+export interface SynchronousWrites {
+  findUser: (id: string) => UserRecord | null
+  createUser: (user: UserRecord, keys: UserKeys, idempotency: null, event: NewEvent | null) => { user: UserRecord }
+  updateUser: (
+    id: string, changes: UserChanges, updatedAt: string, guard: VersionGuard, event: NewEvent | null
+  ) => UserUpdate | null
+  deleteUser: (id: string, guard: VersionGuard, event: NewEvent | null) => UserRecord | null
+}
 
 /** A correct store with batches and an event log. */
 export class BatchStore extends LoggedStore {
   override supports = { transactions: true, eventLog: true, batches: true }
 
   async writeBatch (
-    writes: readonly UserWrite[], options: BatchOptions, changesOf: ChangesOf
-  ): Promise<BatchResult> {
-    const given: readonly UserWrite[] = structuredClone(writes)
+    writes: readonly BatchWrite[], options: WritesOptions, changesOf: ChangesOf
+  ): Promise<WritesResult> {
+    const given: readonly BatchWrite[] = structuredClone(writes)
     const { atomic, idempotency } = structuredClone(options)
     const run = (state: State) => this.runBatch(state, given, atomic, idempotency, changesOf)
     return await this.write('writeBatch', () => null, run)
   }
 
   runBatch (
-    state: State, writes: readonly UserWrite[], atomic: boolean, idempotency: Key | null, changesOf: ChangesOf
-  ): BatchResult {
+    state: State, writes: readonly BatchWrite[], atomic: boolean, idempotency: Idempotency | null, changesOf: ChangesOf
+  ): WritesResult {
     const known = idempotency === null ? null : this.knownBatch(state, idempotency)
     if (known !== null) return this.replayBatch(known)
     const before = state.copy()
@@ -50,7 +60,7 @@ export class BatchStore extends LoggedStore {
     Object.assign(state, before)
   }
 
-  runWrites (state: State, writes: readonly UserWrite[], atomic: boolean, changesOf: ChangesOf): WriteOutcome[] {
+  runWrites (state: State, writes: readonly BatchWrite[], atomic: boolean, changesOf: ChangesOf): WriteOutcome[] {
     const users = this.writesIn(state)
     const outcomes: WriteOutcome[] = []
     for (const [index, write] of writes.entries()) {
@@ -65,8 +75,17 @@ export class BatchStore extends LoggedStore {
     return code !== 'done'
   }
 
-  runWrite (users: SynchronousWrites, write: UserWrite, index: number, changesOf: ChangesOf): WriteOutcome {
-    return makeWrite(users, write, index, changesOf)
+  runWrite (users: SynchronousWrites, write: BatchWrite, index: number, changesOf: ChangesOf): WriteOutcome {
+    const { findUser, createUser, updateUser, deleteUser } = users
+    const given = write.type === 'update'
+      ? { ...write, changes: write.changes ?? ((user: UserRecord) => changesOf(index, user)) }
+      : write
+    return makeWrite({
+      find: findUser,
+      create: (user, keys, event) => createUser(user, keys, null, event).user,
+      update: updateUser,
+      remove: deleteUser
+    }, given)
   }
 
   writesIn (state: State): SynchronousWrites {
@@ -126,12 +145,12 @@ export class BatchStore extends LoggedStore {
     return state.batches.has(key)
   }
 
-  replayBatch ({ outcomes, note }: BatchRow): BatchResult {
+  replayBatch ({ outcomes, note }: BatchRow): WritesResult {
     return { ...structuredClone({ outcomes, note }), replayed: true }
   }
 
   /** Without the users that are gone by now. */
-  keepBatch (state: State, idempotency: Key, outcomes: readonly WriteOutcome[]): void {
+  keepBatch (state: State, idempotency: Idempotency, outcomes: readonly WriteOutcome[]): void {
     const bare = withoutUsers(outcomes)
     const kept = outcomes.map((outcome, i) =>
       outcome.code === 'done' && outcome.user !== null && !state.users.has(outcome.user.id)
@@ -170,9 +189,9 @@ export function plantBatch (title: string, Store: new () => BatchStore): Mistake
   return {
     title,
     create: () => {
-      const storage = new Store()
-      storage.supports = { transactions: false, eventLog: true, batches: true }
-      return { storage }
+      const store = new Store()
+      store.supports = { transactions: false, eventLog: true, batches: true }
+      return { storage: storageOf(store) }
     }
   }
 }
@@ -182,8 +201,8 @@ export function plantBatchJoinable (title: string, Store: new () => BatchStore):
   return {
     title,
     create: () => {
-      const storage = new Store()
-      return { storage, begin: () => storage.begin() }
+      const store = new Store()
+      return { storage: storageOf(store), begin: () => store.begin() }
     }
   }
 }

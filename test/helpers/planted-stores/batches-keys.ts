@@ -1,4 +1,4 @@
-import type { BatchResult, Idempotency, UserRecord } from '../../../lib/storage/storage.ts'
+import type { WritesResult, Idempotency, UserRecord } from '../../../lib/storage/storage.ts'
 import { BatchStore, plantBatch } from './batch-store.ts'
 import type { Mistake } from './plant.ts'
 import type { BatchRow, State } from './state.ts'
@@ -133,7 +133,7 @@ export const batchesKeys: Mistake[] = [
     }
   }),
   plantBatch('concurrent batches with one key are all made', class extends BatchStore {
-    override async writeBatch (...[all, options, changesOf]: Batch): Promise<BatchResult> {
+    override async writeBatch (...[all, options, changesOf]: Batch): Promise<WritesResult> {
       const { idempotency } = options
       if (idempotency === null) return await super.writeBatch(all, options, changesOf)
       const known = await this.read((state) => this.knownBatch(state, idempotency))

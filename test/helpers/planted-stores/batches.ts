@@ -1,13 +1,11 @@
-import type { SynchronousWrites } from '../../../lib/storage/batch-writes.ts'
-import type {
-  BatchResult, ChangesOf, UserWrite, WriteOutcome
-} from '../../../lib/storage/storage.ts'
-import { BatchStore, plantBatch, plantBatchJoinable } from './batch-store.ts'
+import type { WriteOutcome, WritesResult } from '../../../lib/storage/storage.ts'
+import { BatchStore, plantBatch, plantBatchJoinable, type SynchronousWrites } from './batch-store.ts'
+import type { BatchWrite, ChangesOf } from '../method-store.ts'
 import type { Mistake } from './plant.ts'
 import type { State } from './state.ts'
 
 type Batch = Parameters<BatchStore['writeBatch']>
-type Run = [users: SynchronousWrites, write: UserWrite, index: number, changesOf: ChangesOf]
+type Run = [users: SynchronousWrites, write: BatchWrite, index: number, changesOf: ChangesOf]
 
 /** A mistake in how one write of a batch is made. */
 function writes (title: string, change: (run: Run, outcome: (run: Run) => WriteOutcome) => WriteOutcome): Mistake {
@@ -26,7 +24,7 @@ function results (title: string, change: (outcome: WriteOutcome) => WriteOutcome
 /** A batch that is made in several steps. */
 function inSteps (title: string, isKept: (outcome: WriteOutcome) => boolean): Mistake {
   return plantBatch(title, class extends BatchStore {
-    override async writeBatch (...[all, options, changesOf]: Batch): Promise<BatchResult> {
+    override async writeBatch (...[all, options, changesOf]: Batch): Promise<WritesResult> {
       if (options.idempotency !== null) return await super.writeBatch(all, options, changesOf)
       const outcomes: WriteOutcome[] = []
       for (const [index, write] of all.entries()) {
@@ -40,7 +38,7 @@ function inSteps (title: string, isKept: (outcome: WriteOutcome) => boolean): Mi
   })
 }
 
-const withoutEvent = (write: UserWrite): UserWrite => ({ ...write, event: null })
+const withoutEvent = (write: BatchWrite): BatchWrite => ({ ...write, event: null })
 
 const making: Mistake[] = [
   inSteps('each write of a batch is a step of its own', ({ code }) => code === 'done'),
@@ -132,7 +130,7 @@ const asked = plantBatch('changes are asked for with the user before the batch',
 
 /** A mistake in the step of a batch: others come between its reads and its writes. */
 const gap = plantBatch('a batch reads the users some turns before it writes', class extends BatchStore {
-  override async writeBatch (...[all, options, changesOf]: Batch): Promise<BatchResult> {
+  override async writeBatch (...[all, options, changesOf]: Batch): Promise<WritesResult> {
     const users = await this.read((state) => new Map(structuredClone(state.users)))
     await this.turn()
     return await super.writeBatch(all, options, (index, user) => changesOf(index, users.get(user.id)?.user ?? user))

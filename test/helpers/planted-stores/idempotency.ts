@@ -172,7 +172,8 @@ export const idempotency: Mistake[] = [
   plant('creations without an idempotency key share one', class extends PlainStore {
     override async createUser (...[user, keys, idempotency]: Creation) {
       const { createdAt } = user
-      const none = { key: 'null', fingerprint: 'null', now: createdAt, expiresAt: '9999-12-31T23:59:59.999Z' }
+      const expiresAt = '9999-12-31T23:59:59.999Z'
+      const none = { key: 'null', fingerprint: 'null', now: createdAt, expiresAt, note: null }
       return await super.createUser(user, keys, idempotency ?? none)
     }
   }),

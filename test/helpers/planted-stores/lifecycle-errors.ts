@@ -1,6 +1,6 @@
 import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type { UserRecord, VersionGuard } from '../../../lib/storage/storage.ts'
-import { type Mistake, plant, plantJoinable, untyped } from './plant.ts'
+import { type Mistake, plant, untyped } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 import type { State } from './state.ts'
 
@@ -168,9 +168,6 @@ export const lifecycleErrors: Mistake[] = [
   }),
   plant('the store has no name', class extends PlainStore {
     override name = untyped(undefined)
-  }),
-  plantJoinable('the store does not say what it supports', class extends PlainStore {
-    override supports = untyped({})
   }),
   plant('watchApiKeys gives nothing that removes the listener', class extends PlainStore {
     watchApiKeys (_listener: () => void) {

@@ -1,19 +1,18 @@
 import {
   afterPruning, apiKeyEvent, erased, eventOfSuccessor, updateEvent, userEvent
-} from '../../../lib/storage/recorded-events.ts'
+} from '../../../lib/storage/index.ts'
 import type {
-  ApiKeyRecord, Creation, DeletionEvent, EventLog, EventRecord, EventsPage, EventsRequest, Idempotency, NewEvent, Page,
-  Revocation, RevokeOptions, UserChanges, UserKeys, UserRecord, UserUpdate, VersionGuard
+  ApiKeyRecord, EventLog, EventRecord, EventsPage, EventsRequest, Idempotency, NewEvent, Page, UserChanges, UserKeys,
+  UserRecord, VersionGuard
 } from '../../../lib/storage/storage.ts'
+import type { Creation, DeletionEvent, Revocation, RevokeOptions } from '../../../adapters/testing/kit-storage.ts'
+import type { UserUpdate } from '../../../lib/storage/make-write.ts'
+import { storageOf } from '../method-store.ts'
 import { PlainStore } from './plain-store.ts'
 import type { Mistake } from './plant.ts'
 import type { State } from './state.ts'
 
-interface Pending {
-  event: NewEvent | null
-  userId?: string
-  key?: ApiKeyRecord
-}
+interface Pending { event: NewEvent | null, userId?: string, key?: ApiKeyRecord }
 
 /** A correct store with an event log. */
 export class LoggedStore extends PlainStore {
@@ -229,9 +228,9 @@ export function plantLogged (title: string, Store: new () => LoggedStore): Mista
   return {
     title,
     create: () => {
-      const storage = new Store()
-      storage.supports = { transactions: false, eventLog: true, batches: false }
-      return { storage }
+      const store = new Store()
+      store.supports = { transactions: false, eventLog: true, batches: false }
+      return { storage: storageOf(store) }
     }
   }
 }
@@ -241,8 +240,8 @@ export function plantLoggedJoinable (title: string, Store: new () => LoggedStore
   return {
     title,
     create: () => {
-      const storage = new Store()
-      return { storage, begin: () => storage.begin() }
+      const store = new Store()
+      return { storage: storageOf(store), begin: () => store.begin() }
     }
   }
 }

@@ -1,13 +1,15 @@
 import { endOf, requireAnotherKey, withSuccessors } from '../../../lib/storage/storage-rules.ts'
 import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type {
-  ApiKeyRecord, Page, PageRequest, Revocation, RevokeOptions, Storage, StorageInTransaction
+  ApiKeyRecord, Page, PageRequest, StorageInTransaction
 } from '../../../lib/storage/storage.ts'
+import type { Revocation, RevokeOptions } from '../../../adapters/testing/kit-storage.ts'
+import type { MethodStore } from '../method-store.ts'
 import { PlainUsers } from './plain-users.ts'
 import { type State, Transaction } from './state.ts'
 
 /** A correct store: one step for each method, after a turn of the event loop. */
-export class PlainStore extends PlainUsers implements Storage {
+export class PlainStore extends PlainUsers implements MethodStore {
   keepKey (key: ApiKeyRecord): ApiKeyRecord {
     return structuredClone(key)
   }
@@ -205,13 +207,13 @@ export class PlainStore extends PlainUsers implements Storage {
     return lastUsedAt === null || lastUsedAt <= ifBefore
   }
 
-  joinTransaction (transaction: unknown): StorageInTransaction {
+  joinTransaction (transaction: unknown): MethodStore & Pick<StorageInTransaction, 'afterCommit'> {
     const isJoinable = this.supports.transactions && transaction instanceof Transaction && transaction.isOpen
     if (isJoinable) return this.inside(transaction)
     throw new TypeError('joinTransaction takes an open transaction of this store')
   }
 
-  inside (transaction: Transaction): StorageInTransaction {
+  inside (transaction: Transaction): MethodStore & Pick<StorageInTransaction, 'afterCommit'> {
     const store: PlainStore = Object.create(this, { session: { value: transaction } })
     return Object.assign(store, {
       afterCommit: (callback: () => void) => { this.registerCallback(transaction, callback) },

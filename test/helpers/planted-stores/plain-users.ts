@@ -2,9 +2,11 @@ import { READ_PART_MAX } from '../../../lib/core/limits.ts'
 import { requireSameRequest, requireVersion } from '../../../lib/storage/storage-rules.ts'
 import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type {
-  Creation, Idempotency, JsonObject, OnUsers, Page, PageRequest, UserChanges, UserFilter, UserKeys, UserRecord,
-  UserUpdate, VersionGuard
+  Idempotency, JsonObject, OnUsers, Page, PageRequest, UserChanges, UserFilter, UserKeys, UserRecord,
+  VersionGuard
 } from '../../../lib/storage/storage.ts'
+import type { Creation } from '../../../adapters/testing/kit-storage.ts'
+import type { UserUpdate } from '../../../lib/storage/make-write.ts'
 import { PlainUnique } from './plain-unique.ts'
 import type { IdempotencyRow, State, UserRow } from './state.ts'
 

@@ -1,4 +1,5 @@
 import type { ApiKeyRecord, Json, JsonObject, Storage, UserRecord } from '../../../lib/storage/storage.ts'
+import { storageOf } from '../method-store.ts'
 import { PlainStore } from './plain-store.ts'
 import type { HostTransaction, State } from './state.ts'
 
@@ -16,9 +17,9 @@ export function plant (title: string, Store: StoreClass): Mistake {
   return {
     title,
     create: () => {
-      const storage = new Store()
-      storage.supports = { transactions: false, eventLog: false, batches: false }
-      return { storage }
+      const store = new Store()
+      store.supports = { transactions: false, eventLog: false, batches: false }
+      return { storage: storageOf(store) }
     }
   }
 }
@@ -28,8 +29,9 @@ export function plantJoinable (title: string, Store: StoreClass): Mistake {
   return {
     title,
     create: () => {
-      const storage = new Store()
-      return storage.supports.transactions ? { storage, begin: () => storage.begin() } : { storage }
+      const store = new Store()
+      const storage = storageOf(store)
+      return store.supports.transactions ? { storage, begin: () => store.begin() } : { storage }
     }
   }
 }

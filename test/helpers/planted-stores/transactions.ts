@@ -1,18 +1,21 @@
 import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type { StorageInTransaction } from '../../../lib/storage/storage.ts'
+import type { MethodStore } from '../method-store.ts'
 import { type Mistake, plantJoinable, untyped } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 import { type State, Transaction } from './state.ts'
+
+type Joined = MethodStore & Pick<StorageInTransaction, 'afterCommit'>
 
 type Method = 'findUser' | 'listUsers' | 'findApiKey' | 'findApiKeyByStart' | 'listApiKeys' | 'createUser' |
   'updateUser' | 'deleteUser' | 'createApiKey' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'
 
 /** A mistake of stores in a transaction. */
 function inside (
-  title: string, change: (store: StorageInTransaction, transaction: Transaction, root: PlainStore) => object
+  title: string, change: (store: Joined, transaction: Transaction, root: PlainStore) => object
 ): Mistake {
   return plantJoinable(title, class extends PlainStore {
-    override inside (transaction: Transaction): StorageInTransaction {
+    override inside (transaction: Transaction): Joined {
       const store = super.inside(transaction)
       return Object.assign(store, change(store, transaction, this))
     }

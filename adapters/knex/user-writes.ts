@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { StorageError } from '../../lib/storage/storage-error.ts'
-import { refusalOf, requireSameRequest, requireVersion, withoutUsers } from '../../lib/storage/storage-rules.ts'
+import {
+  creationAlone, refusalOf, requireSameRequest, requireVersion, withoutUsers
+} from '../../lib/storage/storage-rules.ts'
 import type {
-  BatchOptions, BatchResult, ChangesOf, Json, Storage, UserWrite, WriteOutcome
+  Idempotency, Json, Storage, UserWrite, WriteOutcome, WritesOptions, WritesResult
 } from '../../lib/storage/storage.ts'
 import { isLost, waitedTooLong } from './connection/driver-errors.ts'
 import type { Executor, Query } from './connection/executor.ts'
@@ -10,11 +12,9 @@ import { nestedExecutor } from './connection/nested-executor.ts'
 import { idempotencySql, indexOfPart, partBounds, partKey } from './idempotency-sql.ts'
 import type { Names } from './tables/names.ts'
 import { toCreatedUser } from './tables/rows.ts'
+import type { SingleWrites } from './users.ts'
 
-type Users = Pick<Storage, 'createUser' | 'findUser' | 'updateUser' | 'deleteUser'>
-type Key = NonNullable<BatchOptions['idempotency']>
-
-/** What the row of a batch's key keeps. `run`: which call has written it, for one whose answer was lost. */
+/** What the row of a key keeps. `run`: which call has written it, for one whose answer was lost. */
 interface Kept { outcomes: WriteOutcome[], note: Json, run: string }
 
 // Hash all addresses onto 32 lock names, because PostgreSQL has room for a few thousand locks only.
@@ -28,47 +28,50 @@ function lockOf (emailKey: string): string {
 /** The address that a write needs, if it needs one. */
 function emailKeyOf (write: UserWrite): string[] {
   if (write.type === 'create') return [write.keys.emailKey]
-  const email = write.type === 'update' ? write.changes?.email : undefined
-  return email === undefined ? [] : [email.key]
+  const changes = write.type === 'update' && typeof write.changes !== 'function' ? write.changes : {}
+  return changes.email === undefined ? [] : [changes.email.key]
 }
 
-/** Makes one write of a batch. */
-async function make (users: Users, write: UserWrite, index: number, changesOf: ChangesOf): Promise<WriteOutcome> {
+/** Makes one write. @throws StorageError for what refuses it */
+async function make (users: SingleWrites, write: UserWrite): Promise<WriteOutcome> {
   switch (write.type) {
     case 'create': {
-      const { user } = await users.createUser(write.user, write.keys, null, write.event)
+      const { user } = await users.create(write.user, write.keys, null, write.event)
       return { code: 'done', changed: true, user }
     }
     case 'delete': {
-      const { id, guard, event } = write
-      const user = await users.deleteUser(id, guard, event && { ...event, erase: false })
+      const user = await users.remove(write.id, write.guard, write.event, write.erase)
       return user === null ? { code: 'not_found' } : { code: 'done', changed: true, user }
     }
     case 'update': {
       const { id, updatedAt, event } = write
       let { changes, guard } = write
-      if (changes === null) {
+      if (typeof changes === 'function') {
         const user = await users.findUser(id)
         if (user === null) return { code: 'not_found' }
         requireVersion(guard, user)
         guard = { ifVersion: [user.version], unlessVersion: [] }
-        const made = changesOf(index, user)
+        const made = changes(user)
         if ('refused' in made) return { code: 'refused', reason: made.refused }
         changes = made
       }
-      const updated = await users.updateUser(id, changes, updatedAt, guard, event)
+      const updated = await users.update(id, changes, updatedAt, guard, event)
       return updated === null ? { code: 'not_found' } : { code: 'done', ...updated }
     }
   }
 }
 
-/** Batches of writes in SQL: one transaction for each, around the writes of single users. */
-export function knexBatches (
+/**
+ * The writes of users in SQL. One alone is a statement, together with its idempotency key too if it is a creation;
+ * several are made in a transaction.
+ */
+export function knexWrites (
   executor: Executor,
   names: Names,
-  usersOn: (executor: Executor) => Users
-): NonNullable<Storage['writeBatch']> {
+  usersOn: (executor: Executor) => SingleWrites
+): Storage['writeUsers'] {
   const { dialect, joined } = executor
+  const users = usersOn(executor)
   const { lockNames } = dialect.transaction
   const sql = idempotencySql(dialect, names)
   const lockUsers = `SELECT id FROM ${names.users} WHERE ${dialect.isIn('id', 1, 'text')} ` +
@@ -86,7 +89,7 @@ export function knexBatches (
   }
 
   /** Takes the key; if it is known, what it keeps. */
-  async function claim (on: Query, idempotency: Key, run: string): Promise<BatchResult | null> {
+  async function claim (on: Query, idempotency: Idempotency, run: string): Promise<WritesResult | null> {
     const { key, fingerprint, expiresAt, now } = idempotency
     while (true) {
       const claimed = await on(sql.claimForBatch, [key, fingerprint, '', expiresAt, now]).catch((error) => {
@@ -111,7 +114,9 @@ export function knexBatches (
     }
   }
 
-  async function keep (on: Query, idempotency: Key, outcomes: readonly WriteOutcome[], run: string): Promise<void> {
+  async function keep (
+    on: Query, idempotency: Idempotency, outcomes: readonly WriteOutcome[], run: string
+  ): Promise<void> {
     const { key, fingerprint, expiresAt, note } = idempotency
     const kept: Kept = { outcomes: withoutUsers(outcomes), note, run }
     await on(sql.setResult, [key, JSON.stringify(kept)])
@@ -121,44 +126,42 @@ export function knexBatches (
     if (parts.length > 0) await on(sql.keepParts, dialect.batch.values(parts))
   }
 
-  async function writeAll (
-    nested: Executor,
-    writes: readonly UserWrite[],
-    atomic: boolean,
-    changesOf: ChangesOf
-  ): Promise<WriteOutcome[]> {
+  async function writeAll (nested: Executor, writes: readonly UserWrite[], atomic: boolean): Promise<WriteOutcome[]> {
     await lock(nested.query, writes)
     const users = usersOn(nested)
     const outcomes: WriteOutcome[] = []
-    for (const [index, write] of writes.entries()) {
-      const outcome = await make(users, write, index, changesOf).catch(refusalOf)
+    for (const write of writes) {
+      const outcome = await make(users, write).catch(refusalOf)
       outcomes.push(outcome)
       if (atomic && outcome.code !== 'done') break
     }
     return outcomes
   }
 
-  return async (writes, { atomic, idempotency }, changesOf) => {
+  async function together (
+    writes: readonly UserWrite[],
+    { atomic, idempotency }: WritesOptions
+  ): Promise<WritesResult> {
     const run = crypto.randomUUID()
-    let undone: BatchResult | null = null
-    let made: BatchResult | null = null
-    const work = async (outer: Query): Promise<BatchResult> => {
+    let undone: WritesResult | null = null
+    let made: WritesResult | null = null
+    const work = async (outer: Query): Promise<WritesResult> => {
       undone = null
       const nested = nestedExecutor(dialect, outer, names)
       const before = idempotency === null ? null : await claim(nested.query, idempotency, run)
       // Its own: the answer to the commit was lost.
       if (before !== null) return before.replayed ? before : made ?? before
-      const outcomes = await writeAll(nested, writes, atomic, changesOf)
+      const outcomes = await writeAll(nested, writes, atomic)
       const result = { outcomes, note: idempotency?.note ?? null, replayed: false }
       if (atomic && outcomes.some(({ code }) => code !== 'done')) {
         undone = result
-        throw new StorageError('fault', 'the batch is undone')
+        throw new StorageError('fault', 'the writes are undone')
       }
       if (idempotency !== null) await keep(nested.query, idempotency, outcomes, run)
       made = result
       return result
     }
-    const runAll = (): Promise<BatchResult> => executor.transaction(work, { bounded: true, writes: writes.length })
+    const runAll = (): Promise<WritesResult> => executor.transaction(work, { bounded: true, writes: writes.length })
     try {
       // Retry if the connection was lost. The idempotency key tells the second attempt what the first one did.
       return await runAll().catch((error) => idempotency !== null && isLost(error) ? runAll() : Promise.reject(error))
@@ -166,5 +169,34 @@ export function knexBatches (
       if (undone === null) throw error
       return undone
     }
+  }
+
+  /** A creation, with its key. */
+  async function createAlone (
+    { user, keys, event }: UserWrite & { type: 'create' },
+    idempotency: Idempotency | null
+  ): Promise<WritesResult> {
+    try {
+      const made = await users.create(user, keys, idempotency, event)
+      return { outcomes: [{ code: 'done', changed: true, user: made.user }], note: null, replayed: made.replayed }
+    } catch (error) {
+      return { outcomes: [refusalOf(error)], note: null, replayed: false }
+    }
+  }
+
+  async function writeAlone (write: UserWrite): Promise<WritesResult> {
+    const outcome = await make(users, write).catch(refusalOf)
+    return { outcomes: [outcome], note: null, replayed: false }
+  }
+
+  return (writes, options) => {
+    const { idempotency } = options
+    const creation = creationAlone(writes, options)
+    if (creation !== null) return createAlone(creation, idempotency)
+    const [only] = writes
+    const isData = only?.type !== 'update' || typeof only.changes !== 'function'
+    return only !== undefined && writes.length === 1 && idempotency === null && isData
+      ? writeAlone(only)
+      : together(writes, options)
   }
 }

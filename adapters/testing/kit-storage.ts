@@ -1,0 +1,160 @@
+import { StorageError } from '../../lib/storage/storage-error.ts'
+import type { UserUpdate } from '../../lib/storage/make-write.ts'
+import type {
+  ApiKeyOutcome, ApiKeyRecord, ApiKeyWrite, ApiKeyWritten, Idempotency, NewEvent, Storage, StorageInTransaction,
+  UserChanges, UserKeys, UserRecord, UserWrite, VersionGuard, WriteOutcome
+} from '../../lib/storage/storage.ts'
+
+/** A new user, or that of the first creation with the idempotency key, as it was then. */
+export interface Creation { user: UserRecord, replayed: boolean }
+
+/** The event of a deletion, and whether it erases all events of the user. */
+export interface DeletionEvent extends NewEvent { erase: boolean }
+
+export interface RevokeOptions { keepOneWith: readonly string[], successors?: boolean }
+
+export type Revocation = Pick<ApiKeyWritten, 'changed' | 'successors'> & { key: ApiKeyRecord }
+
+/**
+ * The writes of a store, a method for each: a duty about one write is read more easily so. They reject for an outcome
+ * that is not `done`; `null`: there is no such user or key.
+ */
+export interface WriteCalls {
+  createUser (
+    user: UserRecord, keys: UserKeys, idempotency: Idempotency | null, event?: NewEvent | null
+  ): Promise<Creation>
+  updateUser (
+    id: string, changes: UserChanges, updatedAt: string, guard: VersionGuard, event?: NewEvent | null
+  ): Promise<UserUpdate | null>
+  deleteUser (id: string, guard: VersionGuard, event?: DeletionEvent | null): Promise<UserRecord | null>
+  createApiKey (key: ApiKeyRecord, options: { onlyFirst: boolean }, event?: NewEvent | null): Promise<boolean>
+  rotateApiKey (
+    id: string, successor: ApiKeyRecord, times: { now: string, expiresAt: string }, event?: NewEvent | null
+  ): Promise<ApiKeyRecord | null>
+  revokeApiKey (
+    id: string, revokedAt: string, options: RevokeOptions, event?: NewEvent | null
+  ): Promise<Revocation | null>
+  touchApiKey (id: string, usedAt: string, ifBefore: string): Promise<void>
+}
+
+/** What a store has, of what it may lack. */
+interface Supports { transactions: boolean, eventLog: boolean, batches: boolean }
+
+/** A store as the duties have it. */
+export interface KitStorage extends Omit<Storage, 'joinTransaction'>, WriteCalls {
+  readonly supports: Supports
+  joinTransaction (transaction: unknown): KitStorage & Pick<StorageInTransaction, 'afterCommit'>
+}
+
+/** The writes of users that calls stand for. */
+const userWrites = {
+  createUser: (
+    user: UserRecord, keys: UserKeys, _idempotency: Idempotency | null, event: NewEvent | null = null
+  ): UserWrite => ({ type: 'create', user, keys, event }),
+  updateUser: (
+    id: string, changes: UserChanges, updatedAt: string, guard: VersionGuard, event: NewEvent | null = null
+  ): UserWrite => ({ type: 'update', id, changes, updatedAt, guard, event }),
+  deleteUser (id: string, guard: VersionGuard, given: DeletionEvent | null = null): UserWrite {
+    const { erase = false, ...event }: Partial<DeletionEvent> = given ?? {}
+    return { type: 'delete', id, guard, event: given === null ? null : Object(event), erase }
+  }
+}
+
+/** The writes of API keys that calls stand for. */
+const keyWrites = {
+  createApiKey: (
+    key: ApiKeyRecord, { onlyFirst }: { onlyFirst: boolean }, event: NewEvent | null = null
+  ): ApiKeyWrite => ({ type: 'create', key, onlyFirst, event }),
+  rotateApiKey: (
+    id: string,
+    successor: ApiKeyRecord,
+    { now, expiresAt }: { now: string, expiresAt: string },
+    event: NewEvent | null = null
+  ): ApiKeyWrite => ({ type: 'rotate', id, successor, now, expiresAt, event }),
+  revokeApiKey: (
+    id: string,
+    revokedAt: string,
+    { keepOneWith, successors = false }: RevokeOptions,
+    event: NewEvent | null = null
+  ): ApiKeyWrite => ({ type: 'revoke', id, revokedAt, keepOneWith, successors, event }),
+  touchApiKey: (id: string, usedAt: string, ifBefore: string): ApiKeyWrite => ({ type: 'touch', id, usedAt, ifBefore })
+}
+
+/** The call of the interface that a call stands for: its name and its arguments. */
+export function interfaceCall (method: string, args: readonly unknown[]): [method: string, args: readonly unknown[]] {
+  if (Object.hasOwn(userWrites, method)) {
+    const write: unknown = Reflect.apply(Object(userWrites)[method], undefined, args)
+    return ['writeUsers', [[write], { atomic: false, idempotency: method === 'createUser' ? args[2] ?? null : null }]]
+  }
+  if (!Object.hasOwn(keyWrites, method)) return [method, args]
+  return ['writeApiKey', [Reflect.apply(Object(keyWrites)[method], undefined, args)]]
+}
+
+type Refused = Exclude<WriteOutcome | ApiKeyOutcome, { code: 'done' }>
+
+/** null for `not_found`. @throws StorageError for what was refused otherwise */
+function refusal (outcome: Refused): null {
+  if (outcome.code === 'not_found') return null
+  if (outcome.code === 'refused') throw new TypeError('the store refused a write that nothing but a function refuses')
+  const field = 'field' in outcome ? outcome.field : undefined
+  throw new StorageError(outcome.code, 'the write was refused', { field })
+}
+
+const userDone = (outcome: WriteOutcome) => outcome.code === 'done' ? outcome : refusal(outcome)
+const keyDone = (outcome: ApiKeyOutcome) => outcome.code === 'done' ? outcome : refusal(outcome)
+
+function writeCalls (storage: Pick<Storage, 'writeUsers' | 'writeApiKey'>): WriteCalls {
+  async function writeUser (write: UserWrite, idempotency: Idempotency | null = null) {
+    const { outcomes: [outcome], replayed } = await storage.writeUsers([write], { atomic: false, idempotency })
+    if (outcome === undefined) throw new TypeError('writeUsers gave no outcome of a write')
+    return { outcome, replayed }
+  }
+  return {
+    async createUser (user, keys, idempotency, event) {
+      const { outcome, replayed } = await writeUser(userWrites.createUser(user, keys, idempotency, event), idempotency)
+      const made = userDone(outcome)
+      if (made === null || made.user === null) throw new TypeError('a creation has no user')
+      return { user: made.user, replayed }
+    },
+    async updateUser (...args) {
+      const made = userDone((await writeUser(userWrites.updateUser(...args))).outcome)
+      return made === null || made.user === null ? null : { user: made.user, changed: made.changed }
+    },
+    async deleteUser (...args) {
+      return userDone((await writeUser(userWrites.deleteUser(...args))).outcome)?.user ?? null
+    },
+    async createApiKey (...args) {
+      return keyDone(await storage.writeApiKey(keyWrites.createApiKey(...args)))?.changed ?? false
+    },
+    async rotateApiKey (...args) {
+      return keyDone(await storage.writeApiKey(keyWrites.rotateApiKey(...args)))?.key ?? null
+    },
+    async revokeApiKey (...args) {
+      const made = keyDone(await storage.writeApiKey(keyWrites.revokeApiKey(...args)))
+      if (made === null || made.key === null) return null
+      const { key, changed, successors } = made
+      return { key, changed, ...(successors !== undefined && { successors }) }
+    },
+    async touchApiKey (...args) {
+      await storage.writeApiKey(keyWrites.touchApiKey(...args))
+    }
+  }
+}
+
+/** A store as the duties have it. */
+export function kitStorage (storage: Storage): KitStorage {
+  const { joinTransaction, eventLog, singleWrites } = storage
+  const own: Record<string | symbol, unknown> = {
+    ...writeCalls(storage),
+    supports: {
+      transactions: joinTransaction !== undefined, eventLog: eventLog !== undefined, batches: singleWrites !== true
+    },
+    ...joinTransaction !== undefined && {
+      joinTransaction: (transaction: unknown) => kitStorage(joinTransaction.call(storage, transaction))
+    }
+  }
+  return Object(new Proxy(storage, {
+    get: (target, name) => Object.hasOwn(own, name) ? own[name] : Reflect.get(target, name, target),
+    has: (target, name) => Object.hasOwn(own, name) || Reflect.has(target, name)
+  }))
+}
