@@ -2,11 +2,13 @@
 // for each case: throughput, its ratio to that of the first way, latencies, and delays of the event loop:
 // node bench/ways.mjs --ways node:sqlite,sqlite3 --cases get,create --rounds 5 --seconds 2
 // node bench/ways.mjs --ways postgres,postgres-pooler,knex-pg,knex-pg-pooler
+// With `--before DIRECTORY` the server of each way is compared with that of another checkout, which is built:
+// node bench/ways.mjs --ways sqlite3,postgres --before ../before
 // NODE_PATH may name folders of drivers that are not installed beside the package. A pooler needs PgBouncer.
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { postgres } from '../dist/adapters/postgres.js'
 import { sqlite } from '../dist/adapters/sqlite.js'
@@ -41,7 +43,8 @@ const { values: given } = parseArgs({
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '2' },
     connections: { type: 'string', default: '32' },
-    load: { type: 'string', default: 'autocannon' }
+    load: { type: 'string', default: 'autocannon' },
+    before: { type: 'string' }
   }
 })
 const [size, rounds, seconds, connections] =
@@ -61,7 +64,7 @@ async function delayOf ({ child }) {
 /** A new database with `size` users: where a server finds it by this way, and the process of the database. */
 async function openDatabase (way) {
   if (!usesPostgres(way)) {
-    const place = join(directory, `${way.replace(':', '-')}.db`)
+    const place = join(directory, `${way.replace(':', '-')}-${servers.length}.db`)
     const storage = sqlite({ filename: place, driver: WAYS[way].DRIVER ?? WAYS[way].KNEX })
     await storage.migrate()
     await storage.close()
@@ -81,9 +84,10 @@ async function openDatabase (way) {
   return { place: pooler.url, databasePid: pid }
 }
 
-async function start (way) {
+async function start (way, name = way, checkout = join(import.meta.dirname, '..')) {
   const { place, databasePid } = await openDatabase(way)
-  const server = await startServer(way, 'ours-delayed.mjs', { place, size, env: WAYS[way] })
+  const program = resolve(checkout, 'bench', 'servers', 'ours-delayed.mjs')
+  const server = await startServer(name, program, { place, size, env: WAYS[way] })
   stops.push(server.stop)
   servers.push({ ...server, databasePid })
   await requireSameAnswers(server, size)
@@ -96,7 +100,7 @@ async function measure (name) {
   for (let round = -1; round < rounds; round++) {
     for (const server of servers) {
       await delayOf(server)
-      const next = casesFor(size, server.dialect)[name](`${server.name.replace(':', '')}-${round}`)
+      const next = casesFor(size, server.dialect)[name](`${server.name.replace(/\W/g, '')}-${round}`)
       const result = await load(server, next, {
         loader: given.load, seconds, connections, databasePid: server.databasePid
       })
@@ -110,10 +114,11 @@ async function measure (name) {
 
 function print (name, results) {
   const delays = ['p50 ms', 'p99 ms', 'event loop p99 ms', 'longest ms']
-  const columns = ['req/s', `× ${servers[0].name}`, '±', ...delays, 'node CPU µs', 'db CPU µs']
+  const other = given.before === undefined ? servers[0].name : 'before'
+  const columns = ['req/s', `× ${other}`, '±', ...delays, 'node CPU µs', 'db CPU µs']
   console.log(`\n| ${[name, ...columns].join(' | ')} |\n|---|${'--:|'.repeat(columns.length)}`)
-  const first = results.get(servers[0].name)
   for (const [way, rounds] of results) {
+    const first = results.get(given.before === undefined ? servers[0].name : `${way.replace(/ before$/, '')} before`)
     const of = (member, digits) => median(rounds.map((round) => round[member])).toFixed(digits)
     const ratios = rounds.map(({ perSecond }, i) => perSecond / first[i].perSecond)
     const longest = Math.max(...rounds.map(({ loopMax }) => loopMax)).toFixed(1)
@@ -128,7 +133,10 @@ function print (name, results) {
 let errors = 0
 console.log(`${size} users, ${connections} connections, ${rounds} × ${seconds} s in turn, by ${given.load}, ${RUNTIME}`)
 try {
-  for (const way of given.ways.split(',')) await start(way)
+  for (const way of given.ways.split(',')) {
+    if (given.before !== undefined) await start(way, `${way} before`, given.before)
+    await start(way)
+  }
   for (const name of given.cases.split(',')) print(name, await measure(name))
 } finally {
   for (const stop of stops.reverse()) await stop()

@@ -1,15 +1,18 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { dialects } from './dialects.mjs'
 import { batches } from './people.mjs'
 
 const SERVERS = join(import.meta.dirname, '..', 'servers')
 const KEY = 'bench-key-of-more-than-32-characters'
 
-/** Starts a server program and waits until it listens. `child` is its process, which may take messages. */
+/**
+ * Starts a server program, of this checkout or by its absolute path, and waits until it listens. `child` is its
+ * process, which may take messages.
+ */
 export async function startServer (name, program, { place = '', size, execArgv = [], env = {} }) {
-  const child = spawn(process.execPath, [...execArgv, join(SERVERS, program)], {
+  const child = spawn(process.execPath, [...execArgv, resolve(SERVERS, program)], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     env: { ...process.env, ...env, KEY, PLACE: place, SIZE: String(size), NODE_ENV: 'production' }
   })
