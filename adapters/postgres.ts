@@ -41,7 +41,7 @@ const optionTable = {
     message: 'must be { min, max } with whole numbers, max 1 or more'
   }),
   /** Milliseconds after which a statement of ours is ended, with the time that it waits for its turn; 0: never. */
-  statementTimeout: defaulted<number>(5000, {
+  statementTimeoutMs: defaulted<number>(5000, {
     schema: Type.Integer({ minimum: 0 }),
     message: 'must be a whole number of milliseconds, 0 or more'
   }),
@@ -62,8 +62,8 @@ const optionTable = {
  * The server's limits in a session. Whoever holds a lock for long must not hold up as long those who wait for it. As
  * text, which pg takes too, because it leaves out the number 0, and the role may have a limit.
  */
-function limitsOf (statementTimeout: number): object {
-  return { statement_timeout: `${statementTimeout}`, lock_timeout: `${Math.ceil(LOCK_SHARE * statementTimeout)}` }
+function limitsOf (statementTimeoutMs: number): object {
+  return { statement_timeout: `${statementTimeoutMs}`, lock_timeout: `${Math.ceil(LOCK_SHARE * statementTimeoutMs)}` }
 }
 
 export interface PostgresOptions extends OptionsOf<typeof optionTable> {}
@@ -74,7 +74,7 @@ export interface PostgresOptions extends OptionsOf<typeof optionTable> {}
  */
 export function postgres (given: PostgresOptions): KnexStorage {
   const options = readOptions('fastify-users: postgres()', optionTable, given)
-  const { connection, pool, statementTimeout, pooler, listen = !pooler, tablePrefix } = options
+  const { connection, pool, statementTimeoutMs, pooler, listen = !pooler, tablePrefix } = options
   const require = requireOptional('postgres()', ['knex', 'pg'])
   const { knex }: typeof import('knex') = require('knex')
   const { Client }: typeof import('pg') = require('pg')
@@ -84,7 +84,7 @@ export function postgres (given: PostgresOptions): KnexStorage {
   const settingsOfConnections = {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
-    ...(!pooler && limitsOf(statementTimeout)),
+    ...(!pooler && limitsOf(statementTimeoutMs)),
     ...target,
     pipeline: pipelined
   }
@@ -103,10 +103,10 @@ export function postgres (given: PostgresOptions): KnexStorage {
   const connections = Math.min(SHARED_CONNECTIONS, pool.max - 1)
   const settings = {
     // The server's limit comes first. Our total is for a server, or a network, that no longer answers.
-    limits: statementTimeout > 0
-      ? { wait: (1 - LOCK_SHARE) * statementTimeout, busy: 0, total: statementTimeout + DEADLINE_MARGIN_MS }
+    limits: statementTimeoutMs > 0
+      ? { wait: (1 - LOCK_SHARE) * statementTimeoutMs, busy: 0, total: statementTimeoutMs + DEADLINE_MARGIN_MS }
       : undefined,
-    localTimeout: pooler && statementTimeout > 0 ? statementTimeout : undefined,
+    localTimeout: pooler && statementTimeoutMs > 0 ? statementTimeoutMs : undefined,
     prepare: !pooler,
     batching: {
       connections: pipelined ? connections : 0,

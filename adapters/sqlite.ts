@@ -50,7 +50,7 @@ const optionTable = {
     message: 'must be true or false'
   }),
   /** Milliseconds that a write waits for another process's lock before it fails as unavailable. Reads do not wait. */
-  busyTimeout: defaulted<number>(BUSY_TIMEOUT_MS, {
+  busyTimeoutMs: defaulted<number>(BUSY_TIMEOUT_MS, {
     schema: Type.Integer({ minimum: 0 }),
     message: 'must be a whole number of milliseconds, 0 or more'
   }),
@@ -100,7 +100,7 @@ function migratingOnDisk (knex: Knex, migrate: KnexStorage['migrate']): KnexStor
  */
 export function sqlite (given: SqliteOptions): KnexStorage {
   const options = readOptions('fastify-users: sqlite()', optionTable, given)
-  const { filename, driver, create, busyTimeout, tablePrefix } = options
+  const { filename, driver, create, busyTimeoutMs, tablePrefix } = options
   const { knex }: typeof import('knex') = requireOptional('sqlite()', ['knex'])('knex')
   const loaded = loadSqliteDriver(driver)
   const { name, version, client } = loaded
@@ -115,7 +115,7 @@ export function sqlite (given: SqliteOptions): KnexStorage {
     pool: { min: 1, max: 1, afterCreate: preparer(loaded, file) },
     log: silentLogger
   })
-  const limits = { wait: Math.max(WAIT_MS, busyTimeout), busy: busyTimeout, total: Infinity }
+  const limits = { wait: Math.max(WAIT_MS, busyTimeoutMs), busy: busyTimeoutMs, total: Infinity }
   const settings = { prepare: true, batching: { connections: 1, groups: 1, wait: GROUP_WAIT_MS }, limits }
   const storage = storageOnOwnKnex(ownKnex, tablePrefix === undefined ? {} : { tablePrefix }, settings)
   const migrate = migratingOnDisk(ownKnex, storage.migrate)

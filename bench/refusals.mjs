@@ -92,10 +92,10 @@ const isRefusedOverHttp = (url, token) => new Promise((resolve, reject) => {
 })
 
 for (const keyCache of [5, 0]) {
-  const { verify } = createVerifier({ storage, peppers: [], keyCache })
+  const { verify } = createVerifier({ storage, peppers: [], ttl: keyCache })
   console.log(`keyCache ${keyCache}, at the verifier: ${await compare(async (key) => await verify(key) === null)}`)
   const app = Fastify()
-  await app.register(users, { storage, keyCache })
+  await app.register(users, { storage, apiKeys: { cache: keyCache } })
   const url = `${await app.listen({ port: 0 })}/v1/users`
   console.log(`keyCache ${keyCache}, over HTTP: ${await compare((key) => isRefusedOverHttp(url, keyText(key)))}`)
   await app.close()

@@ -15,5 +15,5 @@ export async function fieldsIn (path: string, unique: readonly string[] = []): P
     throw new UsageError('--fields must be a file with the JSON Schema of an object with properties')
   }
   const found = { filterable: [], unique }
-  return createHostFields(schema, found, { members: USER_MEMBERS, parameters: LIST_PARAMETERS })
+  return createHostFields({ schema, ...found }, { members: USER_MEMBERS, parameters: LIST_PARAMETERS })
 }

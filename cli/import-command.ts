@@ -22,7 +22,7 @@ export function withImportingOptions (command: Command): Command {
     .option('--fail-fast', 'end before the first user that is refused')
     .option('--max-refused <count>', `how many refused users are named at most (default: ${MAX_REFUSED})`)
     .option('--fields <file>', 'the JSON Schema of the own fields: the option fields of the server')
-    .option('--unique <list>', 'the option unique of the server, separated by commas')
+    .option('--unique <list>', 'the option fields.unique of the server, separated by commas')
 }
 
 /** Adds the command that imports users. */

@@ -6,7 +6,7 @@ import { newEvent } from '../lib/storage/recorded-events.ts'
 import { readOptions } from '../lib/core/option-table.ts'
 import { endOf } from '../lib/storage/storage-rules.ts'
 import type { Storage } from '../lib/storage/storage.ts'
-import { keyOptions } from '../lib/mount/options.ts'
+import { keyOptions } from '../lib/mount/option-groups.ts'
 import { secretOf } from './environment.ts'
 import { UsageError } from './failure.ts'
 import { type Output, tableOf, writeOnce } from './output.ts'
@@ -37,11 +37,11 @@ export function keysOf (
   // The standalone service takes an empty variable for none too.
   const secret = secretOf('FASTIFY_USERS_PEPPER') ?? ''
   const pepper = secret === '' ? undefined : secret.split(',')
-  const given = { ...(prefix !== undefined && { keyPrefix: prefix }), ...(pepper !== undefined && { pepper }) }
-  const { keyPrefix, pepper: peppers } = readOptions('fastify-users: keys', keyOptions, given)
+  const given = { ...(prefix !== undefined && { prefix }), ...(pepper !== undefined && { pepper }) }
+  const { prefix: keyPrefix, pepper: peppers } = readOptions('fastify-users: keys', keyOptions, given)
   return createApiKeysService({
     storage,
-    verifier: createVerifier({ storage, peppers, keyCache: 0 }),
+    verifier: createVerifier({ storage, peppers, ttl: 0 }),
     pageSize: { default: PAGE, max: PAGE },
     keyPrefix,
     pepper: peppers[0],
@@ -138,5 +138,6 @@ export async function revokeKey (
   const key = await keys.revoke(id, { successors })
   if (output.json) return output.value(key)
   for (const successor of key.successors ?? []) await output.line(`${successor.id} is revoked, which came from it.`)
-  await output.line(`${key.id} is revoked. Servers that cached it refuse it within keyCache, 5 seconds by default.`)
+  const when = 'within apiKeys.cache, 5 seconds by default'
+  await output.line(`${key.id} is revoked. Servers that cached it refuse it ${when}.`)
 }

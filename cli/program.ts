@@ -44,7 +44,7 @@ function addKeyCommands (program: Command): void {
       'Several are separated by commas, the one for new keys first.')
   const keyCommand = (name: string, description: string) =>
     withCommonOptions(keys.command(name).description(description))
-  const prefixHelp = `the option keyPrefix of the server (default: "${DEFAULT_KEY_PREFIX}")`
+  const prefixHelp = `the option apiKeys.prefix of the server (default: "${DEFAULT_KEY_PREFIX}")`
   const keyPrefix = ['--key-prefix <prefix>', prefixHelp] as const
 
   keyCommand('create', 'create a key; its text is the answer, and is not stored')

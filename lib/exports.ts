@@ -28,11 +28,12 @@ export type { FieldsJsonSchema, ZodFieldsSchema } from './fields/fields-schema.t
 export type { PartProblem, Problem } from './core/problem.ts'
 export type { Deprecated } from './http/responses/deprecation.ts'
 export type { ErrorFormat } from './http/responses/problem.ts'
-export type { CounterOptions, CounterStore, Quota, RateLimit } from './http/limits/rate-limit-options.ts'
+export type { CounterOptions, CounterStore, Quota } from './http/limits/rate-limit-options.ts'
 export type {
-  ApiKeyMethods, IterateQuery, TransactionLike, UserBatchOptions, UserBatchResult, UserBatchResults, UserMethods,
-  UserOperation, Users
+  ApiKeyMethods, IterateOptions, IterateQuery, TransactionLike, UserBatchOptions, UserBatchResult, UserBatchResults,
+  UserMethods, UserOperation, Users
 } from './mount/in-process.ts'
+export type { ApiKeysOptions, FieldsOptions, LimitsOptions } from './mount/option-groups.ts'
 export type { Authenticate, UsersOptions } from './mount/options.ts'
 export type { ImportFormat } from './transfer/file-rows.ts'
 export type { ImportSettings } from './transfer/import-settings.ts'

@@ -23,10 +23,9 @@ import { USER_MEMBERS } from './users/rules.ts'
 const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const options = checkOptions(given)
   const storage = tracedStorage(options.storage)
-  const { keyPrefix, pepper: peppers, keyCache, staticKeys, authenticate } = options
-  const { maxInFlight = storage.concurrency ?? Infinity } = options
+  const { apiKeys, limits: { inFlight = storage.concurrency ?? Infinity } } = options
   const reserved = { members: USER_MEMBERS, parameters: LIST_PARAMETERS }
-  const fields = options.fields === undefined ? null : await createHostFields(options.fields, options, reserved)
+  const fields = options.fields === undefined ? null : await createHostFields(options.fields, reserved)
   requireFit(host, options)
   continueWhenRead(host)
   // A server may have many mounts: each line says which one it is about.
@@ -34,13 +33,13 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
 
   // Key look-ups have a limit of their own: strangers can exhaust that one only.
   const limit = createConcurrencyLimits({
-    places: maxInFlight,
+    places: inFlight,
     isQueueing: () => (storage.connections?.().waiting ?? 0) > 0,
     onRefused (refused) {
       log.warn({ refused }, 'requests were refused, because more come than the storage can serve')
     }
   })
-  const verifier = createVerifier({ storage, peppers, keyCache, limited: limit() })
+  const verifier = createVerifier({ storage, peppers: apiKeys.pepper, ttl: apiKeys.cache, limited: limit() })
   const membership = joinMounts(options)
   await openStorage(host, log, verifier, options, membership)
 
@@ -50,9 +49,13 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   warnWithoutKeys(host, log, services.apiKeys, options)
   host.decorate(options.decoratorName, services.inProcess)
 
-  const rateLimits = await createRateLimits(options)
+  const rateLimits = await createRateLimits(options.limits)
   const identify = createAuthenticator({
-    verifier, keyPrefix, staticKeys, authenticate, onRefused: securityLog.refused
+    verifier,
+    keyPrefix: apiKeys.prefix,
+    staticKeys: apiKeys.static,
+    authenticate: options.authenticate,
+    onRefused: securityLog.refused
   })
   const limits = { reads: limit(), writes: limit() }
   const schema = fields?.schema ?? NO_FIELDS

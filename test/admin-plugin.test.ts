@@ -128,7 +128,7 @@ test('finds the API by a relative reference under any prefix', async (t) => {
 test('two pages for two mounts, and two for one', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
-  await app.register(users, { prefix: '/v1', storage: memory(), apiKeyRoutes: true })
+  await app.register(users, { prefix: '/v1', storage: memory(), apiKeys: { routes: true } })
   await app.register(users, { prefix: '/customers/v1', storage: memory(), decoratorName: 'customers' })
   await app.register(admin)
   await app.register(admin, { prefix: '/customers/admin', users: 'customers' })

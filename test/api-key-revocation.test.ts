@@ -20,9 +20,11 @@ test('refuses to revoke the last key that can manage keys, unless forced', async
   t.equal((await call('DELETE', '/api-keys/current?force=true')).statusCode, 204)
   t.equal((await call('GET', '/api-keys')).statusCode, 401)
 
-  const fixed = await keyApp(t, { staticKeys: [{ key: 's'.repeat(32), scopes: ALL_SCOPES }] })
+  const fixed = await keyApp(t, { apiKeys: { static: [{ key: 's'.repeat(32), scopes: ALL_SCOPES }] } })
   t.equal((await fixed.call('DELETE', '/api-keys/current')).statusCode, 204, 'a static key can manage keys too')
-  const lesser = await keyApp(t, { staticKeys: ['s'.repeat(32), { key: 't'.repeat(32), scopes: ['keys:write'] }] })
+  const lesser = await keyApp(t, {
+    apiKeys: { static: ['s'.repeat(32), { key: 't'.repeat(32), scopes: ['keys:write'] }] }
+  })
   t.equal((await lesser.call('DELETE', '/api-keys/current')).statusCode, 409, 'but not two that share its scopes')
 })
 
@@ -68,7 +70,7 @@ test('a key revokes only keys whose scopes it has itself', async (t) => {
 
 for (const store of stores) {
   test(`${store.name}: of keys that are revoked concurrently the last one that can manage keys stays`, async (t) => {
-    const { app, as, call } = await keyApp(t, { storage: await store.create(t), keyCache: 60 })
+    const { app, as, call } = await keyApp(t, { storage: await store.create(t), apiKeys: { cache: 60 } })
     const keys = await Promise.all(
       Array.from({ length: 12 }, () => app.users.apiKeys.create({ name: 'admin', scopes: ALL_SCOPES }))
     )
@@ -84,7 +86,7 @@ for (const store of stores) {
 
 test('a holder of a key can revoke it, whatever its scopes', async (t) => {
   const { app, as } = await keyApp(t, {
-    staticKeys: ['s'.repeat(32)],
+    apiKeys: { static: ['s'.repeat(32)] },
     authenticate: (token) => token === 'guest' ? guest : null
   })
   for (const scopes of ALL_SCOPES) {
@@ -103,7 +105,11 @@ test('a holder of a key can revoke it, whatever its scopes', async (t) => {
 
 for (const store of stores) {
   test(`${store.name}: with successors, keys that were rotated from a leaked one are refused with it`, async (t) => {
-    const { app, as, call } = await keyApp(t, { storage: await store.create(t), keyCache: 60, eventLog: true })
+    const { app, as, call } = await keyApp(t, {
+      storage: await store.create(t),
+      apiKeys: { cache: 60 },
+      eventLog: true
+    })
     const { apiKeys, events } = app.users
     const published: string[] = []
     events.on('api_key.revoked', ({ id, data }) => { published.push(`${id} ${data.id}`) })

@@ -6,7 +6,7 @@ import { JSON_BODY, keyApp, UNKNOWN } from './helpers/key-app.ts'
 import { stores } from './helpers/stores.ts'
 import { until } from './helpers/until.ts'
 
-test('the routes exist only with apiKeyRoutes', async (t) => {
+test('the routes exist only with apiKeys.routes', async (t) => {
   const { call } = await testApp(t)
   for (const [method, path] of [
     ['GET', '/api-keys'],
@@ -179,7 +179,7 @@ test('reports every fault of a request, and changes nothing', async (t) => {
 })
 
 test('Link and Location have the parameters of the prefix that the request has', async (t) => {
-  const { call } = await testApp(t, { apiKeyRoutes: true, prefix: '/t/:tenant' })
+  const { call } = await testApp(t, { apiKeys: { routes: true }, prefix: '/t/:tenant' })
   const created = await call('POST', '/api-keys', { headers: JSON_BODY, payload: '{"name":"x"}' })
   t.equal(created.headers.location, `/t/tenant/api-keys/${created.json().id}`)
   const rotated = await call('POST', `/api-keys/${created.json().id}/rotate/?`)

@@ -15,7 +15,7 @@ test('accepts static keys, and tokens that the option authenticate accepts', asy
   const log = captureLog()
   const { app, key } = await testApp(t, {
     server: { logger: { stream: log.stream } },
-    staticKeys: [STATIC, { key: 'k'.repeat(32), name: 'reader', scopes: ['users:read'] }],
+    apiKeys: { static: [STATIC, { key: 'k'.repeat(32), name: 'reader', scopes: ['users:read'] }] },
     authenticate: async (token, request) => {
       checked.push(`${request.method} ${token}`)
       if (token === 'boom') throw new Error('the directory is down')
@@ -117,7 +117,7 @@ test('refuses every request while there is no key, and logs how to create one', 
     [
       {
         msg: 'there is no API key yet, so every request is refused: create one with ' +
-          'app.users.apiKeys.createFirst({ name }), or set the option staticKeys'
+          'app.users.apiKeys.createFirst({ name }), or set the option apiKeys.static'
       }
     ]
   )
@@ -171,7 +171,7 @@ test('answers 500 on a route whose access rules were removed by a hook', async (
 
 test('answers 500 without details if the storage fails while a key is checked', async (t) => {
   const storage = memory()
-  const { call } = await testApp(t, { storage, keyCache: 0 })
+  const { call } = await testApp(t, { storage, apiKeys: { cache: 0 } })
   storage.findApiKey = async () => {
     throw new Error('select * from secrets')
   }

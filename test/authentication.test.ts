@@ -93,14 +93,14 @@ for (const store of stores) {
 
   test(`accepts only keys made under a current or former pepper on ${store.name}`, async (t) => {
     const storage = await store.create(t)
-    const { app, key } = await testApp(t, { storage, pepper: 'p'.repeat(32) })
+    const { app, key } = await testApp(t, { storage, apiKeys: { pepper: 'p'.repeat(32) } })
     t.equal(
       (await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })).statusCode,
       200
     )
     const { app: other } = await testApp(t, {
       storage: { ...storage, close: async () => {} },
-      pepper: 'q'.repeat(32)
+      apiKeys: { pepper: 'q'.repeat(32) }
     })
     t.equal(
       (await inject(other, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })).statusCode,
@@ -109,7 +109,7 @@ for (const store of stores) {
     )
     const { app: next, key: young } = await testApp(t, {
       storage: { ...storage, close: async () => {} },
-      pepper: ['n'.repeat(32), 'p'.repeat(32)]
+      apiKeys: { pepper: ['n'.repeat(32), 'p'.repeat(32)] }
     })
     for (const each of [key, young]) {
       t.equal(

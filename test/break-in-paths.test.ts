@@ -17,7 +17,7 @@ test('refuses every spelling of a path under every router option', async (t) => 
     const routerOptions = Object.fromEntries(
       options.map((name, i) => [name, name === 'caseSensitive' ? ((bits >> i) & 1) === 0 : ((bits >> i) & 1) === 1])
     )
-    const { app } = await testApp(t, { apiKeyRoutes: true, server: { routerOptions } })
+    const { app } = await testApp(t, { apiKeys: { routes: true }, server: { routerOptions } })
     for (const path of [
       '/users',
       `/users/${ID}`,

@@ -34,8 +34,7 @@ test('refuses requests without a valid key on every route, in the same words', a
   const routes: Array<{ method: string; url: string }> = []
   const { app, key } = await testApp(t, {
     storage,
-    apiKeyRoutes: true,
-    staticKeys: [{ key: STATIC, scopes: ALL_SCOPES }],
+    apiKeys: { routes: true, static: [{ key: STATIC, scopes: ALL_SCOPES }] },
     authenticate: async (token) => (token === 'known to the host' ? { id: 'host', scopes: ALL_SCOPES } : null),
     before: (app) => {
       app.addHook('onRoute', ({ method, url }) => {
@@ -138,7 +137,7 @@ test('refuses requests without a valid key on every route, in the same words', a
 })
 
 test('refuses repeated, folded, broken and smuggled header fields', async (t) => {
-  const { app, key } = await testApp(t, { apiKeyRoutes: true })
+  const { app, key } = await testApp(t, { apiKeys: { routes: true } })
   const port = await listen(app)
   const unknown = generateKey('uk').text
   const send = (lines: readonly string[], body = '') =>
@@ -192,7 +191,7 @@ test('refuses repeated, folded, broken and smuggled header fields', async (t) =>
 })
 
 test('refuses a request whose key is revoked while its body is arriving', async (t) => {
-  const { app } = await testApp(t, { apiKeyRoutes: true })
+  const { app } = await testApp(t, { apiKeys: { routes: true } })
   const port = await listen(app)
   const { id: other } = await app.users.apiKeys.create({ name: 'other', scopes: ['users:read'] })
   const length = (body: string) => [`Content-Length: ${body.length}`, body.slice(0, 5), body.slice(5)] as const

@@ -9,7 +9,8 @@ import { stores } from './helpers/stores.ts'
 import { untyped } from './helpers/untyped.ts'
 import { until } from './helpers/until.ts'
 
-const logged = (t: Test, options: TestAppOptions = {}) => testApp(t, { eventLog: true, apiKeyRoutes: true, ...options })
+const logged = (t: Test, options: TestAppOptions = {}) =>
+  testApp(t, { eventLog: true, apiKeys: { routes: true }, ...options })
 const ann = { name: 'Ann', email: 'Ann@example.org' }
 
 /** All events of the feed, as whoever follows `next` gets them. */
@@ -80,7 +81,7 @@ for (const store of stores) {
   })
 
   test(`an erasure leaves no value of the user, also afterwards, on ${store.name}`, async (t) => {
-    const host = await logged(t, { storage: await store.create(t), fields })
+    const host = await logged(t, { storage: await store.create(t), fields: { schema: fields } })
     const { call, app } = host
     const own = { plan: 'pro', seats: 3 }
     const add = async (name: string) =>
@@ -244,7 +245,6 @@ test('without the option there is no log', async (t) => {
 
 test('the option is refused for a storage without a log', async (t) => {
   const { eventLog, ...storage } = memory()
-  const message = /eventLog needs a storage that keeps events, and memory has no eventLog/
-  await t.rejects(logged(t, { storage, openapi: false }), message)
+  await t.rejects(logged(t, { storage, openapi: false }), /needs a storage that keeps events, and memory has no eventLog/)
   await t.rejects(logged(t, { eventLog: { retention: 0 }, openapi: false }), /eventLog must be true, false or/)
 })

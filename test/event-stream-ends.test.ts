@@ -25,7 +25,7 @@ for (const transport of TRANSPORTS) {
 
   test(`${name}: a stream of events whose reader takes nothing for 30 seconds is broken off`, async (t) => {
     const fields = Type.Object({ note: Type.String() })
-    const { app, send, running } = await served(t, transport, { eventLog: true, fields })
+    const { app, send, running } = await served(t, transport, { eventLog: true, fields: { schema: fields } })
     const note = 'x'.repeat(15_000)
     for (let n = 0; n < 800; n++) {
       await app.users.create(withoutType({ name: 'Ann', email: `user${n}@example.org`, note }))

@@ -86,7 +86,7 @@ test('a stream ends when the server closes, and the server does not wait for it'
 })
 
 test('a stream ends soon after its key was revoked', { skip: waits }, async (t) => {
-  const host = await logged(t, { keyCache: 0 })
+  const host = await logged(t, { apiKeys: { cache: 0 } })
   const { app, call } = host
   const reader = await app.users.apiKeys.create({ name: 'reader', scopes: ['events:read'] })
   const stream = await openStream({ ...host, key: reader.key })
@@ -109,7 +109,7 @@ test('a reader that takes nothing is dropped, and the server keeps little of wha
 })
 
 test('a stream holds no place of the limit of concurrent requests', async (t) => {
-  const host = await logged(t, { maxInFlight: 1 })
+  const host = await logged(t, { limits: { inFlight: 1 } })
   const stream = await openStream(host)
   t.equal((await host.call('GET', '/users?limit=1')).statusCode, 200)
   t.notOk(stream.isOver())
@@ -159,7 +159,7 @@ test('those who wait at the end of the log share what is read, and each has its 
     return read(request)
   }
   const fields = Type.Object({ tags: Type.Array(Type.String()) })
-  const host = await logged(t, { storage, fields, eventStreams: { perKey: 20 } })
+  const host = await logged(t, { storage, fields: { schema: fields }, limits: { streams: { perKey: 20 } } })
   const { app } = host
   await app.users.create(withoutType({ ...ann, tags: [] }))
   const controller = new AbortController()
@@ -216,7 +216,7 @@ test('a key has 10 streams at most, and a mount as many as it says, until one of
     [undefined, 10, 429, 'rate_limited'], [{ perKey: 2, total: 3 }, 2, 429, 'rate_limited'],
     [{ total: 2 }, 2, 503, 'storage_unavailable']
   ] as const) {
-    const host = await logged(t, eventStreams === undefined ? {} : { eventStreams })
+    const host = await logged(t, eventStreams === undefined ? {} : { limits: { streams: eventStreams } })
     const { key: other } = await host.app.users.apiKeys.create({ name: 'other', scopes: ['events:read'] })
     const streams = []
     while (streams.length < max) streams.push(await openStream(host))

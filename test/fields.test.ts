@@ -28,7 +28,7 @@ for (const { name, create } of stores) {
       }
       t.strictSame(await app.users.get(id), { id, ...shown, version: 1, createdAt, updatedAt })
       t.strictSame((await app.users.list()).data, [await app.users.get(id)])
-      for await (const each of app.users) t.strictSame(each, await app.users.get(id))
+      for await (const each of app.users.iterate()) t.strictSame(each, await app.users.get(id))
     })
 
     t.test('are refused with a fault for each wrong place', async (t) => {
@@ -135,7 +135,7 @@ for (const { name, create } of stores) {
 }
 
 test('a body that is no object has one fault, even if a field is required', async (t) => {
-  const { call } = await testApp(t, { storage: memory(), fields: Type.Object({ plan: Type.String() }) })
+  const { call } = await testApp(t, { storage: memory(), fields: { schema: Type.Object({ plan: Type.String() }) } })
   for (const payload of ['null', '[]', '"plan"', '7']) {
     const answer = await call('POST', '/users', { payload, headers: JSON_BODY })
     t.equal(answer.statusCode, 400, payload)
@@ -145,7 +145,7 @@ test('a body that is no object has one fault, even if a field is required', asyn
 
 test('an answer about a hostile body is not much larger than the body', async (t) => {
   const { call, app } = await testApp(t, {
-    fields: Type.Object({ anything: Type.Unknown(), list: Type.Optional(Type.Array(Type.Integer())) })
+    fields: { schema: Type.Object({ anything: Type.Unknown(), list: Type.Optional(Type.Array(Type.Integer())) }) }
   })
   const hostile = [
     { anything: { ['n'.repeat(8000)]: Array.from({ length: 1000 }, () => 1e99) } },

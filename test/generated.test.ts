@@ -31,9 +31,8 @@ for (const { name, create } of stores) {
   test(`answers requests generated from the description as the contract says, on ${name}`, { timeout }, async (t) => {
     const { app } = await testApp(t, {
       storage: await create(t),
-      apiKeyRoutes: true,
-      fields,
-      filterable: ['plan', 'seats', 'score', 'active']
+      apiKeys: { routes: true },
+      fields: { schema: fields, filterable: ['plan', 'seats', 'score', 'active'] }
     })
     const { key: admin } = await app.users.apiKeys.create({ name: 'admin', scopes: ALL_SCOPES, expiresAt: null })
     await app.ready()

@@ -126,7 +126,7 @@ for (const store of stores) {
     const { users, ann } = await on(t)
     const everyone = [ann, ...await withOthers(users)].map(({ id }) => id)
     const seen = []
-    for await (const { id } of users) seen.push(id)
+    for await (const { id } of users.iterate()) seen.push(id)
     t.strictSame(seen, everyone)
     const back = []
     for await (const { id } of users.iterate({ sort: '-createdAt', q: 'user' })) back.push(id)

@@ -55,7 +55,7 @@ test('no interleaving of two instances accepts a key that has ended', async (t) 
             return result
           }
         }))
-        const verifier = createVerifier({ storage, peppers: [], keyCache: 3600 })
+        const verifier = createVerifier({ storage, peppers: [], ttl: 3600 })
         const service = createApiKeysService({
           storage,
           verifier,

@@ -9,8 +9,8 @@ const creation = (email: string) =>
   ({ headers: { ...JSON_BODY, 'idempotency-key': 'one' }, payload: { name: 'A', email } })
 
 test('a static key that moves up in the list is not taken for the one before it', async (t) => {
-  const { app } = await testApp(t, { staticKeys: [FIRST, SECOND] })
-  const { app: later } = await testApp(t, { staticKeys: [SECOND] })
+  const { app } = await testApp(t, { apiKeys: { static: [FIRST, SECOND] } })
+  const { app: later } = await testApp(t, { apiKeys: { static: [SECOND] } })
   const actorOf = async (server: typeof app, key: string) => {
     const told = new Promise((resolve) => server.users.events.on('user.created', ({ actor }) => resolve(actor)))
     await server.inject({

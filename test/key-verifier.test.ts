@@ -49,7 +49,7 @@ function setUp () {
 test('concurrent first uses share one look-up, and later uses need none', async (t) => {
   const { storage, parts, record, state, release } = setUp()
   await kitStorage(storage).createApiKey(record, { onlyFirst: false })
-  const { verify } = createVerifier({ storage, peppers: [], keyCache: 5 })
+  const { verify } = createVerifier({ storage, peppers: [], ttl: 5 })
   state.hold = true
   const answers = Promise.all(Array.from({ length: 20 }, () => verify(parts)))
   await new Promise((resolve) => setImmediate(resolve))
@@ -59,17 +59,17 @@ test('concurrent first uses share one look-up, and later uses need none', async 
   t.equal(state.lookUps, 1)
 })
 
-test('with keyCache 0 every use is a look-up', async (t) => {
+test('with cache 0 every use is a look-up', async (t) => {
   const { storage, parts, record, state } = setUp()
   await kitStorage(storage).createApiKey(record, { onlyFirst: false })
-  const { verify } = createVerifier({ storage, peppers: [], keyCache: 0 })
+  const { verify } = createVerifier({ storage, peppers: [], ttl: 0 })
   for (let i = 0; i < 3; i++) await verify(parts)
   t.equal(state.lookUps, 3)
 })
 
 test('caches that a key is unknown, and accepts it once it is created', async (t) => {
   const { storage, parts, record, state } = setUp()
-  const { verify, clear } = createVerifier({ storage, peppers: [], keyCache: 5 })
+  const { verify, clear } = createVerifier({ storage, peppers: [], ttl: 5 })
   for (let i = 0; i < 3; i++) t.equal(await verify(parts), null)
   t.equal(state.lookUps, 1)
   await kitStorage(storage).createApiKey(record, { onlyFirst: false })
@@ -81,7 +81,7 @@ test('a record still works while it is cached, and until it ends', async (t) => 
   const { storage, parts, record, state } = setUp()
   const expiresAt = new Date(Date.now() + 60_000).toISOString()
   await kitStorage(storage).createApiKey({ ...record, expiresAt }, { onlyFirst: false })
-  const { verify, stillWorks, clear } = createVerifier({ storage, peppers: [], keyCache: 3600 })
+  const { verify, stillWorks, clear } = createVerifier({ storage, peppers: [], ttl: 3600 })
   const verified = async (): Promise<ApiKeyRecord> => await verify(parts) ?? record
   const first = await verified()
   t.equal(stillWorks(first), true)
@@ -100,14 +100,14 @@ test('a record still works while it is cached, and until it ends', async (t) => 
 test('without a cache no record is known to work still', async (t) => {
   const { storage, parts, record } = setUp()
   await kitStorage(storage).createApiKey(record, { onlyFirst: false })
-  const { verify, stillWorks } = createVerifier({ storage, peppers: [], keyCache: 0 })
+  const { verify, stillWorks } = createVerifier({ storage, peppers: [], ttl: 0 })
   t.equal(stillWorks(await verify(parts) ?? record), false)
 })
 
 test('a look-up that began before a revocation is repeated, and the key refused', async (t) => {
   const { storage, parts, record, state, release } = setUp()
   await kitStorage(storage).createApiKey(record, { onlyFirst: false })
-  const { verify, clear } = createVerifier({ storage, peppers: [], keyCache: 5 })
+  const { verify, clear } = createVerifier({ storage, peppers: [], ttl: 5 })
   state.hold = true
   const early = verify(parts)
   await new Promise((resolve) => setImmediate(resolve))
@@ -123,7 +123,7 @@ test('a look-up that began before a revocation is repeated, and the key refused'
 test('a look-up during which keys keep changing is answered after three attempts, and not cached', async (t) => {
   const { storage, parts, record, state } = setUp()
   await kitStorage(storage).createApiKey(record, { onlyFirst: false })
-  const { verify, clear } = createVerifier({ storage, peppers: [], keyCache: 5 })
+  const { verify, clear } = createVerifier({ storage, peppers: [], ttl: 5 })
   const { findApiKey } = storage
   storage.findApiKey = async (by) => {
     clear()
@@ -135,10 +135,10 @@ test('a look-up during which keys keep changing is answered after three attempts
   t.equal(state.lookUps, 6)
 })
 
-test('with keyCache 0 a use does not share a look-up that began before it', async (t) => {
+test('with cache 0 a use does not share a look-up that began before it', async (t) => {
   const { storage, parts, record, state, release } = setUp()
   await kitStorage(storage).createApiKey(record, { onlyFirst: false })
-  const { verify } = createVerifier({ storage, peppers: [], keyCache: 0 })
+  const { verify } = createVerifier({ storage, peppers: [], ttl: 0 })
   state.hold = true
   const [first, second] = [verify(parts), verify(parts)]
   await new Promise((resolve) => setImmediate(resolve))
@@ -159,7 +159,7 @@ test('no interleaving of uses and a revocation accepts the key after the revocat
         await scheduler.schedule(Promise.resolve(), 'after the look-up')
         return stored
       }
-      const { verify, clear } = createVerifier({ storage, peppers: [], keyCache: 5 })
+      const { verify, clear } = createVerifier({ storage, peppers: [], ttl: 5 })
       let revoked = false
       const revoke = async () => {
         clear()
@@ -192,7 +192,7 @@ test('checks the expiry at every use of a cached key', async (t) => {
     { ...record, expiresAt: new Date(Date.now() + 1000).toISOString() },
     { onlyFirst: false }
   )
-  const { verify } = createVerifier({ storage, peppers: [], keyCache: 60 })
+  const { verify } = createVerifier({ storage, peppers: [], ttl: 60 })
   t.not(await verify(parts), null)
   mock.timers.enable({ apis: ['Date'], now: Date.now() + 1000 })
   t.equal(await verify(parts), null)

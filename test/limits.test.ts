@@ -24,7 +24,7 @@ test('an address that has sent `max` bad keys gets 429 for every key, and other 
     lookUps++
     return findApiKey(by)
   }
-  const { app, key } = await testApp(t, { storage, authFailures: { max: 4, window: 60 } })
+  const { app, key } = await testApp(t, { storage, limits: { failures: { max: 4, window: 60 } } })
   const from = (remoteAddress: string, token: string) =>
     inject(app, 'GET', '/v1/users', { ...bearer(token), remoteAddress })
   // Four spellings and four addresses of one network.
@@ -68,7 +68,7 @@ test('an address that has sent `max` bad keys gets 429 for every key, and other 
 })
 
 test('concurrent bad keys of one address: at most `max` get 401, the others 429', async (t) => {
-  const { app } = await testApp(t, { authFailures: { max: 5, window: 60 } })
+  const { app } = await testApp(t, { limits: { failures: { max: 5, window: 60 } } })
   const answers = await Promise.all(
     Array.from({ length: 40 }, () => inject(app, 'GET', '/v1/users', bearer(generateKey('uk').text)))
   )
@@ -77,7 +77,7 @@ test('concurrent bad keys of one address: at most `max` get 401, the others 429'
 })
 
 test('a key that was revoked is no longer familiar', async (t) => {
-  const { app } = await testApp(t, { authFailures: { max: 1, window: 60 } })
+  const { app } = await testApp(t, { limits: { failures: { max: 1, window: 60 } } })
   const { key, id } = await app.users.apiKeys.create({ name: 'used' })
   const status = async (token: string) => (await inject(app, 'GET', '/v1/users', bearer(token))).statusCode
   t.strictSame([await status(key), await status('x'), await status('x'), await status(key)], [200, 401, 429, 200])
@@ -86,7 +86,7 @@ test('a key that was revoked is no longer familiar', async (t) => {
 })
 
 test('bad keys over a Unix socket do not count, because they have no address', async (t) => {
-  const { app, key } = await testApp(t, { authFailures: { max: 1, window: 60 } })
+  const { app, key } = await testApp(t, { limits: { failures: { max: 1, window: 60 } } })
   const path = join(await temporaryDirectory(t), 'socket')
   await app.listen({ path })
   const status = async (token: string) => {
@@ -102,9 +102,9 @@ test('bad keys over a Unix socket do not count, because they have no address', a
   t.strictSame([await status('x'), await status('x'), await status('x'), await status(key)], [401, 401, 401, 200])
 })
 
-test('a key deletes at most `maxDeletesPerHour` users, concurrently or one after the other', async (t) => {
+test('a key deletes at most `max` users, concurrently or one after the other', async (t) => {
   const advance = steadyClock(t)
-  const { app, call } = await testApp(t, { maxDeletesPerHour: 3, keyCache: 0 })
+  const { app, call } = await testApp(t, { limits: { deletions: { max: 3, window: 3600 } }, apiKeys: { cache: 0 } })
   const ids = await Promise.all(
     Array.from(
       { length: 10 },
@@ -141,7 +141,7 @@ test('requests above maxInFlight wait half a second, then get 503, and do not re
     return listUsers(...args)
   }
   const log = captureLog()
-  const { call } = await testApp(t, { storage, maxInFlight: 4, server: { logger: { stream: log.stream } } })
+  const { call } = await testApp(t, { storage, limits: { inFlight: 4 }, server: { logger: { stream: log.stream } } })
   const answers = Array.from({ length: 20 }, () => call('GET', '/users'))
   const refused = await Promise.race(answers)
   let ended = 0
@@ -190,9 +190,8 @@ test('a key can revoke itself above its rate limit and above maxInFlight', async
   }
   const { app } = await testApp(t, {
     storage,
-    apiKeyRoutes: true,
-    rateLimit: { max: 1, window: 60 },
-    maxInFlight: 1
+    apiKeys: { routes: true },
+    limits: { requests: { max: 1, window: 60 }, inFlight: 1 }
   })
   const { key } = await app.users.apiKeys.create({ name: 'leaked' })
   const running = inject(app, 'GET', '/v1/users', bearer(key))

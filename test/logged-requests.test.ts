@@ -115,7 +115,7 @@ test('of the path of a request, logs the words that are ours and ids', async (t)
   for (const [serializers, useSemicolonDelimiter] of [[{}, false], [everything, false], [everything, true]] as const) {
     const log = captureLog()
     const { app, call } = await testApp(t, {
-      apiKeyRoutes: true,
+      apiKeys: { routes: true },
       eventLog: true,
       server: { logger: Object({ stream: log.stream, serializers }), routerOptions: Object({ useSemicolonDelimiter }) }
     })

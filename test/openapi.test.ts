@@ -8,7 +8,11 @@ import users from '../lib/index.ts'
 import { describe, lint, operationsOf } from './helpers/description.ts'
 
 const ALL = {
-  apiKeyRoutes: true, eventLog: true, webhooks: true, admin: true, rateLimit: { max: 6000, window: 60 }
+  apiKeys: { routes: true },
+  eventLog: true,
+  webhooks: true,
+  admin: true,
+  limits: { requests: { max: 6000, window: 60 } }
 }
 
 test('openapi.json is the description of all routes (UPDATE=1 writes it)', async (t) => {
@@ -19,15 +23,19 @@ test('openapi.json is the description of all routes (UPDATE=1 writes it)', async
 })
 
 test('a linter finds no problem, whatever the options', async (t) => {
-  const limits = { rateLimit: { max: 10, window: 60 }, maxDeletesPerHour: 5 }
+  const limits = { requests: { max: 10, window: 60 }, deletions: { max: 5, window: 60 } }
   const plan = Type.Union([Type.Literal('free'), Type.Literal('pro')], { default: 'free' })
   for (const mount of [
     {},
-    { apiKeyRoutes: true, eventLog: true, ...limits },
+    { apiKeys: { routes: true }, eventLog: true, limits },
     { errorFormat: 'fastify' },
-    { fields: Type.Object({ plan, seats: Type.Integer({ exclusiveMinimum: 0 }) }), filterable: ['plan', 'seats'] },
-    { fields: Type.Object({ team: Type.String(), any: Type.Unknown(), noText: Type.Not(Type.String()) }) },
-    { prefix: '/:tenant/v1', apiKeyRoutes: true, eventLog: true, webhooks: true },
+    {
+      fields: {
+        schema: Type.Object({ plan, seats: Type.Integer({ exclusiveMinimum: 0 }) }), filterable: ['plan', 'seats']
+      }
+    },
+    { fields: { schema: Type.Object({ team: Type.String(), any: Type.Unknown(), noText: Type.Not(Type.String()) }) } },
+    { prefix: '/:tenant/v1', apiKeys: { routes: true }, eventLog: true, webhooks: true },
     { deprecated: { since: '2026-01-01' } }
   ] as const) {
     t.strictSame(await lint((await describe(t, { mounts: [mount] })).text), [], JSON.stringify(mount))
@@ -36,7 +44,7 @@ test('a linter finds no problem, whatever the options', async (t) => {
 
 test('describes every operation with an id, a tag, security and every status', async (t) => {
   const { description } = await describe(t, {
-    mounts: [{ apiKeyRoutes: true, authFailures: { max: 10, window: 60 } }]
+    mounts: [{ apiKeys: { routes: true }, limits: { failures: { max: 10, window: 60 } } }]
   })
   const common = ['401', '403', '405', '500', '503', '429']
   const rows: Record<string, string[]> = {
@@ -94,13 +102,17 @@ test('describes the host’s own page size, prefix, error format and limits', as
   t.notOk('Sunset' in headers, 'it has none')
 
   const deprecated = { since: '2026-01-01', sunset: '2027-01-01', link: '/x' }
-  const ended = await describe(t, { mounts: [{ apiKeyRoutes: true, maxDeletesPerHour: 5, deprecated }] })
+  const ended = await describe(t, {
+    mounts: [{ apiKeys: { routes: true }, limits: { deletions: { max: 5, window: 3600 } }, deprecated }]
+  })
   const ofRefusals = ['Cache-Control', 'X-Content-Type-Options', 'WWW-Authenticate', 'Deprecation', 'Sunset', 'Link']
   for (const { operation: { operationId, responses } } of operationsOf(ended.description)) {
     t.match(Object.keys(responses['401']?.headers ?? {}), ofRefusals)
     t.equal('429' in responses, ['deleteUser', 'writeUsers'].includes(operationId))
   }
-  const limited = await describe(t, { mounts: [{ apiKeyRoutes: true, rateLimit: { max: 1, window: 1 } }] })
+  const limited = await describe(t, {
+    mounts: [{ apiKeys: { routes: true }, limits: { requests: { max: 1, window: 1 } } }]
+  })
   const unlimited = operationsOf(limited.description).filter(({ operation }) => !('429' in operation.responses))
   t.strictSame(unlimited.map(({ path }) => path), ['/v1/api-keys/current'])
 })
@@ -127,7 +139,7 @@ test('keeps what the host describes itself, and openapi: false adds nothing', as
   }
   t.strictSame(description.components.schemas['User'], { type: 'boolean' })
   t.ok(description.paths['/own'])
-  const hidden = await describe(t, { before, mounts: [{ openapi: false, apiKeyRoutes: true }] })
+  const hidden = await describe(t, { before, mounts: [{ openapi: false, apiKeys: { routes: true } }] })
   const { paths, components } = hidden.description
   t.strictSame(Object.keys(paths), ['/own'])
   const ours = Object.keys(components.schemas).filter((name) => name.includes('.'))

@@ -15,7 +15,7 @@ const STATIC_KEY = 's'.repeat(32)
 
 test('a key gets 429 after `max` requests in a window, and each answer says how many are left', async (t) => {
   const advance = steadyClock(t)
-  const { app, call } = await testApp(t, { rateLimit: { max: 3, window: 60 } })
+  const { app, call } = await testApp(t, { limits: { requests: { max: 3, window: 60 } } })
   const other = await app.users.apiKeys.create({ name: 'other' })
   for (const left of [2, 1, 0]) {
     const { statusCode, headers } = await call('GET', '/users')
@@ -45,7 +45,7 @@ test('a key gets 429 after `max` requests in a window, and each answer says how 
 })
 
 test('concurrent requests of one key: exactly `max` succeed', async (t) => {
-  const { call } = await testApp(t, { rateLimit: { max: 7, window: 60 } })
+  const { call } = await testApp(t, { limits: { requests: { max: 7, window: 60 } } })
   const answers = await Promise.all(Array.from({ length: 30 }, () => call('GET', '/users')))
   t.equal(answers.filter(({ statusCode }) => statusCode === 200).length, 7)
   t.equal(answers.filter(({ statusCode }) => statusCode === 429).length, 23)
@@ -53,7 +53,9 @@ test('concurrent requests of one key: exactly `max` succeed', async (t) => {
 
 test('`store`, `redis` and `cache` may be undefined', async (t) => {
   const { call } = await testApp(t, {
-    rateLimit: { max: 7, window: 60, ...Object({ store: undefined, redis: undefined, cache: undefined }) }
+    limits: {
+      requests: { max: 7, window: 60 }, counters: Object({ store: undefined, redis: undefined, cache: undefined })
+    }
   })
   const answers = await Promise.all(Array.from({ length: 30 }, () => call('GET', '/users')))
   t.equal(answers.filter(({ statusCode }) => statusCode === 200).length, 7)
@@ -61,7 +63,7 @@ test('`store`, `redis` and `cache` may be undefined', async (t) => {
 
 test('a rate limit of the host counts apart from ours', async (t) => {
   const { app, call } = await testApp(t, {
-    rateLimit: { max: 2, window: 60 },
+    limits: { requests: { max: 2, window: 60 } },
     before: async (host) => {
       await host.register(rateLimit, { global: false, max: 1, timeWindow: 1000, keyGenerator: () => 'everybody' })
       host.get('/host', { config: { rateLimit: { max: 1 } } }, async () => 'hello')
@@ -93,8 +95,8 @@ test('the counters can be in a store of the host: if it fails, requests get 503,
     }
   }
   const [{ app, call }, { call: lenient }] = [
-    await testApp(t, { rateLimit: { max: 1, window: 1, store: Counts } }),
-    await testApp(t, { rateLimit: { max: 1, window: 1, store: Counts, skipOnError: true } })
+    await testApp(t, { limits: { requests: { max: 1, window: 1 }, counters: { store: Counts } } }),
+    await testApp(t, { limits: { requests: { max: 1, window: 1 }, counters: { store: Counts, skipOnError: true } } })
   ]
   const [{ id = '' } = {}] = (await app.users.apiKeys.list()).data
   t.strictSame([(await call('GET', '/users')).statusCode, (await call('GET', '/users')).statusCode], [200, 429])
@@ -129,9 +131,10 @@ function fakeRedis () {
 test('instances with one Redis share their counters, in a namespace of their own', async (t) => {
   const redis = fakeRedis()
   const options = {
-    rateLimit: { max: 2, window: 60, redis, nameSpace: 'ours:' },
-    staticKeys: [STATIC_KEY],
-    authFailures: { max: 2, window: 60 }
+    limits: {
+      requests: { max: 2, window: 60 }, failures: { max: 2, window: 60 }, counters: { redis, nameSpace: 'ours:' }
+    },
+    apiKeys: { static: [STATIC_KEY] }
   }
   const [{ app: a }, { app: b }] = [await testApp(t, options), await testApp(t, options)]
   const send = (app: typeof a, token: string) => inject(app, 'GET', '/v1/users', bearer(token))
@@ -167,7 +170,9 @@ test('instances with clients of their own share their counters in a real Redis',
   const apps = await Promise.all(
     clients.map(
       async (redis) =>
-        (await testApp(t, { rateLimit: { max: 10, window: 60, redis }, staticKeys: [STATIC_KEY] })).app
+        (await testApp(t, {
+          limits: { requests: { max: 10, window: 60 }, counters: { redis } }, apiKeys: { static: [STATIC_KEY] }
+        })).app
     )
   )
   const answers = await Promise.all(
@@ -195,8 +200,8 @@ test('a Redis that does not answer keeps no request waiting: 503, or 200 with sk
     [true, 200]
   ] as const) {
     const { app } = await testApp(t, {
-      rateLimit: { max: 1, window: 60, redis: silent, skipOnError },
-      staticKeys: [STATIC_KEY]
+      limits: { requests: { max: 1, window: 60 }, counters: { redis: silent, skipOnError } },
+      apiKeys: { static: [STATIC_KEY] }
     })
     t.equal((await inject(app, 'GET', '/v1/users', bearer(STATIC_KEY))).statusCode, status)
   }

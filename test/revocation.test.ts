@@ -69,14 +69,14 @@ test('LISTEN: refuses a key that ended in another process immediately, though it
   }
 })
 
-test('without LISTEN: refuses a key that was revoked in another process within keyCache seconds', async (t) => {
+test('without LISTEN: refuses a key that was revoked in another process within apiKeys.cache seconds', async (t) => {
   const schema = temporarySchema(t)
   const { app } = await testApp(t, { storage: postgres({ connection: pgUrl(), schema, listen: false }) })
   const [cached, uncached] = await Promise.all([serve(t, schema, '1', false), serve(t, schema, '0', false)])
   const { id, key } = await app.users.apiKeys.create({ name: 'x' })
   t.strictSame(await Promise.all([cached(key), uncached(key)]), [200, 200])
   await app.users.apiKeys.revoke(id)
-  t.equal(await uncached(key), 401, 'keyCache 0 caches nothing')
+  t.equal(await uncached(key), 401, 'apiKeys.cache 0 caches nothing')
   await until('refusing the key', async () => await cached(key) === 401, 1000 + MARGIN_MS)
 })
 

@@ -57,7 +57,10 @@ test('logs every refusal of a key with its reason and without a secret', async (
 
 test('logs a missing scope and every change of a key', async (t) => {
   const log = captureLog()
-  const { app, call } = await testApp(t, { apiKeyRoutes: true, server: { logger: Object({ stream: log.stream }) } })
+  const { app, call } = await testApp(t, {
+    apiKeys: { routes: true },
+    server: { logger: Object({ stream: log.stream }) }
+  })
   const [admin] = (await app.users.apiKeys.list()).data
   const reader = await app.users.apiKeys.create({ name: 'reader', scopes: ['users:read'] })
   t.match(log.entries().at(-1), {
@@ -130,8 +133,8 @@ test('logs 20 refusals again in the next window', async (t) => {
 test('logs a key that tries to give scopes it lacks, and a key above its rate limit', async (t) => {
   const log = captureLog()
   const { app } = await testApp(t, {
-    apiKeyRoutes: true,
-    rateLimit: { max: 1, window: 60 },
+    apiKeys: { routes: true },
+    limits: { requests: { max: 1, window: 60 } },
     server: { logger: Object({ stream: log.stream }) }
   })
   const { id, key } = await app.users.apiKeys.create({ name: 'x', scopes: ['keys:write'] })

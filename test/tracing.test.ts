@@ -46,7 +46,7 @@ test('tells of operations with their id and status, and of those that fail', asy
 })
 
 test('tells of key checks by their outcome', async (t) => {
-  const { app, call, key } = await testApp(t, { staticKeys: ['s'.repeat(32)], keyCache: 0 })
+  const { app, call, key } = await testApp(t, { apiKeys: { static: ['s'.repeat(32)], cache: 0 } })
   await app.users.apiKeys.create({ name: 'another', scopes: ALL_SCOPES })
   const told = listen(t, 'key-check')
   const ask = (token: string) => call('GET', '/users', { headers: { authorization: `Bearer ${token}` } })

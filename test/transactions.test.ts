@@ -17,7 +17,7 @@ for (const { driver, skip, connect } of knexHosts) {
       await joined.update(ann.id, { name: 'Anna' }, { ifMatch: 1 })
       t.match(await joined.get(ann.id), { name: 'Anna', version: 2 }, 'reads see the transaction’s own writes')
       t.equal((await joined.list({ q: 'ann' })).meta.total, 1)
-      for await (const { id } of joined) t.equal(id, ann.id)
+      for await (const { id } of joined.iterate()) t.equal(id, ann.id)
       t.strictSame(await events(), [], 'no event before the commit')
       return ann
     })

@@ -20,7 +20,7 @@ test('a PostgreSQL that goes away is 503, and the service recovers by itself', a
   const log = captureLog()
   const { call, app } = await testApp(t, {
     storage: postgres({ connection: url.href, schema: temporarySchema(t) }),
-    keyCache: 0,
+    apiKeys: { cache: 0 },
     server: { logger: { stream: log.stream } }
   })
   t.equal((await call('GET', '/users')).statusCode, 200)
@@ -38,13 +38,13 @@ test('a PostgreSQL that goes away is 503, and the service recovers by itself', a
   t.equal((await app.users.list()).meta.total, 1)
 })
 
-test('a database that stops answering is 503 after statementTimeout, and closing does not wait for it', async (t) => {
+test('a database that stops answering is 503 after statementTimeoutMs, and closing does not wait for it', async (t) => {
   const url = new URL(pgUrl())
   const proxy = await startProxy(Number(url.port))
   t.teardown(() => proxy.close())
   url.port = String(proxy.port)
   const { call, app } = await testApp(t, {
-    storage: postgres({ connection: url.href, schema: temporarySchema(t), statementTimeout: 100 })
+    storage: postgres({ connection: url.href, schema: temporarySchema(t), statementTimeoutMs: 100 })
   })
   // Not over HTTP: storing the last use of the key would still be opening a connection, and later calls would wait.
   t.equal((await app.users.list()).meta.total, 0)
@@ -85,7 +85,7 @@ test('a PostgreSQL that is slow, and not overloaded, serves as many clients as t
 test('a lock that is held for too long and an exhausted pool are 503', async (t) => {
   const schema = temporarySchema(t)
   const { call, app } = await testApp(t, {
-    storage: postgres({ connection: pgUrl(), schema, pool: { max: 1 }, statementTimeout: 200 })
+    storage: postgres({ connection: pgUrl(), schema, pool: { max: 1 }, statementTimeoutMs: 200 })
   })
   const blocker = new pg.Client({ connectionString: pgUrl() })
   await blocker.connect()
@@ -108,7 +108,7 @@ for (const { driver, skip } of sqliteDrivers) {
     skip
   }, async (t) => {
     const filename = join(await temporaryDirectory(t), 'users.db')
-    const { call } = await testApp(t, { storage: sqlite({ filename, driver }), maxInFlight: 8 })
+    const { call } = await testApp(t, { storage: sqlite({ filename, driver }), limits: { inFlight: 8 } })
     t.equal((await call('GET', '/users')).statusCode, 200)
     const other = sqliteHost(filename, { driver })
     t.teardown(() => other.destroy())

@@ -10,7 +10,7 @@ const MINIMAL = ['id', 'createdAt', 'updatedAt']
 const JSON_BODY = { 'content-type': 'application/json' }
 
 async function writer (t: Parameters<typeof testApp>[0], scopes: Scope[] = ['users:write', 'users:delete']) {
-  const { app, call } = await testApp(t, { fields, eventLog: true })
+  const { app, call } = await testApp(t, { fields: { schema: fields }, eventLog: true })
   const { key } = await app.users.apiKeys.create({ name: 'writer', scopes })
   const write = (method: string, path: string, body: object, headers: Record<string, string> = {}) =>
     call(method, path, {
@@ -84,7 +84,7 @@ test('an import without users:read gives ids of users that it made, and of no ot
 })
 
 test('a rotation without keys:read gives the new text, and shows nothing else of the key', async (t) => {
-  const { app, call } = await testApp(t, { apiKeyRoutes: true })
+  const { app, call } = await testApp(t, { apiKeys: { routes: true } })
   const { id } = await app.users.apiKeys.create({ name: 'CRM of Bob', scopes: ['users:read'] })
   for (const [scopes, shown] of [
     [['keys:write', 'users:read'], ['id', 'start', 'createdAt', 'expiresAt', 'key']],

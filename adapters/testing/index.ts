@@ -63,7 +63,7 @@ export interface TestStorageOptions {
   /** Gets the lines of the report. Default `console.log`. */
   report?: (line: string) => void
   /** Milliseconds that a duty may take, and each one in a duty that repeats others with events. Default 60,000. */
-  timeout?: number
+  timeoutMs?: number
   /** Seed of the random histories; the report has it. Default: another one each time. */
   seed?: number
   /** How many users and keys the longest lists have: 100 or more. Default 1,001; with `quick` 100. */
@@ -129,7 +129,14 @@ const { version }: { version: string } = createRequire(import.meta.url)('fastify
  * it does not have: then the last test fails.
  */
 export function testStorage (options: TestStorageOptions): void {
-  const { test, create, report = console.log, progress = console.log, timeout = 60_000, quick = false } = options
+  const {
+    test,
+    create,
+    report = console.log,
+    progress = console.log,
+    timeoutMs: timeout = 60_000,
+    quick = false
+  } = options
   const { seed = Math.floor(Math.random() * 2 ** 31), records = quick ? RECORDS_MIN : 1001 } = options
   if (!Number.isInteger(records) || records < RECORDS_MIN) {
     throw new RangeError(`records must be a whole number of at least ${RECORDS_MIN}`)

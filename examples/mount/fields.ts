@@ -14,7 +14,7 @@ declare module 'fastify-users' {
 /** A host whose users have a plan and an address, and lists of those on a plan. */
 export async function buildApp (storage: Storage): Promise<FastifyInstance> {
   const app = Fastify()
-  await app.register(users, { prefix: '/v1', storage, migrate: true, fields, filterable: ['plan'] })
+  await app.register(users, { prefix: '/v1', storage, migrate: true, fields: { schema: fields, filterable: ['plan'] } })
   return app
 }
 

@@ -14,7 +14,7 @@ export async function tour (app: FastifyInstance): Promise<string[]> {
   const { data, meta } = await app.users.list({ q: 'ann', limit: 10 })
   seen.push(`${data.length} of ${meta.total}`)
 
-  for await (const user of app.users) seen.push(user.email)
+  for await (const user of app.users.iterate()) seen.push(user.email)
 
   try {
     await app.users.create({ name: 'Another', email: 'ANN@example.org' })

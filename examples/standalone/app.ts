@@ -15,6 +15,7 @@ import { createReadiness } from './readiness.ts'
 import { storageFor } from './storage.ts'
 
 const MINUTE = 60
+const HOUR = 3600
 const DAY = 86_400
 const HEADERS_MS = 15_000
 /** What a browser's script of another origin may read of an answer. */
@@ -49,23 +50,29 @@ function usersOptions (config: Config): Omit<UsersOptions, 'storage'> {
   const peppers = listOf(config.FASTIFY_USERS_PEPPER)
   return {
     prefix: prefixOf(config),
-    staticKeys: listOf(config.API_KEYS).map((key) => ({ key, scopes })),
-    apiKeyRoutes: config.API_KEY_ROUTES,
-    keyCache: config.KEY_CACHE,
+    apiKeys: {
+      static: listOf(config.API_KEYS).map((key) => ({ key, scopes })),
+      routes: config.API_KEY_ROUTES,
+      cache: config.KEY_CACHE,
+      ...(peppers.length > 0 && { pepper: peppers })
+    },
     requireIfMatch: config.REQUIRE_IF_MATCH,
     eventLog: hasEvents && { retention: config.EVENT_DAYS * DAY },
     migrate: true,
-    ...(peppers.length > 0 && { pepper: peppers }),
     ...(config.FIELDS_FILE !== '' && {
-      fields: readFields(config.FIELDS_FILE),
-      filterable: listOf(config.FILTERABLE_FIELDS),
-      unique: listOf(config.UNIQUE_FIELDS)
+      fields: {
+        schema: readFields(config.FIELDS_FILE),
+        filterable: listOf(config.FILTERABLE_FIELDS),
+        unique: listOf(config.UNIQUE_FIELDS)
+      }
     }),
-    // Strangers can make the database look up keys that it does not have, so many times a minute.
-    ...(config.AUTH_FAILURES > 0 && { authFailures: { max: config.AUTH_FAILURES, window: MINUTE } }),
-    ...(config.RATE_LIMIT > 0 && { rateLimit: { max: config.RATE_LIMIT, window: MINUTE } }),
-    ...(config.DELETES_PER_HOUR > 0 && { maxDeletesPerHour: config.DELETES_PER_HOUR }),
-    ...(config.MAX_IN_FLIGHT > 0 && { maxInFlight: config.MAX_IN_FLIGHT })
+    limits: {
+      // Strangers can make the database look up keys that it does not have, so many times a minute.
+      ...(config.AUTH_FAILURES > 0 && { failures: { max: config.AUTH_FAILURES, window: MINUTE } }),
+      ...(config.RATE_LIMIT > 0 && { requests: { max: config.RATE_LIMIT, window: MINUTE } }),
+      ...(config.DELETES_PER_HOUR > 0 && { deletions: { max: config.DELETES_PER_HOUR, window: HOUR } }),
+      ...(config.MAX_IN_FLIGHT > 0 && { inFlight: config.MAX_IN_FLIGHT })
+    }
   }
 }
 

@@ -19,6 +19,10 @@ async function write ([only, ...others], options) {
 }
 
 const app = Fastify()
-await app.register(users, { prefix: '/v1', storage: { ...storage, writeUsers: write }, staticKeys: [API_KEYS] })
+await app.register(users, {
+  prefix: '/v1',
+  storage: { ...storage, writeUsers: write },
+  apiKeys: { static: [API_KEYS] }
+})
 app.get('/ready', async () => 'true')
 await app.listen({ host: HOST, port: Number(PORT) })

@@ -20,6 +20,6 @@ const host = knex({
   }
 })
 const app = Fastify()
-await app.register(users, { prefix: '/v1', storage: knexStorage(host), staticKeys: [API_KEYS], migrate: true })
+await app.register(users, { prefix: '/v1', storage: knexStorage(host), apiKeys: { static: [API_KEYS] }, migrate: true })
 app.get('/ready', async () => 'true')
 await app.listen({ host: HOST, port: Number(PORT) })

@@ -21,7 +21,7 @@ export interface HostPrincipal {
   id: string
   scopes: readonly string[]
   /**
-   * When the token expires, as text that Date parses. With `apiKeyRoutes` the token can create no key that lives
+   * When the token expires, as text that Date parses. With `apiKeys.routes` the token can create no key that lives
    * longer. A moment that is past refuses the token. Without it the token counts as one that never expires.
    */
   expiresAt?: string

@@ -29,7 +29,7 @@ export interface VerifierOptions {
   /** A key may have been created with any of them; empty: without. */
   peppers: readonly string[]
   /** Seconds that a key's record may be cached; 0: never. */
-  keyCache: number
+  ttl: number
   /** Limits concurrent look-ups; by default it does not. */
   limited?: <Value>(work: () => Promise<Value>) => Promise<Value>
 }
@@ -44,8 +44,8 @@ function reasonFor (record: ApiKeyRecord | null, proven: boolean): RefusalReason
  * Verifies stored keys. It caches their records (never their texts) for a short time. After `clear`, no call is
  * answered from anything that was read before it.
  */
-export function createVerifier ({ storage, peppers, keyCache, limited = (work) => work() }: VerifierOptions) {
-  const ttl = keyCache * 1000
+export function createVerifier ({ storage, peppers, ttl: seconds, limited = (work) => work() }: VerifierOptions) {
+  const ttl = seconds * 1000
   const candidates = peppers.length === 0 ? [undefined] : peppers
   const cache = new LRUCache<string, LookUp>({ max: MAX_ENTRIES })
   const running = new Map<string, Promise<LookUp>>()

@@ -9,6 +9,8 @@ export interface Option<Value, Checked = Value, Required extends boolean = boole
   required: Required
   /** What is wrong with a value; null: nothing. It never repeats the value, which may be a secret. */
   problem (value: unknown): string | null
+  /** Of a group of options: their rows. */
+  members?: Table
   /** The value to use: a copy of what was given, or the default. */
   read (given: Value | undefined): Checked
 }
@@ -75,13 +77,37 @@ export function converted<Value, Checked> (
   return { required: false, problem: checkOf(declaration), read }
 }
 
-function problemsOf (table: Table, values: Readonly<Record<string, unknown>>): string[] {
+const valuesOf = (given: unknown): Record<string, unknown> => Object.fromEntries(Object.entries(Object(given)))
+
+/** What is wrong with options. `path`: the group that they are in, with a point. */
+function problemsOf (table: Table, values: Readonly<Record<string, unknown>>, path = ''): string[] {
   const unknown = Object.keys(values).filter((name) => !Object.hasOwn(table, name))
-  const wrong = Object.entries(table).flatMap(([name, { required, problem }]) => {
-    const reason = values[name] === undefined && !required ? null : problem(values[name])
-    return reason === null ? [] : [`${name} ${reason}`]
+  const wrong = Object.entries(table).flatMap(([name, { required, problem, members }]) => {
+    const value = values[name]
+    const reason = value === undefined && !required ? null : problem(value)
+    if (reason !== null) return [`${path}${name} ${reason}`]
+    return members === undefined || value === undefined ? [] : problemsOf(members, valuesOf(value), `${path}${name}.`)
   })
-  return [...unknown.map((name) => `${name} is not a known option`), ...wrong]
+  return [...unknown.map((name) => `${path}${name} is not a known option`), ...wrong]
+}
+
+function readAll (table: Table, values: Readonly<Record<string, unknown>>): object {
+  return Object.freeze(Object.fromEntries(Object.entries(table).map(([name, { read }]) => [name, read(values[name])])))
+}
+
+const groupProblem = (value: unknown): string | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? null : 'must be an object of options'
+
+/** Options that belong together, as one object: its rows are checked and filled in as those of a table are. */
+export function group<Rows extends Table> (members: Rows): Option<OptionsOf<Rows>, CheckedOptionsOf<Rows>, false> {
+  return { required: false, problem: groupProblem, members, read: (given) => Object(readAll(members, valuesOf(given))) }
+}
+
+/** The same without defaults: the group is there or it is not. */
+export function optionalGroup<Rows extends Table> (
+  members: Rows
+): Option<OptionsOf<Rows>, CheckedOptionsOf<Rows> | undefined, false> {
+  return { ...group(members), read: (given) => given && Object(readAll(members, valuesOf(given))) }
 }
 
 /**
@@ -96,12 +122,12 @@ export function readOptions<Rows extends Table> (
   between?: () => string[]
 ): CheckedOptionsOf<Rows>
 export function readOptions (subject: string, table: Table, given: object, between = (): string[] => []): unknown {
-  const values: Record<string, unknown> = Object.fromEntries(Object.entries(Object(given)))
+  const values = valuesOf(given)
   const problems = problemsOf(table, values)
   if (problems.length === 0) problems.push(...between())
   if (problems.length > 0) {
     const count = `${problems.length} wrong ${problems.length === 1 ? 'option' : 'options'}`
     throw new TypeError(`${subject}: ${count}:\n- ${problems.join('\n- ')}`)
   }
-  return Object.freeze(Object.fromEntries(Object.entries(table).map(([name, { read }]) => [name, read(values[name])])))
+  return readAll(table, values)
 }

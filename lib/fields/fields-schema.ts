@@ -33,7 +33,7 @@ export interface ZodFieldsSchema {
   readonly properties?: unknown
 }
 
-/** The options `fields`, `filterable` and `unique` as they are read. */
+/** The option `fields` as it is read. */
 export interface ReadFields {
   properties: Readonly<Record<string, JsonSchema>>
   required: readonly string[]
@@ -108,7 +108,7 @@ function nameProblems (names: readonly string[], members: readonly string[]): st
 }
 
 /**
- * Reads the options `fields`, `filterable` and `unique`.
+ * Reads the option `fields`.
  * @throws TypeError that names everything that is wrong with them
  */
 export function readFields (given: object, { filterable, unique }: FoundBy, reserved: ReservedNames): ReadFields {

@@ -57,12 +57,11 @@ function copyGiven (members: Members, faults: Fault[]): JsonObject {
 }
 
 /**
- * Makes the host's fields from the options `fields`, `filterable` and `unique`.
+ * Makes the host's fields from the option `fields`.
  * @throws TypeError that names what is wrong with them
  */
 export async function createHostFields (
-  given: object,
-  found: FoundBy,
+  { schema: given, ...found }: FoundBy & { schema: object },
   reserved: ReservedNames
 ): Promise<HostFields> {
   const read = readFields(given, found, reserved)

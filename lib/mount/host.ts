@@ -27,7 +27,7 @@ export function warnWithoutKeys (
   host: FastifyInstance,
   log: FastifyBaseLogger,
   apiKeys: ApiKeysService,
-  { staticKeys, authenticate, decoratorName }: CheckedOptions
+  { apiKeys: { static: staticKeys }, authenticate, decoratorName }: CheckedOptions
 ): void {
   if (staticKeys.length > 0 || authenticate !== undefined) return
   host.addHook('onReady', async () => {
@@ -35,6 +35,6 @@ export function warnWithoutKeys (
     const keys = await apiKeys.list({ limit: 1 }).catch(() => null)
     if (keys === null || keys.total > 0) return
     log.warn('there is no API key yet, so every request is refused: create one with ' +
-      `app.${decoratorName}.apiKeys.createFirst({ name }), or set the option staticKeys`)
+      `app.${decoratorName}.apiKeys.createFirst({ name }), or set the option apiKeys.static`)
   })
 }

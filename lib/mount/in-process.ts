@@ -1,7 +1,8 @@
 import type { ApiKey } from '../api-keys/record.ts'
 import type { ApiKeyInput, RevokeOptions, RotateOptions } from '../api-keys/rules.ts'
 import type { ApiKeysService, NewApiKey, RevokedApiKey } from '../api-keys/service.ts'
-import type { UsersError } from '../core/errors.ts'
+import { type UsersError, validationFailed } from '../core/errors.ts'
+import { reasonFor, unknownOptions } from '../core/fault.ts'
 import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
 import type { Events } from '../events/in-process.ts'
 import { importRows, type ImportOptions, type ImportSource } from '../transfer/import-source.ts'
@@ -15,6 +16,12 @@ import type { UsersServices } from './users-services.ts'
 
 /** Which users an iteration returns. */
 export type IterateQuery<Fields = UserFields> = Pick<ListQuery<{}>, 'sort' | 'email' | 'q'> & FieldFilter<Fields>
+
+/** How users are walked. */
+export interface IterateOptions {
+  /** All as they are at the beginning, instead of a page at a time. */
+  snapshot?: boolean
+}
 
 /** An operation of a batch. */
 export type UserOperation<Fields = UserFields> =
@@ -49,7 +56,7 @@ export interface UserBatchResults<Fields = UserFields> {
 }
 
 /** The operations on users in process. A method that says nothing else throws UsersError. `Fields`: the host's. */
-export interface UserMethods<Fields = UserFields> extends AsyncIterable<User<Fields>> {
+export interface UserMethods<Fields = UserFields> {
   /**
    * Creates a user.
    * @throws `validation_failed`, `email_taken`, `field_taken`, `idempotency_key_reused`, `idempotency_in_progress`,
@@ -80,16 +87,12 @@ export interface UserMethods<Fields = UserFields> extends AsyncIterable<User<Fie
     options?: UserBatchOptions
   ): Promise<UserBatchResults<Fields>>
   /**
-   * Iterates over all users, or those of the query, reading a page at a time; each comes exactly once.
+   * Iterates over all users, or those of the query, reading a page at a time; each comes exactly once. With `snapshot`
+   * they are as at the beginning: it keeps a connection of its own to the database until it ends or the loop is left,
+   * and more than two at a time are refused.
    * @throws `validation_failed`, `storage_unavailable`
    */
-  iterate (query?: IterateQuery<Fields>): AsyncGenerator<User<Fields>, void, undefined>
-  /**
-   * Iterates over all users, or those of the query, as they are at its beginning. It keeps a connection of its own to
-   * the database until it ends or the loop is left; more than two at a time are refused.
-   * @throws `validation_failed`, `storage_unavailable`
-   */
-  export (query?: IterateQuery<Fields>): AsyncGenerator<User<Fields>, void, undefined>
+  iterate (query?: IterateQuery<Fields>, options?: IterateOptions): AsyncGenerator<User<Fields>, void, undefined>
   /**
    * Imports users: members of a creation, and `id`, `createdAt` and `updatedAt`. What is refused stops nothing else.
    * Nothing is undone if it ends early, and to repeat it makes nobody twice.
@@ -123,9 +126,9 @@ export interface ApiKeyMethods {
    */
   rotate (id: string, options?: RotateOptions): Promise<NewApiKey>
   /**
-   * Revokes a key for good: immediately in this process, within `keyCache` seconds in others. A revoked key stays as it
-   * is. With `successors` every key that came from it by rotation is revoked in the same step, also one that is being
-   * added at that moment.
+   * Revokes a key for good: immediately in this process, within `apiKeys.cache` seconds in others. A revoked key stays
+   * as it is. With `successors` every key that came from it by rotation is revoked in the same step, also one that is
+   * being added at that moment.
    * @throws `validation_failed`, `api_key_not_found`, `storage_unavailable`
    */
   revoke (id: string, options?: RevokeOptions): Promise<RevokedApiKey>
@@ -158,10 +161,20 @@ export interface TransactionLike {
 // Options are copied: then `null` is no option, and anything but an object has members that are refused.
 function userMethods (services: UsersServices, { user }: Presenter): UserMethods {
   const { users, openImport, writeBatch } = services
-  async function * iterate (query: IterateQuery = {}): AsyncGenerator<User, void, undefined> {
-    for await (const record of users.iterate({ ...query })) yield user(record)
-  }
-  async function * exportUsers (query: IterateQuery = {}): AsyncGenerator<User, void, undefined> {
+  async function * iterate (
+    query: IterateQuery = {},
+    options: IterateOptions = {}
+  ): AsyncGenerator<User, void, undefined> {
+    const { snapshot = false, ...others } = { ...options }
+    const faults = [
+      ...unknownOptions(Object.keys(others)),
+      ...typeof snapshot === 'boolean' ? [] : [{ parameter: 'snapshot', ...reasonFor('type', { type: 'boolean' }) }]
+    ]
+    if (faults.length > 0) throw validationFailed(faults)
+    if (!snapshot) {
+      for await (const record of users.iterate({ ...query })) yield user(record)
+      return
+    }
     for await (const records of users.snapshot({ ...query })()) yield * records.map(user)
   }
   return {
@@ -184,10 +197,8 @@ function userMethods (services: UsersServices, { user }: Presenter): UserMethods
       return { data: results.map((each) => ({ ...each, user: each.user && user(each.user) })), replayed }
     },
     iterate,
-    export: exportUsers,
     import: (source: ImportSource, options: ImportOptions = {}) =>
-      importRows(openImport, source, { ...options }),
-    [Symbol.asyncIterator]: () => iterate()
+      importRows(openImport, source, { ...options })
   }
 }
 

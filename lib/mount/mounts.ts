@@ -53,7 +53,7 @@ const mounts = new WeakMap<Users, Mount>()
 
 /** Keeps what a mount offers to plugins on top of it. */
 export function keepMount ({ log, storage, fields, options, services, membership, routing, path }: MountParts): void {
-  const { pageSize, apiKeyRoutes, requireIfMatch } = options
+  const { pageSize, apiKeys, requireIfMatch } = options
   const { inProcess, eventLog, present, publish } = services
   mounts.set(inProcess, {
     storage,
@@ -61,7 +61,7 @@ export function keepMount ({ log, storage, fields, options, services, membership
     pageSize,
     path,
     offer: () => ({
-      apiKeys: apiKeyRoutes,
+      apiKeys: apiKeys.routes,
       events: eventLog !== null,
       webhooks: routing.has('listWebhooks'),
       requireIfMatch,

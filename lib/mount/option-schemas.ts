@@ -14,22 +14,28 @@ export const method = Type.Function([], Type.Unknown())
 export const flag = { schema: Type.Boolean(), message: 'must be true or false' }
 export const positive = { schema: Type.Integer({ minimum: 1 }), message: 'must be a whole number, 1 or more' }
 export const pageSize = Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX }))
-export const quota = { max: Type.Integer({ minimum: 1 }), window: Type.Integer({ minimum: 1, maximum: 86_400 }) }
-export const quotaMessage = 'must be { max, window } with whole numbers, window in seconds up to 86400'
+export const quota = {
+  schema: Type.Object({
+    max: Type.Integer({ minimum: 1 }), window: Type.Integer({ minimum: 1, maximum: 86_400 })
+  }, CLOSED),
+  message: 'must be { max, window } with whole numbers, window in seconds up to 86400'
+}
 export const streamBounds = {
   schema: Type.Object({
     perKey: Type.Optional(Type.Integer({ minimum: 1 })), total: Type.Optional(Type.Integer({ minimum: 1 }))
   }, CLOSED),
   message: 'must be { perKey, total } with whole numbers, 1 or more'
 }
-export const rateLimitObject = Type.Object({
-  ...quota,
-  redis: Type.Optional(Type.Object({ defineCommand: method })),
-  store: Type.Optional(method),
-  nameSpace: Type.Optional(Type.String()),
-  cache: Type.Optional(Type.Integer({ minimum: 1 })),
-  skipOnError: Type.Optional(Type.Boolean())
-}, CLOSED)
+export const counters = {
+  schema: Type.Object({
+    redis: Type.Optional(Type.Object({ defineCommand: method })),
+    store: Type.Optional(method),
+    nameSpace: Type.Optional(Type.String()),
+    cache: Type.Optional(Type.Integer({ minimum: 1 })),
+    skipOnError: Type.Optional(Type.Boolean())
+  }, CLOSED),
+  message: 'may have redis (a client of ioredis), store, nameSpace, cache and skipOnError of @fastify/rate-limit'
+}
 export const fieldNames = {
   schema: Type.Array(Type.String(), { uniqueItems: true }),
   message: 'must be a list of names of fields, each once'

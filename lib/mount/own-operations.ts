@@ -33,7 +33,7 @@ export interface OperationParts {
 export function ownOperations (scope: FastifyInstance, options: CheckedOptions, parts: OperationParts): Operation[] {
   const { storage, services, fields, limits, identify, rateLimits, securityLog } = parts
   const { users, presenter, openImport, writeBatch, eventLog, apiKeys } = services
-  const { pageSize, maxRefused, eventStreams, staticKeys, apiKeyRoutes } = options
+  const { pageSize, apiKeys: { static: staticKeys, routes }, limits: { refusedLines, streams } } = options
   const ownerOf = createKeyOwners(storage)
   const recheckFor = rechecks(identify, securityLog)
   const openExport = createExports({ users, presenter, fields })
@@ -41,13 +41,15 @@ export function ownOperations (scope: FastifyInstance, options: CheckedOptions, 
   return [
     ...userOperations(users, presenter, { pageSize, fields, erases: eventLog !== null, ownerOf }),
     exportOperation(scope, openExport, { fields, limits, recheck: recheckFor('users:read') }),
-    importOperation(scope, openImport, { fields, maxRefused, limits, recheck: recheckFor('users:write') }),
+    importOperation(scope, openImport, {
+      fields, maxRefused: refusedLines, limits, recheck: recheckFor('users:write')
+    }),
     ...storage.singleWrites === true
       ? []
       : [batchOperation(writeBatch, presenter, { ownerOf, rateLimits, securityLog })],
     ...eventLog !== null
-      ? eventOperations(eventLog, { pageSize, limits, eventStreams, recheck: recheckFor('events:read') })
+      ? eventOperations(eventLog, { pageSize, limits, eventStreams: streams, recheck: recheckFor('events:read') })
       : [],
-    ...apiKeyRoutes ? apiKeyOperations(apiKeys, { pageSize, staticScopes }) : []
+    ...routes ? apiKeyOperations(apiKeys, { pageSize, staticScopes }) : []
   ]
 }

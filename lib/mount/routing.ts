@@ -39,7 +39,7 @@ export interface Routing {
 }
 
 function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): DescriptionSettings {
-  const { errorFormat, decoratorName, deprecated, pageSize, rateLimit, authFailures, maxDeletesPerHour } = options
+  const { errorFormat, decoratorName, deprecated, pageSize, limits } = options
   return {
     problemDetails: errorFormat === 'problem',
     decoratorName,
@@ -49,9 +49,9 @@ function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): De
     pageSize,
     fields,
     limited: {
-      requests: rateLimit !== undefined,
-      failures: authFailures !== undefined,
-      deletions: maxDeletesPerHour !== undefined
+      requests: limits.requests !== undefined,
+      failures: limits.failures !== undefined,
+      deletions: limits.deletions !== undefined
     }
   }
 }

@@ -32,7 +32,7 @@ export type Services = ReturnType<typeof createServices>
 /** Makes the services of a mount, and from them what is `app.users`. */
 export function createServices (host: FastifyInstance, options: CheckedOptions, parts: ServiceParts) {
   const { log, storage, fields, verifier, securityLog, membership } = parts
-  const { pageSize, keyPrefix, pepper: [pepper] } = options
+  const { pageSize, apiKeys: { prefix: keyPrefix, pepper: [pepper] } } = options
   const presenter = createPresenter(fields, log)
   const present = eventPresenter(presenter)
   const hasUser = async (id: string) => await fromStorage(() => storage.findUser(id)) !== null

@@ -39,7 +39,7 @@ export async function openStorage (
   options: CheckedOptions,
   membership: Membership
 ): Promise<void> {
-  const { storage, migrate, filterable, unique, decoratorName } = options
+  const { storage, migrate, fields: { filterable = [], unique = [] } = {}, decoratorName } = options
   const pruning = pruneRegularly(log, options)
   host.addHook('onClose', async () => {
     clearInterval(pruning)

@@ -9,7 +9,7 @@ export interface OptionalMembers {
   /**
    * Calls the listener whenever API keys may have changed in another process, and whenever such a change may
    * have been missed. Returns a function that removes the listener. It only makes revocations visible sooner: without
-   * it they are seen within the option `keyCache`.
+   * it they are seen within the option `apiKeys.cache`.
    */
   watchApiKeys? (listener: () => void): () => void
 
@@ -24,7 +24,7 @@ export interface OptionalMembers {
   /**
    * How many requests that read, and how many that write, the store serves best at a time, such as four for each
    * connection: more wait in the plugin, and are refused if that would take long. Without it, and without the option
-   * `maxInFlight`, they all reach the store.
+   * `limits.inFlight`, they all reach the store.
    */
   readonly concurrency?: number
 

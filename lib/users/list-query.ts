@@ -71,7 +71,7 @@ export function userSelectionParameters (filters: ReadonlyMap<string, Parameter>
 export const LIST_PARAMETERS: readonly string[] =
   [...Object.keys(userListParameters(NO_PAGES, new Map())), 'format', 'columns']
 
-/** Parameters of a list, in process and over HTTP, with the host's own fields that the option `filterable` names. */
+/** Parameters of a list, in process and over HTTP, with the own fields that the option `fields.filterable` names. */
 export type ListQuery<Fields = UserFields> = UserQuery & FieldFilter<Fields>
 
 interface UserQuery extends PagingQuery {

@@ -39,7 +39,7 @@ export type MergePatch<Fields> = {
 /** A change of a user. */
 export type UserPatch<Fields = UserFields> = { id?: string, name?: string, email?: string } & MergePatch<Given<Fields>>
 
-/** The fields that lists can be filtered by, if the option `filterable` names them. */
+/** The fields that lists can be filtered by, if the option `fields.filterable` names them. */
 export type FieldFilter<Fields = UserFields> = {
   [Name in keyof Fields as Exclude<Fields[Name], undefined | null> extends string | number | boolean ? Name : never]?:
   Exclude<Fields[Name], null>

@@ -16,7 +16,7 @@ test('a pool that is larger than the server\'s limit does with the connections t
   const storage = postgres({ connection: url, schema, pool: { min: 0, max: 20 } })
   // All reach the pool, since three eighths of the places are open at first: whether they would do in time is another
   // question, and depends on the machine.
-  const { app, call } = await testApp(t, { storage, maxInFlight: 600 })
+  const { app, call } = await testApp(t, { storage, limits: { inFlight: 600 } })
   const users = Array.from({ length: 60 }, (_, n) => userOf(n))
   // With a key of idempotency, each takes a connection of its own.
   const created = users.map(({ email }, n) => call('POST', '/users', {

@@ -138,7 +138,7 @@ test('a storage can be closed while another transaction locks what its compactio
 for (const { driver, skip } of sqliteDrivers) {
   test(`${driver}: a write that another process kept waiting leaves no old snapshot behind`, { skip }, async (t) => {
     const filename = join(await temporaryDirectory(t), 'users.db')
-    const storage = await migrated(t, sqlite({ filename, driver, busyTimeout: 0 }))
+    const storage = await migrated(t, sqlite({ filename, driver, busyTimeoutMs: 0 }))
     const other = sqliteHost(filename, { driver })
     t.teardown(() => other.destroy())
     const create = (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)

@@ -18,7 +18,7 @@ async function warned (t: Test, storage: Storage): Promise<unknown[]> {
   const log = captureLog()
   const app = Fastify({ logger: { stream: log.stream } })
   t.teardown(() => app.close())
-  await app.register(users, { storage, migrate: true, staticKeys: ['s'.repeat(32)] })
+  await app.register(users, { storage, migrate: true, apiKeys: { static: ['s'.repeat(32)] } })
   return log.entries().filter(({ level }) => level === 40).map(({ msg }) => msg)
 }
 

@@ -18,7 +18,7 @@ async function besideTransaction (t: Test) {
   const schema = temporarySchema(t)
   // On a slow machine no wait must end before the other transaction.
   const connection = pgUrlWith({ application_name: schema })
-  const storage = await migrated(t, postgres({ connection, schema, statementTimeout: 60_000 }))
+  const storage = await migrated(t, postgres({ connection, schema, statementTimeoutMs: 60_000 }))
   await Promise.all(numbers(60).map((n) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)))
   const other = await connectPg(t)
   await other.query(`SET search_path = "${schema}"; BEGIN`)

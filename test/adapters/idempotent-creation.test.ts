@@ -18,7 +18,7 @@ const create = (storage: Storage, n: number) =>
 test('a creation that waits too long for the first one with its key fails as in progress', async (t) => {
   const schema = temporarySchema(t)
   // Long enough for a connection on a busy machine.
-  const storage = await migrated(t, postgres({ connection: pgUrl(), schema, statementTimeout: 1000 }))
+  const storage = await migrated(t, postgres({ connection: pgUrl(), schema, statementTimeoutMs: 1000 }))
   const host = pgHost(t)
   await host.transaction(async (trx) => {
     await create(knexStorage(host, { schema }).joinTransaction(trx), 1)

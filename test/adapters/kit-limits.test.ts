@@ -14,7 +14,7 @@ import { until } from '../helpers/until.ts'
 async function errorOf (
   create: TestStorageOptions['create'],
   duty = '',
-  options: Partial<TestStorageOptions> = { timeout: 10_000 }
+  options: Partial<TestStorageOptions> = { timeoutMs: 10_000 }
 ): Promise<unknown> {
   const run = registered(create, options).tests.find(({ name }) => name === duty)?.run
   if (run === undefined) throw new RangeError(`there is no duty "${duty}"`)
@@ -37,12 +37,12 @@ test('each duty that is repeated with events has the whole time, and one that do
     return { ...store, check: async () => { await wait(150) } }
   }
   const begun = performance.now()
-  t.equal(await errorOf(slow, changes, { timeout: limit }), null)
+  t.equal(await errorOf(slow, changes, { timeoutMs: limit }), null)
   t.ok(stores > 10, 'each has a store of its own')
   t.ok(performance.now() - begun > limit, 'together they take longer than each may')
-  const late = await errorOf(() => ({ ...memory(), findUser: never }), changes, { timeout: 200 })
+  const late = await errorOf(() => ({ ...memory(), findUser: never }), changes, { timeoutMs: 200 })
   t.match(late, { message: /^with events, "update: .*": the duty did not end within 200 ms: .* for findUser$/ })
-  const unready = await errorOf(() => ({ ...memory(), check: never }), changes, { timeout: 50 })
+  const unready = await errorOf(() => ({ ...memory(), check: never }), changes, { timeoutMs: 50 })
   t.match(unready, { message: /^the duty did not end within 50 ms: it still waits for check$/ })
 })
 
@@ -84,7 +84,7 @@ test('a slow store may let each writer make thousands of changes while its log i
     }))
   }
   const duty = DUTIES.find((duty) => duty.startsWith('eventLog.read, findUser: a change and its event'))
-  t.equal(await errorOf(create, duty, { timeout: 60_000 }), null)
+  t.equal(await errorOf(create, duty, { timeoutMs: 60_000 }), null)
 })
 
 test('the quick kit has every duty once, says how many have ended, and is no proof for a README', async (t) => {

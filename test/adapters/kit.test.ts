@@ -171,11 +171,11 @@ test('says which rule of every method is broken', async (t) => {
 
 test('a duty that does not end is ended, and says what it waits for', async (t) => {
   const never = async () => new Promise<never>(() => {})
-  const { error } = await runOne(withMembers({ findUser: never }), FIND, { timeout: 50 })
+  const { error } = await runOne(withMembers({ findUser: never }), FIND, { timeoutMs: 50 })
   t.match(error, { message: /^the duty did not end within 50 ms: it still waits for findUser$/ })
   const both = withMembers({ writeUsers: never, close: never })
   const race = 'create: of many concurrent calls with one address, exactly one succeeds'
-  const { error: ofRace } = await runOne(both, race, { timeout: 50 })
+  const { error: ofRace } = await runOne(both, race, { timeoutMs: 50 })
   t.match(ofRace, { message: /it still waits for 20 calls of writeUsers$/ })
 })
 

@@ -74,9 +74,9 @@ test('a schema that is dropped while it is checked is behind, and any other erro
   await t.rejects(late.check(), { code: 'schema_behind', message: /at version 0/ })
 })
 
-test('with statementTimeout 0 the limit of the role counts no more', async (t) => {
+test('with statementTimeoutMs 0 the limit of the role counts no more', async (t) => {
   const connection = pgUrlWith({ options: '-c statement_timeout=1 -c lock_timeout=1' })
-  const storage = await migrated(t, postgres({ connection, schema: temporarySchema(t), statementTimeout: 0 }))
+  const storage = await migrated(t, postgres({ connection, schema: temporarySchema(t), statementTimeoutMs: 0 }))
   for (let i = 0; i < 30; i++) await t.resolves(storage.inspect())
 })
 
@@ -85,7 +85,7 @@ test('postgres() takes options of pg, and closes all of its connections', async 
   const { hostname: host, port, username: user, password, pathname } = new URL(pgUrl())
   const database = pathname.slice(1)
   const connection = { host, port: Number(port), user, password, database, application_name: schema }
-  const storage = postgres({ connection, schema, statementTimeout: 0 })
+  const storage = postgres({ connection, schema, statementTimeoutMs: 0 })
   await storage.migrate()
   await Promise.all(Array.from({ length: 30 }, () => storage.check()))
   const connections = async () =>

@@ -21,9 +21,9 @@ async function add (storage: Storage, n: number): Promise<void> {
 }
 
 /** A store with three users, and a transaction of the host's that has locked some of them. */
-async function withLocked (t: Test, ids: string[], statementTimeout = 5000) {
+async function withLocked (t: Test, ids: string[], statementTimeoutMs = 5000) {
   const schema = temporarySchema(t)
-  const storage = await migrated(t, postgres({ connection: pgUrl(), schema, statementTimeout }))
+  const storage = await migrated(t, postgres({ connection: pgUrl(), schema, statementTimeoutMs }))
   for (const n of [1, 2, 3]) await add(storage, n)
   const host = new pg.Client({ connectionString: pgUrl() })
   await host.connect()
@@ -110,7 +110,7 @@ test('reads of one connection while their table is locked all fail as unavailabl
   const { storage, host, schema } = await withLocked(t, [])
   const table = `"${schema}".fastify_users_users`
   // Connections of its own: the first of the reads prepares the statement for the others, and fails.
-  const second = postgres({ connection: pgUrl(), schema, statementTimeout: 1000 })
+  const second = postgres({ connection: pgUrl(), schema, statementTimeoutMs: 1000 })
   t.teardown(() => second.close())
   await second.findApiKey({ start: 'uk_000000000000' })
   await host.query(`lock table ${table} in access exclusive mode`)

@@ -24,7 +24,7 @@ test('nothing is set on a session, and the tables are in public whatever the sea
   t.equal((await create(storage, 1)).user.id, userOf(1).id)
   await storage.rollback(0)
   t.strictSame(await sql("select tablename from pg_tables where tablename like $1 || '%'", [tablePrefix]), [])
-  const unlimited = postgres({ connection, pooler: true, statementTimeout: 0, schema: 'public', tablePrefix })
+  const unlimited = postgres({ connection, pooler: true, statementTimeoutMs: 0, schema: 'public', tablePrefix })
   t.teardown(() => unlimited.close())
   await t.rejects(unlimited.check(), { code: 'schema_behind' })
 })
@@ -53,7 +53,7 @@ test('without the option, the error of PgBouncer names it', { skip: pooled.skip 
 test('a statement that is not answered is given up on this side', async (t) => {
   const schema = temporarySchema(t)
   const connection = withoutPgBouncer === false ? pgBouncerUrl() : pgUrl()
-  const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeout: 200 }))
+  const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeoutMs: 200 }))
   await pgHost(t).transaction(async (trx) => {
     await trx.raw(`lock table "${schema}".fastify_users_users`)
     const expected = { code: 'unavailable', driverCode: 'ETIMEDOUT' }
@@ -65,7 +65,7 @@ test('a statement that is not answered is given up on this side', async (t) => {
 test('a creation that waits for one with the same key fails as in progress', async (t) => {
   const schema = temporarySchema(t)
   const connection = withoutPgBouncer === false ? pgBouncerUrl() : pgUrl()
-  const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeout: 100 }))
+  const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeoutMs: 100 }))
   const host = pgHost(t)
   await host.transaction(async (trx) => {
     await create(knexStorage(host, { schema }).joinTransaction(trx), 1)
@@ -77,7 +77,7 @@ test('a creation that waits for one with the same key fails as in progress', asy
 test('a batch that waits for one with the same key fails as in progress', async (t) => {
   const schema = temporarySchema(t)
   const connection = withoutPgBouncer === false ? pgBouncerUrl() : pgUrl()
-  const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeout: 100 }))
+  const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeoutMs: 100 }))
   const host = pgHost(t)
   const options: WritesOptions = { atomic: false, idempotency: { ...idempotency, note: 'a batch' } }
   const write = async (to: Storage, n: number) => {

@@ -27,12 +27,12 @@ test('prefix and schema are plain identifiers', async (t) => {
 })
 
 test('sqlite() throws one error for all wrong options', async (t) => {
-  t.throws(() => sqlite(untyped({ filename: '', busyTimeout: -1, file: 'x' })), {
+  t.throws(() => sqlite(untyped({ filename: '', busyTimeoutMs: -1, file: 'x' })), {
     name: 'TypeError',
     message: `fastify-users: sqlite(): 3 wrong options:
 - file is not a known option
 - filename must be the path of a file, no URI, or :memory:
-- busyTimeout must be a whole number of milliseconds, 0 or more`
+- busyTimeoutMs must be a whole number of milliseconds, 0 or more`
   })
   for (const filename of ['sqlite:users.db', 'file:users.db', 'https://example.org/x']) {
     t.throws(() => sqlite({ filename }), { message: /- filename must be/ })
@@ -42,16 +42,16 @@ test('sqlite() throws one error for all wrong options', async (t) => {
 })
 
 test('postgres() throws one error for all wrong options', async (t) => {
-  const wrong = { statementTimeout: '5s', pool: { max: 0 }, schema: 'X', tableprefix: 'x_' }
+  const wrong = { statementTimeoutMs: '5s', pool: { max: 0 }, schema: 'X', tableprefix: 'x_' }
   const faults = ['tableprefix is not a known option', 'connection must be .*', 'pool must be .*',
-    'statementTimeout must be .*', 'schema must be ']
+    'statementTimeoutMs must be .*', 'schema must be ']
   t.throws(() => postgres(untyped(wrong)), {
     name: 'TypeError',
     message: new RegExp(`^fastify-users: postgres\\(\\): 5 wrong options:\\n- ${faults.join('\\n- ')}`)
   })
   for (const connection of ['', null, 5]) t.throws(() => postgres(untyped({ connection })), TypeError)
-  for (const statementTimeout of [-1, 1.5]) {
-    t.throws(() => postgres({ connection: pgUrl(), statementTimeout }), TypeError)
+  for (const statementTimeoutMs of [-1, 1.5]) {
+    t.throws(() => postgres({ connection: pgUrl(), statementTimeoutMs }), TypeError)
   }
 })
 

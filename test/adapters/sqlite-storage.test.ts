@@ -32,7 +32,7 @@ for (const { driver, skip } of sqliteDrivers) {
     const dialect = dialectOf(driver)
     const { run } = dialect
     const used = t.capture(dialect, 'run', run)
-    const storage = await migrated(t, sqlite({ filename, driver, busyTimeout: 4321 }))
+    const storage = await migrated(t, sqlite({ filename, driver, busyTimeoutMs: 4321 }))
     t.equal(storage.name, 'sqlite')
     t.match(storage.driver, new RegExp(`^${driver} \\d+\\.\\d+\\.\\d+$`))
     t.ok((await stat(`${filename}-wal`)).isFile(), 'the write-ahead log is on')
@@ -59,7 +59,7 @@ for (const { driver, skip } of sqliteDrivers) {
     await reading.raw('select * from mine')
     // The other's lock prevents that the write-ahead log is turned on.
     const calls = t.capture(drivers[driver], 'execute', drivers[driver].execute)
-    const storage = sqlite({ filename, driver, busyTimeout: 5 })
+    const storage = sqlite({ filename, driver, busyTimeoutMs: 5 })
     t.teardown(() => storage.close())
     const migration = storage.migrate()
     let attempts = 0
@@ -124,7 +124,7 @@ for (const { driver, skip } of sqliteDrivers) {
 
   test(`${driver}: its own turn and the lock of others have one time limit`, { skip }, async (t) => {
     const filename = join(await temporaryDirectory(t), 'users.db')
-    const storage = await migrated(t, sqlite({ filename, driver, busyTimeout: 300 }))
+    const storage = await migrated(t, sqlite({ filename, driver, busyTimeoutMs: 300 }))
     const other = sqliteHost(filename, { driver })
     t.teardown(() => other.destroy())
     const writing = await other.transaction()

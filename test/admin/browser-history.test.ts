@@ -1,6 +1,6 @@
 // The browser's buttons Back and Forward on the administration page.
 import { test } from 'tap'
-import { adminHost, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { FIELDS, adminHost, openTab, signIn, skip } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 test('staying at a form that is not saved changes no step of the history', { skip }, async (t) => {
@@ -71,7 +71,9 @@ test('staying at a form that is not saved changes no step of the history', { ski
 })
 
 test('typing into a filter makes no step of the history, choosing one does', { skip }, async (t) => {
-  const { users, origin, createKey } = await adminHost(t, { filterable: ['plan', 'seats', 'born'] })
+  const { users, origin, createKey } = await adminHost(t, {
+    fields: { schema: FIELDS, filterable: ['plan', 'seats', 'born'] }
+  })
   await users.create({ name: 'Ada', email: 'ada@example.org', seats: 12, born: '1815-12-10' })
   const { page, troubles } = await openTab(t, `${origin}/admin/#/users`)
   await signIn(page, await createKey())

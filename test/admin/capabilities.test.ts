@@ -8,13 +8,14 @@ import { ALL_SCOPES, testApp } from '../helpers/app.ts'
 test('says what a caller can do: a stored key, a static one, one of the host', async (t) => {
   const staticKey = 's'.repeat(32)
   const { app, call } = await testApp(t, {
-    apiKeyRoutes: true,
+    apiKeys: { routes: true, static: [{ key: staticKey, name: 'deploy', scopes: ['users:read'] }] },
     eventLog: true,
     requireIfMatch: true,
     pageSize: { default: 10, max: 50 },
-    fields: Type.Object({ plan: Type.Optional(Type.String()), seats: Type.Integer() }),
-    filterable: ['plan'],
-    staticKeys: [{ key: staticKey, name: 'deploy', scopes: ['users:read'] }],
+    fields: {
+      schema: Type.Object({ plan: Type.Optional(Type.String()), seats: Type.Integer() }),
+      filterable: ['plan']
+    },
     authenticate: (token) => token === 'session' ? { id: 'ada', scopes: ['users:read', 'own'] } : null
   })
   await app.register(admin)
@@ -49,7 +50,7 @@ test('offers webhooks where there are routes of them, whichever plugin came firs
 })
 
 test('a stranger learns nothing, and only GET asks', async (t) => {
-  const { app, call } = await testApp(t, { apiKeyRoutes: true })
+  const { app, call } = await testApp(t, { apiKeys: { routes: true } })
   await app.register(admin)
   const stranger = await app.inject('/v1/capabilities')
   t.equal(stranger.statusCode, 401)
@@ -63,7 +64,7 @@ test('a stranger learns nothing, and only GET asks', async (t) => {
 })
 
 test('rate limits count it, but for the end of one’s own key', async (t) => {
-  const { app, call } = await testApp(t, { apiKeyRoutes: true, rateLimit: { max: 2, window: 60 } })
+  const { app, call } = await testApp(t, { apiKeys: { routes: true }, limits: { requests: { max: 2, window: 60 } } })
   await app.register(admin)
   await app.users.apiKeys.create({ name: 'another', scopes: ALL_SCOPES })
   t.equal((await call('GET', '/capabilities')).statusCode, 200)

@@ -28,13 +28,15 @@ async function openForm (t: Parameters<typeof adminHost>[0], { users, origin, cr
 
 test('removes members of what is edited as JSON, and replaces one form by another', { skip }, async (t) => {
   const host = await adminHost(t, {
-    fields: Type.Object({
-      roles: Type.Record(Type.String(), Type.Boolean()),
-      payment: Type.Union([Type.Object({ card: Type.String() }), Type.Object({ iban: Type.String() })]),
-      open: Type.Optional(Type.Object({ a: Type.Optional(Type.String()) }, { additionalProperties: true })),
-      empty: Type.Optional(Type.Object({}, { additionalProperties: true }))
-    }),
-    filterable: []
+    fields: {
+      schema: Type.Object({
+        roles: Type.Record(Type.String(), Type.Boolean()),
+        payment: Type.Union([Type.Object({ card: Type.String() }), Type.Object({ iban: Type.String() })]),
+        open: Type.Optional(Type.Object({ a: Type.Optional(Type.String()) }, { additionalProperties: true })),
+        empty: Type.Optional(Type.Object({}, { additionalProperties: true }))
+      }),
+      filterable: []
+    }
   })
   const { page, stored, id, troubles } = await openForm(t, host, {
     roles: { admin: true, staff: true }, payment: { card: '1' }, open: { a: 'x', more: [1] }
@@ -98,14 +100,16 @@ test('a date that is typed in part is a fault, and removes nothing', { skip }, a
 
 test('keeps line breaks, empty lines, and what no control could show', { skip }, async (t) => {
   const host = await adminHost(t, {
-    fields: Type.Object({
-      short: Type.String(),
-      long: Type.String({ maxLength: 1000 }),
-      mixed: Type.String(),
-      tags: Type.Array(Type.String()),
-      link: Type.String({ format: 'uri' })
-    }),
-    filterable: []
+    fields: {
+      schema: Type.Object({
+        short: Type.String(),
+        long: Type.String({ maxLength: 1000 }),
+        mixed: Type.String(),
+        tags: Type.Array(Type.String()),
+        link: Type.String({ format: 'uri' })
+      }),
+      filterable: []
+    }
   })
   const { page, stored } = await openForm(t, host, {
     short: 'one\ntwo', long: 'one\r\ntwo', mixed: 'a\rb\nc', tags: ['x\ny', 'z', ''], link: 'https://example.org'
@@ -156,14 +160,16 @@ test('keeps what is typed while a save is under way', { skip }, async (t) => {
 
 test('sets null, and leaves out objects that nobody has filled in', { skip }, async (t) => {
   const host = await adminHost(t, {
-    fields: Type.Object({
-      rank: Type.Union([Type.Integer(), Type.Null()]),
-      vip: Type.Union([Type.Boolean(), Type.Null()]),
-      nick: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-      home: Type.Optional(Type.Object({ city: Type.String(), country: Type.String({ default: 'NO' }) })),
-      plan: Type.Optional(Type.String({ default: 'free' }))
-    }),
-    filterable: []
+    fields: {
+      schema: Type.Object({
+        rank: Type.Union([Type.Integer(), Type.Null()]),
+        vip: Type.Union([Type.Boolean(), Type.Null()]),
+        nick: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+        home: Type.Optional(Type.Object({ city: Type.String(), country: Type.String({ default: 'NO' }) })),
+        plan: Type.Optional(Type.String({ default: 'free' }))
+      }),
+      filterable: []
+    }
   })
   const { page, troubles } = await openTab(t, `${host.origin}/admin/#/users/new`)
   await signIn(page, await host.createKey())

@@ -7,7 +7,7 @@ import { until } from '../helpers/until.ts'
 const DAY = 86_400
 
 test('creates, rotates and revokes keys; a text is shown once', { skip }, async (t) => {
-  const { app, users, origin, createKey } = await adminHost(t, { keyCache: 0 })
+  const { app, users, origin, createKey } = await adminHost(t, { apiKeys: { cache: 0 } })
   const key = await createKey()
   await users.apiKeys.create({ name: 'soon', expiresIn: 5 * DAY + 60 })
   await users.apiKeys.create({ name: 'today', expiresIn: 3600 })
@@ -68,7 +68,7 @@ test('creates, rotates and revokes keys; a text is shown once', { skip }, async 
 })
 
 test('the focus is never lost, and a key’s text is never lost by accident', { skip }, async (t) => {
-  const { users, origin, createKey } = await adminHost(t, { keyCache: 0 })
+  const { users, origin, createKey } = await adminHost(t, { apiKeys: { cache: 0 } })
   const key = await createKey()
   await users.apiKeys.create({ name: 'other', scopes: ['users:read'] })
   const { page, troubles } = await openTab(t, `${origin}/admin/#/api-keys`)

@@ -56,14 +56,16 @@ test('exports what is filtered, as CSV and NDJSON', { skip }, async (t) => {
 
 test('a table of the page is that of the server, and can be imported', { skip }, async (t) => {
   const { app, users, origin, createKey } = await adminHost(t, {
-    fields: Type.Object({
-      prefs: Type.Optional(Type.Object({ color: Type.Optional(Type.String()) })),
-      home: Type.Optional(Type.Object({ city: Type.String(), zip: Type.Optional(Type.String()) })),
-      more: Type.Optional(Type.Object({ a: Type.String() }, { additionalProperties: true })),
-      nick: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-      '=sum, "x"': Type.Optional(Type.String())
-    }),
-    filterable: []
+    fields: {
+      schema: Type.Object({
+        prefs: Type.Optional(Type.Object({ color: Type.Optional(Type.String()) })),
+        home: Type.Optional(Type.Object({ city: Type.String(), zip: Type.Optional(Type.String()) })),
+        more: Type.Optional(Type.Object({ a: Type.String() }, { additionalProperties: true })),
+        nick: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+        '=sum, "x"': Type.Optional(Type.String())
+      }),
+      filterable: []
+    }
   })
   const samples = [
     {}, { prefs: {} }, { prefs: { color: 'red' }, more: { a: 'x', more: [1] } }, { nick: null }, { nick: 'Bob' },
@@ -136,7 +138,7 @@ test('a bulk deletion can be stopped, and says what it has not done', { skip }, 
 })
 
 test('a bulk deletion that reaches a limit names who is left', { skip }, async (t) => {
-  const { users, origin, createKey } = await adminHost(t, { maxDeletesPerHour: 5 })
+  const { users, origin, createKey } = await adminHost(t, { limits: { deletions: { max: 5, window: 3600 } } })
   for (let i = 0; i < 20; i++) await users.create({ name: `User ${i}`, email: `user${i}@example.org` })
   const { page } = await openTab(t, `${origin}/admin/`)
   await signIn(page, await createKey())

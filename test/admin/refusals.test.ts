@@ -84,7 +84,7 @@ test('the list of events can be asked for again when it could not be read', { sk
 })
 
 test('a key that may write users and not read them makes one, and saves a form that is open', { skip }, async (t) => {
-  const { users, origin, createKey } = await adminHost(t, { keyCache: 0 })
+  const { users, origin, createKey } = await adminHost(t, { apiKeys: { cache: 0 } })
   const ada = await users.create({ name: 'Ada', email: 'ada@example.org', note: 'first' })
   const first = await createKey()
   const { page, troubles } = await openTab(t, `${origin}/admin/#/users/${ada.id}`)

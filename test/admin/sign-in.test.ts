@@ -75,7 +75,7 @@ test('signing in leads to the heading of the view', { skip }, async (t) => {
 })
 
 test('a form stays when the person signs in again with a key that can do less', { skip }, async (t) => {
-  const { app, users, origin, createKey } = await adminHost(t, { keyCache: 0 })
+  const { app, users, origin, createKey } = await adminHost(t, { apiKeys: { cache: 0 } })
   const { id } = await users.create({ name: 'Ada', email: 'ada@example.org' })
   await createKey(undefined, 'another')
   const key = await createKey()
@@ -142,14 +142,14 @@ test('what a key lacks scopes for is not offered, and the page says why', { skip
 })
 
 test('offers only what the API has', { skip }, async (t) => {
-  const { origin, createKey } = await adminHost(t, { apiKeyRoutes: false, eventLog: false, webhooks: false })
+  const { origin, createKey } = await adminHost(t, { apiKeys: { routes: false }, eventLog: false, webhooks: false })
   const { page } = await openTab(t, `${origin}/admin/`)
   await signIn(page, await createKey(['users:read']))
   t.strictSame(await page.getByRole('navigation', { name: 'Sections' }).getByRole('link').allInnerTexts(), ['Users'])
 })
 
 test('a key that ends takes nothing that was typed', { skip }, async (t) => {
-  const { app, users, origin, createKey } = await adminHost(t, { keyCache: 0 })
+  const { app, users, origin, createKey } = await adminHost(t, { apiKeys: { cache: 0 } })
   const key = await createKey()
   const { page, troubles } = await openTab(t, `${origin}/admin/`)
   await signIn(page, key)
@@ -176,7 +176,7 @@ test('a key that ends takes nothing that was typed', { skip }, async (t) => {
 })
 
 test('a list that failed because of the key is loaded after signing in again', { skip }, async (t) => {
-  const { app, users, origin, createKey } = await adminHost(t, { keyCache: 0 })
+  const { app, users, origin, createKey } = await adminHost(t, { apiKeys: { cache: 0 } })
   const key = await createKey()
   await users.create({ name: 'Ada', email: 'ada@example.org' })
   const { page } = await openTab(t, `${origin}/admin/`)

@@ -20,7 +20,7 @@ for (const store of stores) {
   test(`each operation is answered as it would be alone, in order, on ${store.name}`, async (t) => {
     const storage = await store.create(t)
     await storage.migrate({ unique: ['legacyId'] })
-    const { app, call } = await testApp(t, { storage, fields: CITY, unique: ['legacyId'] })
+    const { app, call } = await testApp(t, { storage, fields: { schema: CITY, unique: ['legacyId'] } })
     const made = await app.users.create({ ...ann, ...Object({ address: { city: 'Ulm', zip: '1' }, legacyId: 'A' }) })
     const changes: string[] = []
     app.users.events.on('user.created', ({ data: { name } }) => { changes.push(`created ${name}`) })
@@ -77,7 +77,7 @@ for (const store of stores) {
   })
 
   test(`an atomic batch is made whole or not at all on ${store.name}`, async (t) => {
-    const { app, call } = await testApp(t, { storage: await store.create(t), fields: CITY, eventLog: true })
+    const { app, call } = await testApp(t, { storage: await store.create(t), fields: { schema: CITY }, eventLog: true })
     const { id } = await app.users.create(ann)
     // Its event comes on a later turn.
     await setImmediate()

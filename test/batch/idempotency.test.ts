@@ -50,7 +50,7 @@ for (const store of stores) {
   })
 
   test(`of 20 concurrent batches under one key one is made, on ${store.name}`, async (t) => {
-    const { call } = await testApp(t, { storage: await store.create(t), maxInFlight: 200 })
+    const { call } = await testApp(t, { storage: await store.create(t), limits: { inFlight: 200 } })
     const body = { operations: [{ op: 'create', body: ann }, { op: 'create', body: bob }] }
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(call, body, { 'idempotency-key': 'k' })))
     const made = answers.filter(({ statusCode }) => statusCode === 200)

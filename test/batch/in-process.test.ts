@@ -95,7 +95,7 @@ test('over a slow network a batch has more time than a single write', async (t) 
   t.teardown(() => proxy.close())
   const connection = new URL(pgUrl())
   connection.port = String(proxy.port)
-  const storage = postgres({ connection: String(connection), schema: temporarySchema(t), statementTimeout: 1000 })
+  const storage = postgres({ connection: String(connection), schema: temporarySchema(t), statementTimeoutMs: 1000 })
   const { app } = await testApp(t, { storage })
   proxy.slow(15)
   const operations = Array.from({ length: 120 }, (_, n) =>

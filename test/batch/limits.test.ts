@@ -91,7 +91,11 @@ test('each operation needs the scope that it would need alone', async (t) => {
 test('rate limits and the guard on deletions count each operation', async (t) => {
   const log = captureLog()
   const { app, call } = await testApp(t, {
-    server: { logger: { stream: log.stream } }, rateLimit: { max: 10, window: 60 }, maxDeletesPerHour: 2
+    server: { logger: { stream: log.stream } },
+    limits: {
+      requests: { max: 10, window: 60 },
+      deletions: { max: 2, window: 3600 }
+    }
   })
   const refusals = () => log.entries().filter(({ event }) => event === 'api_key.rate_limited').length
   const make = async (n: number) => (await app.users.create({ name: 'x', email: `${n}@y.de` })).id

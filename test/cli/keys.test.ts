@@ -22,7 +22,7 @@ for (const { name, skip, create } of databases) {
 
     const app = Fastify()
     t.teardown(() => app.close())
-    await app.register(users, { prefix: '/v1', storage: open(), pepper: PEPPER, keyCache: 0 })
+    await app.register(users, { prefix: '/v1', storage: open(), apiKeys: { pepper: PEPPER, cache: 0 } })
     const statusOf = async (key: string) => {
       const headers = { authorization: `Bearer ${key.trim()}` }
       return (await app.inject({ url: '/v1/users', headers })).statusCode
@@ -42,7 +42,7 @@ for (const { name, skip, create } of databases) {
     t.strictSame(await Promise.all([made.out, successor.key].map(statusOf)), [200, 200])
     t.strictSame(await cli('keys', 'revoke', successor.id), {
       code: 0,
-      out: `${successor.id} is revoked. Servers that cached it refuse it within keyCache, 5 seconds by default.\n`,
+      out: `${successor.id} is revoked. Servers that cached it refuse it within apiKeys.cache, 5 seconds by default.\n`,
       err: ''
     })
     t.equal(await statusOf(successor.key), 401)
@@ -53,7 +53,7 @@ for (const { name, skip, create } of databases) {
     t.strictSame(await cli('keys', 'revoke', third.id, '--successors'), {
       code: 0,
       out: `${fourth.id} is revoked, which came from it.\n` +
-        `${third.id} is revoked. Servers that cached it refuse it within keyCache, 5 seconds by default.\n`,
+        `${third.id} is revoked. Servers that cached it refuse it within apiKeys.cache, 5 seconds by default.\n`,
       err: ''
     })
     t.strictSame(await Promise.all([third.key, fourth.key].map(statusOf)), [401, 401])

@@ -125,7 +125,7 @@ testCases('refuses unreadable bodies', [
 ])
 
 test('a request without content may name any media type', async (t) => {
-  const { app, call } = await testApp(t, { apiKeyRoutes: true, eventLog: true })
+  const { app, call } = await testApp(t, { apiKeys: { routes: true }, eventLog: true })
   await app.register(webhooks, { deliver: false, allowHttp: true, allowedNetworks: ['127.0.0.0/8'] })
   const webhook = await app.webhooks.create({ url: 'http://127.0.0.1:9/' })
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'json', '']) {

@@ -93,6 +93,6 @@ test('a host describes its routes and those of its users', async (t) => {
 test('a host has fields of its own in plain JSON Schema', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
-  await app.register(users, { storage: memory(), fields: planFields })
+  await app.register(users, { storage: memory(), fields: { schema: planFields } })
   t.match(await app.users.create({ name: 'Ann', email: 'ann@example.org' }), { plan: 'free' })
 })

@@ -119,7 +119,7 @@ test('a patch of fields gives up with 503 after 100 conflicts', async (t) => {
     if (user !== null) await kitStorage(storage).updateUser(id, change, user.updatedAt, anyVersion)
     return user
   }
-  const { app, call } = await testApp(t, { storage: { ...storage, findUser }, fields })
+  const { app, call } = await testApp(t, { storage: { ...storage, findUser }, fields: { schema: fields } })
   const { id } = await app.users.create(withoutType(ann))
   const { statusCode, headers } = await call('PATCH', `/users/${id}`, { payload: { seats: 3 } })
   t.strictSame([statusCode, headers['retry-after'], tries], [503, '5', 100])
@@ -128,7 +128,7 @@ test('a patch of fields gives up with 503 after 100 conflicts', async (t) => {
 test('a patch of fields that has waited for too long for those before it is 503', async (t) => {
   const storage = memory()
   const { findUser } = storage
-  const { app, call } = await testApp(t, { storage, fields })
+  const { app, call } = await testApp(t, { storage, fields: { schema: fields } })
   const { id } = await app.users.create(withoutType(ann))
   let release = (): void => {}
   let asked = 0

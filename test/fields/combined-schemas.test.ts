@@ -56,7 +56,7 @@ const filterable = ['constructor', 'toString', 'exact']
 const base = { ...ann, flag: null, flags: null, any: 1, nothing: null, three: null, listed: null, noText: 1 }
 
 test('PUT and PATCH of fields with combined schemas', async (t) => {
-  const { app, call } = await testApp(t, { fields, filterable })
+  const { app, call } = await testApp(t, { fields: { schema: fields, filterable } })
   const { id } = await app.users.create(withoutType(base))
   const outcomeOf = outcomesOf(call)
   // In this order: a patch depends on what was stored before.
@@ -100,7 +100,7 @@ test('PUT and PATCH of fields with combined schemas', async (t) => {
 })
 
 test('a required null is missing if it is left out', async (t) => {
-  const { call } = await testApp(t, { fields, filterable })
+  const { call } = await testApp(t, { fields: { schema: fields, filterable } })
   const payload = { ...ann, flag: 1, flags: 1, any: 1, three: 1, listed: 'a', noText: 1 }
   const { errors } = (await call('POST', '/users', { payload })).json()
   t.strictSame(errors, [{ pointer: '/nothing', code: 'required', detail: 'is required' }])

@@ -30,7 +30,7 @@ for (const { name, create } of stores) {
 test('fields in a transaction of the host are read, checked and rolled back with it', async (t) => {
   const host = sqliteHost(':memory:')
   t.teardown(() => host.destroy())
-  const { app: { users } } = await testApp(t, { storage: knexStorage(host), fields })
+  const { app: { users } } = await testApp(t, { storage: knexStorage(host), fields: { schema: fields } })
   const { id } = await users.create(withoutType({ ...ann, seats: 1 }))
   await t.rejects(host.transaction(async (trx) => {
     const joined = users.using(trx)
@@ -45,7 +45,7 @@ test('fields in a transaction of the host are read, checked and rolled back with
 test('an event has the fields that were stored, whatever the caller does with its result', async (t) => {
   const host = sqliteHost(':memory:')
   t.teardown(() => host.destroy())
-  const { app: { users } } = await testApp(t, { storage: knexStorage(host), fields })
+  const { app: { users } } = await testApp(t, { storage: knexStorage(host), fields: { schema: fields } })
   const seen: unknown[] = []
   users.events.on('user.created', ({ data }) => { seen.push(Object(data).anything) })
   await host.transaction(async (trx) => {

@@ -40,7 +40,7 @@ const right = {
 }
 
 test('each keyword has a fault in its own words, and patches are checked as far as they go', async (t) => {
-  const { app, call } = await testApp(t, { fields })
+  const { app, call } = await testApp(t, { fields: { schema: fields } })
   const { id } = await app.users.create(ann)
   const put = async (more: object) => {
     const response = await call('PUT', `/users/${id}`, { payload: { ...ann, ...more } })

@@ -64,7 +64,10 @@ test('refuses to start without the index of a filter, and says how to create it'
   const app = Fastify()
   t.teardown(() => app.close())
   const shared = { ...storage, close: async () => {} }
-  await t.rejects(async () => app.register(users, { storage: shared, fields, filterable: ['plan', 'seats'] }), {
+  await t.rejects(async () => app.register(users, {
+    storage: shared,
+    fields: { schema: fields, filterable: ['plan', 'seats'] }
+  }), {
     code: 'schema_behind',
     message: /no index for lists filtered by plan, seats: call storage\.migrate\(\{ filterable \}\)/
   })

@@ -15,60 +15,72 @@ const tooMany = Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`f${i}`
 const mixed = Type.Union([Type.Literal('a'), Type.Literal(1)])
 const wrongDefaultInside = Type.Object({ deep: Type.Array(Type.Object({ n: Type.String({ default: 5 }) })) })
 
-const FORM = /fields must be a JSON Schema of an object/
+const FORM = /fields\.schema must be a JSON Schema of an object/
 const KIND = /can not be filterable: its values must all be strings, or all numbers, or all booleans/
 const FUNCTION = /code has a refinement or a transform, which JSON Schema can not express/
 const DEFAULT = /a default of plan does not match its schema/
 
 const rows: Row[] = [
-  [{ fields: withoutType({ type: 'string' }) }, FORM],
-  [{ fields: withoutType([]) }, FORM],
-  [{ filterable: ['plan'] }, /filterable names fields, and there is no option fields/],
-  [{ fields, filterable: ['plan', 'plan'] }, /filterable must be a list of names of fields, each once/],
-  [{ fields, filterable: ['city'] }, /filterable names city, which is no field/],
-  [{ fields, filterable: ['address'] }, new RegExp(`address ${KIND.source}`)],
-  [{ fields: Type.Object({ mixed }), filterable: ['mixed'] }, new RegExp(`mixed ${KIND.source}`)],
+  [{ fields: { schema: withoutType({ type: 'string' }) } }, FORM],
+  [{ fields: { schema: withoutType([]) } }, FORM],
+  [withoutType({ fields: { filterable: ['plan'] } }), /fields\.schema must be a JSON Schema of an object/],
+  [{
+    fields: { schema: fields, filterable: ['plan', 'plan'] }
+  }, /fields\.filterable must be a list of names of fields, each once/],
+  [{ fields: { schema: fields, filterable: ['city'] } }, /filterable names city, which is no field/],
+  [{ fields: { schema: fields, filterable: ['address'] } }, new RegExp(`address ${KIND.source}`)],
+  [{ fields: { schema: Type.Object({ mixed }), filterable: ['mixed'] } }, new RegExp(`mixed ${KIND.source}`)],
   [
-    { fields: Type.Object({ page: Type.Integer() }), filterable: ['page'] },
+    { fields: { schema: Type.Object({ page: Type.Integer() }), filterable: ['page'] } },
     /page can not be filterable: lists have a parameter of this name/
   ],
-  [{ fields: Type.Object({ 'a-b': Type.Integer() }), filterable: ['a-b'] }, /a-b can not be filterable: its name/],
+  [{
+    fields: { schema: Type.Object({ 'a-b': Type.Integer() }), filterable: ['a-b'] }
+  }, /a-b can not be filterable: its name/],
   ...['id', 'name', 'email', 'version', 'createdAt', 'updatedAt'].map((name): Row => [
-    { fields: Type.Object({ [name]: Type.String() }) },
+    { fields: { schema: Type.Object({ [name]: Type.String() }) } },
     new RegExp(`${name} is a member that users have already`)
   ]),
-  [{ fields: Type.Object({ '': Type.String() }) }, /a field must have a name/],
-  [{ fields: Type.Object({ team: Type.Ref('Team') }) }, /team refers to another schema/],
+  [{ fields: { schema: Type.Object({ '': Type.String() }) } }, /a field must have a name/],
+  [{ fields: { schema: Type.Object({ team: Type.Ref('Team') }) } }, /team refers to another schema/],
   [
-    { fields: Type.Object({ team: Type.Object({ lead: Type.Array(Type.Ref('Team')) }) }) },
+    { fields: { schema: Type.Object({ team: Type.Object({ lead: Type.Array(Type.Ref('Team')) }) }) } },
     /team refers to another schema/
   ],
-  [{ fields: Type.Object(tooMany) }, /there are 65 fields; at most 64/],
-  [{ fields: Type.Object({ code: transformed(Type.String()) }) }, FUNCTION],
-  [{ fields: Type.Object({ code: Type.Array(transformed(Type.String())) }) }, FUNCTION],
-  [{ fields: Type1.Object({ code: Type1.Refine(Type1.String(), (text) => text.length > 2) }) }, FUNCTION],
-  [{ fields: Type1.Object({ code: Type1.Object({ deep: codec }) }) }, FUNCTION],
-  [{ fields: Type1.Object({ at: Type1.BigInt() }) }, /wrong fields:\n- .*type/],
-  [{ fields: Type.Object({ at: Type.Date() }) }, /wrong fields:\n- .*type/],
-  [{ fields: Type.Object({ at: Type.String({ format: 'unheard-of' }) }) }, /- at: unknown format "unheard-of"/],
+  [{ fields: { schema: Type.Object(tooMany) } }, /there are 65 fields; at most 64/],
+  [{ fields: { schema: Type.Object({ code: transformed(Type.String()) }) } }, FUNCTION],
+  [{ fields: { schema: Type.Object({ code: Type.Array(transformed(Type.String())) }) } }, FUNCTION],
+  [{ fields: { schema: Type1.Object({ code: Type1.Refine(Type1.String(), (text) => text.length > 2) }) } }, FUNCTION],
+  [{ fields: { schema: Type1.Object({ code: Type1.Object({ deep: codec }) }) } }, FUNCTION],
+  [{ fields: { schema: Type1.Object({ at: Type1.BigInt() }) } }, /wrong fields:\n- .*type/],
+  [{ fields: { schema: Type.Object({ at: Type.Date() }) } }, /wrong fields:\n- .*type/],
+  [{
+    fields: { schema: Type.Object({ at: Type.String({ format: 'unheard-of' }) }) }
+  }, /- at: unknown format "unheard-of"/],
   [
-    { fields: Type.Object({ ok: Type.String(), a: Type.String({ pattern: '(' }), b: Type.String({ pattern: '[' }) }) },
+    {
+      fields: {
+        schema: Type.Object({ ok: Type.String(), a: Type.String({ pattern: '(' }), b: Type.String({ pattern: '[' }) })
+      }
+    },
     /wrong fields:\n- a: Invalid regular expression: .*\n- b: Invalid regular expression: .*$/
   ],
   [
-    { fields: withoutType({ ...Type.Object({ plan: Type.String() }), required: ['plan', 'zz'] }) },
+    { fields: { schema: withoutType({ ...Type.Object({ plan: Type.String() }), required: ['plan', 'zz'] }) } },
     /wrong fields:\n- required names zz, which is no field$/
   ],
-  [{ fields: Type.Object({ at: Type.String(withoutType({ maxLenght: 5 })) }) }, /unknown keyword: "maxLenght"/],
-  [{ fields: Type.Object({ plan: Type.Integer({ default: 'x' }) }) }, DEFAULT],
-  [{ fields: Type.Object({ plan: Type.String({ default: 'a\0b' }) }) }, DEFAULT],
-  [{ fields: Type.Object({ plan: wrongDefaultInside }) }, DEFAULT],
+  [{
+    fields: { schema: Type.Object({ at: Type.String(withoutType({ maxLenght: 5 })) }) }
+  }, /unknown keyword: "maxLenght"/],
+  [{ fields: { schema: Type.Object({ plan: Type.Integer({ default: 'x' }) }) } }, DEFAULT],
+  [{ fields: { schema: Type.Object({ plan: Type.String({ default: 'a\0b' }) }) } }, DEFAULT],
+  [{ fields: { schema: Type.Object({ plan: wrongDefaultInside }) } }, DEFAULT],
   [
-    { fields: Type.Object({ plan: Type.String() }, { additionalProperties: true }) },
+    { fields: { schema: Type.Object({ plan: Type.String() }, { additionalProperties: true }) } },
     /the outermost object can not have additionalProperties: use it inside a field/
   ],
   [
-    { fields: Type.Object({ plan: Type.String() }, { minProperties: 1 }) },
+    { fields: { schema: Type.Object({ plan: Type.String() }, { minProperties: 1 }) } },
     /the outermost object can not have minProperties/
   ]
 ]

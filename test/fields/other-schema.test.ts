@@ -17,7 +17,7 @@ for (const { name, create } of stores) {
     t.teardown(() => storage.close())
     // The mounts share the store, so none of them may close it.
     const shared = { ...storage, close: async () => {} }
-    const first = await testApp(t, { storage: shared, fields })
+    const first = await testApp(t, { storage: shared, fields: { schema: fields } })
     const stored = withoutType({ ...ann, plan: 'pro', seats: 3, address: { city: 'Oslo' } })
     const { id } = await first.app.users.create(stored)
     return { shared, id, first: first.app.users }
@@ -46,7 +46,7 @@ for (const { name, create } of stores) {
       address: Type.Optional(Type.Object({ city: Type.String({ minLength: 9 }) })),
       team: Type.Optional(Type.String())
     })
-    await app.register(users, { storage: shared, fields: newer })
+    await app.register(users, { storage: shared, fields: { schema: newer } })
     for (let n = 0; n < 3; n++) t.match(await app.users.get(id), { plan: 'pro', address: { city: 'Oslo' } })
     t.notOk('seats' in await app.users.get(id), 'only declared fields are shown')
     const lines = log.entries().filter(({ msg }) => String(msg).includes('does not match the option fields'))

@@ -71,7 +71,7 @@ for (const [name, fields] of forms) {
     const found = { filterable: ['plan', 'seats'], unique: [] }
     const { kinds } = readFields(fields, found, { members: [], parameters: [] })
     t.same(kinds, new Map([['plan', 'string'], ['seats', 'number']]))
-    const { call } = await testApp(t, { fields, filterable: ['plan', 'seats'] })
+    const { call } = await testApp(t, { fields: { schema: fields, filterable: ['plan', 'seats'] } })
     const sent = { seats: 2, address: { city: 'Oslo' }, tags: ['a'], quotas: { a: 1 }, note: null }
     const created = await call('POST', '/users', { payload: { ...ann, ...sent } })
     t.match([created.statusCode, created.json()], [201, { plan: 'free', ...sent }])
@@ -105,13 +105,15 @@ for (const [name, fields] of forms) {
 test('`nullable` says whether null is a value, and never keeps an optional field from being removed', async (t) => {
   const { call } = await testApp(t, {
     fields: {
-      type: 'object',
-      required: ['must', 'may'],
-      properties: {
-        must: { type: 'string', nullable: false },
-        may: { type: 'string', nullable: true },
-        optional: { type: 'string', nullable: false },
-        inner: { type: 'object', properties: { a: { type: 'string', nullable: false } } }
+      schema: {
+        type: 'object',
+        required: ['must', 'may'],
+        properties: {
+          must: { type: 'string', nullable: false },
+          may: { type: 'string', nullable: true },
+          optional: { type: 'string', nullable: false },
+          inner: { type: 'object', properties: { a: { type: 'string', nullable: false } } }
+        }
       }
     }
   })

@@ -28,7 +28,8 @@ const numbered = Type.Object({
 
 for (const { name, create } of stores) {
   test(`keeps unique fields unique on ${name}`, async (t) => {
-    const { app, call } = await testApp(t, { storage: await create(t), fields: numbered, filterable: ['plan'], unique })
+    const options = { fields: { schema: numbered, filterable: ['plan'], unique } }
+    const { app, call } = await testApp(t, { storage: await create(t), ...options })
     const send = async (method: string, path: string, payload?: object, headers = {}) => {
       const response = await call(method, path, { headers, ...payload !== undefined && { payload } })
       const { statusCode, body } = response
@@ -81,7 +82,11 @@ for (const { name, create } of stores) {
   })
 
   test(`of concurrent creations with one unique value one succeeds on ${name}, with a key each`, async (t) => {
-    const { app, call } = await testApp(t, { storage: await create(t), fields: numbered, unique, eventLog: true })
+    const { app, call } = await testApp(t, {
+      storage: await create(t),
+      fields: { schema: numbered, unique },
+      eventLog: true
+    })
     const statuses = await Promise.all(Array.from({ length: 20 }, async (_, i) => {
       const payload = { name: 'N', email: `u${i}@example.org`, number: 7 }
       const headers = i % 2 === 0 ? { 'idempotency-key': `k${i}` } : {}
@@ -109,7 +114,7 @@ for (const { name, create } of stores) {
     }
     const names = Object.keys(forms)
     const { call } = await testApp(t, {
-      storage: await create(t), fields: withoutType({ type: 'object', properties: forms }), unique: names
+      storage: await create(t), fields: { schema: withoutType({ type: 'object', properties: forms }), unique: names }
     })
     const post = async (n: number, own: object) => {
       const response = await call('POST', '/users', { payload: { name: 'N', email: `u${n}@example.org`, ...own } })
@@ -137,7 +142,7 @@ for (const { driver, skip, connect } of knexHosts) {
   test(`a transaction of the host stays usable after a taken field on ${driver}`, { skip }, async (t) => {
     const host = await connect(t)
     t.teardown(() => host.destroy())
-    const { app } = await testApp(t, { storage: knexStorage(host), fields: numbered, unique })
+    const { app } = await testApp(t, { storage: knexStorage(host), fields: { schema: numbered, unique } })
     await app.users.create(withoutType({ name: 'A', email: 'a@example.org', number: 7 }))
     const b = await app.users.create(withoutType({ name: 'B', email: 'b@example.org', number: 8 }))
     await host.transaction(async (trx) => {
@@ -165,7 +170,7 @@ test('says that the database is at fault where it refuses an index for another r
 
 test('a unique field may be named as a member of every object, and be left out', async (t) => {
   const own = Type.Object({ constructor: Type.Optional(Type.String()) })
-  const { call } = await testApp(t, { fields: own, unique: ['constructor'] })
+  const { call } = await testApp(t, { fields: { schema: own, unique: ['constructor'] } })
   const post = async (payload: object) => (await call('POST', '/users', { payload })).statusCode
   t.equal(await post({ name: 'Ann', email: 'ann@example.org' }), 201)
   t.equal(await post({ name: 'Bob', email: 'bob@example.org', constructor: 'x' }), 201)
@@ -178,10 +183,13 @@ test('checks the option unique', async (t) => {
     t.teardown(() => app.close())
     await t.rejects(async () => app.register(users, { storage: memory(), ...options }), { name: 'TypeError', message })
   }
-  await refused({ unique: ['plan'] }, /unique names fields, and there is no option fields/)
-  await refused({ fields, unique: ['plan', 'plan'] }, /unique must be a list of names of fields, each once/)
-  await refused({ fields, unique: ['city'] }, /unique names city, which is no field/)
-  await refused({ fields, unique: ['legacyId'] }, /legacyId can not be unique: its values must all be strings, or all/)
+  await refused({ fields: { unique: ['plan'] } }, /fields\.schema must be a JSON Schema of an object/)
+  await refused({
+    fields: { schema: fields, unique: ['plan', 'plan'] }
+  }, /fields\.unique must be a list of names of fields, each once/)
+  await refused({ fields: { schema: fields, unique: ['city'] } }, /unique names city, which is no field/)
+  const legacy = { schema: fields, unique: ['legacyId'] }
+  await refused({ fields: legacy }, /legacyId can not be unique: its values must all be strings, or all/)
   const yes = Type.Object({ yes: Type.Boolean() })
-  await refused({ fields: yes, unique: ['yes'] }, /yes can not be unique: it has two values/)
+  await refused({ fields: { schema: yes, unique: ['yes'] } }, /yes can not be unique: it has two values/)
 })

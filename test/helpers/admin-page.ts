@@ -70,11 +70,10 @@ export async function adminHost (
     prefix: '/v1',
     storage: given.storage ?? await anyStorage(t),
     migrate: true,
-    apiKeyRoutes: true,
     eventLog: true,
-    fields: FIELDS,
-    filterable: FILTERABLE,
-    ...given
+    fields: { schema: FIELDS, filterable: FILTERABLE },
+    ...given,
+    apiKeys: { routes: true, ...given.apiKeys }
   })
   if (hasWebhooks) await app.register(webhooks, { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] })
   await app.register(admin, page)

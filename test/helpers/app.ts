@@ -77,7 +77,7 @@ export async function testApp (t: Test, { server = {}, before, ...given }: TestA
   })
   await before?.(app)
   if (given.openapi !== false) undescribed = await watchAnswers(app)
-  const { prefix = '/v1', storage = memory(), migrate = true, pepper } = given
+  const { prefix = '/v1', storage = memory(), migrate = true, apiKeys: { pepper } = {} } = given
   await app.register(users, { ...given, prefix, storage, migrate })
   for (const type of ['user.created', 'user.updated'] as const) {
     app.users.events.on(type, ({ data }) => { names.add(data.name).add(data.email) })

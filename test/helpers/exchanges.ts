@@ -17,7 +17,7 @@ export async function served (t: Test, { server, open }: Transport, options: Tes
   const host = await testApp(t, {
     // Some members of a request can't be read behind a proxy once its connection has gone.
     server: { trustProxy: true, ...server },
-    keyCache: 0,
+    apiKeys: { cache: 0 },
     // Over HTTP/2 hooks see an answer even if none was sent.
     openapi: false,
     ...options,

@@ -42,7 +42,7 @@ export const outcomesOf = (call: Call) => async (method: string, path: string, p
 
 /** An app whose users have the fields, and short ways to send requests to it. */
 export async function fieldsApp (t: Test, storage: Storage) {
-  const { app, call } = await testApp(t, { storage, fields, filterable })
+  const { app, call } = await testApp(t, { storage, fields: { schema: fields, filterable } })
 
   const send = async (method: string, path: string, payload?: object) => {
     const response = await call(method, path, payload === undefined ? {} : { payload })

@@ -23,7 +23,7 @@ for (const store of stores) {
         storage: await store.create(t),
         migrate: true,
         decoratorName: 'customers',
-        keyPrefix: 'cu'
+        apiKeys: { prefix: 'cu' }
       })
       const made = await child.customers.apiKeys.create({ name: 'customers' })
       t.match(made.key, /^cu_/)

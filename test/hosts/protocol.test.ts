@@ -62,7 +62,10 @@ test('a request whose client has left gives its place back, in each version of H
       await new Promise<void>((resolve) => { asked.push(resolve) })
       return listUsers(...given)
     }
-    const { send, running } = await served(t, transport, { storage: { ...storage, listUsers: slow }, maxInFlight: 3 })
+    const { send, running } = await served(t, transport, {
+      storage: { ...storage, listUsers: slow },
+      limits: { inFlight: 3 }
+    })
     const left = [1, 2, 3].map(() => send('GET', '/users'))
     await until('all of them wait for the storage', () => asked.length === 3)
     for (const exchange of left) exchange.cancel()

@@ -34,7 +34,7 @@ const required = Type.Object({ team: Type.String(), any: Type.Unknown(), noText:
 
 test('describes the host’s own fields as they are checked', async (t) => {
   const filterable = ['plan', 'seats', 'only', 'note']
-  const { description, text } = await describe(t, { mounts: [{ fields, filterable }] })
+  const { description, text } = await describe(t, { mounts: [{ fields: { schema: fields, filterable } }] })
   t.strictSame(await lint(text), [])
   const ours = Object.entries(description.components.schemas).map(([name, schema]) =>
     [name.replace('users.', ''), schema] as const)
@@ -72,7 +72,7 @@ test('describes the host’s own fields as they are checked', async (t) => {
 })
 
 test('has no example that the schema would refuse', async (t) => {
-  const { description } = await describe(t, { mounts: [{ fields: required }] })
+  const { description } = await describe(t, { mounts: [{ fields: { schema: required } }] })
   const input = Object(description.components.schemas['users.UserInput'])
   t.ok('team' in input.properties)
   t.notOk('examples' in input)
@@ -80,7 +80,7 @@ test('has no example that the schema would refuse', async (t) => {
 
 test('describes the fields of each mount apart from those of others', async (t) => {
   const { description } = await describe(t, {
-    mounts: [{ fields: required }, { prefix: '/v2', decoratorName: 'others' }]
+    mounts: [{ fields: { schema: required } }, { prefix: '/v2', decoratorName: 'others' }]
   })
   const { schemas } = description.components
   t.ok('team' in Object(schemas['users.User']?.properties))

@@ -6,7 +6,7 @@ import { EVENT_TYPES } from '../../lib/events/types.ts'
 import { LATER } from '../../lib/openapi/component-parts.ts'
 import { describe, operationsOf } from '../helpers/description.ts'
 
-const ALL = { apiKeyRoutes: true, eventLog: true, webhooks: true, admin: true }
+const ALL = { apiKeys: { routes: true }, eventLog: true, webhooks: true, admin: true }
 const moment = '2026-01-31T09:30:00.000Z'
 const more = { addedLater: { a: 1 } }
 const user = {

@@ -11,7 +11,7 @@ const OMITTED = 'the description of @fastify/swagger omits the routes of fastify
 
 for (const [name, openapi] of [['OpenAPI 3.0', { openapi: '3.0.3' }], ['Swagger 2.0', null]] as const) {
   test(`${name} leaves the routes out, and the log says once that it is not OpenAPI 3.1`, async (t) => {
-    const { description, log } = await describe(t, { openapi, mounts: [{ apiKeyRoutes: true }] })
+    const { description, log } = await describe(t, { openapi, mounts: [{ apiKeys: { routes: true } }] })
     t.strictSame(description.paths, {})
     t.strictSame(Object.keys(Object(description.components).schemas ?? {}), [])
     t.notMatch(JSON.stringify(description), /usersApiKey/)

@@ -71,7 +71,7 @@ test('events match what is stored if PostgreSQL aborts the transaction around th
     await trx.commit()
     const created = await events()
     t.equal(created.length, (await users.list()).meta.total)
-    for await (const { id } of users) await users.delete(id)
+    for await (const { id } of users.iterate()) await users.delete(id)
     await events()
   }
 })

@@ -9,7 +9,11 @@ import type { SourceRows } from '../../lib/transfer/source-row.ts'
 import { createHostFields } from '../../lib/fields/host-fields.ts'
 import { fields } from '../helpers/fields.ts'
 
-const { schema } = await createHostFields(fields, { filterable: [], unique: [] }, { members: [], parameters: [] })
+const { schema } = await createHostFields({
+  schema: fields,
+  filterable: [],
+  unique: []
+}, { members: [], parameters: [] })
 const table = tableColumns(schema)
 
 const chunksOf = (bytes: Buffer, size: number): Buffer[] =>

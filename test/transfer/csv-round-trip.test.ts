@@ -36,7 +36,9 @@ for (const [what, withNull] of [
     const properties = Object.fromEntries(Object.entries(kinds).map(([name, schema]) => [name, withNull(schema)]))
     const nested = { type: 'object', properties, required: ['text'], additionalProperties: false }
     const fields = withoutType({ type: 'object', properties: { ...properties, nested } })
-    const [from, to] = [await testApp(t, { fields }), await testApp(t, { fields })]
+    const [from, to] = [await testApp(t, {
+      fields: { schema: fields }
+    }), await testApp(t, { fields: { schema: fields } })]
     for (const [n, own] of values.entries()) {
       await from.app.users.create(withoutType({
         name: 'N', email: `n${n}@example.org`, ...own, ...('text' in own && { nested: own })
@@ -69,18 +71,22 @@ test('whatever values fields of any types have, they come back from a table', as
   }
   const orNull = (type: string) => ({ type: [type, 'null'] })
   const { schema } = await createHostFields({
-    type: 'object',
-    properties: {
-      text: { type: 'string' },
-      textOrNull: orNull('string'),
-      number: { type: 'number' },
-      numberOrNull: orNull('number'),
-      flagOrNull: orNull('boolean'),
-      list: { type: 'array' },
-      several: { type: ['string', 'number', 'boolean'] },
-      any: {}
-    }
-  }, { filterable: [], unique: [] }, { members: [], parameters: [] })
+    schema: {
+      type: 'object',
+      properties: {
+        text: { type: 'string' },
+        textOrNull: orNull('string'),
+        number: { type: 'number' },
+        numberOrNull: orNull('number'),
+        flagOrNull: orNull('boolean'),
+        list: { type: 'array' },
+        several: { type: ['string', 'number', 'boolean'] },
+        any: {}
+      }
+    },
+    filterable: [],
+    unique: []
+  }, { members: [], parameters: [] })
   const columns = tableColumns(schema)
   const user = fc.tuple(fc.record({ name: text, email: text }), fc.record(own, { requiredKeys: [] }))
     .map(([always, more]) => ({ ...always, ...more }))
@@ -97,7 +103,9 @@ test('names of fields with line breaks come back from a table as they were', asy
   const fields = withoutType({
     type: 'object', properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
   })
-  const [from, to] = [await testApp(t, { fields }), await testApp(t, { fields })]
+  const [from, to] = [await testApp(t, {
+    fields: { schema: fields }
+  }), await testApp(t, { fields: { schema: fields } })]
   const own = Object.fromEntries(names.map((name, n) => [name, `value\n${n}`]))
   await from.app.users.create(withoutType({ name: 'N', email: 'n@example.org', ...own }))
   const headers = { 'content-type': 'text/csv' }
@@ -113,7 +121,9 @@ test('names of fields that a spreadsheet would change come back from a table as 
   const names = [' spaces ', '=SUM(A1)', "'=1", '-1', 'with "quotes", and more']
   const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
   const fields = withoutType({ type: 'object', properties })
-  const [from, to] = [await testApp(t, { fields }), await testApp(t, { fields })]
+  const [from, to] = [await testApp(t, {
+    fields: { schema: fields }
+  }), await testApp(t, { fields: { schema: fields } })]
   const own = Object.fromEntries(names.map((name, n) => [name, `value ${n}`]))
   await from.app.users.create(withoutType({ name: 'N', email: 'n@example.org', ...own }))
   const table = await from.call('GET', '/users/export?format=csv')
@@ -130,7 +140,7 @@ test('names of fields that a spreadsheet would change come back from a table as 
 test('a fault in a table points to the member, whatever its name', async (t) => {
   const inner = { type: 'object', properties: { 'x/y': { type: 'string' } }, required: ['x/y'], ...CLOSED }
   const { call } = await testApp(t, {
-    fields: withoutType({ type: 'object', properties: { 'a/b': { type: 'string' }, 'c~d': {}, o: inner } })
+    fields: { schema: withoutType({ type: 'object', properties: { 'a/b': { type: 'string' }, 'c~d': {}, o: inner } }) }
   })
   const post = (payload: string) => call('POST', '/users/import', { headers: { 'content-type': 'text/csv' }, payload })
   const twice = await post('name,email,a/b,a/b,c~d,c~d,o.x/y,o.x/y\n')

@@ -10,7 +10,7 @@ import { csvHeader, csvLine, escapeFormulas, unescapeFormulas } from '../../lib/
 import { fields } from '../helpers/fields.ts'
 
 const schemaOf = async (given: object) =>
-  (await createHostFields(given, { filterable: [], unique: [] }, { members: [], parameters: [] })).schema
+  (await createHostFields({ schema: given, filterable: [], unique: [] }, { members: [], parameters: [] })).schema
 
 const described = ({ name, types, isJson }: Column) => isJson ? `${name} JSON` : [name, ...types].join(' ')
 

@@ -92,7 +92,7 @@ test('a server that closes breaks exports off, and does not wait for them', asyn
 
 test('an export ends soon after its key was revoked', async (t) => {
   const storage = await crowd(30_000)
-  const host = await testApp(t, { storage, keyCache: 0 })
+  const host = await testApp(t, { storage, apiKeys: { cache: 0 } })
   const reader = await host.app.users.apiKeys.create({ name: 'reader', scopes: ['users:read'] })
   const exported = await openExport({ ...host, key: reader.key })
   exported.response.pause()
@@ -106,7 +106,7 @@ test('an export ends soon after its key was revoked', async (t) => {
 
 test('exports hold no place of the limit of concurrent requests', async (t) => {
   const storage = await crowd(30_000)
-  const host = await testApp(t, { storage, maxInFlight: 1 })
+  const host = await testApp(t, { storage, limits: { inFlight: 1 } })
   const exported = await openExport(host)
   exported.response.pause()
   t.equal((await host.call('GET', '/users?limit=1')).statusCode, 200)

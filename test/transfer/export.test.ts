@@ -13,7 +13,7 @@ const lines = (body: string): object[] => body.split('\n').slice(0, -1).map((lin
 
 for (const { name, create } of stores) {
   test(`${name}: an export has every user that matches, in either format and order`, async (t) => {
-    const { app, call } = await testApp(t, { storage: await create(t), fields, filterable })
+    const { app, call } = await testApp(t, { storage: await create(t), fields: { schema: fields, filterable } })
     const made: object[] = []
     for (const n of [1, 2, 3]) {
       const { version, ...user } = await app.users.create(withoutType({
@@ -50,7 +50,7 @@ for (const { name, create } of stores) {
     t.equal((await call('GET', '/users/export?columns=seats&q=ann%202')).body, '{}\n')
 
     const members: User[] = []
-    for await (const user of app.users.export({ sort: '-createdAt' })) members.push(user)
+    for await (const user of app.users.iterate({ sort: '-createdAt' }, { snapshot: true })) members.push(user)
     t.strictSame(members.map(({ version, ...user }) => user), made.toReversed())
     t.strictSame(members.map(({ version }) => version), [1, 1, 1])
   })
@@ -60,23 +60,25 @@ test('an export in process is of the moment of its beginning, and can be left', 
   const storage = await crowd(2001)
   const { app } = await testApp(t, { storage })
   let count = 0
-  for await (const { id } of app.users.export()) {
+  for await (const { id } of app.users.iterate({}, { snapshot: true })) {
     if (count++ === 0) {
       for (const n of [1, 1500, 2000]) await app.users.delete(userOf(n).id)
     }
     if (count > 1000 && id === userOf(1999).id) t.pass('the last part is read')
   }
   t.equal(count, 2001)
-  const users = app.users.export()
+  const users = app.users.iterate({}, { snapshot: true })
   t.equal((await users.next()).value?.id, userOf(0).id)
   t.strictSame(await users.return(), { done: true, value: undefined })
-  await t.rejects(app.users.export(withoutType({ limit: 3 })).next(), { code: 'validation_failed' })
+  await t.rejects(app.users.iterate(withoutType({ limit: 3 }), { snapshot: true }).next(), {
+    code: 'validation_failed'
+  })
 })
 
 test('a wrong query is refused before anything is read', async (t) => {
   const storage = memory()
   storage.readUsers = () => Promise.reject(new Error('it was read'))
-  const { call } = await testApp(t, { storage, fields })
+  const { call } = await testApp(t, { storage, fields: { schema: fields } })
   for (const [query, faults] of [
     ['format=xml', ['format choice']],
     ['columns=', ['columns choice']],
@@ -133,5 +135,5 @@ test('an export needs the scope users:read, and a storage that reads', async (t)
     t.match(response.headers, { 'retry-after': '5', 'content-type': 'application/problem+json; charset=utf-8' })
     t.notOk('content-disposition' in response.headers)
   }
-  await t.rejects(app.users.export().next(), { code: 'storage_unavailable' })
+  await t.rejects(app.users.iterate({}, { snapshot: true }).next(), { code: 'storage_unavailable' })
 })

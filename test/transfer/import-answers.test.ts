@@ -42,13 +42,16 @@ test('an answer names a bounded number of refused lines, and counts all', async 
     [undefined, '', 300, 0], [undefined, '?maxRefused=7', 7, 0], [undefined, '?maxRefused=0&report=all', 0, 1],
     [undefined, '?report=none', 0, 0], [20, '', 20, 0], [20, '?maxRefused=3&report=all', 3, 1]
   ] as const) {
-    const { call } = await testApp(t, { storage: memory(), ...(maxRefused !== undefined && { maxRefused }) })
+    const { call } = await testApp(t, {
+      storage: memory(),
+      ...(maxRefused !== undefined && { limits: { refusedLines: maxRefused } })
+    })
     const lines = linesOf((await call('POST', `/users/import${query}`, { headers, payload })).body)
     const count = (status: string) => lines.filter((each) => each['status'] === status).length
     t.strictSame([count('refused'), count('created')], [refused, created], query)
     t.match(lines.at(-1), { summary: { created: 1, refused: 300 } }, query)
   }
-  const { call } = await testApp(t, { storage: memory(), maxRefused: 20 })
+  const { call } = await testApp(t, { storage: memory(), limits: { refusedLines: 20 } })
   const more = await call('POST', '/users/import?maxRefused=21', { headers, payload })
   t.match([more.statusCode, more.json().errors], [400, [{ parameter: 'maxRefused', code: 'range' }]])
 })

@@ -12,7 +12,7 @@ const fields = Type.Object({ ...common.properties, legacyId: Type.Optional(Type.
 const ID = 'usr_01jzzzzzzzezzr0000000000zz'
 
 test('in process: rows or bytes, results in order, and the first refusal may end it', async (t) => {
-  const { app } = await testApp(t, { fields, unique: ['legacyId'] })
+  const { app } = await testApp(t, { fields: { schema: fields, unique: ['legacyId'] } })
   const rows = [1, 2, 3, 4, 5, 6].map((n) => ({ name: `U${n}`, email: n === 4 ? 'none' : `u${n}@example.org` }))
   const results: ImportResult[] = []
   const onResult = async (result: ImportResult) => { results.push(result) }
@@ -34,7 +34,7 @@ test('in process: rows or bytes, results in order, and the first refusal may end
 })
 
 test('in process: wrong options, sources that fail, callers that have enough', async (t) => {
-  const { app } = await testApp(t, { fields, unique: ['legacyId'] })
+  const { app } = await testApp(t, { fields: { schema: fields, unique: ['legacyId'] } })
   for (const [options, parameter] of [
     [{ onConflict: 'merge' }, 'onConflict'], [{ by: 'name' }, 'by'], [{ dryRun: 1 }, 'dryRun'],
     [{ failFast: 'yes' }, 'failFast'], [{ format: 'xml' }, 'format'], [{ onResult: 1 }, 'onResult'],
@@ -106,7 +106,7 @@ test('members of their own: moments, versions, orders', async (t) => {
   }))
   t.match(await app.users.import([...many, row({ updatedAt: '2002-01-01T00:00:00Z' })]), { created: 1501 })
   const names = []
-  for await (const { name } of app.users) names.push(name)
+  for await (const { name } of app.users.iterate()) names.push(name)
   const numbers = [...many.keys()]
   t.strictSame(names, [
     ...numbers.filter((n) => n % 2 === 0), ...numbers.filter((n) => n % 2 === 1)
@@ -116,7 +116,7 @@ test('members of their own: moments, versions, orders', async (t) => {
 
 test('an update that makes the fields of a user too large is refused', async (t) => {
   const { app } = await testApp(t, {
-    fields: Type.Object({ a: Type.Optional(Type.String()), b: Type.Optional(Type.String()) })
+    fields: { schema: Type.Object({ a: Type.Optional(Type.String()), b: Type.Optional(Type.String()) }) }
   })
   const large = 'x'.repeat(9000)
   t.match(await app.users.import([{ name: 'A', email: 'a@example.org', a: large }]), { created: 1 })

@@ -25,7 +25,7 @@ for (const { name, create } of stores) {
   test(`${name}: a line with a value that an unknown index keeps unique is refused alone`, async (t) => {
     const storage = await create(t)
     await storage.migrate(elsewhere)
-    const { app, call } = await testApp(t, { storage, fields, unique: ['badge'] })
+    const { app, call } = await testApp(t, { storage, fields: { schema: fields, unique: ['badge'] } })
     await app.users.create(withoutType(user('Ann', 7)))
     const rows = [user('Bob', 8), user('Cid', 7), user('Dan', 9)]
     const { lines = [], words, summary } = await importWords(call, '', ndjsonOf(rows))
@@ -45,7 +45,7 @@ for (const { name, create } of stores) {
   test(`${name}: failFast ends an import at the batch in which an unknown index refuses a line`, async (t) => {
     const storage = await create(t)
     await storage.migrate(elsewhere)
-    const { app } = await testApp(t, { storage, fields })
+    const { app } = await testApp(t, { storage, fields: { schema: fields } })
     await app.users.create(withoutType(user('Ann', 7)))
     const many = Array.from({ length: 300 }, (_, n) => user(`U${n}`, 100 + n))
     const words = await wordsOfImport(app.users, [user('Bob', 7), ...many], { failFast: true })
@@ -60,7 +60,7 @@ for (const { driver, skip, connect } of knexHosts) {
       t.teardown(() => host.destroy())
       const storage = knexStorage(host)
       await storage.migrate(elsewhere)
-      const { app } = await testApp(t, { storage, fields })
+      const { app } = await testApp(t, { storage, fields: { schema: fields } })
       await app.users.create(withoutType(user('Ann', 7)))
       await host.transaction(async (trx) => {
         t.strictSame(await wordsOfImport(app.users.using(trx), [user('Bob', 7), user('Cid', 8)]),

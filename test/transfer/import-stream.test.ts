@@ -123,7 +123,7 @@ test('no line is imported after the key was revoked, and an idle import ends soo
 })
 
 test('an import holds no place of the limit of concurrent requests', async (t) => {
-  const host = await testApp(t, { maxInFlight: 1 })
+  const host = await testApp(t, { limits: { inFlight: 1 } })
   const { sent, response } = await openImport(host)
   sent.write(line(1))
   const payload = { name: 'A', email: 'beside@example.org' }

@@ -8,12 +8,14 @@ import { withoutType } from '../helpers/fields.ts'
 import { stores } from '../helpers/stores.ts'
 
 const options = {
-  fields: Type.Object({
-    legacyId: Type.Optional(Type.Integer()),
-    code: Type.Optional(Type.String()),
-    plan: Type.Union([Type.Literal('free'), Type.Literal('pro')], { default: 'free' })
-  }),
-  unique: ['legacyId', 'code'],
+  fields: {
+    schema: Type.Object({
+      legacyId: Type.Optional(Type.Integer()),
+      code: Type.Optional(Type.String()),
+      plan: Type.Union([Type.Literal('free'), Type.Literal('pro')], { default: 'free' })
+    }),
+    unique: ['legacyId', 'code']
+  },
   eventLog: true
 } as const
 
@@ -46,7 +48,7 @@ async function resultsOf (users: Users, rows: Iterable<object>, settings: Import
 /** Who is there, without what two runs do not have in common. */
 async function stateOf (users: Users): Promise<string[]> {
   const all: string[] = []
-  for await (const { id, createdAt, updatedAt, ...user } of users) all.push(JSON.stringify(user))
+  for await (const { id, createdAt, updatedAt, ...user } of users.iterate()) all.push(JSON.stringify(user))
   return all.sort()
 }
 

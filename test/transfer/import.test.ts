@@ -32,7 +32,7 @@ for (const { name, create } of stores) {
 
   test(`${name}: each line is judged, and those that are right are users`, async (t) => {
     const { app, call } = await testApp(t, {
-      storage: await create(t), fields, unique: ['legacyId'], eventLog: true
+      storage: await create(t), fields: { schema: fields, unique: ['legacyId'] }, eventLog: true
     })
     const events: UsersEvent[] = []
     app.users.events.on('user.created', (event) => { events.push(event) })
@@ -96,7 +96,10 @@ for (const { name, create } of stores) {
   })
 
   test(`${name}: users who are there are skipped or updated, by any key`, async (t) => {
-    const { app, call } = await testApp(t, { storage: await create(t), fields, unique: ['legacyId'] })
+    const { app, call } = await testApp(t, {
+      storage: await create(t),
+      fields: { schema: fields, unique: ['legacyId'] }
+    })
     const ann = await app.users.create(withoutType({
       name: 'Ann', email: 'ann@example.org', legacyId: 1, address: { city: 'Bonn', zip: '1' }, note: null
     }))
@@ -142,7 +145,7 @@ for (const { name, create } of stores) {
   })
 
   test(`${name}: what is exported imports to the same users, and exports to the same bytes`, async (t) => {
-    const options = { fields, unique: ['legacyId'] }
+    const options = { fields: { schema: fields, unique: ['legacyId'] } }
     const from = await testApp(t, { ...options, storage: await create(t) })
     const formula = { name: '=1+1', note: '\'@x' }
     for (const [n, more] of [
@@ -161,7 +164,7 @@ for (const { name, create } of stores) {
       t.equal((await to.call('GET', `/users/export?format=${format}`)).body, exported.body, format)
     }
     const to = await testApp(t, { ...options, storage: await create(t) })
-    t.match(await to.app.users.import(from.app.users.export()), { created: 5, refused: 0 })
+    t.match(await to.app.users.import(from.app.users.iterate({}, { snapshot: true })), { created: 5, refused: 0 })
     t.strictSame((await to.app.users.list()).data, (await from.app.users.list()).data, 'versions too, in process')
   })
 }

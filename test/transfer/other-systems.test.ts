@@ -83,7 +83,7 @@ const EXPORTS = {
 
 for (const [system, lines] of Object.entries(EXPORTS)) {
   test(`imports an export of ${system} with the map of the docs`, async (t) => {
-    const { app, call } = await testApp(t, { fields, unique: ['legacyId'] })
+    const { app, call } = await testApp(t, { fields: { schema: fields, unique: ['legacyId'] } })
     const query = new URLSearchParams({ map: documentedMap(system), ignoreUnknown: 'true' })
     const { words, errors } = await importWords(call, query.toString(), lines.join('\r\n'), 'text/csv')
     t.strictSame(errors ?? words, ['2 created', '3 created'])
@@ -93,7 +93,7 @@ for (const [system, lines] of Object.entries(EXPORTS)) {
 }
 
 test('names of a file are mapped in every format, and what users do not have can be left out', async (t) => {
-  const { app, call } = await testApp(t, { fields })
+  const { app, call } = await testApp(t, { fields: { schema: fields } })
   const seen = async () => {
     const { data } = await app.users.list()
     for (const { id } of data) await app.users.delete(id)
@@ -134,7 +134,7 @@ test('names of a file are mapped in every format, and what users do not have can
 })
 
 test('a map that does not fit is refused before any row, with the names that are allowed', async (t) => {
-  const { app, call } = await testApp(t, { fields })
+  const { app, call } = await testApp(t, { fields: { schema: fields } })
   const allowed = 'id, name, email, legacyId, seats, address.city, createdAt, updatedAt'
   const pairs = 'must be pairs <member>:<column>, separated by commas, as in name:Full Name'
   for (const [map, code, detail] of [

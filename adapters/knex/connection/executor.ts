@@ -12,7 +12,7 @@ export interface QueryOptions {
   retry?: boolean
   /** A constraint may refuse it: a transaction of the host's must stay usable then. Default false. */
   savepoint?: boolean
-  /** It may wait for a lock, so the server must end it after `statementTimeout`, behind a pooler too. Default false. */
+  /** It may wait for a lock: the server must end it after `statementTimeoutMs`, behind a pooler too. Default false. */
   bounded?: boolean
   /** It may wait for another transaction: for the row with this id, or for one that is not known (null). */
   waitsFor?: string | null

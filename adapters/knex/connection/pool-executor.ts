@@ -64,7 +64,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
   const pool = isHosts ? poolOf(knex) : narrowing(poolOf(knex))
   const dialect = dialectOf(pool.driverName)
   const { begin: beginDefault, beginSnapshotWrite, exclusiveLock, shareTable } = dialect.transaction
-  const { liftTimeouts, statementTimeout } = dialect.transaction
+  const { liftTimeouts, statementTimeoutMs } = dialect.transaction
   const inQueue = isHosts ? null : writeQueueOf(pool.pool.max)
   const share = shareConnections(pool, dialect, batching?.connections ?? 0, discardIfLost)
 
@@ -118,9 +118,9 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
     }
 
   // A host's own limit on locks stays: its pool may have one, so that no schema change holds up others for long.
-  const lifting = isHosts ? statementTimeout?.(0) ?? null : liftTimeouts
+  const lifting = isHosts ? statementTimeoutMs?.(0) ?? null : liftTimeouts
   const lift = async (query: Query) => { if (lifting !== null) await query(lifting) }
-  const localLimit = localTimeout === undefined ? null : statementTimeout?.(localTimeout) ?? null
+  const localLimit = localTimeout === undefined ? null : statementTimeoutMs?.(localTimeout) ?? null
   const setLimit = async (query: Query) => { if (localLimit !== null) await query(localLimit) }
 
   const query: Executor['query'] = (sql, params, options = {}) => {

@@ -54,7 +54,7 @@ export interface TransactionSql {
    */
   lockNames: ((names: Names) => string) | null
   /** Limits the server's time for each statement in the rest of the transaction; null if there is no server. */
-  statementTimeout: ((ms: number) => string) | null
+  statementTimeoutMs: ((ms: number) => string) | null
   /** Lifts the server's limits on statements and locks for the rest of the transaction; null if there is no server. */
   liftTimeouts: string | null
 }

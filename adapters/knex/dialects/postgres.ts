@@ -73,7 +73,7 @@ export const postgresDialect: Dialect = {
     exclusiveLock: (names) => `SELECT ${lockBy(installation(names))}`,
     lockNames: (names) => `SELECT ${lockBy(`${installation(names)} || ' ' || name`)} ` +
       'FROM pg_catalog.unnest($1::text[]) AS name',
-    statementTimeout: (ms) => `SET LOCAL statement_timeout = ${ms}`,
+    statementTimeoutMs: (ms) => `SET LOCAL statement_timeout = ${ms}`,
     // Not by set_config: the first SELECT of a transaction takes its snapshot, and that must be taken behind its locks.
     liftTimeouts: 'SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0'
   },

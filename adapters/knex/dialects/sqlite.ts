@@ -53,7 +53,7 @@ export const sqliteDialect: Dialect = {
       "FROM pragma_database_list WHERE name = 'main'",
     exclusiveLock: null,
     lockNames: null,
-    statementTimeout: null,
+    statementTimeoutMs: null,
     liftTimeouts: null
   },
 

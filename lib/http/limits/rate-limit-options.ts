@@ -30,11 +30,10 @@ export interface Quota {
   window: number
 }
 
-/** How often a key may be used, and where that is counted. */
-export interface RateLimit extends Quota, CounterOptions {}
-
+/** What is limited, each if it is, and where it is counted. */
 export interface RateLimitOptions {
-  rateLimit: RateLimit | undefined
-  authFailures: Quota | undefined
-  maxDeletesPerHour: number | undefined
+  requests: Quota | undefined
+  failures: Quota | undefined
+  deletions: Quota | undefined
+  counters: CounterOptions
 }

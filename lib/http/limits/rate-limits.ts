@@ -9,8 +9,6 @@ import { memberOf } from '../member-of.ts'
 import { type Count, createCounters } from './rate-counters.ts'
 import type { Quota, RateLimitOptions } from './rate-limit-options.ts'
 
-const HOUR_MS = 60 * 60 * 1000
-
 /**
  * The rate limits of a mount. Each method throws UsersError `rate_limited`, or `storage_unavailable` if the counters
  * can't be reached.
@@ -78,7 +76,7 @@ function failureLimit (count: Count, familiar: FamiliarKeys): FailureLimit {
 function deletionLimit (count: Count): RateLimits['countDeletion'] {
   return async (request) => {
     const { exceeded, seconds } = await count(request)
-    if (exceeded) throw tooMany(seconds, 'The API key has deleted as many users as it may in an hour')
+    if (exceeded) throw tooMany(seconds, 'The API key has deleted as many users as it may in this time')
   }
 }
 
@@ -87,12 +85,13 @@ function deletionLimit (count: Count): RateLimits['countDeletion'] {
  * @throws Error if a limit is wanted and @fastify/rate-limit is not installed
  */
 export async function createRateLimits (options: RateLimitOptions): Promise<RateLimits | null> {
-  const { rateLimit, authFailures, maxDeletesPerHour } = options
-  if (rateLimit === undefined && authFailures === undefined && maxDeletesPerHour === undefined) return null
+  const { requests, failures, deletions, counters } = options
+  if ([requests, failures, deletions].every((quota) => quota === undefined)) return null
   const name = '@fastify/rate-limit'
   const rateLimitPackage: RateLimitPackage = requireOptional('a rate limit', [name])(name)
-  const { max, window, ...where } = rateLimit ?? { max: 0, window: 0 }
-  const counter = await createCounters(rateLimitPackage, where)
+  const createCounter = await createCounters(rateLimitPackage, counters)
+  const counter = (name: string, { max, window }: Quota, keyOf: (request: FastifyRequest) => string) =>
+    createCounter(name, { max, ms: window * 1000 }, keyOf)
   const limits: RateLimits = {
     countRequest: nothing,
     refuseGuesser: nothing,
@@ -100,18 +99,16 @@ export async function createRateLimits (options: RateLimitOptions): Promise<Rate
     countFailure: nothing,
     countDeletion: nothing
   }
-  if (rateLimit !== undefined) {
-    limits.countRequest = requestLimit(counter('requests', { max, ms: window * 1000 }, callerKey), { max, window })
+  if (requests !== undefined) {
+    limits.countRequest = requestLimit(counter('requests', requests, callerKey), requests)
   }
-  if (authFailures !== undefined) {
+  if (failures !== undefined) {
     // An IPv6 client has the 2^64 addresses of its network.
     const addressKey = ({ ip }: FastifyRequest) => rateLimitPackage.normalizeIP(ip)
-    const ms = authFailures.window * 1000
-    const failures = counter('failures', { max: authFailures.max, ms }, addressKey)
-    Object.assign(limits, failureLimit(failures, createFamiliarKeys()))
+    Object.assign(limits, failureLimit(counter('failures', failures, addressKey), createFamiliarKeys()))
   }
-  if (maxDeletesPerHour !== undefined) {
-    limits.countDeletion = deletionLimit(counter('deletions', { max: maxDeletesPerHour, ms: HOUR_MS }, callerKey))
+  if (deletions !== undefined) {
+    limits.countDeletion = deletionLimit(counter('deletions', deletions, callerKey))
   }
   return limits
 }

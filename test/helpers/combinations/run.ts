@@ -41,7 +41,7 @@ async function ask (
   addOwnRoutes(app, `${base}/before`, row)
   if (row['order'] === 'before ours') await plug()
   if (withUsers) {
-    await app.register(users, { prefix: `${base}/v1`, storage: memory(), eventLog: true, apiKeyRoutes: true })
+    await app.register(users, { prefix: `${base}/v1`, storage: memory(), eventLog: true, apiKeys: { routes: true } })
     await app.register(admin, { prefix: `${base}/admin` })
   }
   if (row['order'] !== 'before ours') await plug()

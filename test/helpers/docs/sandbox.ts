@@ -24,7 +24,11 @@ export async function firstKey (app: FastifyInstance): Promise<string> {
 export async function hostWithFields (fields: FieldsJsonSchema): Promise<FastifyInstance> {
   const app = Fastify()
   await app.register(users, {
-    prefix: '/v1', storage: memory(), apiKeyRoutes: true, eventLog: true, fields, filterable: ['plan']
+    prefix: '/v1',
+    storage: memory(),
+    apiKeys: { routes: true },
+    eventLog: true,
+    fields: { schema: fields, filterable: ['plan'] }
   })
   return app
 }

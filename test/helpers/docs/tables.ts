@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorTable } from '../../../lib/core/error-table.ts'
+import { apiKeyOptions, fieldOptions, limitOptions } from '../../../lib/mount/option-groups.ts'
 import { optionTable } from '../../../lib/mount/options.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
@@ -8,7 +9,8 @@ const ROOT = join(import.meta.dirname, '..', '..', '..')
 /** The row of a documentation table for each option that a source file declares, by name. */
 type Rows = ReadonlyMap<string, string>
 
-const DECLARATION = /^ {2}\/\*\*\s(.*?)\s?\*\/\n {2}(\w+)(?:: (?:required|optional|defaulted|converted)|,?$)/gms
+const DECLARATION =
+  /^ {2}\/\*\*\s(.*?)\s?\*\/\n {2}(\w+)(?:: (?:required|optional|defaulted|converted|group|optionalGroup)|,?$)/gms
 
 /** The text of a docstring in one line. */
 function textOf (docstring: string): string {
@@ -16,39 +18,54 @@ function textOf (docstring: string): string {
 }
 
 function shown (value: unknown): string {
-  if (value === undefined || (Array.isArray(value) && value.length === 0)) return 'none'
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
+  if (value === undefined || isEmpty) return 'none'
   const text = typeof value === 'string' ? value : JSON.stringify(value).replaceAll('"', '')
   return `\`${text.replaceAll(':', ': ').replaceAll(',', ', ').replace('{', '{ ').replace('}', ' }')}\``
 }
 
 interface Declared { required: boolean, read (given: undefined): unknown }
 
-function defaultOf (name: string, declared: Readonly<Record<string, Declared>>): string {
-  const option = declared[name]
+function defaultOf (option: Declared | undefined): string {
   if (option === undefined) return 'none'
   // What is off is null inside, and false for whoever gives it.
   const value = option.read(undefined)
   return option.required ? 'required' : shown(value === null ? false : value)
 }
 
-/** The rows of the plugin's options, from the docstrings and defaults of `lib/mount/options.ts`. */
+/** The tables of options, each with the group of options that it is. */
+const TABLES: ReadonlyArray<[declaration: string, group: string, declared: Readonly<Record<string, Declared>>]> = [
+  ['keyOptions', 'apiKeys.', apiKeyOptions],
+  ['apiKeyOptions', 'apiKeys.', apiKeyOptions],
+  ['limitOptions', 'limits.', limitOptions],
+  ['fieldOptions', 'fields.', fieldOptions],
+  ['optionTable', '', optionTable]
+]
+
+/** The rows of the plugin's options, from their docstrings and defaults. */
 export async function optionRows (): Promise<Rows> {
-  const source = await readFile(join(ROOT, 'lib', 'mount', 'options.ts'), 'utf8')
+  const sources = ['option-groups.ts', 'options.ts'].map((name) => readFile(join(ROOT, 'lib', 'mount', name), 'utf8'))
+  const source = (await Promise.all(sources)).join('\n')
   const rows = new Map<string, string>()
-  for (const [, docstring = '', name = ''] of source.matchAll(DECLARATION)) {
-    const text = textOf(docstring).replaceAll('|', '\\|')
-    rows.set(name, `| \`${name}\` | ${defaultOf(name, optionTable)} | ${text} |`)
+  for (const [declaration, group, declared] of TABLES) {
+    const [, text = ''] = source.split(`export const ${declaration} = {\n`)
+    for (const [, docstring = '', name = ''] of (text.split(/^}/m)[0] ?? '').matchAll(DECLARATION)) {
+      const isGroup = 'members' in Object(declared[name])
+      const usual = isGroup ? 'none' : defaultOf(declared[name])
+      rows.set(`${group}${name}`, `| \`${group}${name}\` | ${usual} | ${textOf(docstring).replaceAll('|', '\\|')} |`)
+    }
   }
   return rows
 }
 
 /** The names of all options of the plugin. */
-export const optionNames: readonly string[] = Object.keys(optionTable)
+export const optionNames: readonly string[] = TABLES.slice(1).flatMap(([, group, declared]) =>
+  Object.keys(declared).map((name) => `${group}${name}`))
 
 /** The codes of all errors with their status, in the order of the table. */
 export const errorCodes = Object.entries(errorTable).map(([code, { status }]) => ({ code, status }))
 
-const MARKER = /^<!-- options: ([\w, ]+) -->\n\n(?:\|.*\n)*/gm
+const MARKER = /^<!-- options: ([\w., ]+) -->\n\n(?:\|.*\n)*/gm
 const HEAD = '| Option | Default | What it does |\n|---|---|---|\n'
 
 /** A page whose option tables, each below its marker, are brought up to date. */

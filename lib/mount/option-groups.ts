@@ -1,0 +1,131 @@
+import type { StaticKey } from '../api-keys/authenticator.ts'
+import { DEFAULT_KEY_PREFIX, KEY_PREFIX } from '../api-keys/key-text.ts'
+import { SCOPES } from '../api-keys/scopes.ts'
+import { converted, defaulted, optional, type OptionsOf, required } from '../core/option-table.ts'
+import { Type } from '../core/typebox.ts'
+import type { FieldsJsonSchema, ZodFieldsSchema } from '../fields/fields-schema.ts'
+import type { CounterOptions, Quota } from '../http/limits/rate-limit-options.ts'
+import type { StreamBounds } from '../http/streams/stream-places.ts'
+import { MAX_REFUSED } from '../transfer/import-answer.ts'
+import {
+  counters, fieldNames, flag, pepper, positive, quota, staticKey, staticKeyObject, streamBounds
+} from './option-schemas.ts'
+
+// Options that belong together: each table is a group of the plugin's options.
+
+/** The options that decide what a key's text is and how it is stored. The command line has them too. */
+export const keyOptions = {
+  /** First part of API keys: 1 to 12 of `a-z`, `0-9`. Another one ends all keys that were made before. */
+  prefix: defaulted<string>(DEFAULT_KEY_PREFIX, {
+    schema: Type.String({ pattern: KEY_PREFIX.source }),
+    message: 'must be 1 to 12 of a-z and 0-9'
+  }),
+  /**
+   * Secret for HMAC-SHA-256 of stored keys, at least 32 visible ASCII characters without commas; without one keys are
+   * stored as SHA-256. A list of at most 8 has the current pepper first: keys created with the others still work.
+   */
+  pepper: converted<string | readonly string[], readonly string[]>(
+    (given = []) => Object.freeze(typeof given === 'string' ? [given] : [...given]),
+    {
+      schema: Type.Union([pepper, Type.Array(pepper, { minItems: 1, maxItems: 8 })]),
+      message: 'must be a string of at least 32 visible ASCII characters without commas, or a list of 1 to 8 of them'
+    }
+  )
+}
+
+/** Options of API keys. */
+export const apiKeyOptions = {
+  ...keyOptions,
+  /**
+   * Seconds that a verified key may be cached: how long a revocation in another process can take to be seen here. 0
+   * turns the cache off.
+   */
+  cache: defaulted<number>(5, {
+    schema: Type.Number({ minimum: 0, maximum: 3600 }),
+    message: 'must be a number of seconds from 0 to 3600'
+  }),
+  /**
+   * API keys from your own configuration, at least 32 visible ASCII characters each. A plain string has the three
+   * scopes of users; `{ key, name, scopes }` has others.
+   */
+  static: converted<readonly StaticKey[], readonly StaticKey[]>(
+    (given = []) => Object.freeze(structuredClone([...given])),
+    {
+      schema: Type.Array(Type.Union([staticKey, staticKeyObject])),
+      message: 'must be a list of keys of at least 32 visible ASCII characters each, or of { key, name, scopes } ' +
+        `with scopes from ${SCOPES.join(', ')}`
+    }
+  ),
+  /** Add routes for API keys under `/api-keys`, for callers with `keys:read` and `keys:write`. */
+  routes: defaulted<boolean>(false, flag)
+}
+
+/** What a caller, and all of them together, can take. */
+export const limitOptions = {
+  /** At most `max` requests of a key in `window` seconds; more get 429. Needs @fastify/rate-limit. */
+  requests: optional<Quota>(quota),
+  /**
+   * At most `max` refused keys from one address (IPv6: a /64) in `window` seconds; after that requests from it get 429,
+   * but for keys that were accepted in the last hour. Needs @fastify/rate-limit. Behind a proxy, set your server's
+   * `trustProxy`.
+   */
+  failures: optional<Quota>(quota),
+  /**
+   * At most `max` requests to delete a user from one key in `window` seconds; more get 429. It limits the damage of a
+   * leaked key. Needs @fastify/rate-limit.
+   */
+  deletions: optional<Quota>(quota),
+  /**
+   * Where the three are counted; in the process by default. @fastify/rate-limit gets `redis`, `store`, `nameSpace`,
+   * `cache` and `skipOnError`.
+   */
+  counters: converted<CounterOptions, CounterOptions>((given) => ({ ...given }), counters),
+  /**
+   * Maximum number of requests that read from the storage concurrently, and as many that write. More wait for 650 ms at
+   * most, and get 503 with `Retry-After` immediately if that would not do. Default: what the storage says, such as four
+   * for each connection.
+   */
+  inFlight: optional<number>(positive),
+  /**
+   * How many refused lines the answer of an import names: the default, and the most that the parameter `maxRefused` can
+   * ask for. Further ones are counted.
+   */
+  refusedLines: defaulted<number>(MAX_REFUSED, {
+    schema: Type.Integer({ minimum: 0 }), message: 'must be a whole number, 0 or more'
+  }),
+  /**
+   * How many streams of events may be open: of one caller (`perKey`, 10 by default), which gets 429 then, and of all
+   * (`total`, 1,000 by default), who get 503, both with `Retry-After`.
+   */
+  streams: converted<Partial<StreamBounds>, StreamBounds>(
+    ({ perKey = 10, total = 1000 } = {}) => Object.freeze({ perKey, total }), streamBounds)
+}
+
+/** The host's own fields. */
+export const fieldOptions = {
+  /**
+   * Members of your own that users have beside `name` and `email`, as a JSON Schema: `Type.Object({ plan:
+   * Type.String() })` of `typebox` 1 or `@sinclair/typebox` 0.34, `z.toJSONSchema(z.object({ plan: z.string() }))` of
+   * Zod 4, or a plain one. For the types of `app.users`:
+   * `declare module 'fastify-users' { interface UserFields extends Static<typeof schema> {} }`, or `declare module
+   * 'fastify-users/plugin'` if that is what you import.
+   */
+  schema: required<FieldsJsonSchema | ZodFieldsSchema>({
+    schema: Type.Object({ type: Type.Literal('object'), properties: Type.Record(Type.String(), Type.Object({})) }),
+    message: 'must be a JSON Schema of an object, as Type.Object({ … }) of TypeBox makes it'
+  }),
+  /**
+   * Own fields that lists can be filtered by, such as `?plan=pro`: text, numbers, true or false.
+   * `storage.migrate({ filterable })` makes an index for each.
+   */
+  filterable: converted<readonly string[], readonly string[]>((given = []) => Object.freeze([...given]), fieldNames),
+  /**
+   * Own fields whose value at most one user has, such as the number of an account elsewhere: text or numbers. Lists are
+   * filtered by them too. `storage.migrate({ unique })` makes a unique index for each.
+   */
+  unique: converted<readonly string[], readonly string[]>((given = []) => Object.freeze([...given]), fieldNames)
+}
+
+export interface ApiKeysOptions extends OptionsOf<typeof apiKeyOptions> {}
+export interface LimitsOptions extends OptionsOf<typeof limitOptions> {}
+export interface FieldsOptions extends OptionsOf<typeof fieldOptions> {}
