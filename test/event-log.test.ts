@@ -245,6 +245,6 @@ test('without the option there is no log', async (t) => {
 
 test('the option is refused for a storage without a log', async (t) => {
   const { eventLog, ...storage } = memory()
-  await t.rejects(logged(t, { storage, openapi: false }), /needs a storage that keeps events, and memory has no eventLog/)
+  await t.rejects(logged(t, { storage, openapi: false }), /a storage that keeps events, and memory has no eventLog/)
   await t.rejects(logged(t, { eventLog: { retention: 0 }, openapi: false }), /eventLog must be true, false or/)
 })

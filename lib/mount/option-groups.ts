@@ -1,7 +1,9 @@
 import type { StaticKey } from '../api-keys/authenticator.ts'
 import { DEFAULT_KEY_PREFIX, KEY_PREFIX } from '../api-keys/key-text.ts'
 import { SCOPES } from '../api-keys/scopes.ts'
-import { converted, defaulted, optional, type OptionsOf, required } from '../core/option-table.ts'
+import {
+  type CheckedOptionsOf, converted, defaulted, group, type Option, optional, optionalGroup, type OptionsOf, required
+} from '../core/option-table.ts'
 import { Type } from '../core/typebox.ts'
 import type { FieldsJsonSchema, ZodFieldsSchema } from '../fields/fields-schema.ts'
 import type { CounterOptions, Quota } from '../http/limits/rate-limit-options.ts'
@@ -129,3 +131,11 @@ export const fieldOptions = {
 export interface ApiKeysOptions extends OptionsOf<typeof apiKeyOptions> {}
 export interface LimitsOptions extends OptionsOf<typeof limitOptions> {}
 export interface FieldsOptions extends OptionsOf<typeof fieldOptions> {}
+
+// Interfaces, so that editors show their names.
+export interface ApiKeysOption extends Option<ApiKeysOptions, CheckedOptionsOf<typeof apiKeyOptions>, false> {}
+export interface LimitsOption extends Option<LimitsOptions, CheckedOptionsOf<typeof limitOptions>, false> {}
+export interface FieldsOption extends Option<FieldsOptions, CheckedOptionsOf<typeof fieldOptions> | undefined, false> {}
+export const apiKeys: ApiKeysOption = group(apiKeyOptions)
+export const limits: LimitsOption = group(limitOptions)
+export const fields: FieldsOption = optionalGroup(fieldOptions)

@@ -2,12 +2,12 @@ import type { FastifyRequest } from 'fastify'
 import type { Authenticate as AuthenticateOn } from '../api-keys/authenticator.ts'
 import { PAGE_SIZE_MAX } from '../core/limits.ts'
 import {
-  type CheckedOptionsOf, converted, defaulted, group, optional, optionalGroup, type OptionsOf, readOptions
+  type CheckedOptionsOf, converted, defaulted, optional, type OptionsOf, readOptions
 } from '../core/option-table.ts'
 import { Type } from '../core/typebox.ts'
 import { type Deprecated, deprecationFaults } from '../http/responses/deprecation.ts'
 import type { ErrorFormat } from '../http/responses/problem.ts'
-import { apiKeyOptions, fieldOptions, limitOptions } from './option-groups.ts'
+import { apiKeys, fields, limits } from './option-groups.ts'
 import {
   CLOSED, flag, hasTwice, logLevel, logSerializers, method, moment, pageSize, storage
 } from './option-schemas.ts'
@@ -64,11 +64,11 @@ export const optionTable = {
    */
   notFoundHandler: defaulted<boolean>(true, flag),
   /** Your own members of users: `{ schema, filterable?, unique? }`. */
-  fields: optionalGroup(fieldOptions),
+  fields,
   /** API keys: `{ prefix, pepper, cache, static, routes }`. */
-  apiKeys: group(apiKeyOptions),
+  apiKeys,
   /** Limits: `{ requests, failures, deletions, counters, inFlight, refusedLines, streams }`. */
-  limits: group(limitOptions),
+  limits,
   /**
    * Your own check of tokens that are neither static keys nor shaped like stored ones:
    * `(token, request) => { id, scopes, expiresAt? }` or null. If it throws, the answer is 503.
@@ -114,12 +114,12 @@ export interface UsersOptions extends OptionsOf<typeof optionTable> {}
 export type CheckedOptions = CheckedOptionsOf<typeof optionTable>
 
 function problemsBetween (options: UsersOptions): string[] {
-  const { apiKeys, limits, pageSize, storage, eventLog } = options
+  const { pageSize, storage, eventLog } = options
   const { default: usual, max } = optionTable.pageSize.read(pageSize)
-  const store = limits?.counters?.store
+  const store = options.limits?.counters?.store
   const problems: Array<[boolean, string]> = [
-    [hasTwice(apiKeys?.static ?? []), 'apiKeys.static must not name a key twice'],
-    [limits?.failures !== undefined && store !== undefined && typeof store.prototype?.read !== 'function',
+    [hasTwice(options.apiKeys?.static ?? []), 'apiKeys.static must not name a key twice'],
+    [options.limits?.failures !== undefined && store !== undefined && typeof store.prototype?.read !== 'function',
       'limits.counters.store must have the method read: limits.failures reads counters without incrementing them'],
     [store !== undefined && !['incr', 'child'].every((name) => typeof store.prototype?.[name] === 'function'),
       'limits.counters.store must have the methods incr and child'],
