@@ -10,7 +10,7 @@ import { untyped } from './helpers/untyped.ts'
 import { until } from './helpers/until.ts'
 
 const logged = (t: Test, options: TestAppOptions = {}) =>
-  testApp(t, { eventLog: true, apiKeys: { routes: true }, ...options })
+  testApp(t, { eventLog: true, ...options, apiKeys: { routes: true, ...options.apiKeys } })
 const ann = { name: 'Ann', email: 'Ann@example.org' }
 
 /** All events of the feed, as whoever follows `next` gets them. */

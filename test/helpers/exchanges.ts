@@ -17,10 +17,10 @@ export async function served (t: Test, { server, open }: Transport, options: Tes
   const host = await testApp(t, {
     // Some members of a request can't be read behind a proxy once its connection has gone.
     server: { trustProxy: true, ...server },
-    apiKeys: { cache: 0 },
     // Over HTTP/2 hooks see an answer even if none was sent.
     openapi: false,
     ...options,
+    apiKeys: { cache: 0, ...options.apiKeys },
     before (app) {
       app.addHook('onRequest', async (request, reply) => {
         bodies.push(request.raw)

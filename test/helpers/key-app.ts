@@ -18,7 +18,7 @@ export interface KeyApp {
 
 /** A host with the routes of API keys. */
 export async function keyApp (t: Test, options: TestAppOptions = {}): Promise<KeyApp> {
-  const { app, call, key: own } = await testApp(t, { apiKeys: { routes: true }, ...options })
+  const { app, call, key: own } = await testApp(t, { ...options, apiKeys: { routes: true, ...options.apiKeys } })
   const as =
     (key: string): Call =>
       (method, path, options = {}) =>
