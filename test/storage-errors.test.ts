@@ -58,9 +58,7 @@ for (const [name, thrown, status, code, logged] of failures) {
     Object.assign(storage, {
       findUser: fail,
       listUsers: fail,
-      createUser: fail,
-      updateUser: fail,
-      deleteUser: fail
+      writeUsers: fail
     })
     const id = 'usr_01h455vb4pex5vsknk084sn02q'
     for (const [method, path, payload] of [
@@ -102,7 +100,7 @@ test('a storage that returns values of a wrong type does not end the process', a
     Object.assign(storage, {
       findUser: async () => nonsense,
       listUsers: async () => nonsense,
-      updateUser: async () => nonsense
+      writeUsers: async () => nonsense
     })
     for (const [method, path] of [
       ['GET', '/users'],

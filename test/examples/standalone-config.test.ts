@@ -155,7 +155,7 @@ test('metrics tell of requests, keys, the storage and the pool, and of nobody', 
     'users_request_duration_seconds_count{operation="listUsers",status="401"} 2',
     'users_key_checks_total{outcome="accepted"} 2',
     'users_key_checks_total{outcome="unrecognized"} 1',
-    'users_storage_duration_seconds_count{method="createUser",outcome="success"} 1',
+    'users_storage_duration_seconds_count{method="writeUsers",outcome="success"} 1',
     'users_connections{state="waiting"} 0'
   ]) t.ok(payload.includes(line), line)
   t.match(payload, /nodejs_eventloop_lag_seconds/)

@@ -7,31 +7,31 @@ import { registered } from './kit.ts'
 // both directions, searches, filters, walks, keys, indexes, batches, deliveries, and a transaction of the host's. The
 // other duties send the same texts with other values, or race. The last two leave an index behind.
 const DUTIES = [
-  'createUser, findUser: a user is returned as it was given',
-  'createUser: of many concurrent calls with one address, exactly one succeeds',
+  'create, findUser: a user is returned as it was given',
+  'create: of many concurrent calls with one address, exactly one succeeds',
   'listUsers: users are ordered by id, ascending or descending',
   'listUsers: a page after an id starts behind it, even if that user was deleted',
   'listUsers: a prefix matches names and addresses, and lists each user once',
   'readUsers: users come as they are found, ordered by id, ascending or descending',
-  'updateUser: updatedAt is the given time, and never goes back',
-  'updateUser: of many concurrent calls without a guard, none is lost',
-  'deleteUser: returns the last state, and no method finds the user afterwards',
-  'createUser with idempotency: an expired key is free',
+  'update: updatedAt is the given time, and never goes back',
+  'update: of many concurrent calls without a guard, none is lost',
+  'delete: returns the last state, and no method finds the user afterwards',
+  'create with idempotency: an expired key is free',
   'listApiKeys: keys are ordered by id, in pages, with the exact total',
-  'rotateApiKey: adds the successor and lets the old key expire',
-  'revokeApiKey: with several scopes in keepOneWith, another key must have all of them',
+  'rotate key: adds the successor and lets the old key expire',
+  'revoke key: with several scopes in keepOneWith, another key must have all of them',
   'eventLog: an update is recorded with what it changed, and one that changes nothing is not',
   'eventLog.read: a filter finds exactly its types, in the same order',
   'eventLog.history: the events of one user or key, newest first, with their number',
   'eventLog.erase: takes every value of one user out of its events, and nothing else',
   'eventLog.prune: takes the oldest events that are older than a time, and never the newest',
-  'writeBatch with idempotency: a repetition returns the first outcomes and note and writes nothing',
+  'writeUsers with idempotency: a repetition returns the first outcomes and note and writes nothing',
   'webhooks.listDeliveries: newest first, those of the endpoint, with their exact number',
   'webhooks.claim: takes what is due of the endpoint, the longest due first, and at most as many as asked',
   'webhooks.eventBefore: goes by the order of the log, and from the first id that is not less',
   'joinTransaction: a refusal leaves the transaction usable',
   'listUsers with fields: the same value of the same type matches, with the exact total',
-  'createUser with unique fields: a value of another user is refused as field_taken'
+  'create with unique fields: a value of another user is refused as field_taken'
 ]
 /** The tables of ours that have records. */
 export const TABLES = ['users', 'api_keys', 'idempotency_keys', 'events', 'webhooks', 'webhook_deliveries']

@@ -30,7 +30,7 @@ export const DUTIES = KIT_TESTS.filter((name) => name !== REPORT_TEST)
 
 const transactionDuties = DUTIES.filter((name) => name.startsWith('joinTransaction')).length
 const needsLog = (name: string) => /^(?:joinTransaction, )?eventLog\b/.test(name)
-const needsBatches = (name: string) => /^writeBatch\b|about batches/.test(name)
+const needsBatches = (name: string) => /^writeUsers\b|about batches/.test(name)
 const needsWebhooks = (name: string) => name.startsWith('webhooks.')
 
 /** What a store has; by default an event log, batches and webhooks. */
