@@ -18,7 +18,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** A client of the service, typed by its description alone: `npm run generate:client` writes `api.d.ts`. */
+/** A client of the service, typed by its description alone: `openapi-typescript openapi.json -o api.d.ts`. */
 export function usersClient (baseUrl: string, key: string) {
   const http = createClient<paths>({ baseUrl, headers: { authorization: `Bearer ${key}` } })
 

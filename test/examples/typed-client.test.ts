@@ -1,29 +1,10 @@
 // A client whose types come from the description of the service does the main job over HTTP.
-import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { test } from 'tap'
 import { usersClient } from '../../examples/typed-client/client.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import { override } from '../helpers/method-store.ts'
 import { testApp } from '../helpers/app.ts'
-import { plainNode } from '../helpers/plain-node.ts'
-
-const ROOT = join(import.meta.dirname, '..', '..')
-
-test('the types of the client are those of the description', async (t) => {
-  const { stdout } = await promisify(execFile)(
-    ...plainNode(join('node_modules', 'openapi-typescript', 'bin', 'cli.js'), 'openapi.json'),
-    { cwd: ROOT, maxBuffer: 2 ** 24 }
-  )
-  t.equal(
-    await readFile(join(ROOT, 'examples', 'typed-client', 'api.d.ts'), 'utf8'),
-    stdout,
-    'npm run generate:client writes them'
-  )
-})
 
 test('the typed client creates, changes, lists and deletes users', async (t) => {
   const storage = memory()
