@@ -4,7 +4,9 @@
 // Options go to tap: npm test -- --reporter=base
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
+} from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -175,7 +177,9 @@ const coverage = isCovered
   ? ['--allow-incomplete-coverage', '--coverage-report=json', ...left.map(({ path }) => `--coverage-exclude=${path}`)]
   : ['--disable-coverage']
 // tap's own reports move the cursor about: what is read later is the failures and the sum.
-const isPlain = !process.stdout.isTTY && !options.some((option) => option.startsWith('--reporter'))
+// One file runs without tap's own program, which takes longer to begin than most files do.
+const isAlone = named.length === 1 && options.length === 0 && statSync(named[0], { throwIfNoEntry: false })?.isFile()
+const isPlain = isAlone || (!process.stdout.isTTY && !options.some((option) => option.startsWith('--reporter')))
 const reporter = isPlain ? ['--reporter=silent'] : []
 const tap = [
   join('node_modules', '.bin', 'tap'),
@@ -193,8 +197,23 @@ const loader = `${process.env.NODE_OPTIONS ?? ''} --import=${pathToFileURL(join(
 const env = { ...process.env, ...isWhole && { TEST_LEVEL: level }, ...isOld && { NODE_OPTIONS: loader } }
 // A report of an earlier run says nothing of this one.
 rmSync(join('.tap', 'report'), { recursive: true, force: true })
-const child = start(process.execPath, [join('test', 'run.mjs'), ...tap], { stdio: 'inherit', env })
-const [[code], passed] = await Promise.all([once(child, 'exit'), checks])
+
+/** Runs the one file; its output is the report. */
+async function runAlone () {
+  const alone = start(process.execPath, [join('test', 'run.mjs'), process.execPath, ...named], {
+    stdio: ['ignore', openSync(report, 'w'), 'inherit'], env: { ...env, TAP_TIMEOUT: '1800' }
+  })
+  const [code] = await once(alone, 'exit')
+  // Without tap's program a file ends with 0 whatever failed.
+  return /^not ok/m.test(readFileSync(report, 'utf8')) ? 1 : code
+}
+
+async function runTap () {
+  const child = start(process.execPath, [join('test', 'run.mjs'), ...tap], { stdio: 'inherit', env })
+  return (await once(child, 'exit'))[0]
+}
+
+const [code, passed] = await Promise.all([isAlone ? runAlone() : runTap(), checks])
 // Where tap itself could not begin there is none.
 const text = existsSync(report) ? readFileSync(report, 'utf8') : ''
 if (isPlain) tellResult(text)
