@@ -34,7 +34,7 @@ test('refuses a wrong command line, and repeats none of its values', async (t) =
     ],
     [
       create('-n', 'x', '--key-prefix', 'Secret'),
-      /^fastify-users: keys: 1 wrong option:\n- keyPrefix must be 1 to 12 of a-z and 0-9\n$/
+      /^fastify-users: keys: 1 wrong option:\n- prefix must be 1 to 12 of a-z and 0-9\n$/
     ],
     [
       ['check', '-d', database, '--table-prefix', 'a secret'],
