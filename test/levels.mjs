@@ -26,11 +26,11 @@ const LATER = {
 const ALONE = [
   'acceptance/', 'adapters/conformance', 'adapters/counting', 'adapters/histories', 'adapters/hostile', 'adapters/kit',
   'adapters/memory', 'adapters/migrations', 'adapters/model', 'adapters/sqlite-temporary', 'docs.test',
-  'examples/nginx', 'examples/typed-client', 'faults', 'hosts', 'limits', 'operator', 'races', 'transactions',
+  'examples/', 'faults', 'hosts', 'limits', 'operator', 'races', 'transactions',
   'unavailable-database'
 ]
 /** How many files share a process, by the beginning of their paths. */
-const GROUP_SIZES = { 'admin/': 4, 'cli/': 4, 'examples/': 4, '': 12 }
+const GROUP_SIZES = { 'admin/': 4, 'cli/': 4, '': 12 }
 
 const beginsWith = (file, beginnings) => beginnings.some((each) => file.startsWith(each))
 
