@@ -49,11 +49,11 @@ const optionTable = {
   deliver: defaulted<boolean>(true, flag),
   /** Allow http beside https, to `allowedNetworks`. */
   allowHttp: defaulted<boolean>(false, flag),
-  /** Networks, in CIDR form, that deliveries may go to though they are not public, such as `10.1.0.0/16`. */
+  /** Non-public networks, in CIDR form, that deliveries may go to, such as `10.1.0.0/16`. */
   allowedNetworks: networks,
   /** Resolves names, as the option of `net.connect()` with this name; `lookup` of `node:dns` by default. */
   lookup: optional<LookupFunction>({ schema: method, message: 'must be a function' }),
-  /** Webhooks that there may be. More are refused. */
+  /** Maximum number of webhooks. More are refused. */
   maxWebhooks: defaulted<number>(MAX_WEBHOOKS, positive),
   /**
    * Attempts that run concurrently in this process, together with tests, and with checks of where a URL leads to. A
@@ -63,7 +63,7 @@ const optionTable = {
     schema: Type.Integer({ minimum: 2 }),
     message: 'must be a whole number, 2 or more'
   }),
-  /** Seconds that deliveries are kept after they were made, once they have ended. */
+  /** Seconds from a delivery's creation to its deletion, if it has ended by then. */
   retention: defaulted<number>(RETENTION, {
     schema: Type.Integer({ minimum: 60, maximum: YEARS }),
     message: `must be a whole number of seconds from 60 to ${YEARS}`

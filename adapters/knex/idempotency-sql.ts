@@ -9,7 +9,7 @@ const ROW: readonly TypedColumn[] = [
   ['key', 'text'], ['fingerprint', 'text'], ['user_id', 'text'], ['result', 'text'], ['expires_at', 'timestamptz']
 ]
 
-// Separates a batch's key from the index of a write. A caller's key is shorter than such a key, so the two never
+// Separates a batch's key from the index of a write. A caller's key is shorter than a part's, so the two never
 // collide.
 const PART = '#'
 const AFTER_PART = '$'
@@ -17,7 +17,7 @@ const AFTER_PART = '$'
 /** The key of the row that keeps the user of the write at this index of a batch. */
 export const partKey = (key: string, index: number): string => `${key}${PART}${index}`
 
-/** Between these are the parts of a batch. */
+/** A batch's parts lie between these. */
 export const partBounds = (key: string): [from: string, to: string] => [`${key}${PART}`, `${key}${AFTER_PART}`]
 
 /** The index in the key of a part. */

@@ -55,7 +55,7 @@ function changesAny ({ name, email, fields }: UserChanges, user: UserRecord): bo
     (fields !== undefined && JSON.stringify(fields) !== JSON.stringify(user.fields))
 }
 
-/** A page of all users, whose rows several callers may share. */
+/** A page of all users. Several callers may share its rows. */
 interface CountedPage {
   rows: Row[]
   total: number
@@ -92,7 +92,7 @@ function userLists (
 
   /** With batching, concurrent requests for one page are read once, and those for several in one statement. */
   async function readCounted (page: PageRequest): Promise<CountedPage> {
-    // One text that can't be stored would have all of them refused.
+    // One text that can't be stored would make all requests fail.
     const canShare = !('after' in page.from) || isStorable(page.from.after)
     if (batching !== null && canShare) return together(page)
     const [counted = { rows: [], total: 0 }] = await readPages([page])

@@ -47,7 +47,7 @@ export function withoutToken (error: unknown, token: string): Error {
       hasCause ? { cause: copyOf(cause, depth + 1) } : {}
     )
     copy.name = shown(name, 'Error')
-    // A message may have lines like those of a place.
+    // Lines of a message may look like places.
     const places = String(stack).replace(String(message), '').split('\n')
       .filter((line) => /^ {4}at /.test(line) && !holds(line))
     copy.stack = [`${copy.name}: ${copy.message}`, ...places].join('\n')

@@ -8,13 +8,13 @@ import type { EventFilter, LoggedEvent, TypesOf } from './types.ts'
 
 /** Options of following the log in process. */
 export interface FollowOptions<Filter extends EventFilter = EventFilter> {
-  /** Only events of this type, such as `user.updated`, or of all that begin so, such as `user.*`. */
+  /** Only events of this type, such as `user.updated`, or of all with a prefix, such as `user.*`. */
   type?: Filter
   /** Ends it when it is aborted. */
   signal?: AbortSignal
   /**
-   * Called, and awaited, with each position that was passed, once all events up to it that were asked for have been
-   * dealt with: the one to begin after next time. With `now` first with that where it begins.
+   * Called, and awaited, with each position that was passed, once all requested events up to it have been dealt with.
+   * Begin after it next time. With `now`, the first call gets the position where it begins.
    */
   onPosition?: (position: string) => unknown
 }
@@ -74,7 +74,7 @@ export function createEvents (on: Listening['on'], log: EventLogService | null):
     id: string | null = null,
     options: FollowOptions = {}
   ): AsyncGenerator<LoggedEvent, void, undefined> {
-    // Of a copy: then `null` is no option, and what is no option is an unknown parameter.
+    // Copied, so that `null` is allowed; unknown options become unknown parameters.
     const { signal = new AbortController().signal, onPosition = () => {}, ...query } = { ...options }
     const faults = [
       ...signal instanceof AbortSignal ? [] : [{ parameter: 'signal', code: 'type', detail: 'must be an AbortSignal' }],

@@ -4,9 +4,9 @@ import type { PrunedEvents } from '../storage/storage.ts'
 export type Standing =
   /** It was never pruned from this log. */
   | 'unknown'
-  /** An event that was asked for may have been pruned behind it. */
+  /** A requested event after it may have been pruned. */
   | 'expired'
-  /** No event that was asked for was pruned behind it: whoever has seen it goes on with the oldest one. */
+  /** No requested event after it was pruned: whoever has seen it goes on with the oldest one. */
   | 'complete'
 
 /**

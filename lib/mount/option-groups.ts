@@ -17,14 +17,14 @@ import {
 
 /** The options that decide what a key's text is and how it is stored. The command line has them too. */
 export const keyOptions = {
-  /** First part of API keys: 1 to 12 of `a-z`, `0-9`. Another one ends all keys that were made before. */
+  /** First part of API keys: 1 to 12 of `a-z`, `0-9`. A change ends all keys made before. */
   prefix: defaulted<string>(DEFAULT_KEY_PREFIX, {
     schema: Type.String({ pattern: KEY_PREFIX.source }),
     message: 'must be 1 to 12 of a-z and 0-9'
   }),
   /**
-   * Secret for HMAC-SHA-256 of stored keys, at least 32 visible ASCII characters without commas; without one keys are
-   * stored as SHA-256. A list of at most 8 has the current pepper first: keys created with the others still work.
+   * Secret for HMAC-SHA-256 of stored keys, at least 32 visible ASCII characters without commas; without it, keys are
+   * kept as SHA-256. A list of at most 8 has the current pepper first: keys created with the others still work.
    */
   pepper: converted<string | readonly string[], readonly string[]>(
     (given = []) => Object.freeze(typeof given === 'string' ? [given] : [...given]),
@@ -48,7 +48,7 @@ export const apiKeyOptions = {
   }),
   /**
    * API keys from your own configuration, at least 32 visible ASCII characters each. A plain string has the three
-   * scopes of users; `{ key, name, scopes }` has others.
+   * `users:` scopes; `{ key, name, scopes }` any.
    */
   static: converted<readonly StaticKey[], readonly StaticKey[]>(
     (given = []) => Object.freeze(structuredClone([...given])),
@@ -67,8 +67,8 @@ export const limitOptions = {
   /** At most `max` requests of a key in `window` seconds; more get 429. Needs @fastify/rate-limit. */
   requests: optional<Quota>(quota),
   /**
-   * At most `max` refused keys from one address (IPv6: a /64) in `window` seconds; after that requests from it get 429,
-   * but for keys that were accepted in the last hour. Needs @fastify/rate-limit. Behind a proxy, set your server's
+   * At most `max` refused keys from one address (IPv6: a /64) in `window` seconds; then requests from it get 429,
+   * except with a key accepted in the last hour. Needs @fastify/rate-limit. Behind a proxy, set your server's
    * `trustProxy`.
    */
   failures: optional<Quota>(quota),
@@ -84,7 +84,7 @@ export const limitOptions = {
   counters: converted<CounterOptions, CounterOptions>((given) => ({ ...given }), counters),
   /**
    * Maximum number of requests that read from the storage concurrently, and as many that write. More wait for 650 ms at
-   * most, and get 503 with `Retry-After` immediately if that would not do. Default: what the storage says, such as four
+   * most, or get 503 with `Retry-After` immediately if that can't help. Default: what the storage says, such as four
    * for each connection.
    */
   inFlight: optional<number>(positive),
@@ -96,8 +96,8 @@ export const limitOptions = {
     schema: Type.Integer({ minimum: 0 }), message: 'must be a whole number, 0 or more'
   }),
   /**
-   * How many streams of events may be open: of one caller (`perKey`, 10 by default), which gets 429 then, and of all
-   * (`total`, 1,000 by default), who get 503, both with `Retry-After`.
+   * How many streams of events may be open: for a caller (`perKey`, 10 by default; more get 429) and in all (`total`,
+   * 1,000 by default; more get 503), both with `Retry-After`.
    */
   streams: converted<Partial<StreamBounds>, StreamBounds>(
     ({ perKey = 10, total = 1000 } = {}) => Object.freeze({ perKey, total }), streamBounds)

@@ -55,8 +55,8 @@ interface OperationIds { own: ReadonlySet<string>, later: ReadonlySet<string> }
 const suffixOf = (mount: string): string => mount === 'users' ? '' : `_${mount}`
 
 /**
- * The name of a mount in a description, after its decorator: that of no other mount, and one by which neither its
- * components nor its operations have names of the host's.
+ * The name of a mount in a description, made from its decorator's. No other mount has it, and no component or
+ * operation named with it has a name of the host's.
  */
 function mountNameIn (description: Described, settings: DescriptionSettings, { own, later }: OperationIds): string {
   const taken = mountNames.get(description) ?? new Map<string, DescriptionSettings>()

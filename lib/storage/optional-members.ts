@@ -17,8 +17,8 @@ export interface OptionalMembers {
   readonly migrated?: { readonly created: boolean }
 
   /**
-   * What whoever runs the server should know of how the database is set up, such as one that does not wait for its
-   * disk: a sentence for each, for the log. Asked once, at start.
+   * What the operator should know about the database's settings, such as that it does not wait for its disk: one
+   * sentence each, for the log. Called once, at start.
    */
   warnings? (): Promise<readonly string[]>
   /**

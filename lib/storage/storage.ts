@@ -57,8 +57,8 @@ export interface StorageInTransaction extends Storage {
 }
 
 /**
- * The interface that an adapter implements: a name and eleven methods. What a store may have beside them is
- * `joinTransaction` and {@link OptionalMembers}: a member that is there works.
+ * The interface that an adapter implements: a name and eleven methods. A store may also have
+ * `joinTransaction` and {@link OptionalMembers}: a member that it has must work.
  */
 export interface Storage extends OptionalMembers {
   /** A short name for messages, traces and labels of metrics, such as `sqlite`: the same whatever version runs. */

@@ -4,7 +4,7 @@ import type { Idempotency, Json, NewEvent, UserChanges, UserKeys, UserRecord, Ve
 export type UserWrite =
   /**
    * Adds a user. `email_taken`: another user has the e-mail key. `field_taken`: another user has the value of a unique
-   * field. Of many concurrent creations with one of them one succeeds.
+   * field. Of concurrent creations with the same value, one succeeds.
    */
   | { type: 'create', user: UserRecord, keys: UserKeys, event: NewEvent | null }
   /**
@@ -12,7 +12,7 @@ export type UserWrite =
    * clock of another process may be ahead. If every given value is stored already (fields: the same JSON text, so
    * another order of members is another value; keys are not compared), or none is given, nothing is written and
    * `changed` is false. The guard is checked first, `version_mismatch`: of many updates with one `ifVersion` one
-   * succeeds. Refused as a creation is, too.
+   * succeeds. Also refused like a creation.
    */
   | {
     type: 'update'

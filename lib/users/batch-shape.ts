@@ -51,7 +51,7 @@ function sizeFaults (count: number): Fault[] {
   return []
 }
 
-/** The faults in the shape of a batch, but for the bodies of its operations. */
+/** The faults in the shape of a batch, without those in operations' bodies. */
 export function batchFaults (input: unknown): Fault[] {
   const faults = batchShape(input)
   const { operations } = Object(input)

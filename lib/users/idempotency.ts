@@ -5,7 +5,7 @@ import { canonicalJson } from '../core/json.ts'
 import { IDEMPOTENCY_KEY_MAX } from '../core/limits.ts'
 import type { Idempotency } from '../storage/storage.ts'
 
-/** The draft leaves the form to the server. Visible ASCII makes a key one header value that every store can keep. */
+/** The draft leaves the form to the server. Visible ASCII fits in one header value, and every store can keep it. */
 export const IDEMPOTENCY_KEY = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_MAX}}$`)
 
 /** Options of a creation. */

@@ -79,7 +79,7 @@ function withoutId (body: unknown, id: string): { body: unknown, faults: Fault[]
 }
 
 /**
- * Checks the body of an update of the user with this id: every fault, or the values to set. With `whole` (PUT) the body
+ * Checks the body of an update of the user with this id: gives all faults or values to set. With `whole` (PUT) the body
  * replaces the user; otherwise it is a merge patch, of the host's fields too.
  */
 export function checkUpdate (

@@ -11,7 +11,7 @@ export interface SchemaReport {
   version: number
   /** Version that this code works with. */
   latest: number
-  /** The oldest version whose code works with the tables: this code can't if `latest` is less; 0: there are none. */
+  /** The oldest version whose code works with the tables, so this code can't if `latest` is less; 0: no tables. */
   compatibleFrom: number
   /** Names of the migrations to apply, oldest first. */
   pending: string[]
@@ -43,7 +43,7 @@ export async function missingIndexes (
   return required.filter(({ name }) => !inForce.has(name))
 }
 
-/** What the record of the migrations says of the tables. Both numbers are 0 if there are none. */
+/** What the record of the migrations says of the tables. Both numbers are 0 without tables. */
 export type RecordedSchema = Pick<SchemaReport, 'version' | 'compatibleFrom'>
 
 /** Makes the function that inspects the schema. `recorded`: reads the record of the migrations. */

@@ -129,7 +129,7 @@ export function createMigrator (executor: Executor, names: Names, uniqueFields: 
     async migrate (requirements = {}) {
       remember(requirements)
       await requireSettings()
-      // On a current schema nothing is asked for that needs the right to change one.
+      // On a current schema, run nothing that needs the right to change schemas.
       if ((await recorded(onPool)).version === LATEST && (await missing(onPool, requirements)).length === 0) return
       const before = await transaction(async (query) => {
         const version = await go(query, LATEST, 'up')

@@ -21,8 +21,8 @@ export function wantsStream ({ headers: { accept = '' } }: FastifyRequest): bool
   return weight > 0 && weight >= weightOf(accept, JSON_TYPE)
 }
 
-// JSON has no line breaks, and neither have ids. Without a line `event:` every one reaches `onmessage`, those of types
-// that a reader does not know too; the type is in the data.
+// JSON has no line breaks, and neither have ids. Without a line `event:` every event reaches `onmessage`, even of types
+// that a reader does not know; the type is in the data.
 function frame (event: LoggedEvent): string {
   return `id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`
 }
@@ -99,14 +99,14 @@ async function * textOf (
       next = waiting(all.next())
     }
   } finally {
-    // Not awaited: it may wait for what is being read.
+    // Not awaited: it may wait for a running read.
     all.return().catch(() => {})
   }
 }
 
 /** Answers with Server-Sent Events. */
 export function sendStream (request: FastifyRequest, reply: FastifyReply, options: StreamOptions): FastifyReply {
-  // Ends without an error: whatever it is, the client comes again and is told then.
+  // Ends without an error: the client reconnects, and is told the cause then.
   const stream = pacedStream(breakable(reply), async function * (gone, pace) {
     try {
       yield * textOf(options, gone, pace)
@@ -115,7 +115,7 @@ export function sendStream (request: FastifyRequest, reply: FastifyReply, option
     }
   })
   stream.once('close', options.onClose)
-  // The server need not wait for a connection whose stream it has ended. HTTP/2 has no such field.
+  // The server need not wait for a connection whose stream it has ended. HTTP/2 lacks this header.
   if (request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
   return reply.type(EVENT_STREAM).send(stream)
 }

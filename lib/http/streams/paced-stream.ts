@@ -26,8 +26,8 @@ function createPace (gone: AbortController): { pace: Pace, stop: () => void } {
 
 /**
  * A stream of texts that are made as they are taken. `texts` gets the signal that the reader has gone, or takes
- * nothing, and the function that its texts must go through. An error of theirs aborts `gone`, which must break the
- * response off.
+ * nothing, and the function that its texts must go through. If they throw, `gone` is aborted, which must break off
+ * the response.
  */
 export function pacedStream (
   gone: AbortController,
@@ -42,7 +42,7 @@ export function pacedStream (
     }
   }
   const stream = Readable.from(all(), { highWaterMark: BUFFERED })
-  // Before Fastify, which destroys the response then.
+  // Before Fastify's listener destroys the response.
   stream.once('error', () => gone.abort())
   // Not when the texts end: the last ones are still to be sent.
   stream.once('close', () => { if (!stream.readableEnded) gone.abort() })

@@ -68,7 +68,7 @@ function takeBody (request: FastifyRequest, payload: Readable, left: Set<Cut>): 
 
   payload.on('data', onData).on('end', onEnd).on('pause', onPause)
     .on('error', onFailure).on('close', onFailure)
-  // Another stream than that of the request may not notice.
+  // A stream that a hook put in between may not notice.
   raw.once('close', () => { if (isCut()) settle(bodyBrokenOff()) })
   payload.pause()
   if (payload.readableDidRead) settle(bytesMissing('it was read before it was parsed'))
@@ -98,7 +98,7 @@ function takeBody (request: FastifyRequest, payload: Readable, left: Set<Cut>): 
     taken.length = 0
     resume()
     if (stream === null && raw.complete) return
-    // Otherwise the connection would stay half-read. To close it now would take the answer from a client that sends.
+    // Otherwise the connection would stay half-read. A client still sending would lose its answer if cut now.
     const timer = setTimeout(cut, LEFT_MS).unref()
     left.add(cut)
     const over = (): void => {
