@@ -4,7 +4,6 @@ import { Type } from '../lib/core/typebox.ts'
 import { listenForKeyChanges } from './knex/connection/key-change-listener.ts'
 import { silentLogger } from './knex/connection/silent-logger.ts'
 import { GROUP_WAIT_MS } from './knex/connection/time-limits.ts'
-import { canPipeline } from './knex/drivers/pg-internals.ts'
 import { type KnexStorage, storageOnOwnKnex } from './knex/storage.ts'
 import { namingTable } from './knex/tables/names.ts'
 
@@ -19,7 +18,6 @@ const KEEP_ALIVE_MS = 10_000
 const POOL_MAX = 10
 // Reads that share a connection wait neither for a free one nor for each other. More connections gain nothing where the
 // database has few cores.
-const SHARED_CONNECTIONS = 2
 const CONCURRENT_GROUPS = 2
 
 interface PoolSize { min: number, max: number }
@@ -78,15 +76,12 @@ export function postgres (given: PostgresOptions): KnexStorage {
   const require = requireOptional('postgres()', ['knex', 'pg'])
   const { knex }: typeof import('knex') = require('knex')
   const { Client }: typeof import('pg') = require('pg')
-  // A pooler lends another connection each time, and that knows no prepared statement of ours.
-  const pipelined = !pooler && canPipeline(new Client())
   const target = typeof connection === 'string' ? { connectionString: connection } : connection
   const settingsOfConnections = {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     ...(!pooler && limitsOf(statementTimeoutMs)),
-    ...target,
-    pipeline: pipelined
+    ...target
   }
   const ownKnex = knex({
     client: 'pg',
@@ -99,18 +94,18 @@ export function postgres (given: PostgresOptions): KnexStorage {
   // A pooler's connection may have any search path, set by whoever had it before.
   const schema = options.schema ?? (pooler ? 'public' : undefined)
   const naming = { ...(schema !== undefined && { schema }), ...(tablePrefix !== undefined && { tablePrefix }) }
-  // At least one connection is left to those who write.
-  const connections = Math.min(SHARED_CONNECTIONS, pool.max - 1)
   const settings = {
     // The server's limit comes first. Our total is for a server, or a network, that no longer answers.
     limits: statementTimeoutMs > 0
       ? { wait: (1 - LOCK_SHARE) * statementTimeoutMs, busy: 0, total: statementTimeoutMs + DEADLINE_MARGIN_MS }
       : undefined,
     localTimeout: pooler && statementTimeoutMs > 0 ? statementTimeoutMs : undefined,
+    // A pooler lends another connection each time, and that knows no prepared statement of ours.
     prepare: !pooler,
     batching: {
-      connections: pipelined ? connections : 0,
-      groups: Math.max(1, Math.min(CONCURRENT_GROUPS, connections)),
+      connections: 0,
+      // At least one connection is left to other work.
+      groups: Math.max(1, Math.min(CONCURRENT_GROUPS, pool.max - 1)),
       wait: GROUP_WAIT_MS
     }
   }

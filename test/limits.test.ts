@@ -129,7 +129,7 @@ test('a key deletes at most `max` users, concurrently or one after the other', a
   t.equal((await call('DELETE', `/users/${left?.id}`)).statusCode, 204, 'the next hour')
 })
 
-test('requests above maxInFlight wait half a second, then get 503, and do not reach the storage', async (t) => {
+test('requests above limits.inFlight wait for a while, then get 503, and do not reach the storage', async (t) => {
   const storage = memory()
   let [running, most, hold] = [0, 0, true]
   const held: Array<() => void> = []
@@ -164,7 +164,7 @@ test('requests above maxInFlight wait half a second, then get 503, and do not re
   t.equal((await call('GET', '/users')).statusCode, 200, 'later requests succeed')
 })
 
-test('without maxInFlight the storage says how many requests it serves at a time', async (t) => {
+test('without limits.inFlight the storage says how many requests it serves at a time', async (t) => {
   const storage = { ...memory(), concurrency: 2 }
   const held: Array<() => void> = []
   const { listUsers } = storage
@@ -180,7 +180,7 @@ test('without maxInFlight the storage says how many requests it serves at a time
   t.strictSame((await Promise.all(answers)).map(({ statusCode }) => statusCode).sort(), [200, 200, 503])
 })
 
-test('a key can revoke itself above its rate limit and above maxInFlight', async (t) => {
+test('a key can revoke itself above its rate limit and above limits.inFlight', async (t) => {
   const storage = memory()
   const { listUsers } = storage
   const held: Array<() => void> = []

@@ -155,7 +155,7 @@ test('each mount in a server has its own names, even in separate contexts', asyn
   }
   const { description, text } = await describe(t, { before, mounts: [{ decoratorName: 'people' }] })
   const ids = operationsOf(description).map(({ operation }) => operation.operationId)
-  t.equal(new Set(ids).size, 27)
+  t.equal(new Set(ids).size, ids.length)
   for (const id of ['listUsers', 'listUsers_users2', 'listUsers_people']) t.ok(ids.includes(id), id)
   for (const name of ['users.User', 'users2.User', 'people.User']) {
     t.ok(Object.hasOwn(description.components.schemas, name), name)

@@ -100,8 +100,8 @@ export const SEARCH_BOUND = 64
 /**
  * The statement, for PostgreSQL, of a search by the beginning of these columns that finds few. If `total` is more than
  * {@link SEARCH_BOUND}, it is not the number of all matches, and there are no items. It reads a bounded part of each
- * index, so it can be pipelined with other short reads, and its plan is kept: planning is most of a search that finds
- * few (of database time 384 became 106 µs). Null for the one prefix that has no end.
+ * index, and its plan is kept: planning is most of a search that finds few (of database time 384 became 106 µs). Null
+ * for the one prefix that has no end.
  */
 export function searchStatement (
   dialect: Dialect,

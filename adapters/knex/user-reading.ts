@@ -50,7 +50,7 @@ export function userReading (
     const condition = conditionOf(dialect, filter)
     const readBy = (run: Executor['read']): ReadPart => async (request) => {
       const { sql, params } = partStatement(dialect, names.users, USER_COLUMNS, condition, request)
-      return (await run(sql, params, { keepPlan: false, long: true })).map(toUser)
+      return (await run(sql, params, { keepPlan: false })).map(toUser)
     }
     if (snapshots === null) return walk(readBy(read), order, onPart)
     if (await canReadApart()) return snapshots.run((query) => walk(readBy(query), order, onPart))

@@ -131,7 +131,7 @@ function userLists (
     if (condition === null) return pageOfAll(page)
     const { sql, params } = pageStatement(dialect, users, USER_COLUMNS, condition, page)
     // There is a text for each combination of fields: too many to keep.
-    return toPage(await read(sql, params, { long: true, keepPlan: !byFields }), USER_COLUMNS, toUser)
+    return toPage(await read(sql, params, { keepPlan: !byFields }), USER_COLUMNS, toUser)
   }
 }
 

@@ -5,7 +5,7 @@ import { dialectOf } from '../../adapters/knex/dialects/index.ts'
 import { sqliteDialect } from '../../adapters/knex/dialects/sqlite.ts'
 import { betterSqlite3Driver } from '../../adapters/knex/drivers/better-sqlite3.ts'
 import { nodeSqliteDriver } from '../../adapters/knex/drivers/node-sqlite.ts'
-import { cork, destroySocket } from '../../adapters/knex/drivers/pg-internals.ts'
+import { destroySocket } from '../../adapters/knex/drivers/pg-internals.ts'
 import { sqlite3Driver } from '../../adapters/knex/drivers/sqlite3.ts'
 import { namesOf } from '../../adapters/knex/tables/names.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
@@ -103,7 +103,6 @@ test('a driver refuses a connection of another driver', async (t) => {
     for (const { execute } of [sqlite3Driver, betterSqlite3Driver, nodeSqliteDriver]) {
       await t.rejects(execute(connection, 'select 1'), TypeError)
     }
-    t.doesNotThrow(() => cork(connection))
     t.doesNotThrow(() => destroySocket(connection))
     t.doesNotThrow(() => sqliteDialect.finalizeStatements({ all () {} }))
   }

@@ -53,7 +53,7 @@ test('the only connection of a pool is not shared while others wait for it', asy
     acquireConnection: async () => 'the only one',
     releaseConnection: async (connection: unknown) => { released.push(connection) }
   }
-  const share = shareConnections(pool, { cork () {} }, 1, () => {})
+  const share = shareConnections(pool, 1, () => {})
   let end = () => {}
   const first = share(() => new Promise<void>((resolve) => { end = resolve }))
   await new Promise((resolve) => setImmediate(resolve))

@@ -55,7 +55,8 @@ export async function apiReport (): Promise<string> {
   const known = new Set<string>()
   const sections = entries.map(({ path, file }) => {
     const source = program.getSourceFile(file)
-    const declared = source === undefined ? [] : exportsOf(checker, source, known)
+    if (source === undefined) throw new Error(`${file} is missing: npm run build`)
+    const declared = exportsOf(checker, source, known)
     return `## ${name}${path.slice(1)}\n\n\`\`\`ts\n${declared.join('\n\n')}\n\`\`\`\n`
   })
   const head = '# The surface of the package\n\n' +

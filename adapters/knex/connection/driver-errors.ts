@@ -115,8 +115,7 @@ export function isRefused (error: unknown): boolean {
     (driverCode !== undefined && (REFUSED_SQLSTATE.test(driverCode) || REFUSED_SQLITE.test(driverCode)))
 }
 
-// The last one: a prepared statement is not there, because one before it in the pipeline, which prepared it, failed.
-const CONFLICTS = ['40001', '40P01', '26000']
+const CONFLICTS = ['40001', '40P01']
 
 /**
  * True if the statement conflicted with another one: it did nothing, and may succeed when it is repeated immediately.

@@ -23,8 +23,6 @@ export interface QueryOptions {
 export interface ReadOptions {
   /** Keep the statement prepared on its connection. Default true. */
   keepPlan?: boolean
-  /** It may take long: then other reads must not wait for it. Default false. */
-  long?: boolean
 }
 
 export interface TransactionOptions {
@@ -44,7 +42,7 @@ export interface TransactionOptions {
 
 /** How much work is combined. */
 export interface Batching {
-  /** Connections that pipelined reads share; 0: each statement has one of its own. */
+  /** Connections that reads share; 0: each statement has one of its own. */
   connections: number
   /** Concurrent groups for each kind of write. */
   groups: number

@@ -66,7 +66,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
   const { begin: beginDefault, beginSnapshotWrite, exclusiveLock, shareTable } = dialect.transaction
   const { liftTimeouts, statementTimeoutMs } = dialect.transaction
   const inQueue = isHosts ? null : writeQueueOf(pool.pool.max)
-  const share = shareConnections(pool, dialect, batching?.connections ?? 0, discardIfLost)
+  const share = shareConnections(pool, batching?.connections ?? 0, discardIfLost)
 
   /** A lost connection must not be lent again. */
   function discardIfLost (connection: unknown, error: unknown): void {
@@ -139,10 +139,9 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
   }
 
   const read: Executor['read'] = async (sql, params, options = {}) => {
-    const { long = false, keepPlan = true } = options
+    const { keepPlan = true } = options
     const since = performance.now()
     const alone = () => query(sql, params, { keepPlan, since })
-    if (long && !dialect.sharesLongReads) return alone()
     const deadline = since + limits.total
     const shared = share((connection) => queryOn(dialect, connection, { prepare, deadline })(sql, params, { keepPlan }))
     try {

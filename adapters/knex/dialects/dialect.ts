@@ -143,8 +143,6 @@ export interface Dialect extends Driver {
   hasSchemas: boolean
   /** True if one statement can write to two tables. */
   writesTwoTables: boolean
-  /** True if a read that may take long can share a connection: there is only one anyway. */
-  sharesLongReads: boolean
   /** True if a search should first try a statement that is bounded in what it reads, because its plan is kept. */
   triesBoundedSearch: boolean
   /** Placeholder of the nth value, from 1. */

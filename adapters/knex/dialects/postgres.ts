@@ -33,7 +33,6 @@ export const postgresDialect: Dialect = {
   name: 'postgres',
   hasSchemas: true,
   writesTwoTables: true,
-  sharesLongReads: false,
   triesBoundedSearch: true,
   p: (n) => `$${n}`,
   limit: (n) => `$${n}`,

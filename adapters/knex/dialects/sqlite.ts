@@ -12,7 +12,6 @@ export const sqliteDialect: Dialect = {
   name: 'sqlite',
   hasSchemas: false,
   writesTwoTables: false,
-  sharesLongReads: true,
   // SQLite plans a prepared statement once, whatever its values are.
   triesBoundedSearch: false,
   p: (n) => `?${n}`,

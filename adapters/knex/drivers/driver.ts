@@ -26,8 +26,6 @@ export interface Driver {
   keepOrder (connection: unknown): void
   /** Watches how the transaction on a connection ends; null where every answered COMMIT has committed. */
   watchCommit (connection: unknown): CommitWatch | null
-  /** Has the connection send what it gets in this turn of the event loop in one packet. */
-  cork (connection: unknown): void
   /** Closes the network socket of a connection without waiting for the server. */
   destroySocket (connection: unknown): void
   /**

@@ -6,19 +6,11 @@ import type { EventEmitter } from 'node:events'
 
 /** A connection of pg, with its protocol and its socket. */
 interface PgClient {
-  connection: EventEmitter & { stream: { cork (): void, uncork (): void, destroy (): void } }
+  connection: EventEmitter & { stream: { destroy (): void } }
 }
 
 function isPgClient (value: unknown): value is PgClient {
   return typeof value === 'object' && value !== null && 'connection' in value
-}
-
-/** Has a connection send everything that it gets in this turn of the event loop in one packet. */
-export function cork (connection: unknown): void {
-  if (!isPgClient(connection)) return
-  const { stream } = connection.connection
-  stream.cork()
-  setImmediate(() => stream.uncork())
 }
 
 /** Closes the socket of a connection without waiting for the server. */
@@ -33,9 +25,4 @@ export function onCommandComplete (connection: unknown, listener: (tag: string) 
   const handle = ({ text }: { text: string }): void => listener(text)
   protocol.on('commandComplete', handle)
   return () => { protocol.off('commandComplete', handle) }
-}
-
-/** True if pg can pipeline statements: an option of clients that no release notes describe yet. */
-export function canPipeline (client: object): boolean {
-  return 'pipeline' in client
 }

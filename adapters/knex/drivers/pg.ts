@@ -1,5 +1,5 @@
 import type { CommitWatch, Driver, Param } from './driver.ts'
-import { cork, destroySocket, onCommandComplete } from './pg-internals.ts'
+import { destroySocket, onCommandComplete } from './pg-internals.ts'
 
 interface Query {
   name?: string | undefined
@@ -55,7 +55,6 @@ export const pgDriver: Driver = {
   // PostgreSQL runs the statements of a connection in order.
   keepOrder () {},
   watchCommit,
-  cork,
   destroySocket,
   // A pooler may be between.
   preparesOnHosts: false,

@@ -73,7 +73,6 @@ export const sqlite3Driver: SqliteDriverMethods = {
   },
 
   watchCommit: () => null,
-  cork () {},
   destroySocket () {},
 
   preparesOnHosts: false,

@@ -45,7 +45,6 @@ export function synchronousDriver<Statement> (
     },
     keepOrder () {},
     watchCommit: () => null,
-    cork () {},
     destroySocket () {},
     preparesOnHosts: true,
     finalizeStatements () {}

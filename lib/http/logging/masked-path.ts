@@ -21,7 +21,7 @@ const AFTER_PATH = /[\s"'<>]/
 
 // What stands between the parts of a path, and around a path in a longer text.
 const BETWEEN = /([\s/?#;"'<>,]+)/
-// The words of our own paths.
+// The words of our own paths that an unknown path may show.
 const WORDS: readonly string[] = ['', 'users', 'api-keys', 'current', 'rotate']
 
 // The parameters of our own paths.
