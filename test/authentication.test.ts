@@ -4,7 +4,7 @@ import { test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { generateKey } from '../lib/api-keys/key-text.ts'
 import type { Scope, Storage } from '../lib/index.ts'
-import { ALL_SCOPES, inject, testApp } from './helpers/app.ts'
+import { ALL_SCOPES, inject, mistyped, testApp } from './helpers/app.ts'
 import { stores } from './helpers/stores.ts'
 import { until } from './helpers/until.ts'
 
@@ -35,7 +35,7 @@ for (const store of stores) {
       expired: soon.key,
       unknown: generateKey('uk').text,
       'with another secret': `${key.slice(0, 16)}${generateKey('uk').text.slice(16)}`,
-      malformed: `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`,
+      malformed: mistyped(key),
       'of another shape': 'nonsense',
       'of two tokens': `${key} ${key}`
     }

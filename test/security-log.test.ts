@@ -4,7 +4,7 @@ import pino from 'pino'
 import { test } from 'tap'
 import { generateKey, keyText } from '../lib/api-keys/key-text.ts'
 import { createSecurityLog } from '../lib/http/logging/security-log.ts'
-import { inject, leaksIn, testApp } from './helpers/app.ts'
+import { inject, leaksIn, mistyped, testApp } from './helpers/app.ts'
 import { captureLog } from './helpers/log.ts'
 import { until } from './helpers/until.ts'
 import './helpers/watch-all.ts'
@@ -18,7 +18,7 @@ test('logs every refusal of a key with its reason and without a secret', async (
   const ended = await app.users.apiKeys.create({ name: 'ended' })
   await app.users.apiKeys.revoke(ended.id)
   const unknown = generateKey('uk')
-  const malformed = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`
+  const malformed = mistyped(key)
   // The public start of one key and the secret of another.
   const mismatch = keyText({ start, secret: generateKey('uk').secret })
   const send = (token: string) => inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${token}` } })

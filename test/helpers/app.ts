@@ -47,6 +47,11 @@ const KEY_TEXT = '[a-z0-9]+_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}'
 const WEBHOOK_SECRET = 'whsec_[0-9A-Za-z+/]{20,}'
 const ADDRESS = '[^\\s"\'/\\\\]+@[^\\s"\'/\\\\]+\\.[a-z]+'
 
+/** The key with another last character, so that its checksum is wrong. */
+export function mistyped (key: string): string {
+  return `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`
+}
+
 /** What no log may hold: texts of keys, e-mail addresses, and the given names and digests. */
 export function leaksIn (text: string, names: Iterable<string>): string[] {
   const secrets = text.match(new RegExp(`${KEY_TEXT}|${WEBHOOK_SECRET}|${ADDRESS}`, 'gi')) ?? []
