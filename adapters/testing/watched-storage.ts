@@ -43,6 +43,11 @@ const VOID: readonly string[] = [
 // A statement in a message: two words of SQL one after the other.
 const SQL = /\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER)\b.*\b(?:FROM|INTO|SET|WHERE|TABLE|INDEX|VALUES)\b/i
 
+/** Refusals of a write, which are outcomes: a store throws them only inside itself. */
+const OUTCOMES: readonly string[] = [
+  'email_taken', 'field_taken', 'version_mismatch', 'api_key_inactive', 'last_admin_key'
+]
+
 /** What is wrong with an error that a method has thrown, or null. */
 function faultOf (error: unknown, method: string, args: readonly unknown[]): string | null {
   if (error instanceof NotWritten) return null
@@ -50,6 +55,9 @@ function faultOf (error: unknown, method: string, args: readonly unknown[]): str
     return `${method} threw ${inspect(error, { depth: 1 })}\n` +
       'A refusal is a StorageError with a code that the interface names. Translate the errors of your driver: a ' +
       'record that exists, a conflict, a lost connection (`unavailable`), a text it cannot store (`fault`).'
+  }
+  if (method.startsWith('write') && OUTCOMES.includes(error.code)) {
+    return `${method} threw ${error.code}: what refuses a write is its outcome, { code: '${error.code}' }`
   }
   const shown = `${error.message} ${error.driverCode ?? ''}`
   if (SQL.test(shown)) return `the StorageError of ${method} has SQL in its message, which can reach a log: ${shown}`

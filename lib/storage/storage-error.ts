@@ -1,5 +1,7 @@
 /**
- * What a storage may throw on purpose:
+ * What a storage may throw on purpose. The refusals of a write (`email_taken`, `field_taken`, `version_mismatch`,
+ * `api_key_inactive`, `last_admin_key`) are outcomes: a store may throw them inside itself, where `refusalOf` and
+ * `apiKeyRefusalOf` turn them into outcomes. Only `migrate` lets one out, `field_taken`.
  * - `email_taken`: another user holds the e-mail key; the storage's unique index decides
  * - `field_taken`: another user has this value of a unique field, which `field` names
  * - `version_mismatch`: the version guard of a write did not hold

@@ -1,22 +1,15 @@
 import { UsersError } from '../core/errors.ts'
 import { isStorageError, StorageError } from './storage-error.ts'
 
-/** Turns whatever a storage (or a bug) threw into the error that callers and clients get. */
+/**
+ * Turns whatever a storage (or a bug) threw into the error that callers and clients get. What refuses a write is no
+ * error but an outcome.
+ */
 export function toUsersError (error: unknown): UsersError {
   if (error instanceof UsersError) return error
   if (!isStorageError(error)) return new UsersError('internal', { cause: error })
   switch (error.code) {
-    case 'email_taken':
-      return new UsersError('email_taken', { errors: [{ pointer: '/email', code: 'taken', detail: 'must be unique' }] })
-    case 'field_taken':
-      return new UsersError('field_taken', {
-        errors: [{ pointer: `/${error.field}`, code: 'taken', detail: 'must be unique' }]
-      })
-    case 'version_mismatch':
-      return new UsersError('precondition_failed')
     case 'idempotency_key_reused':
-    case 'api_key_inactive':
-    case 'last_admin_key':
       return new UsersError(error.code)
     case 'idempotency_in_progress':
       return new UsersError(error.code, { headers: { 'retry-after': '1' } })

@@ -1,8 +1,7 @@
 import { UsersError, validationFailed } from '../core/errors.ts'
-import { StorageError } from '../storage/storage-error.ts'
-import { toUsersError } from '../storage/storage-errors.ts'
 import type { UserChanges, UserRecord } from '../storage/storage.ts'
 import type { HostFields } from '../fields/host-fields.ts'
+import { errorOfRefusal } from '../users/outcomes.ts'
 import { keysOfRow, type UniqueKey } from './import-keys.ts'
 import type { ImportRow } from './import-row.ts'
 
@@ -29,9 +28,7 @@ export type Verdict =
   | { status: 'refused', error: UsersError, isBlocked: boolean }
 
 function taken ({ name }: UniqueKey): UsersError {
-  return toUsersError(name === 'email'
-    ? new StorageError('email_taken', 'another user has the e-mail key')
-    : new StorageError('field_taken', 'another user has the value', { field: name }))
+  return errorOfRefusal(name === 'email' ? { code: 'email_taken' } : { code: 'field_taken', field: name })
 }
 
 function refused (error: UsersError, isBlocked = false): Verdict {

@@ -4,7 +4,7 @@ import { idAt, newId } from '../core/ids.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { Storage, UserFilter, UserRecord, WriteOutcome } from '../storage/storage.ts'
-import { errorOfOutcome, writeAlone } from '../users/outcomes.ts'
+import { doneOf, writeAlone } from '../users/outcomes.ts'
 import type { PublishUser } from '../users/service.ts'
 import type { FindHolder, Verdict } from './import-judge.ts'
 import type { ImportRow } from './import-row.ts'
@@ -70,11 +70,6 @@ export function importInto (
   const isTaken = (outcome: WriteOutcome): boolean =>
     TAKEN.includes(outcome.code) || (outcome.code === 'field_taken' && unique.has(outcome.field))
 
-  const requireDone = (outcome: WriteOutcome): void => {
-    const error = errorOfOutcome(outcome)
-    if (error !== null) throw error
-  }
-
   return {
     find: findIn(storage),
 
@@ -85,7 +80,7 @@ export function importInto (
       try {
         const { outcome } = await writeAlone(storage, { type: 'create', user, keys, event })
         if (isTaken(outcome)) return null
-        requireDone(outcome)
+        doneOf(outcome)
       } catch (error) {
         const mayBeTheId = error instanceof UsersError && error.code === 'internal'
         if (mayBeTheId && await storage.findUser(user.id) !== null) return null
@@ -100,8 +95,8 @@ export function importInto (
       const guard = { ifVersion: [version], unlessVersion: [] }
       const { outcome } = await writeAlone(storage, { type: 'update', id, changes, updatedAt, guard, event })
       if (isTaken(outcome) || outcome.code === 'not_found') return false
-      requireDone(outcome)
-      if (outcome.code === 'done' && outcome.user !== null) publish('user.updated', outcome.user, context, event)
+      const { user, changed } = doneOf(outcome)
+      if (changed) publish('user.updated', user, context, event)
       return true
     },
 

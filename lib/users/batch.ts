@@ -9,7 +9,7 @@ import type { Json, Storage, UserRecord, UserWrite, WriteOutcome, WritesResult }
 import type { HostFields } from '../fields/host-fields.ts'
 import { type Batch, batchFaults, type BatchOperation, inBatch } from './batch-shape.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
-import { errorOfOutcome } from './outcomes.ts'
+import { errorOfRefusal, type Refusal } from './outcomes.ts'
 import { checkCreate, checkUpdate, newUserOf, type UserEventType } from './rules.ts'
 import type { PublishUser } from './service.ts'
 import { guardOf } from './write-options.ts'
@@ -127,17 +127,16 @@ export function createBatches (parts: BatchParts): WriteBatch {
     return { type: 'delete', id, guard: guardFor(operation), event, erase: false }
   }
 
-  function errorFor (outcome: WriteOutcome, operation: BatchOperation): UsersError | null {
+  function errorFor (outcome: Refusal, operation: BatchOperation): UsersError {
     if (outcome.code === 'version_mismatch' && lacksIfMatch(operation)) {
       return new UsersError('precondition_required', { detail: 'This operation needs ifMatch.' })
     }
-    return errorOfOutcome(outcome, (reason) => errorOf(Object(reason)))
+    return errorOfRefusal(outcome, (reason) => errorOf(Object(reason)))
   }
 
   function resultOf (outcome: WriteOutcome, operation: BatchOperation): OperationResult {
-    const error = errorFor(outcome, operation)
-    if (error !== null) return refused(error)
-    const user = outcome.code === 'done' && operation.op !== 'delete' ? outcome.user : null
+    if (outcome.code !== 'done') return refused(errorFor(outcome, operation))
+    const user = operation.op === 'delete' ? null : outcome.user
     return { status: STATUS[operation.op], user, error: null }
   }
 

@@ -3,13 +3,15 @@ import type { Fault } from '../core/fault.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { Idempotency, Json, Storage, UserRecord, UserWrite, WriteOutcome } from '../storage/storage.ts'
 
-/** The error that answers a write with this outcome; null: it was done. `refused`: makes that of `ChangesOf`. */
-export function errorOfOutcome (
-  outcome: WriteOutcome,
+/** Why a write was not done. */
+export type Refusal = Exclude<WriteOutcome, { code: 'done' }>
+
+/** The error that answers a refused write. `refused`: makes that of `ChangesOf`. */
+export function errorOfRefusal (
+  outcome: Refusal,
   refused: (reason: Json) => UsersError = unasked
-): UsersError | null {
+): UsersError {
   switch (outcome.code) {
-    case 'done': return null
     case 'not_found': return new UsersError('user_not_found')
     case 'version_mismatch': return new UsersError('precondition_failed')
     case 'email_taken': return new UsersError('email_taken', taken('email'))
@@ -25,14 +27,6 @@ function taken (member: string): { errors: Fault[] } {
   return { errors: [{ pointer: `/${member}`, code: 'taken', detail: 'must be unique' }] }
 }
 
-/** What a write that was done has left. */
-export interface Written {
-  user: UserRecord
-  changed: boolean
-  /** It is the result of an earlier call with the idempotency key. */
-  replayed: boolean
-}
-
 /** Makes one write, and gives its outcome. @throws UsersError for what the storage throws */
 export async function writeAlone (
   storage: Storage,
@@ -45,15 +39,10 @@ export async function writeAlone (
   return { outcome, replayed }
 }
 
-/** Makes one write. @throws UsersError for an outcome that is not `done` */
-export async function write (
-  storage: Storage,
-  asked: UserWrite,
-  idempotency: Idempotency | null = null
-): Promise<Written> {
-  const { outcome, replayed } = await writeAlone(storage, asked, idempotency)
-  if (outcome.code === 'done' && outcome.user !== null) {
-    return { user: outcome.user, changed: outcome.changed, replayed }
-  }
-  throw errorOfOutcome(outcome) ?? new UsersError('internal', { cause: new Error('a write has no user') })
+/** The user after a write. @throws UsersError for an outcome that is not `done` */
+export function doneOf (outcome: WriteOutcome): { user: UserRecord, changed: boolean } {
+  if (outcome.code !== 'done') throw errorOfRefusal(outcome)
+  const { user, changed } = outcome
+  if (user === null) throw new UsersError('internal', { cause: new Error('a write has no user') })
+  return { user, changed }
 }

@@ -15,7 +15,7 @@ import { NO_FIELDS } from '../fields/fields-schema.ts'
 import type { CheckedFields, HostFields } from '../fields/host-fields.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
 import { listQueryCheck, walkQueryCheck } from './list-query.ts'
-import { errorOfOutcome, write, writeAlone } from './outcomes.ts'
+import { doneOf, writeAlone } from './outcomes.ts'
 import { checkCreate, checkUpdate, newUserOf, type UserEventType } from './rules.ts'
 import { type DeleteOptions, eraseFaults, guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
 
@@ -114,8 +114,9 @@ export function createUsersService (options: UsersServiceOptions) {
       ? null
       : idempotencyOf(idempotencyKey, input, ownerOf === undefined ? context.actor : await ownerOf(), idempotencyTtl)
     const event = makeEvent('user.created', context)
-    const creation = await write(storage, { type: 'create', user, keys, event }, idempotency)
-    if (!creation.replayed) publish('user.created', creation.user, context, event)
+    const { outcome, replayed } = await writeAlone(storage, { type: 'create', user, keys, event }, idempotency)
+    const creation = { user: doneOf(outcome).user, replayed }
+    if (!replayed) publish('user.created', creation.user, context, event)
     return creation
   }
 
@@ -168,9 +169,9 @@ export function createUsersService (options: UsersServiceOptions) {
         if (performance.now() - asked > TURN_MS) throw busyUser()
         return patchFields(id, changes, patched, guard, event)
       })
-    if (outcome.code !== 'done' || outcome.user === null) throw errorOfOutcome(outcome) ?? notFound()
-    if (outcome.changed) publish('user.updated', outcome.user, context, event)
-    return outcome.user
+    const { user, changed } = doneOf(outcome)
+    if (changed) publish('user.updated', user, context, event)
+    return user
   }
 
   /** Erases the events of a user that was deleted before. */
@@ -192,9 +193,8 @@ export function createUsersService (options: UsersServiceOptions) {
     await requirePrecondition(id, options, mayBeGone)
     const guard = guardOf(options)
     const { outcome } = await writeAlone(storage, { type: 'delete', id, guard, event, erase: erase === true })
-    if (outcome.code === 'done' && outcome.user !== null) return publish('user.deleted', outcome.user, context, event)
-    if (outcome.code !== 'not_found' || !mayBeGone) throw errorOfOutcome(outcome) ?? notFound()
-    await eraseAfterwards(id)
+    if (outcome.code === 'not_found' && mayBeGone) return eraseAfterwards(id)
+    publish('user.deleted', doneOf(outcome).user, context, event)
   }
 
   async function list (

@@ -43,6 +43,18 @@ async function runOne (create: Create, duty = FIND, options: Partial<TestStorage
 const withMembers = (members: object) => (): Storage => ({ ...memory(), ...members })
 const failing = (message: string) => async () => { throw new Error(message) }
 
+test('refuses a store that throws what refuses a write', async (t) => {
+  for (const code of ['email_taken', 'field_taken', 'version_mismatch', 'last_admin_key'] as const) {
+    const thrown = async () => { throw new StorageError(code, 'refused') }
+    const { error } = await runOne(withMembers({ writeUsers: thrown }), 'create: several users may have the same name')
+    t.match(error, { message: `writeUsers threw ${code}: what refuses a write is its outcome, { code: '${code}' }` })
+  }
+  const inactive = async () => { throw new StorageError('api_key_inactive', 'refused') }
+  const duty = 'create key: names and the order of scopes are stored unchanged'
+  const { error } = await runOne(withMembers({ writeApiKey: inactive }), duty)
+  t.match(error, { message: /^writeApiKey threw api_key_inactive: what refuses a write is its outcome/ })
+})
+
 test('every method of the interface has a duty, and no name is used twice', async (t) => {
   const subjects = DUTIES.flatMap((duty) => (duty.split(': ')[0] ?? '').split(', '))
   const methods = new Set(subjects.map((part) => part.split(' with ')[0]))
