@@ -70,7 +70,7 @@ function addKeyCommands (program: Command): void {
 
   keyCommand('revoke', 'revoke a key for good')
     .argument('<id>', 'key_…')
-    .option('--successors', 'revoke every key that came from it by rotation too', false)
+    .option('--successors', 'also revoke every key that came from it by rotation', false)
     .action((id: string, options: Common & { successors: boolean }) =>
       withKeys(options, (keys, output) => revokeKey(keys, output, id, options)))
 }

@@ -47,17 +47,17 @@ const optionTable = {
     schema: Type.String({ pattern: '^(?:/[^?#]*)?$' }),
     message: 'must be a path that begins with /, or an empty string'
   }),
-  /** Name of the decorator of the users that are shown. */
+  /** Name of the decorator whose users the page shows. */
   users: defaulted<string>('users', identifier),
   /**
    * For hosts with sessions of their own: the page sends cookies and the token `session` instead of an API key, and the
-   * option `authenticate` of fastify-users decides. `signIn`: where people sign in, for a link.
+   * option `authenticate` of fastify-users decides. `signIn`: the address of the sign-in page, for a link.
    */
   session: optional<{ signIn?: string }>({
     schema: Type.Object({ signIn: Type.Optional(Type.String({ minLength: 1 })) }, CLOSED),
-    message: 'must be an object that may have signIn, an address'
+    message: 'must be an object, optionally with signIn, an address'
   }),
-  /** Texts in another language, or in other words; those that are absent stay English. */
+  /** Texts in another language, or in other words. Absent texts stay in English. */
   texts: converted<Partial<Texts>, Texts>(
     (given = {}) => ({ ...english, ...Object.fromEntries(Object.entries(given).filter(([name]) => isKnown(name))) }),
     {
@@ -90,7 +90,7 @@ export interface PageSettings {
   texts: Texts
 }
 
-/** Says which texts the page does not have. They are no error: a version that renames one must not end the start. */
+/** Warns of texts that the page does not have. Not an error: a version that renames a text must not stop the start. */
 function warnOfUnknown (texts: Partial<Texts>, { log }: FastifyInstance, prefix: string): void {
   const unknown = Object.keys(texts).filter((name) => !isKnown(name))
   if (unknown.length === 0) return

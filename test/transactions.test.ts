@@ -116,7 +116,7 @@ for (const { driver, skip, connect } of knexHosts) {
     await t.rejects(late.create({ name: 'Late', email: 'late@example.org' }), { code: 'internal' })
     t.throws(() => users.using(over), { name: 'TypeError', message: /is over/ })
     const nothing: TransactionLike = JSON.parse('{}')
-    t.throws(() => users.using(nothing), { name: 'TypeError', message: /not a transaction of Knex/ })
+    t.throws(() => users.using(nothing), { name: 'TypeError', message: /not a Knex transaction/ })
   })
 }
 

@@ -21,7 +21,7 @@ import { knexWrites } from './user-writes.ts'
 import { knexUsers } from './users.ts'
 import { knexWebhooks } from './webhooks.ts'
 
-// Requests are combined, so there may be more than connections. All of them wait for a database that becomes slow.
+// Requests are combined, so more of them than connections may run. If the database becomes slow, all of them wait.
 const CONCURRENCY_PER_CONNECTION = 4
 const CONCURRENCY_MIN = 40
 
@@ -42,7 +42,7 @@ export interface KnexStorage extends Storage, Migrator {
 
 /**
  * Makes a storage on a Knex instance, which it does not close.
- * @throws TypeError for another database, or a wrong option
+ * @throws TypeError for an unsupported database, or an invalid option
  */
 export function storageOnKnex (knex: Knex, options: NamingOptions, settings: PoolSettings = {}): KnexStorage {
   const names = namesOf(options, dialectOf(poolOf(knex).driverName).hasSchemas)
@@ -85,7 +85,7 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
   }
 
   function join (transaction: unknown): StorageInTransaction {
-    if (!isTransaction(transaction)) throw new TypeError('fastify-users: not a transaction of Knex')
+    if (!isTransaction(transaction)) throw new TypeError('fastify-users: not a Knex transaction')
     const { executor, afterCommit } = joinTransaction(transaction, pool, names)
     return { ...storageOn(executor, null, async () => {}), afterCommit }
   }
@@ -103,7 +103,7 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
   }
 }
 
-/** Makes a storage on a Knex instance of our own, which it closes, with the listener for changes of API keys. */
+/** Creates a storage on our own Knex instance, with the listener for changes of API keys. It closes both. */
 export function storageOnOwnKnex (
   knex: Knex,
   options: NamingOptions,

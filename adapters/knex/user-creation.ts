@@ -19,7 +19,7 @@ interface Creation {
 }
 
 export interface Creations {
-  /** @throws StorageError as `writeUsers` does, and for what refuses the creation */
+  /** @throws StorageError as `writeUsers` does, and if the creation is refused */
   create (
     user: UserRecord, keys: UserKeys, idempotency: Idempotency | null, event: NewEvent | null
   ): Promise<Creation>
@@ -54,7 +54,7 @@ export function knexCreation (
   const plainGroup = groupOf(false)
   const recordedGroup = groupOf(true)
 
-  /** `again`: the answer to a first attempt was lost. */
+  /** `again`: true for a retry, because the answer to the first attempt was lost. */
   async function createWithoutKey (insertion: Insertion, asked: Asked, again: boolean): Promise<Creation> {
     const { user } = insertion
     const grouped = insertion.event === null ? plainGroup : recordedGroup
@@ -86,7 +86,7 @@ export function knexCreation (
     while (true) {
       if (await insertWithKey(insertion, idempotency, asked)) return { user, replayed: false }
       const [known] = await query(sql.find, [idempotency.key, idempotency.now])
-      // Deleted with its user, or expired, since: the key is free again.
+      // The key has since expired, or was deleted with its user: it is free again.
       if (known === undefined) continue
       requireSameRequest(known['fingerprint'], idempotency)
       return { user: toCreatedUser(known['result']), replayed: known['userId'] !== user.id }
@@ -107,10 +107,10 @@ export function knexCreation (
         ? createWithoutKey(insertion, asked, again)
         : createWithKey(insertion, idempotency, asked))
       try {
-        // Again if the connection was lost: the second attempt finds what the first one did.
+        // Retry if the connection was lost: the second attempt finds what the first one wrote.
         return await create(false).catch((error) => isLost(error) ? create(true) : Promise.reject(error))
       } catch (error) {
-        // Whoever holds the key is still running.
+        // The call that holds the key is still running.
         if (idempotency === null || !waitedTooLong(error)) throw error
         throw new StorageError('idempotency_in_progress', 'the first creation with the key is still running')
       }

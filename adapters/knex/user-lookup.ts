@@ -10,8 +10,8 @@ const TOGETHER_MAX = 64
 
 /**
  * Looks up the row of the user with this value in a unique column. With batching, concurrent look-ups are combined:
- * with 32 of them each costs 5 instead of 78 µs on SQLite, and 15 instead of 65 µs on PostgreSQL, node and database
- * together.
+ * with 32 look-ups, each costs 5 instead of 78 µs on SQLite, and 15 instead of 65 µs on PostgreSQL, Node.js and the
+ * database together.
  */
 export function userLookup (
   { read, batching, dialect }: Executor,
@@ -35,6 +35,6 @@ export function userLookup (
   }
 
   const find = batching === null ? findOne : gather(TOGETHER_MAX, (value: string) => value, findMany)
-  // A text that can't be stored is nobody's.
+  // No user has a text that can't be stored.
   return async (value) => isStorable(value) ? find(value) : undefined
 }

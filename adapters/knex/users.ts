@@ -20,7 +20,7 @@ import { userLookup } from './user-lookup.ts'
 import { userUpdate } from './user-update.ts'
 import { guardConditions } from './user-update-sql.ts'
 
-/** The writes of single users. They throw a `StorageError` for what is refused; `null`: there is no such user. */
+/** Writes of single users. A refused write throws a `StorageError`; `null` means that there is no such user. */
 export interface SingleWrites extends Pick<Creations, 'create'>, Pick<Storage, 'findUser'> {
   update (
     id: string, changes: UserChanges, updatedAt: string, guard: VersionGuard, event: NewEvent | null
@@ -32,7 +32,7 @@ type Users = SingleWrites & Pick<Creations, 'prune'> & Pick<Storage, 'listUsers'
 
 const SEARCHED = ['name_key', 'email_key']
 
-/** The condition in SQL of a filter; null: every user matches. */
+/** The SQL condition of a filter; `null` if every user matches. */
 export function conditionOf (dialect: Dialect, { emailKey, prefix, fields }: UserFilter): Condition | null {
   const parts: Condition[] = Object.entries(fields).map(([field, value]) => fieldIs(dialect, field, value))
   if (emailKey !== null) parts.push({ sql: 'email_key = ?', values: [emailKey] })
@@ -45,7 +45,7 @@ export function conditionOf (dialect: Dialect, { emailKey, prefix, fields }: Use
   return { sql: parts.map(({ sql }) => sql).join(' AND '), values: parts.flatMap(({ values }) => values) }
 }
 
-/** False if no text that is stored can match: a database has no NUL and no lone surrogate, and refuses both. */
+/** False if no stored text can match: a database stores no NUL and no lone surrogate, and refuses both. */
 export function canMatch ({ emailKey, prefix, fields }: UserFilter): boolean {
   return [emailKey, prefix, ...Object.values(fields)].every((text) => typeof text !== 'string' || isStorable(text))
 }
@@ -90,7 +90,7 @@ function userLists (
   const keyOf = ({ order, limit, from }: PageRequest): string => `${order} ${limit} ${JSON.stringify(from)}`
   const together = gather(pagesTogether, keyOf, readPages)
 
-  /** With batching, concurrent requests for one page are read once, and those for several in one statement. */
+  /** With batching, concurrent requests for the same page read it once, and several pages share one statement. */
   async function readCounted (page: PageRequest): Promise<CountedPage> {
     // One text that can't be stored would make all requests fail.
     const canShare = !('after' in page.from) || isStorable(page.from.after)
@@ -109,7 +109,7 @@ function userLists (
     return pageOfOne(row === undefined ? null : toUser(row), page)
   }
 
-  /** A page of a search by the beginning alone, if it finds few; else null. */
+  /** A page of a search by prefix only; `null` if it finds too many users, or is not available here. */
   async function boundedSearch (prefix: string, page: PageRequest): Promise<Page<UserRecord> | null> {
     if (!prepares || !dialect.triesBoundedSearch) return null
     const statement = searchStatement(dialect, users, USER_COLUMNS, SEARCHED, prefix, page)
@@ -130,12 +130,12 @@ function userLists (
     const condition = conditionOf(dialect, filter)
     if (condition === null) return pageOfAll(page)
     const { sql, params } = pageStatement(dialect, users, USER_COLUMNS, condition, page)
-    // There is a text for each combination of fields: too many to keep.
+    // Each combination of fields has its own SQL text: too many to keep prepared.
     return toPage(await read(sql, params, { keepPlan: !byFields }), USER_COLUMNS, toUser)
   }
 }
 
-/** Users in SQL. A write is one statement; another one only reads why the first had nothing to do. */
+/** Users in SQL. A write is one statement. If it changed nothing, a second statement reads the reason. */
 export function knexUsers (
   executor: Executor,
   names: Names,
@@ -188,7 +188,7 @@ export function knexUsers (
         const user = await findSkipped(id, guard)
         if (user === null) return null
         if (!changesAny(changes, user)) return { user, changed: false }
-        // The statement found the values stored, and since then another write changed them.
+        // The statement found the values already stored, but another write has changed them since: try again.
       }
     },
 
@@ -209,7 +209,7 @@ export function knexUsers (
           : transaction((on) => removeAndRecord(on, remove, event, erase), { waitsFor: id, since, writes }))
         if (removed !== null) return removed
         if (await findSkipped(id, guard) === null) return null
-        // The guard did not hold for the statement, and holds now: another write has just made that version.
+        // The guard failed in the statement, but holds now: another write has just created that version. Try again.
       }
     }
   }

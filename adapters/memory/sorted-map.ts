@@ -11,21 +11,21 @@ function position (keys: readonly string[], key: string): number {
   return low
 }
 
-/** Keys in a leaf. A change moves what follows it in its leaf, and the start of each leaf after it. */
+/** The most keys in a leaf. A change moves the keys after it in its leaf, and the start of every later leaf. */
 const LEAF_MAX = 512
 
 /**
- * A map sorted by its text keys, with positions: leaves of some hundred keys, and the position at which each begins. A
- * position is searched from where it would be if all leaves were equally full.
+ * A map sorted by its text keys, in which keys have positions. It has leaves of a few hundred keys, and the position at
+ * which each leaf begins. The search for a position starts where it would be if all leaves were equally full.
  */
 export class SortedMap<Value> {
   readonly #leafMax: number
   #keys: string[][] = []
   #values: Value[][] = []
-  /** The position at which each leaf begins, and last the size of the map. */
+  /** The position at which each leaf begins, followed by the size of the map. */
   #starts = [0]
 
-  /** `leafMax`: another size of leaves, for tests. */
+  /** `leafMax`: a different leaf size, for tests. */
   constructor (leafMax = LEAF_MAX) {
     this.#leafMax = leafMax
   }
@@ -38,7 +38,7 @@ export class SortedMap<Value> {
     const leaf = this.#leafOf(key)
     const [keys, values] = [this.#keys[leaf], this.#values[leaf]]
     if (keys === undefined || values === undefined) {
-      // Not by `push`, which reserves room for sixteen more: an index by field is many maps of one key.
+      // No `push`, which reserves room for sixteen more: the index of a field has many maps with one key each.
       this.#keys = [[key]]
       this.#values = [[value]]
       this.#recount()
@@ -104,8 +104,8 @@ export class SortedMap<Value> {
   }
 
   /**
-   * The leaf that has a position from 0 to the size, or the index after the last leaf. A processor predicts steps
-   * through the leaves well, and those of a binary search badly.
+   * The leaf that contains a position from 0 to the size, or the index after the last leaf. Processors predict a walk
+   * through the leaves well, and a binary search badly.
    */
   #leafAt (position: number): number {
     const leaves = this.#keys.length
@@ -139,7 +139,7 @@ export class SortedMap<Value> {
   }
 
   /**
-   * Splits a leaf that is too large. The last leaf grows at its end, as ids do, so it is split there and stays full.
+   * Splits a leaf that is too large. New ids come last, so the last leaf is split at its end and stays full.
    */
   #split (leaf: number, keys: string[], values: Value[]): void {
     const at = leaf === this.#keys.length - 1 ? keys.length - 1 : keys.length >>> 1

@@ -41,7 +41,7 @@ export const batchRaceCases: Cases = {
     assert.equal(values.length, CONCURRENT_CALLS)
     const users = await allUsers(storage)
     assert.deepEqual(users.map(({ version }) => version), Array(3).fill(1 + CONCURRENT_CALLS))
-    // The last one has changed them all.
+    // The last batch changed all of them.
     assert.equal(new Set(users.map(({ name }) => name.replace(/^\d+ of /, ''))).size, 1)
   },
 
@@ -83,7 +83,7 @@ export const batchRaceCases: Cases = {
     while (await Promise.race([writing, turn('not yet')]) !== 'written') {
       const [one, two] = await allUsers(storage)
       const changes = [Number(one?.version) - 1, Number(two?.version) - 1]
-      assert.equal(changes[0], 2 * Number(changes[1]), 'a list has two changes of the one for each of the other')
+      assert.equal(changes[0], 2 * Number(changes[1]), 'a list has two changes of user 1 for each change of user 2')
       assert.ok(one?.name === two?.name || changes[0] === 0)
     }
   }

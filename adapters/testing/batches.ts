@@ -21,7 +21,7 @@ export const batchCases: Cases = {
       creation(userOf(3)),
       update(3, rename('Named')),
       deletion(1),
-      // The address is free by now.
+      // The deletion above has freed the address.
       creation(heir),
       update(2, rename('User 2')),
       update(4, { ...rename('Heir'), ...address('Next@example.org'), fields: { plan: 'pro' } }),
@@ -89,7 +89,7 @@ export const batchCases: Cases = {
       assert.deepEqual(result.outcomes.at(-1), outcome)
       assert.deepEqual(await everything(storage), before)
     }
-    // Everything can still be done, and an earlier key is known.
+    // The undone batches left no trace: the deletions succeed, and the earlier key is still known.
     const repeated = await storage.createUser(userOf(50), keysOf(userOf(50)), idempotencyOf(1))
     assert.deepEqual(repeated, { user: kept, replayed: true })
     const { outcomes } = await writeBatch(storage, [deletion(1), deletion(2), deletion(3)], ATOMIC)
@@ -115,7 +115,7 @@ export const batchCases: Cases = {
       if (index === 2) return { refused: { pointer: '/n' } }
       return index === 1 ? { fields: { n: Number(user.fields['n']) + 1 } } : {}
     })
-    // A store may ask more than once, such as after a conflict.
+    // A store may ask more than once, for example after a conflict.
     const once = [...new Set(asked.map((each) => JSON.stringify(each)))].map((text) => JSON.parse(text))
     assert.deepEqual(once, [[1, idOf('usr', 1), 2], [2, idOf('usr', 2), 1], [5, idOf('usr', 1), 3]])
     const [one, two] = [after(1, { fields: { n: 1 } }), after(1, { fields: { n: 2 }, version: 3 })]

@@ -20,10 +20,10 @@ export type Call = CallOf<Writer | Reader>
 /** How a call ended: what it returned, or the code that it was refused with. */
 export type Outcome = { returned: unknown } | { refused: string }
 
-/** What calls are made of: a store, or a model. */
+/** The target of calls: a store or a model. */
 export type Callable = Pick<KitStorage, Writer | Reader>
 
-/** Makes a call. @throws what is no `StorageError` */
+/** Makes a call. @throws any error that is not a `StorageError` */
 export async function outcomeOf (
   storage: Callable,
   [method, ...args]: Call
@@ -45,7 +45,7 @@ export function written ([name, ...given]: Call): string {
   return `await storage.${method}(${args.map((arg) => inspect(arg, FORMAT)).join(', ')})`
 }
 
-/** A value for comparison: members in any order, but those of fields, whose JSON text counts. */
+/** A value for comparison. The order of members does not matter, except in fields: their JSON text is compared. */
 function comparable (value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(comparable)
@@ -68,7 +68,7 @@ export function requireOutcome (actual: Outcome, expected: Outcome, call: Call, 
   if (isSame(actual, expected)) return
   const lines = [...before, call].map(written).join('\n')
   assert.fail([
-    'after these calls, the last one has another result:',
+    'after these calls, the last one has an unexpected result:',
     lines,
     `  expected: ${inspect(expected, FORMAT)}`,
     `  got:      ${inspect(actual, FORMAT)}`

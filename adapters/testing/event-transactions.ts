@@ -5,7 +5,7 @@ import {
   addUsers, anyVersion, apiKeyOf, idempotencyOf, idOf, keysOf, onlyVersion, rename, timeOf, userOf
 } from './values.ts'
 
-/** The result, or null if there is none yet: a store with one connection has to wait for the transaction. */
+/** The result, or null if it takes too long: a store with one connection has to wait for the transaction. */
 async function unlessLate<Value> (result: Promise<Value>): Promise<Value | null> {
   return Promise.race([result, new Promise<null>((resolve) => { setTimeout(resolve, 100, null) })])
 }
@@ -50,13 +50,13 @@ export const eventTransactionCases: TransactionCases = {
     const open = await begin()
     const inside = storage.joinTransaction(open.transaction)
     await inside.updateUser(idOf('usr', 1), rename('Inside'), timeOf(50), anyVersion, updated(1))
-    // On a store with one writer it waits for the transaction.
+    // On a store with one writer, this update waits for the transaction.
     const outside = storage.updateUser(idOf('usr', 2), rename('Outside'), timeOf(51), anyVersion, updated(2))
     const before = await unlessLate(outside.then(() => readEvents(storage))) ?? []
     if (before.length > 0) assert.deepEqual(before.map(({ id }) => id), [idOf('evt', 2)])
     await open.commit()
     await outside
-    // A host may let its database refuse the commit, as a serializable one.
+    // A host's database may refuse the commit, for example of a serializable transaction.
     const isCommitted = (await storage.findUser(idOf('usr', 1)))?.version === 2
     const after = await readEvents(storage, { after: before.at(-1)?.id ?? null })
     const ids = [...before, ...after].map(({ id }) => id)

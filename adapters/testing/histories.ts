@@ -21,7 +21,7 @@ const FIELDS: ReadonlyArray<Readonly<Record<string, Json>>> = [
 ]
 const FILTERS = [{ plan: 'pro' }, { plan: '' }, { seats: 1 }, { seats: 0 }, { active: false }, { plan: '1', seats: 0 }]
 
-/** Makes histories: lists of calls whose outcome the interface says. */
+/** Builds a history: a list of calls whose outcomes the interface defines. */
 class History {
   readonly calls: Call[] = []
   readonly #model = createModel()
@@ -148,7 +148,7 @@ class History {
     return this.#keyCall()
   }
 
-  /** Adds the next call. One that breaks two rules is left out: a store may judge either first. */
+  /** Adds the next call, unless it breaks two rules: a store may check either one first. */
   async add (): Promise<void> {
     const call = this.#next()
     if (await isAmbiguous(this.#model, call)) return
@@ -162,7 +162,7 @@ async function isAmbiguous (model: Model, call: Call): Promise<boolean> {
   const [, { id }, { emailKey }] = call
   const { total } = await model.listUsers({ ...everyone, emailKey }, { order: 'asc', limit: 1, from: { offset: 0 } })
   if (total > 0 && await model.findUser(id) !== null) return true
-  // A store may take a repetition with the id of the first creation for one of its own.
+  // If a repetition has the id of the first creation, a store may treat it as its own retry.
   const repeated = await outcomeOf(model.copy(), call)
   if (!('returned' in repeated)) return false
   const { user, replayed }: { user: UserRecord, replayed: boolean } = Object(repeated.returned)
@@ -188,7 +188,7 @@ async function playOn (
   }).then(() => null, (error: unknown) => (error instanceof Error ? error : new Error(String(error))))
 }
 
-/** Plays random histories on stores of their own. One that fails is shortened first. */
+/** Plays random histories, each on a new store. A history that fails is shortened before it is reported. */
 async function playHistories (context: Context): Promise<void> {
   for (let n = 0; n < HISTORIES; n++) {
     const history = new History(randomFrom(context.seed + n))
@@ -208,7 +208,7 @@ async function playHistories (context: Context): Promise<void> {
   }
 }
 
-/** The duty of all methods together. */
+/** The duty that tests all methods together. */
 export const historyCases: Cases = {
   'histories: random calls of every method end, and leave the records, as the interface says': async (_, context) => {
     await playHistories(context)

@@ -17,7 +17,7 @@ const STARTS = [
   'uk_0000000000000', 'uk_zzzzzzzzzzzz', 'uk_ZZZZZZZZZZZZ', 'UK_aaaaaaaaaaaa', 'uk__aaaaaaaaaaa', 'uk_%aaaaaaaaaaa'
 ]
 
-/** Duties of API keys about values that stores tend to change, to fold or to confuse. */
+/** Duties about API keys with values that stores tend to change, fold or confuse. */
 export const hostileKeyCases: Cases = {
   'create key, findApiKey: starts are compared byte by byte': async (storage) => {
     await play(storage, createModel(), STARTS.map((start, n) => creation(100 - n, { start })), { recent: 2 })

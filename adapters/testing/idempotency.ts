@@ -10,7 +10,7 @@ import {
   addUsers, anyVersion, CONCURRENT_CALLS, concurrently, count, idOf, keysOf, onlyVersion, rename, timeOf, userOf
 } from './values.ts'
 
-/** A key of the form that callers give. */
+/** A key in the form that callers use. */
 const keyOf = (name: string): string => name.padEnd(43, '_')
 
 /** The same request with the same key, valid for a second, unless something else is given. */
@@ -104,7 +104,7 @@ export const idempotencyCases: Cases = {
   'create with idempotency: a known key is judged before the address': async (storage) => {
     const first = userOf(1, { name: 'Zoë', fields: { plan: 'pro', z: [1, { b: null }], a: '' } })
     await storage.createUser(first, keysOf(first), idempotencyOf())
-    // A client repeats what it sent, so the address is taken. Each call is given another id.
+    // A client repeats what it sent, so the address is taken. Each call gets a different id.
     for (const n of [2, 3]) {
       const again = { ...first, id: idOf('usr', n) }
       const repeated = await storage.createUser(again, keysOf(again), idempotencyOf())
@@ -163,7 +163,7 @@ export const idempotencyCases: Cases = {
       other(3, idempotencyOf()),
       ['prune', timeOf(999)],
       other(4, { now: timeOf(999) }),
-      // The key is renewed when it is expired, and lives as long as the new record says.
+      // An expired key is renewed, and lives until the expiry in its new record.
       other(5, {}),
       ['prune', timeOf(1000)],
       other(6, { now: timeOf(2999) }),
@@ -172,7 +172,7 @@ export const idempotencyCases: Cases = {
       other(7, { now: timeOf(2999) }),
       other(8, { now: timeOf(2999), fingerprint: 'f-2' }),
       ['prune', timeOf(3000)],
-      // A clock that goes back: what was pruned is free.
+      // A clock goes back: a pruned key stays free.
       other(9, { now: timeOf(1500), fingerprint: 'f-2' }),
       ['prune', timeOf(0)],
       other(10, { now: timeOf(1500), fingerprint: 'f-2' }),

@@ -5,7 +5,7 @@ import type {
   UserChanges, UserKeys, UserRecord, UserWrite, VersionGuard, WriteOutcome
 } from '../../lib/storage/storage.ts'
 
-/** A new user, or that of the first creation with the idempotency key, as it was then. */
+/** A new user, or the user of the first creation with the idempotency key, as it was then. */
 export interface Creation { user: UserRecord, replayed: boolean }
 
 /** The event of a deletion, and whether it erases all events of the user. */
@@ -16,8 +16,8 @@ export interface RevokeOptions { keepOneWith: readonly string[], successors?: bo
 export type Revocation = Pick<ApiKeyWritten, 'changed' | 'successors'> & { key: ApiKeyRecord }
 
 /**
- * The writes of a store, a method for each: a duty about one write is read more easily so. They reject for an outcome
- * that is not `done`; `null`: there is no such user or key.
+ * The writes of a store with one method for each, which makes a duty about one write easier to read. They reject if the
+ * outcome is not `done`; `null` means that there is no such user or key.
  */
 export interface WriteCalls {
   createUser (
@@ -37,16 +37,16 @@ export interface WriteCalls {
   touchApiKey (id: string, usedAt: string, ifBefore: string): Promise<void>
 }
 
-/** What a store has, of what it may lack. */
+/** Which of the optional parts a store has. */
 interface Supports { transactions: boolean, eventLog: boolean, batches: boolean }
 
-/** A store as the duties have it. */
+/** A store in the form that duties use. */
 export interface KitStorage extends Omit<Storage, 'joinTransaction'>, WriteCalls {
   readonly supports: Supports
   joinTransaction (transaction: unknown): KitStorage & Pick<StorageInTransaction, 'afterCommit'>
 }
 
-/** The writes of users that calls stand for. */
+/** Translates calls of the kit into writes of users. */
 const userWrites = {
   createUser: (
     user: UserRecord, keys: UserKeys, _idempotency: Idempotency | null, event: NewEvent | null = null
@@ -60,7 +60,7 @@ const userWrites = {
   }
 }
 
-/** The writes of API keys that calls stand for. */
+/** Translates calls of the kit into writes of API keys. */
 const keyWrites = {
   createApiKey: (
     key: ApiKeyRecord, { onlyFirst }: { onlyFirst: boolean }, event: NewEvent | null = null
@@ -80,7 +80,7 @@ const keyWrites = {
   touchApiKey: (id: string, usedAt: string, ifBefore: string): ApiKeyWrite => ({ type: 'touch', id, usedAt, ifBefore })
 }
 
-/** The call of the interface that a call stands for: its name and its arguments. */
+/** Translates a call of the kit into one of the storage interface: the method and its arguments. */
 export function interfaceCall (method: string, args: readonly unknown[]): [method: string, args: readonly unknown[]] {
   if (Object.hasOwn(userWrites, method)) {
     const write: unknown = Reflect.apply(Object(userWrites)[method], undefined, args)
@@ -92,10 +92,10 @@ export function interfaceCall (method: string, args: readonly unknown[]): [metho
 
 type Refused = Exclude<WriteOutcome | ApiKeyOutcome, { code: 'done' }>
 
-/** null for `not_found`. @throws StorageError for what was refused otherwise */
+/** Returns null for `not_found`. @throws StorageError for any other refusal */
 function refusal (outcome: Refused): null {
   if (outcome.code === 'not_found') return null
-  if (outcome.code === 'refused') throw new TypeError('the store refused a write that nothing but a function refuses')
+  if (outcome.code === 'refused') throw new TypeError('the store returned `refused`, but no function refused the write')
   const field = 'field' in outcome ? outcome.field : undefined
   throw new StorageError(outcome.code, 'the write was refused', { field })
 }
@@ -106,14 +106,14 @@ const keyDone = (outcome: ApiKeyOutcome) => outcome.code === 'done' ? outcome : 
 function writeCalls (storage: Pick<Storage, 'writeUsers' | 'writeApiKey'>): WriteCalls {
   async function writeUser (write: UserWrite, idempotency: Idempotency | null = null) {
     const { outcomes: [outcome], replayed } = await storage.writeUsers([write], { atomic: false, idempotency })
-    if (outcome === undefined) throw new TypeError('writeUsers gave no outcome of a write')
+    if (outcome === undefined) throw new TypeError('writeUsers returned no outcome for a write')
     return { outcome, replayed }
   }
   return {
     async createUser (user, keys, idempotency, event) {
       const { outcome, replayed } = await writeUser(userWrites.createUser(user, keys, idempotency, event), idempotency)
       const made = userDone(outcome)
-      if (made === null || made.user === null) throw new TypeError('a creation has no user')
+      if (made === null || made.user === null) throw new TypeError('writeUsers returned a creation without its user')
       return { user: made.user, replayed }
     },
     async updateUser (...args) {
@@ -141,7 +141,7 @@ function writeCalls (storage: Pick<Storage, 'writeUsers' | 'writeApiKey'>): Writ
   }
 }
 
-/** A store as the duties have it. */
+/** A store in the form that duties use. */
 export function kitStorage (storage: Storage): KitStorage {
   const { joinTransaction, eventLog, singleWrites } = storage
   const own: Record<string | symbol, unknown> = {

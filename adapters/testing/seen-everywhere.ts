@@ -26,14 +26,14 @@ const changes: ReadonlyArray<CallOf<Writer>> = [
   ['updateUser', one, readdress('New@example.org'), timeOf(51), anyVersion],
   ['updateUser', one, { fields: { plan: 'free', active: true } }, timeOf(52), anyVersion],
   ['updateUser', one, { ...rename('Both'), ...readdress('both@example.org'), fields: {} }, timeOf(53), onlyVersion(4)],
-  // What is stored already is no change, and only the first of two changes that look the same to a careless store.
+  // Storing the same value again changes nothing. A value that only looks the same to a careless store is a change.
   ['updateUser', one, { ...rename('Both'), fields: {} }, timeOf(54), anyVersion],
   ['updateUser', one, {}, timeOf(55), anyVersion],
   ['updateUser', one, rename('both'), timeOf(56), anyVersion],
   ['updateUser', one, readdress('BOTH@example.org'), timeOf(57), anyVersion],
   ['updateUser', one, { fields: { a: 1, b: 2 } }, timeOf(58), anyVersion],
   ['updateUser', one, { fields: { b: 2, a: 1 } }, timeOf(59), anyVersion],
-  // Back to former values, and to those of others that are gone.
+  // Back to former values, and to values of deleted users.
   ['updateUser', one, readdress('User1@Example.org'), timeOf(60), anyVersion],
   ['deleteUser', idOf('usr', 2), onlyVersion(1)],
   ['updateUser', one, readdress('User2@Example.org'), timeOf(61), anyVersion],
@@ -61,7 +61,7 @@ const refusals: ReadonlyArray<CallOf<Writer>> = [
   creation(5, { email: 'fifth@example.org' }, { ...idempotency, fingerprint: 'g'.repeat(43) }),
   creation(5, { email: 'fifth@example.org' }),
   creation(6, {}, idempotency),
-  // Refused updates change none of their values, not those before the refused one either.
+  // A refused update changes none of its values, not even those before the one that was refused.
   [
     'updateUser', one, { ...rename('X'), ...readdress('user2@example.org'), fields: { plan: 'x' } }, timeOf(50),
     anyVersion
@@ -74,7 +74,7 @@ const refusals: ReadonlyArray<CallOf<Writer>> = [
   ['deleteUser', one, { ifVersion: [1], unlessVersion: [1] }],
   ['deleteUser', idOf('usr', 99), anyVersion],
   creation(7, { email: 'free@example.org' }),
-  // Both addresses that the refused update named are still held by whom they were.
+  // The refused update left both addresses with their holders.
   creation(8, { email: 'user1@example.org' }),
   creation(8, { email: 'user2@example.org' }),
   ['updateUser', one, rename('Still the first version'), timeOf(55), onlyVersion(1)]
@@ -86,13 +86,13 @@ const keyOne = idOf('key', 1)
 const successor = apiKeyOf(4, { name: 'Same', rotatedFrom: keyOne, lifetime: 60 })
 
 const keyChanges: ReadonlyArray<CallOf<Writer>> = [
-  // All of one name: nothing is found by it.
+  // All keys have the same name: no look-up uses it.
   ['createApiKey', apiKeyOf(2, { ...admin, name: 'Same' }), { onlyFirst: true }],
   ['createApiKey', apiKeyOf(1, { name: 'Same', expiresAt: timeOf(900), lifetime: 60 }), { onlyFirst: false }],
   ['touchApiKey', keyOne, timeOf(100), timeOf(50)],
   ['touchApiKey', keyOne, timeOf(120), timeOf(100)],
   ['rotateApiKey', keyOne, successor, { now: timeOf(130), expiresAt: timeOf(800) }],
-  // Once more, with an earlier end and then with a later one: the earlier end stays.
+  // Rotate again, first with an earlier expiry and then with a later one: the earlier expiry stays.
   ['rotateApiKey', keyOne, apiKeyOf(5, { rotatedFrom: keyOne }), { now: timeOf(131), expiresAt: timeOf(700) }],
   ['rotateApiKey', keyOne, apiKeyOf(6, { rotatedFrom: keyOne }), { now: timeOf(132), expiresAt: timeOf(750) }],
   ['touchApiKey', keyOne, timeOf(140), timeOf(130)],
@@ -107,7 +107,7 @@ const keyChanges: ReadonlyArray<CallOf<Writer>> = [
 const keyRefusals: ReadonlyArray<CallOf<Writer>> = [
   ['createApiKey', apiKeyOf(1, admin), { onlyFirst: true }],
   ['createApiKey', apiKeyOf(2), { onlyFirst: true }],
-  // Refused for the id, and for the start: the other of the two is free afterwards.
+  // Refused once for the id and once for the start: the other value of each stays free.
   ['createApiKey', apiKeyOf(1, { start: 'uk_otherstart0', name: 'x' }), { onlyFirst: false }],
   ['createApiKey', apiKeyOf(3, { start: 'uk_otherstart0' }), { onlyFirst: false }],
   ['createApiKey', apiKeyOf(4, { start: apiKeyOf(1).start }), { onlyFirst: false }],
@@ -138,12 +138,12 @@ const keyRefusals: ReadonlyArray<CallOf<Writer>> = [
   ['createApiKey', apiKeyOf(9), { onlyFirst: false }]
 ]
 
-/** Makes every kind of change of users on an empty store, and checks each everywhere. */
+/** Makes every kind of change to users on an empty store, and checks each change everywhere. */
 export async function playUserChanges (storage: KitStorage): Promise<void> {
   await play(storage, createModel(), changes, { filterable: FILTERABLE })
 }
 
-/** The same of API keys. */
+/** The same for API keys. */
 export async function playKeyChanges (storage: KitStorage): Promise<void> {
   await play(storage, createModel(), keyChanges)
 }
@@ -161,7 +161,7 @@ export const userChangeCases: Cases = {
   }
 }
 
-/** The same of API keys. */
+/** The same for API keys. */
 export const keyChangeCases: Cases = {
   'create key, rotate key, revoke key, touch key: a change is seen everywhere': async (storage) => {
     await playKeyChanges(storage)

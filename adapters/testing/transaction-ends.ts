@@ -14,7 +14,7 @@ export const transactionEndCases: TransactionCases = {
   'joinTransaction: gives a whole storage, which says what the store says': async (storage, begin) => {
     const { transaction, rollback } = await begin()
     const inside = storage.joinTransaction(transaction)
-    // What it records is read outside, after the commit.
+    // Its events are read outside the transaction, after the commit.
     assert.deepEqual(missingFrom(inside).filter((name) => name !== 'eventLog'), [])
     assert.equal(typeof inside.afterCommit, 'function')
     await rollback()
@@ -50,7 +50,7 @@ export const transactionEndCases: TransactionCases = {
       const [own, other] = isCommitted ? [2, 3] : [4, 5]
       const { transaction, commit, rollback } = await begin()
       await addUsers(storage.joinTransaction(transaction), own)
-      // A store may hold it back until the transaction has ended.
+      // A store may delay this write until the transaction has ended.
       const outside = awaitedLater(addUsers(storage, other))
       await turns(5)
       await (isCommitted ? commit() : rollback())

@@ -26,7 +26,7 @@ export const userUpdateCases: Cases = {
     assert.equal(
       (await storage.updateUser(idOf('usr', 1), rename('NEW'), timeOf(70), anyVersion))?.user.name,
       'NEW',
-      'another case is another value, even with the same key'
+      'a different case is a different value, even with the same key'
     )
     assert.deepEqual(await storage.findUser(idOf('usr', 2)), userOf(2))
   },
@@ -78,7 +78,7 @@ export const userUpdateCases: Cases = {
   'update: the longest names and addresses are stored, and lists find them by whole keys': async (storage) => {
     const email = `${'A'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(57)}.org`
     assert.equal(email.length, 254)
-    // The key of the second one has twice as many code points.
+    // The key of the second name has twice as many code points as the name.
     for (const [n, name] of ['🦊'.repeat(200), 'İ'.repeat(200), 'x'.repeat(200)].entries()) {
       await addUsers(storage, n)
       const address = `${n}${email.slice(1)}`

@@ -14,7 +14,7 @@ export function idOf (prefix: IdPrefix, n: number): string {
   return `${prefix}_01h455vb4pex5vsknk08${digits}`
 }
 
-/** The nth millisecond, as a store gets it. */
+/** The nth millisecond, in the form in which a store gets it. */
 export function timeOf (n: number): string {
   return new Date(Date.UTC(2026, 0, 31, 9, 30, 0, n)).toISOString()
 }
@@ -33,7 +33,7 @@ export function userOf (n: number, members: Partial<UserRecord> = {}): UserRecor
   }
 }
 
-/** Keys of a user. They tell more names apart than those of the plugin do: a store compares bytes. */
+/** Keys of a user. They distinguish more names than the plugin's keys do, because a store compares bytes. */
 export function keysOf ({ name, email }: UserRecord): UserKeys {
   return { emailKey: email.toLowerCase(), nameKey: name.normalize('NFC').toLowerCase() }
 }
@@ -76,7 +76,7 @@ export const everyone: UserFilter = { emailKey: null, prefix: null, fields: {} }
 /** How many concurrent calls a duty about a race makes. */
 export const CONCURRENT_CALLS = 20
 
-/** The results of that many concurrent calls: the values, and the codes of the errors. */
+/** Makes `CONCURRENT_CALLS` concurrent calls, and returns the values and the codes of the errors. */
 export async function concurrently<Value> (
   call: (i: number) => Promise<Value>
 ): Promise<{ values: Value[], codes: unknown[] }> {
@@ -99,7 +99,7 @@ export const TEXTS = [
   ' inner  spaces '
 ]
 
-/** Ids that no user has: unknown, one character too long, of a key, and texts with a meaning in SQL. */
+/** Ids that no user has: unknown, one character too long, the id of a key, and texts with a meaning in SQL. */
 export const UNKNOWN_IDS = [
   idOf('usr', 99),
   `${idOf('usr', 1)}0`,

@@ -8,7 +8,7 @@ import { addDeliveries, addWebhooks, deliveriesOf, deliveryOf, SUCCEEDED, webhoo
 
 const FIRST = idOf('whk', 1)
 
-/** The nth event, of an endpoint that was disabled. */
+/** The nth event, recorded because an endpoint was disabled. */
 function disabledEvent (n: number): EventRecord {
   const { id, url } = webhookOf(1)
   return {
@@ -19,7 +19,7 @@ function disabledEvent (n: number): EventRecord {
   }
 }
 
-/** Adds a user with an event for each number. */
+/** For each number, adds a user and records an event. */
 async function addRecorded (storage: KitStorage, ...numbers: number[]): Promise<void> {
   for (const n of numbers) await storage.createUser(userOf(n), keysOf(userOf(n)), null, eventOf(n, 'user.created'))
 }
@@ -38,7 +38,7 @@ export const webhookEventCases: Cases = {
     await store.change(idOf('whk', 9), null, () => ({ event: disabledEvent(7) }))
     await store.change(FIRST, idOf('dlv', 9), () => ({ event: disabledEvent(8) }))
     assert.equal((await readWholeLog(storage)).length, 2)
-    // An event alone.
+    // A change that only records an event.
     assert.deepEqual(await store.change(FIRST, null, () => ({ event: disabledEvent(1) })), disabled)
     assert.deepEqual((await readWholeLog(storage)).slice(1), [disabledEvent(3), disabledEvent(1)])
     assert.deepEqual(await deliveriesOf(store), [deliveryOf(1, SUCCEEDED)])
@@ -82,7 +82,7 @@ export const webhookEventCases: Cases = {
     assert.equal(await store.eventBefore(idOf('evt', 9_999_999)), idOf('evt', 7))
     await storage.createUser(userOf(20), keysOf(userOf(20)), null, eventOf(2, 'user.created'))
     assert.equal(await store.eventBefore(idOf('evt', 10)), idOf('evt', 2), 'the newest one')
-    // What was pruned comes before none.
+    // A pruned event is never the event before another one.
     assert.equal(await logOf(storage).prune(timeOf(6), 2), 1)
     assert.equal(await store.eventBefore(idOf('evt', 5)), null)
     assert.equal(await store.eventBefore(idOf('evt', 9)), idOf('evt', 1))

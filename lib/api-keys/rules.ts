@@ -14,7 +14,7 @@ import { DEFAULT_SCOPES, isScope, type Scope, SCOPES } from './scopes.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
 const YEAR_SECONDS = 365 * DAY_SECONDS
-// The last moment that ISO text with a year of four digits can name.
+// The last moment that ISO text with a four-digit year can express.
 const LAST_MOMENT = Date.UTC(10000, 0) - 1
 
 const readInput = compileReader(Type.Object({
@@ -33,16 +33,16 @@ export type RotateOptions = Static<typeof rotateBody>
 const revokeBody = Type.Object({ successors: Type.Optional(Type.Boolean()) }, { additionalProperties: false })
 const readRevocation = compileReader(revokeBody)
 
-/** `successors`: every key that came from it by rotation, directly or not, is revoked too. */
+/** `successors`: also revoke every key that came from it by rotation, directly or indirectly. */
 export type RevokeOptions = Static<typeof revokeBody>
 
-/** What a new key is made of. */
+/** The input for a new key. */
 export interface ApiKeyInput {
   /** 1 to 200 characters. */
   name: string
   /** The three scopes of users by default. */
   scopes?: readonly Scope[]
-  /** RFC 3339; `null`: never. A year from now by default. */
+  /** RFC 3339; `null` if it never expires. A year from now by default. */
   expiresAt?: string | null
   /** Seconds from now, instead of `expiresAt`. */
   expiresIn?: number
@@ -53,7 +53,7 @@ function isoMoment (ms: number): string | null {
   return ms >= 0 && ms <= LAST_MOMENT ? new Date(ms).toISOString() : null
 }
 
-/** The expiry of a key that is created now with this lifetime in seconds; null: never. */
+/** The expiry of a key that is created now with this lifetime in seconds; `null` if it never expires. */
 export function expiryAfter (lifetime: number | null, now: number): string | null {
   return lifetime === null ? null : new Date(Math.min(now + lifetime * 1000, LAST_MOMENT)).toISOString()
 }
@@ -71,7 +71,7 @@ type Expiry = Pick<ApiKeyInput, 'expiresAt' | 'expiresIn'>
 function readExpiry ({ expiresAt, expiresIn }: Expiry, now: number, faults: Fault[]): string | null {
   const pointer = '/expiresIn'
   if (expiresAt !== undefined && expiresIn !== undefined) {
-    faults.push({ pointer, code: 'exclusive', detail: 'can not be used together with expiresAt' })
+    faults.push({ pointer, code: 'exclusive', detail: 'cannot be used together with expiresAt' })
   }
   if (expiresAt === null) return null
   if (expiresAt !== undefined) return readExpiresAt(expiresAt, now, faults)
@@ -91,18 +91,18 @@ function readScopes (scopes: readonly string[], faults: Fault[]): Scope[] {
   return [...new Set(scopes.filter(isScope))]
 }
 
-/** What a new key is made of, after the check. */
+/** The checked input for a new key. */
 export interface CheckedApiKeyInput {
   name: string
   scopes: Scope[]
   expiresAt: string | null
-  /** Seconds; null: unlimited. */
+  /** In seconds; `null` if unlimited. */
   lifetime: number | null
 }
 
 /**
- * Checks what a new key is made of, and that the caller can give it. Without scopes or expiry of its own, the key gets
- * what the caller has. `delegation`: null if there is no caller with bounds.
+ * Checks the input for a new key, and that the caller may grant it. If the scopes or the expiry are absent, the
+ * defaults apply, within the caller's own limits. `delegation`: `null` if there is no caller with limits.
  * @throws UsersError `validation_failed` that names every fault, `insufficient_scope`
  */
 export function checkApiKeyInput (
@@ -132,10 +132,10 @@ export function checkApiKeyInput (
   return { name: name.value, scopes, expiresAt, lifetime }
 }
 
-/** Makes the check of a key list's parameters: paging, without the filters of users. */
+/** Returns the check of a key list's parameters: paging only, without the filters for users. */
 export function keyListQueryCheck (size: PageSize) {
   const declared = pagingParameters(size, API_KEY_ID)
-  /** @throws UsersError `validation_failed` that names every faulty parameter, after those known before */
+  /** @throws UsersError `validation_failed` that names the prior faults, then every faulty parameter */
   return (query: Readonly<Record<string, unknown>>, priorFaults: readonly Fault[]): Paging => {
     const faults = [...priorFaults, ...parameterFaults(declared, query)]
     const paging = readPaging(query, size, faults)
@@ -173,5 +173,5 @@ export function checkRevokeOptions (options: unknown): boolean {
 /** The query parameters of revocations. */
 export const revokeParameters: Parameters = {
   force: flagParameter('Revoke even the last key that can manage keys.'),
-  successors: flagParameter('Revoke every key that came from it by rotation too.')
+  successors: flagParameter('Also revoke every key that came from it by rotation.')
 }

@@ -18,10 +18,10 @@ import type { Verifier } from './verifier.ts'
 /** A new key: its record, and its text, which is not stored. */
 export type NewApiKey = ApiKey & { key: string }
 
-/** A key that is revoked. `successors`: those that were revoked with it, if they were asked for. */
+/** A revoked key. `successors`: the keys that were revoked with it, if the call asked for that. */
 export type RevokedApiKey = ApiKey & { successors?: ApiKey[] }
 
-/** A call, and what its caller can give; null: anything, as in process. */
+/** A call, and what its caller may grant; `null` if anything, as for calls in process. */
 export interface KeyCall extends Call {
   delegation: Delegation | null
 }
@@ -34,16 +34,16 @@ export interface ApiKeysServiceOptions {
   pepper: string | undefined
   /** Publishes each change, in the order of the changes. */
   publish: (event: KeyEventType, key: ApiKey, context: Context, recorded: NewEvent | null) => void
-  /** Makes what the storage records of a change. */
+  /** Creates the event that the storage records for a change. */
   makeEvent: MakeEvent
 }
 
-/** A revocation, and what must stay after it; null: nothing, as in process. */
+/** A revocation. `keepOne`: `null` if no other key has to remain, as for calls in process. */
 export interface RevokeCall extends Omit<KeyCall, 'priorFaults'> {
   keepOne: KeptKeys | null
 }
 
-/** The scopes of each static key: it counts beside the keys that are stored. */
+/** The scopes of each static key. Static keys count as well as stored ones. */
 export interface KeptKeys {
   staticScopes: ReadonlyArray<readonly string[]>
 }
@@ -66,8 +66,8 @@ type NewKeyValues = Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotate
 
 /**
  * The operations on API keys, without HTTP. Every change goes through here, so that the verifier drops what it cached.
- * Every method takes unchecked input and throws UsersError alone. The order is validation → existence → what the caller
- * can give → state.
+ * Every method takes unchecked input and throws only UsersError. It checks in this order: validation, existence, what
+ * the caller may grant, state.
  */
 export function createApiKeysService (options: ApiKeysServiceOptions) {
   const { storage, verifier, pageSize, keyPrefix, pepper, publish, makeEvent } = options
@@ -140,7 +140,7 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     const { context, priorFaults, delegation } = call
     const overlap = checkRotateOptions(options, priorFaults)
     const { name, scopes, lifetime, expiresAt: end } = await find(id)
-    // The caller gets the successor's text: without these bounds it could obtain any key by rotating that.
+    // The caller gets the successor's text: without these bounds, it could obtain any key by rotating it.
     if (delegation !== null) {
       requireOwnScopes(delegation, scopes, () => '')
       // A key that can manage keys must not be replaced by one that ends sooner: it may be the last.

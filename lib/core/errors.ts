@@ -3,7 +3,7 @@ import { type ErrorCode, errorTable } from './error-table.ts'
 import type { Fault } from './fault.ts'
 import { FAULTS_MAX } from './limits.ts'
 
-/** What an error can carry beside its code. */
+/** What an error can carry besides its code. */
 export interface UsersErrorDetails {
   detail?: string
   errors?: readonly Fault[]
@@ -30,7 +30,7 @@ export class UsersError extends BaseError {
   declare readonly errors?: readonly Fault[]
   declare readonly headers?: Readonly<Record<string, string>>
 
-  // The base class's own is inherited: every UsersError would be an instance of each class that a host derives.
+  // Subclasses would inherit the base class's method: every UsersError would be an instance of a host's subclass.
   static override [Symbol.hasInstance] (value: unknown): boolean {
     return this === UsersError
       ? value instanceof BaseError
@@ -58,7 +58,7 @@ export class UsersError extends BaseError {
   }
 }
 
-/** A {@link UsersError} `validation_failed` with these faults, or with the first of very many and their number. */
+/** A {@link UsersError} `validation_failed` with these faults. If there are too many: the first, and their number. */
 export function validationFailed (errors: readonly Fault[]): UsersError {
   if (errors.length <= FAULTS_MAX) return new UsersError('validation_failed', { errors })
   const detail = `The request has ${errors.length} faults; the first ${FAULTS_MAX} are named in errors.`

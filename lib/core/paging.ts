@@ -56,7 +56,7 @@ export interface Paging {
 export function readPaging (query: Readonly<Record<string, unknown>>, size: PageSize, faults: Fault[]): Paging {
   const { page, limit = size.default, sort, after } = query
   if (page !== undefined && after !== undefined) {
-    faults.push({ parameter: 'after', code: 'exclusive', detail: 'can not be used together with page' })
+    faults.push({ parameter: 'after', code: 'exclusive', detail: 'cannot be used together with page' })
   }
   return {
     limit: Number(limit),

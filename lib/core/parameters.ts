@@ -1,7 +1,7 @@
 import { type Fault, type FaultReason, unknownParameters } from './fault.ts'
 import { isStorable } from './text.ts'
 
-/** A JSON Schema, as descriptions have it. */
+/** A JSON Schema, as it appears in descriptions. */
 export type ParameterSchema = Readonly<Record<string, unknown>> & {
   readonly type: 'integer' | 'number' | 'boolean' | 'string'
 }
@@ -11,7 +11,7 @@ export interface Parameter {
   schema: ParameterSchema
   /** How its text is read, if not as the schema's type says. */
   readAs?: FilterKind
-  /** What is wrong with a value; null: nothing. */
+  /** What is wrong with a value; `null` if it is valid. */
   problem (value: unknown): FaultReason | null
 }
 
@@ -49,11 +49,11 @@ export function idParameter (pattern: RegExp, description: string): Parameter {
     schema: { type: 'string', pattern: pattern.source, description },
     problem: (value) => typeof value === 'string' && pattern.test(value)
       ? null
-      : { code: 'format', detail: 'must be an id of this list' }
+      : { code: 'format', detail: 'must be the id of a record of this list' }
   }
 }
 
-/** What a filter by an own field compares. */
+/** The type of value that a filter by one of the host's own fields compares. */
 export type FilterKind = 'string' | 'number' | 'boolean'
 
 const FILTERS: Record<FilterKind, { accepts: (value: unknown) => boolean, detail: string }> = {
@@ -65,7 +65,7 @@ const FILTERS: Record<FilterKind, { accepts: (value: unknown) => boolean, detail
   boolean: { accepts: (value) => typeof value === 'boolean', detail: 'must be true or false' }
 }
 
-/** A filter by one of the host's own fields. `problem`: what the field's schema says of a value of the right type. */
+/** A filter by one of the host's own fields. `problem` checks a value of the right type by its schema. */
 export function filterParameter (
   kind: FilterKind,
   field: string,
@@ -74,7 +74,7 @@ export function filterParameter (
 ): Parameter {
   const { accepts, detail } = FILTERS[kind]
   return {
-    schema: { ...schema, description: `Only users whose \`${field}\` is this.` },
+    schema: { ...schema, description: `Only users whose \`${field}\` has this value.` },
     readAs: kind,
     problem (value) {
       if (!accepts(value)) return { code: 'type', detail }
@@ -91,7 +91,7 @@ function isRight (declared: Parameters, name: string, value: unknown): boolean {
 /** Every fault of the given parameters: unknown names first, then wrong values in the order of declaration. */
 export function parameterFaults (declared: Parameters, query: Readonly<Record<string, unknown>>): Fault[] {
   const names = Object.keys(query)
-  // The usual case first: it makes no list of the declared parameters.
+  // The usual case first: it needs no list of the declared parameters.
   if (names.every((name) => isRight(declared, name, query[name]))) return []
   const faults = unknownParameters(names.filter((name) => !Object.hasOwn(declared, name)))
   for (const [parameter, { problem }] of Object.entries(declared)) {
@@ -106,8 +106,8 @@ const DECIMAL = /^(?:0|[1-9]\d*)$/
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 /**
- * A parameter's text in its declared type: integers as decimal digits, numbers and booleans as JSON writes them. A text
- * of another form stays as it is, except that an integer becomes NaN, and the check refuses both.
+ * A parameter's text in its declared type: integers as decimal digits, numbers and booleans as JSON writes them. Text
+ * in any other form stays as it is, or becomes NaN for an integer; the check then refuses it.
  */
 export function parseParameter (text: string, parameter: Parameter | undefined): string | number | boolean {
   switch (parameter?.readAs ?? parameter?.schema.type) {

@@ -74,7 +74,7 @@ export function createEventLog ({ log, present, pageSize, hasUser }: EventLogOpt
     const standing = standingOf(after, types, await fromStorage(() => log.pruned()))
     if (standing === 'complete' && oldest !== null) return oldest
     if (standing === 'expired' || await isOld(after)) throw new UsersError('events_expired')
-    throw validationFailed([{ parameter: 'after', code: 'unknown', detail: 'is the id of no event' }])
+    throw validationFailed([{ parameter: 'after', code: 'unknown', detail: 'is not the id of an event' }])
   }
 
   /** The request from a place in the log: the end, if what comes from now on is asked for. */

@@ -20,7 +20,7 @@ import type { Presenter } from '../users/presenter.ts'
 import type { Operation } from './operation.ts'
 
 export interface BatchOperationOptions {
-  /** Whose `Idempotency-Key` a caller sends. */
+  /** Finds the owner of the `Idempotency-Key` that a caller sends. */
   ownerOf: (caller: Caller) => Promise<KeyOwner>
   rateLimits: RateLimits | null
   securityLog: SecurityLog
@@ -30,7 +30,7 @@ const SCOPES: Record<BatchOperation['op'], Scope> = {
   create: 'users:write', update: 'users:write', delete: 'users:delete'
 }
 
-/** Reads the entity tags of the operations: the service takes versions. */
+/** Converts the entity tags of the operations to versions, which the service expects. */
 function withVersions (body: unknown, faults: Fault[]): unknown {
   if (!isObject(body) || !Array.isArray(body['operations'])) return body
   const operations = body['operations'].map((operation: unknown, i) => {
@@ -45,27 +45,27 @@ function withVersions (body: unknown, faults: Fault[]): unknown {
   return { ...body, operations }
 }
 
-/** What a request of its own could not have is refused here too. @throws UsersError `body_too_large` */
+/** Refuses a body that would be too large for a request of its own. @throws UsersError `body_too_large` */
 function requireSmall (body: unknown): void {
   let size = Infinity
   try {
     size = Buffer.byteLength(JSON.stringify(body))
   } catch {
-    // Nested too deep to be written.
+    // Nested too deeply to be serialised.
   }
   if (size <= BODY_MAX) return
   throw new UsersError('body_too_large', { detail: `The body of an operation is larger than ${BODY_MAX / 1024} KiB.` })
 }
 
-/** Makes the check of each operation that a request of its own would pass before its body is read. */
+/** Returns the check that each operation must pass, as a request of its own would before its body is read. */
 function admission (
   request: FastifyRequest,
   reply: FastifyReply,
   { rateLimits, securityLog }: Pick<BatchOperationOptions, 'rateLimits' | 'securityLog'>
 ): NonNullable<BatchCall['admit']> {
-  // The request itself has counted for the first one.
+  // The request itself was already counted for the first operation.
   let isCounted = true
-  // What is refused many times is logged once.
+  // A scope that is refused many times is logged once.
   const logged = new Set<Scope>()
   const denied: SecurityLog['denied'] = (of, caller, scope) => {
     if (!logged.has(scope)) securityLog.denied(of, caller, scope)
@@ -97,13 +97,13 @@ export function batchOperation (
     tag: 'users',
     method: 'POST',
     path: '/users/batch',
-    // Each operation needs its own.
+    // Each operation needs its own scope.
     scope: null,
     operationId: 'writeUsers',
     summary: 'Create, update and delete users',
-    description: 'Operations are made in their order and answered each for itself, as they would be alone: each ' +
-      'needs its scope, and counts for the limits. Nobody sees only some of them. `atomic`: all or none. An ' +
-      '`Idempotency-Key` covers the whole. ' +
+    description: 'Operations run in order, and each is answered as it would be alone: it needs its scope, and counts ' +
+      'towards the limits. Nobody sees only some of them. With `atomic`, all succeed or none. An ' +
+      '`Idempotency-Key` covers the whole batch. ' +
       `The body has at most ${BATCH_BODY_MAX / 1024} KiB.`,
     reads: ['Idempotency-Key'],
     body: { types: [JSON_TYPE], is: 'Batch' },
@@ -130,7 +130,7 @@ export function batchOperation (
       })
       if (replayed) reply.header('idempotency-replayed', 'true')
       const rateLimited = results.find(({ error }) => error?.code === 'rate_limited')?.error ?? null
-      // Once for a batch, and not again when its answer is repeated.
+      // Log it once per batch, and not when its response is replayed.
       if (rateLimited !== null && !replayed) securityLog.answered(rateLimited, request)
       for (const { error } of results) {
         const seconds = error?.headers?.['retry-after']

@@ -20,7 +20,7 @@ const TEXT = { type: 'string' } as const
 export interface ImportOperationOptions {
   /** The host's own fields. */
   fields: FieldsSchema
-  /** How many refused lines an answer names at most. */
+  /** The most refused lines that a response may name. */
   maxRefused: number
   limits: ConcurrencyLimits
   /** Throws once the caller of a request may no longer write users. */
@@ -31,8 +31,8 @@ type Results = AsyncGenerator<ImportResult[], void, undefined>
 type Reporter = ReturnType<typeof createReporter>
 
 /**
- * The import of users. A request waits for a place under the limit at its start, and does not keep it: what it sends
- * may take any time.
+ * The import of users. A request waits for a place under the limit when it starts, and then releases the place,
+ * because its upload may take any time.
  */
 export function importOperation (
   scope: FastifyInstance,
@@ -47,10 +47,10 @@ export function importOperation (
     gone: AbortController,
     { results, named, summary }: { results: Results, named: Reporter, summary: Import['summary'] }
   ): Promise<Readable> {
-    // While lines are awaited nothing else asks.
+    // While the import waits for lines, nothing else rechecks the caller.
     const checking = setInterval(() => { recheck(request).catch(() => gone.abort()) }, RECHECK_MS).unref()
     gone.signal.addEventListener('abort', () => clearInterval(checking))
-    // A header that does not fit is an ordinary error.
+    // A header that does not fit fails before the stream starts: it becomes an ordinary error response.
     const first = await results.next().catch((error: unknown) => {
       clearInterval(checking)
       throw error
@@ -80,16 +80,16 @@ export function importOperation (
     summary: 'Import users',
     description: 'A line of JSON for each user, or a table with a header (RFC 4180), of any length; a line has at ' +
       `most ${IMPORT_LINE_MAX / 1024} KiB. Members are those of a creation, and \`id\`, \`createdAt\` and ` +
-      '`updatedAt`. Lines are answered while others are being sent: the answer has to be read meanwhile. What was ' +
-      'done stays done if the connection breaks.',
+      '`updatedAt`. The response starts before all lines are sent: read it while you send. If the connection breaks, ' +
+      'the rows imported so far are kept.',
     query: parameters,
     body: { types: [...IMPORT_TYPES.keys()], schema: TEXT },
     success: {
       status: 200,
-      description: 'A line of JSON for each line that was refused, for each, or for none: `line`, `status` ' +
-        '(`created`, `updated`, `skipped`, `refused`), `id`, and `problem`, which are problem details. Without the ' +
-        'scope `users:read` only those that were created have an `id`. The last line has `summary`, with the numbers ' +
-        'of each status and `dryRun`.',
+      description: 'A line of JSON for each refused line, for every line, or for none: `line`, `status` ' +
+        '(`created`, `updated`, `skipped`, `refused`), `id`, and `problem` (problem details). Without the scope ' +
+        '`users:read`, only created users have an `id`. The last line has `summary`, with the number of rows of ' +
+        'each status and `dryRun`.',
       media: { 'application/x-ndjson': TEXT }
     },
     codes: ['validation_failed', 'unsupported_media_type'],
@@ -103,13 +103,13 @@ export function importOperation (
       await limits.writes(async () => {})
       const { type } = contentType.safeParse(header(request, 'content-type') ?? '')
       const rows = fileRows(parts(), IMPORT_TYPES.get(type) ?? 'ndjson')
-      // A server that closes breaks it off even while its first lines are awaited.
+      // When the server closes, it aborts the import, even while that waits for its first lines.
       const gone = begin(reply)
       const mayGoOn = async (): Promise<void> => {
-        // A stored key is looked up in a cache. The host is asked about its own token every 15 seconds, as of any
-        // stream.
+        // Checking a stored key is cheap, because it is cached. A token of the host is rechecked every 15 seconds, as
+        // for any stream.
         if (callerOf(request).record !== null) await recheck(request)
-        // A client may end its body and then break the request off immediately: that of Node.js does over HTTP/2.
+        // A client may end its body and then abort the request immediately, as the HTTP/2 client of Node.js does.
         if (gone.signal.aborted) throw bodyBrokenOff()
       }
       const stream = await answer(request, gone, {

@@ -16,11 +16,11 @@ export interface OperationCall {
   reply: FastifyReply
   /** The parameters of the query, each in its declared type. */
   query: Record<string, unknown>
-  /** They as text, in the order they were sent. */
+  /** The same parameters as text, in the order in which they were sent. */
   pairs: ParsedQuery['pairs']
   /**
-   * What is wrong with the query, as far as its service does not judge it. A handler throws it or hands it to the
-   * service, which reports it with its own.
+   * The faults of the query that the service does not find itself. A handler throws them, or hands them to the
+   * service, which reports them with its own.
    */
   faults: Fault[]
   /** The path of the collection that the operation's path begins with, such as `/v1/users`. */
@@ -35,22 +35,22 @@ export interface Operation extends OperationDescription {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** Its path below the prefix of the mount. */
   path: string
-  /** The scope that a caller needs; null: any valid key. */
+  /** The scope that a caller needs; `null` if any valid key will do. */
   scope: Scope | null
-  /** Bytes that a body may have. Default: those of a user. */
+  /** The most bytes that a body may have. Default: the limit for one user. */
   bodyLimit?: number
   /** True if the handler reads the body itself, by `parts`. */
   streamsBody?: boolean
-  /** True if no rate limit counts it, since who revokes a leaked key must not be told to come back later. */
+  /** True if no rate limit counts it: a caller who revokes a leaked key must not be asked to come back later. */
   endsOwnKey?: boolean
-  /** True if the handler takes its places under the limits of concurrent requests itself, or needs none. */
+  /** True if the handler applies the limits of concurrent requests itself, or needs none. */
   limitsItself?: boolean
   handler: (call: OperationCall) => Promise<FastifyReply>
 }
 
-/** What operations need to know of their mount. */
+/** What operations need to know about their mount. */
 export interface OperationSettings {
-  /** The host's router takes `;` for the beginning of the query. */
+  /** True if the host's router treats `;` as the beginning of the query. */
   useSemicolonDelimiter: boolean
   limits: ConcurrencyLimits
   pageSize: PageSize

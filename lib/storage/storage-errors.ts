@@ -2,8 +2,8 @@ import { UsersError } from '../core/errors.ts'
 import { isStorageError, StorageError } from './storage-error.ts'
 
 /**
- * Turns whatever a storage (or a bug) threw into the error that callers and clients get. What refuses a write is no
- * error but an outcome.
+ * Turns whatever a storage (or a bug) threw into the error that callers and clients get. A refused write is an
+ * outcome, not an error.
  */
 export function toUsersError (error: unknown): UsersError {
   if (error instanceof UsersError) return error
@@ -20,7 +20,7 @@ export function toUsersError (error: unknown): UsersError {
   }
 }
 
-/** An unexpected error of a storage, reduced to its class, code and place: messages of drivers hold SQL and values. */
+/** An unexpected error of a storage, reduced to its class, code and stack: drivers put SQL and values in messages. */
 function withoutMessage (error: unknown): StorageError {
   const { name, code, stack } = Object(error)
   const message = `the storage threw an unexpected ${typeof name === 'string' ? name : typeof error}`

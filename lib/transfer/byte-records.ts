@@ -2,15 +2,15 @@ import { createByteQueue } from './byte-queue.ts'
 import { type FindEnd, RecordSearch } from './record-search.ts'
 import { asUtf8 } from './utf-16.ts'
 
-/** A stretch of bytes that stands for one user, and the line that it begins in. */
+/** The bytes of one user, and the line on which they begin. */
 export interface ByteRecord {
   /** From 1. */
   line: number
-  /** Without its line break; null: more bytes than a record may have. */
+  /** Without the line break; `null` if the record has more bytes than allowed. */
   bytes: Buffer | null
 }
 
-// Readers of a part parse all of it at once, so the parts of a chunk bound how much of it is in memory.
+// A reader parses all records of a part together, so this bounds how many parsed records are in memory.
 const PART_MAX = 128
 const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
@@ -38,9 +38,9 @@ async function * buffersOf (chunks: Chunks): AsyncGenerator<Buffer, void, undefi
 }
 
 /**
- * Splits bytes into records, and gives those of each chunk in parts; empty ones are left out. One quotation mark too
- * many does not take what follows with it: a record without an end is its first line alone, and of one with more than
- * `max` bytes only the first line is skipped. Keeps no more than twice a chunk and a record in memory.
+ * Splits bytes into records, and yields those of each chunk in parts, without empty records. A stray quotation mark
+ * does not swallow what follows: a record without an end is cut after its first line, and of a record with more than
+ * `max` bytes only the first line is skipped. Keeps at most twice the size of a chunk and a record in memory.
  */
 export async function * byteRecords (
   chunks: Chunks,
@@ -53,7 +53,7 @@ export async function * byteRecords (
   let skipping = false
   let isFirst = true
 
-  /** The end of the first line of a record that has none itself. */
+  /** The end of the first line of a record that has no end of its own. */
   function lineEnd (bytes: Buffer, start: number): number {
     search.giveUp()
     const end = bytes.indexOf(LINE_FEED, start)
@@ -70,7 +70,7 @@ export async function * byteRecords (
     return end + 1
   }
 
-  /** Takes the records off that are whole. */
+  /** Yields the complete records, and drops them from the queue. */
   function * take (isLast: boolean): Generator<ByteRecord[], void, undefined> {
     const bytes = queue.bytes()
     let records: ByteRecord[] = []

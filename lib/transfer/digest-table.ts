@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
-/** Numbers by text, in 16 bytes for each: some 30 MB for a million texts, where a Map takes 150. */
+/** Maps texts to numbers, in 16 bytes a slot: about 30 MB for a million texts, where a Map takes 150 MB. */
 export interface DigestTable {
-  /** undefined: there is none. */
+  /** `undefined` if the text has no number. */
   get (text: string): number | undefined
   set (text: string, value: number): void
 }
@@ -11,14 +11,14 @@ interface Slots { digests: Uint32Array, values: Float64Array, size: number }
 
 const SLOTS_AT_FIRST = 1024
 const LOAD_MAX = 0.7
-/** No value of a caller's. */
+/** Marks an empty slot. Callers never set this value. */
 const EMPTY = -Infinity
 
 function emptySlots (size: number): Slots {
   return { digests: new Uint32Array(2 * size), values: new Float64Array(size).fill(EMPTY), size }
 }
 
-/** The slot of a digest, or the one that it is to have. */
+/** The slot of a digest, or the empty slot that it would take. */
 function slotOf ({ digests, values, size }: Slots, first: number, second: number): number {
   let slot = first % size
   while (values[slot] !== EMPTY && (digests[2 * slot] !== first || digests[2 * slot + 1] !== second)) {
@@ -34,8 +34,8 @@ function fill ({ digests, values }: Slots, slot: number, first: number, second: 
 }
 
 /**
- * An open-addressed hash table. Texts are told apart by 64 bits of their SHA-256: of three million, two are taken for
- * one with a probability of one in four millions.
+ * An open-addressed hash table. It compares texts by 64 bits of their SHA-256: among three million texts, the
+ * probability of a collision is one in four million.
  */
 export function createDigestTable (): DigestTable {
   let slots = emptySlots(SLOTS_AT_FIRST)

@@ -2,7 +2,7 @@ import type { FaultReason } from '../core/fault.ts'
 import { isObject } from '../core/json.ts'
 import type { Column } from './columns.ts'
 
-/** Where a member of users comes from: columns of a table, or members of a line of JSON. None: from nowhere. */
+/** Where a member of users comes from: columns of a table, or members of a line of JSON. An empty list omits it. */
 export interface MapEntry {
   column: Column
   from: readonly string[]
@@ -11,14 +11,14 @@ export interface MapEntry {
 /** How the names of a file are understood. */
 export interface FileNames {
   entries: readonly MapEntry[]
-  /** Whether what users do not have is left out, instead of being refused. */
+  /** Whether names that users do not have are ignored instead of refused. */
   ignoreUnknown: boolean
 }
 
-/** A name as headers are compared: in any case, and with or without spaces, hyphens and underscores. */
+/** The form in which names of headers are compared: case, spaces, hyphens and underscores do not matter. */
 const loose = (name: string): string => name.normalize('NFC').toLowerCase().replaceAll(/[\s_-]/g, '')
 
-/** Makes the function that finds which of several names is meant: the same, or the only one that is so loosely; -1. */
+/** Returns a function that finds the index of a name: an exact match, or the only loose match; else -1. */
 export function nameFinder (names: readonly string[]): (name: string) => number {
   const comparable = names.map(loose)
   const isAlone = (each: string, i: number) => comparable.indexOf(each) === i && comparable.lastIndexOf(each) === i
@@ -27,7 +27,7 @@ export function nameFinder (names: readonly string[]): (name: string) => number 
   return (name) => exact.get(name) ?? exact.get(name.trim()) ?? similar.get(loose(name)) ?? -1
 }
 
-/** Makes the function that finds the column of users that a name means; `fields.plan` may stand for `plan`. */
+/** Returns a function that finds the column of users that a name means; `fields.plan` also means `plan`. */
 export function columnFinder (table: readonly Column[]): (name: string) => Column | undefined {
   const names = table.map(({ name }) => name)
   const own = nameFinder(names)
@@ -38,13 +38,13 @@ export function columnFinder (table: readonly Column[]): (name: string) => Colum
 /** The names that users have, for messages. */
 export const allowedNames = (table: readonly Column[]): string => table.map(({ name }) => name).join(', ')
 
-/** The name that users have which is most similar to one that they do not have. */
+/** The known name that is most similar to an unknown one. */
 export const nearestName = (name: string, table: readonly Column[]): string =>
   nearest(loose(name), table, (each) => loose(each.name)).name
 
 const MAP = /^[^:=,]+[:=][^,]*(?:,[^:=,]+[:=][^,]*)*$/
 
-/** The pairs of `name:Full Name,email:E-Mail`, where `=` may stand for `:`; null if the text is none. */
+/** The pairs in `name:Full Name,email:E-Mail`, with `:` or `=`; `null` if the text is not such a list. */
 export function mapPairs (text: string): Array<[member: string, from: string]> | null {
   if (!MAP.test(text)) return null
   return text.split(',').map((pair) => {
@@ -53,7 +53,7 @@ export function mapPairs (text: string): Array<[member: string, from: string]> |
   })
 }
 
-/** Reads a map, or says what is wrong with it. A member that it names twice comes from both columns. */
+/** Reads a map, or returns what is wrong with it. A member that it names twice is joined from both columns. */
 export function readMap (text: unknown, table: readonly Column[]): MapEntry[] | FaultReason {
   const pairs = typeof text === 'string' ? mapPairs(text) : null
   if (pairs === null) {
@@ -62,8 +62,8 @@ export function readMap (text: unknown, table: readonly Column[]): MapEntry[] | 
   const find = columnFinder(table)
   for (const [i, [member]] of pairs.entries()) {
     if (find(member) !== undefined) continue
-    const detail = `must have a member of users in pair ${i + 1}, where ${nearestName(member, table)} comes nearest ` +
-      `to what it has; there are ${allowedNames(table)}`
+    const detail = `must name a member of users in pair ${i + 1}; the nearest is ${nearestName(member, table)}; ` +
+      `allowed are ${allowedNames(table)}`
     return { code: 'choice', detail }
   }
   return table.flatMap((column) => {
@@ -72,13 +72,13 @@ export function readMap (text: unknown, table: readonly Column[]): MapEntry[] | 
   })
 }
 
-/** The texts of several columns or members as one. */
+/** Joins the texts of several columns or members. */
 export function joined (values: readonly unknown[]): unknown {
   const texts = values.filter((value) => value !== undefined && value !== null && value !== '')
   return texts.length > 1 ? texts.map(String).join(' ') : texts[0]
 }
 
-/** Makes the function that gives members of a user the names that users have. Names in JSON are exact. */
+/** Returns a function that renames the members of a value to those of users. Names in JSON must match exactly. */
 export function renaming (table: readonly Column[], names: FileNames): (value: unknown) => unknown {
   const { entries, ignoreUnknown } = names
   const moved = new Set(entries.flatMap(({ column: { path }, from }) => path.length === 1 ? [...path, ...from] : from))
@@ -96,10 +96,10 @@ export function renaming (table: readonly Column[], names: FileNames): (value: u
   }
 }
 
-// Longer names are compared by their beginning, so that a long header takes no time.
+// Only the beginning of a longer name is compared, so that a long header costs little time.
 const LENGTH_MAX = 64
 
-/** How many characters have to be added, taken off or exchanged to make one text of the other. */
+/** The edit distance: how many characters must be added, removed or replaced to turn one text into the other. */
 function distance (from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i)
   let left = to.length
@@ -114,14 +114,14 @@ function distance (from: string, to: string): number {
   return left
 }
 
-/** The thing of a list, which is not empty, whose name is most similar. */
+/** The item of a list whose name is most similar. The list must not be empty. */
 export function nearest<Named> (name: string, list: readonly Named[], nameOf: (each: Named) => string): Named {
   const short = name.slice(0, LENGTH_MAX)
   const measured = list.map((each) => ({ each, steps: distance(short, nameOf(each).slice(0, LENGTH_MAX)) }))
   return measured.reduce((best, next) => next.steps < best.steps ? next : best).each
 }
 
-/** Sets a member of an object, or of an object within it, which is made where it is not there. */
+/** Sets a member of an object, or of an object nested in it, which is created if it is missing. */
 export function setAt (user: Record<string, unknown>, path: readonly string[], value: unknown): void {
   const [first = '', ...rest] = path
   if (rest.length === 0) {

@@ -16,7 +16,7 @@ async function * mappedRows (
   for await (const part of rows) yield part.map(map)
 }
 
-/** Rows whose members have the names that users have. */
+/** The rows, with their members renamed to those of users. */
 export function renamedRows (rows: SourceRows, table: readonly Column[], names: FileNames): SourceRows {
   if (names.entries.length === 0 && !names.ignoreUnknown) return rows
   const rename = renaming(table, names)
@@ -25,7 +25,7 @@ export function renamedRows (rows: SourceRows, table: readonly Column[], names: 
     try {
       return { line: row.line, value: rename(row.value) }
     } catch {
-      // A getter of the caller's threw. The check of the row refuses it.
+      // A getter of the caller's object threw. The check of the row will refuse the row.
       return row
     }
   })
@@ -43,18 +43,18 @@ export function fileRows (
     : renamedRows(ndjsonRows(chunks), table, names)
 }
 
-// How files of spreadsheet programs begin: an archive of XML, and the older form.
+// The first bytes of spreadsheet files: a ZIP archive of XML, and the older binary format.
 const SIGNATURES = [Buffer.from('PK\x03\x04', 'latin1'), Buffer.from('d0cf11e0a1b11ae1', 'hex')]
 const LENGTH_MAX = 8
 
-/** Gives what it gets. @throws UsersError `validation_failed` for a workbook, which clients may take for a table */
+/** Passes chunks on. @throws UsersError `validation_failed` for a workbook, which clients may mistake for CSV */
 export async function * withoutWorkbooks (chunks: Chunks): AsyncGenerator<Uint8Array | string, void, undefined> {
   let head: Buffer = Buffer.alloc(0)
   for await (const chunk of chunks) {
     if (head.length < LENGTH_MAX) {
       head = Buffer.concat([head, Buffer.from(chunk.slice(0, LENGTH_MAX))])
       if (SIGNATURES.some((signature) => head.subarray(0, signature.length).equals(signature))) {
-        const detail = 'must be a table in CSV, and is a workbook of a spreadsheet program: save it as CSV'
+        const detail = 'must be a CSV table, but is a workbook of a spreadsheet program: save it as CSV'
         throw validationFailed([{ pointer: '', code: 'format', detail }])
       }
     }

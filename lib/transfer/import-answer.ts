@@ -5,18 +5,18 @@ import type { ImportResult, ImportSummary } from './import.ts'
 
 /** Which rows an answer names: those that are refused, all, or none. */
 export const REPORTS = ['faults', 'all', 'none']
-/** How many refused rows an answer names unless somebody says otherwise: a short row has a long reason. */
+/** How many refused rows a response names by default. Limited, because a short row can have a long reason. */
 export const MAX_REFUSED = 10_000
 
-/** Declares the parameters of an import over HTTP. `maxRefused`: the option. */
+/** Declares the parameters of an import over HTTP. `maxRefused`: the option `limits.refusedLines`. */
 export function importRouteParameters (
   fields: Pick<FieldsSchema, 'unique' | 'properties'>,
   maxRefused: number
 ): Parameters {
-  const most = 'How many refused lines are answered; further ones are counted in the summary.'
+  const most = 'How many refused lines are listed; further ones are only counted in the summary.'
   return {
     ...importParameters(fields),
-    report: choiceParameter(REPORTS, 'Which lines are answered: those that are refused, all, or none.'),
+    report: choiceParameter(REPORTS, 'Which lines are listed: those that are refused, all, or none.'),
     maxRefused: integerParameter(0, maxRefused, maxRefused, most)
   }
 }
@@ -26,8 +26,8 @@ function withoutId ({ id, ...result }: ImportResult): ImportResult {
 }
 
 /**
- * Makes the function that gives the results that a report names, and of refused ones so many in all. `mayRead`: whoever
- * gets them may learn ids of users that the import has not made.
+ * Returns a function that selects the results for a report, with at most `maxRefused` refused ones in total. `mayRead`:
+ * whether the reader may learn the ids of users that the import did not create.
  */
 export function createReporter (report: string, maxRefused: number, mayRead = true) {
   let left = maxRefused

@@ -12,7 +12,7 @@ export type BatchRow = { line: number, row: ImportRow } | UnreadableRow
 const BATCH_MAX = 256
 // A request waits a millisecond or so for a batch that has begun.
 const BATCH_MAX_BUSY = 16
-// Rows that are there are not kept waiting for others for longer.
+// Flush a partial batch after 10 ms without new rows.
 const QUIET_MS = 10
 
 function checked (source: SourceRow, fields: HostFields | null): BatchRow {
@@ -24,7 +24,7 @@ function checked (source: SourceRow, fields: HostFields | null): BatchRow {
 
 const QUIET = Symbol('nothing comes')
 
-/** The next part, or QUIET if it does not come soon. */
+/** The next part, or QUIET if it does not arrive within `QUIET_MS`. */
 async function soon<Part> (next: Promise<Part>): Promise<Part | typeof QUIET> {
   let timer: NodeJS.Timeout | undefined
   const quiet = new Promise<typeof QUIET>((resolve) => { timer = setTimeout(() => resolve(QUIET), QUIET_MS) })
@@ -36,8 +36,8 @@ async function soon<Part> (next: Promise<Part>): Promise<Part | typeof QUIET> {
 }
 
 /**
- * Checks rows, and gives them in batches whose rows have no key in common: what becomes of one row of a batch then
- * matters to no other that is created. A batch does not wait for rows that take long to come, and is small while
+ * Checks rows, and yields them in batches. The rows of a batch have no key in common, so what becomes of one row does
+ * not affect another that is created. A batch does not wait for rows that are slow to arrive, and is small while
  * requests arrive.
  */
 export async function * batchesOf (
@@ -58,7 +58,7 @@ export async function * batchesOf (
 
   const ask = (): Promise<IteratorResult<SourceRow[]>> => {
     const asked = parts.next()
-    // Whoever awaits it gets its error.
+    // No unhandled rejection: whoever awaits the promise gets its error.
     asked.catch(() => {})
     return asked
   }
@@ -89,7 +89,7 @@ export async function * batchesOf (
   }
 }
 
-/** Asks for the next value while the one before is being used. */
+/** Prefetches the next value while the previous one is being processed. */
 export async function * ahead<Value> (
   values: AsyncGenerator<Value, void, undefined>
 ): AsyncGenerator<Value, void, undefined> {
@@ -99,12 +99,12 @@ export async function * ahead<Value> (
       const { value, done } = await next
       if (done === true || value === undefined) return
       next = values.next()
-      // Whoever asks for it gets its error.
+      // No unhandled rejection: whoever awaits the promise gets its error.
       next.catch(() => {})
       yield value
     }
   } finally {
-    // Not awaited: it ends when the value does that was asked for, which may be never.
+    // Not awaited: `return()` settles only after the pending `next()`, which may never settle.
     values.return().catch(() => {})
   }
 }

@@ -6,7 +6,7 @@ import { keysOfRow, type UniqueKey } from './import-keys.ts'
 import type { ImportRow } from './import-row.ts'
 
 export const CONFLICT_RULES = ['fail', 'skip', 'update'] as const
-/** What is done with a row whose user is there already. */
+/** What happens to a row whose user already exists. */
 export type OnConflict = (typeof CONFLICT_RULES)[number]
 
 /** How rows are judged. */
@@ -16,15 +16,15 @@ export interface ImportRules {
   by: string
 }
 
-/** Who holds a key. */
+/** Finds the user who holds a key. */
 export type FindHolder = (key: UniqueKey) => Promise<UserRecord | null>
 
-/** What is to be done with a row. */
+/** What to do with a row. */
 export type Verdict =
   | { status: 'created' }
   | { status: 'updated', target: UserRecord, changes: UserChanges, updatedAt: string }
   | { status: 'skipped', id: string }
-  /** `isBlocked`: another user has one of its keys, who may be about to lose it. */
+  /** `isBlocked`: another user holds one of the row's keys, and may be about to lose it. */
   | { status: 'refused', error: UsersError, isBlocked: boolean }
 
 function taken ({ name }: UniqueKey): UsersError {
@@ -56,7 +56,7 @@ function updateOf (row: ImportRow, target: UserRecord, hostFields: HostFields | 
   return { status: 'updated', target, changes, updatedAt: isLater ? updatedAt : new Date().toISOString() }
 }
 
-/** Makes the function that judges a row by who holds its keys: of several reasons to refuse it the first one counts. */
+/** Returns a function that judges a row by who holds its keys. Of several reasons for refusal, the first one counts. */
 export function createJudge ({ onConflict, by }: ImportRules, fields: HostFields | null, find: FindHolder) {
   const unique = fields?.schema.unique ?? []
   return async (row: ImportRow): Promise<Verdict> => {

@@ -4,14 +4,14 @@ import { IMPORT_FORMATS, type ImportFormat } from './file-rows.ts'
 import type { ImportSettings } from './import-settings.ts'
 import type { ImportResult, ImportSummary, OpenImport } from './import.ts'
 
-/** Users, or with the option `format` the bytes of a file. */
+/** Users, or the bytes of a file if the option `format` is set. */
 export type ImportSource = AsyncIterable<unknown> | Iterable<unknown>
 
 /** Options of an import in process. */
 export interface ImportOptions extends ImportSettings {
-  /** The source has the bytes of lines of JSON, or of a table. Without it its values are users. */
+  /** The format of the file whose bytes the source yields. If absent, the source yields users. */
   format?: ImportFormat
-  /** Called with what has become of each row, in their order. The import waits for it, and uses nothing it returns. */
+  /** Called with the result of each row, in the order of the rows. The import awaits it and ignores what it returns. */
   onResult?: (result: ImportResult) => unknown
 }
 
@@ -22,13 +22,16 @@ function isIterable (source: unknown): boolean {
 async function * chunksOf (source: ImportSource): AsyncGenerator<Uint8Array | string, void, undefined> {
   for await (const chunk of source) {
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) {
-      throw new TypeError('fastify-users: a source with a format gives texts or bytes')
+      throw new TypeError('fastify-users: import() with a format needs a source of strings or Uint8Arrays')
     }
     yield chunk
   }
 }
 
-/** Imports users in process. @throws UsersError, TypeError for what is no source, and what it or `onResult` throws */
+/**
+ * Imports users in process.
+ * @throws UsersError, TypeError if `source` is not iterable, and whatever `source` or `onResult` throws
+ */
 export async function importRows (
   open: OpenImport,
   source: ImportSource,
@@ -42,7 +45,7 @@ export async function importRows (
     faults.push({ parameter: 'onResult', code: 'type', detail: 'must be a function' })
   }
   if (!isIterable(source)) {
-    throw new TypeError('fastify-users: import() takes an iterable of users, or with a format the parts of a file')
+    throw new TypeError('fastify-users: import() takes an iterable of users, or with a format the chunks of a file')
   }
   const { summary, results, fileRows, valueRows } = open(settings, faults)
   const rows = format === undefined ? valueRows(source) : fileRows(chunksOf(source), format)
@@ -53,7 +56,7 @@ export async function importRows (
   return summary
 }
 
-/** The media types of files to import, and what they have. Browsers on Windows give tables that of a spreadsheet. */
+/** The formats of import files by media type. Browsers on Windows send CSV as `application/vnd.ms-excel`. */
 export const IMPORT_TYPES: ReadonlyMap<string, 'ndjson' | 'csv'> = new Map([
   ['application/x-ndjson', 'ndjson'],
   ['application/ndjson', 'ndjson'],

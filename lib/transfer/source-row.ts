@@ -5,7 +5,7 @@ import { IMPORT_LINE_MAX } from '../core/limits.ts'
 export interface UnreadableRow {
   line: number
   error: UsersError
-  /** A line before has told the error, which is one of the file: this one is counted, and not listed. */
+  /** An earlier line reported this error, which is one of the whole file: count this line, but do not list it. */
   isRepeated?: boolean
 }
 
@@ -20,10 +20,10 @@ export function lineTooLong (): UsersError {
   return new UsersError('body_too_large', { detail: `The line is longer than ${IMPORT_LINE_MAX / 1024} KiB.` })
 }
 
-/** How a file becomes UTF-8. */
+/** How to convert a file to UTF-8. */
 export const SAVE_AS_UTF8 = 'save the whole file as UTF-8 (in Excel: "CSV UTF-8")'
 
-/** Makes the function that gives the rows of lines that are not UTF-8. The first one tells how to save the file. */
+/** Returns a function that makes the row of a line that is not UTF-8. The first one says how to save the file. */
 export function encodingFaults (errorOf: (detail: string) => UsersError): (line: number) => UnreadableRow {
   let isRepeated = false
   return (line) => {

@@ -28,9 +28,9 @@ const readReplay = compileReader(Type.Object({
   since: Type.Optional(Type.String())
 }, CLOSED))
 
-/** What a new webhook is made of. */
+/** The input for a new webhook. */
 export interface WebhookInput {
-  /** Where events are sent: https, with a name or address that is public. At most 2048 characters. */
+  /** Where events are sent: https, with a public name or address. At most 2048 characters. */
   url: string
   /** Types of events, such as `user.created` or `user.*`; all by default. */
   types?: readonly string[]
@@ -40,10 +40,10 @@ export interface WebhookInput {
   enabled?: boolean
 }
 
-/** What a webhook is changed to; absent members stay. */
+/** The changes to a webhook; absent members stay as they are. */
 export type WebhookPatch = Partial<WebhookInput>
 
-/** Which events are delivered again: those after one, or those since a time (RFC 3339). */
+/** Which events are delivered again: those after an event, or those since a time (RFC 3339). */
 export type ReplayStart = { after: string } | { since: string }
 
 type Values = Partial<{ url: string, types: string[], description: string | null, enabled: boolean }>
@@ -87,13 +87,13 @@ function checkValues (read: Reader, input: unknown, priorFaults: readonly Fault[
   return values
 }
 
-/** Checks what a new webhook is made of, but for where its URL leads to. @throws UsersError `validation_failed` */
+/** Checks the input for a new webhook, except where its URL leads. @throws UsersError `validation_failed` */
 export function checkWebhookInput (input: unknown, priorFaults: readonly Fault[]): Required<Values> {
   const { url = '', types = [], description = null, enabled = true } = checkValues(readInput, input, priorFaults)
   return { url, types, description, enabled }
 }
 
-/** Checks what a webhook is changed to, but for where its URL leads to. @throws UsersError `validation_failed` */
+/** Checks the changes to a webhook, except where its URL leads. @throws UsersError `validation_failed` */
 export function checkWebhookPatch (patch: unknown, priorFaults: readonly Fault[]): Values {
   return checkValues(readPatch, patch, priorFaults)
 }
@@ -111,14 +111,14 @@ export function checkSecretRotation (options: unknown, priorFaults: readonly Fau
   return overlap
 }
 
-/** Checks from where events are delivered again. @throws UsersError `validation_failed` */
+/** Checks where a replay starts. @throws UsersError `validation_failed` */
 export function checkReplay (options: unknown, priorFaults: readonly Fault[]): ReplayStart {
   const read = readReplay(options)
   if ('faults' in read) throw validationFailed([...priorFaults, ...read.faults])
   const { after, since } = read.value
   const faults = [...priorFaults]
   if ((after === undefined) === (since === undefined)) {
-    faults.push({ pointer: '', code: 'choice', detail: 'must have after or since' })
+    faults.push({ pointer: '', code: 'choice', detail: 'must have either after or since' })
   }
   if (after !== undefined && !EVENT_ID.test(after)) {
     faults.push({ pointer: '/after', code: 'format', detail: 'must be the id of an event' })

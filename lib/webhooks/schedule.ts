@@ -7,37 +7,40 @@ const DAY = 24 * HOUR
 
 /**
  * How long after the first, the second, … failed attempt the next one is due (Standard Webhooks 1.0.0, "Deliverability
- * and reliability"): ten attempts within some three days.
+ * and reliability"): ten attempts within about three days.
  */
 export const DELAYS: readonly number[] = [
   5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR
 ]
-/** An endpoint that has failed for as long is disabled. */
+/** Disable an endpoint after five days without a success. */
 export const FAILING_MAX = 5 * DAY
-// Up to a tenth is added, so that what failed together does not come again together.
+// Add up to a tenth to each delay, so that deliveries that failed together are not retried together.
 const JITTER = 0.1
 const RETRY_AFTER_MAX = DAY
 // The three forms of an HTTP date (RFC 9110 section 5.6.7): IMF-fixdate, that of RFC 850, and that of asctime().
 const FIXED_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 const RFC_850_DATE = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/
 const ASCTIME_DATE = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/
-// The whole endpoint waits, at most as long if the receiver does not say how long.
+// Without `Retry-After`, pause the endpoint for at most 5 minutes.
 const PAUSE_MAX = 5 * MINUTE
-/** As many attempts of a delivery are kept. */
+/** Keep the latest 20 attempts of a delivery. */
 const ATTEMPTS_KEPT = 20
 
-/** True for a status that ends a delivery well. */
+/** True if the status means that a delivery succeeded. */
 export function isSuccess (status: number | null): boolean {
   return status !== null && status >= 200 && status < 300
 }
 
-/** An HTTP date in epoch milliseconds; NaN: it is none. */
+/** An HTTP date in epoch milliseconds; NaN if the text is not one. */
 function readHttpDate (text: string): number {
   if (ASCTIME_DATE.test(text)) return Date.parse(`${text} GMT`)
   return FIXED_DATE.test(text) || RFC_850_DATE.test(text) ? Date.parse(text) : NaN
 }
 
-/** How long `Retry-After` asks to wait, in milliseconds: seconds or a date (RFC 9110 section 10.2.3); null: nothing. */
+/**
+ * How long `Retry-After` asks to wait, in milliseconds: seconds or a date (RFC 9110 section 10.2.3). `null` if it does
+ * not.
+ */
 export function retryAfterOf (text: string | null, now: number): number | null {
   if (text === null) return null
   const ms = /^\d+$/.test(text) ? Number(text) * SECOND : readHttpDate(text) - now
@@ -46,7 +49,7 @@ export function retryAfterOf (text: string | null, now: number): number | null {
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** What an attempt makes of the delivery and its endpoint. */
+/** The delivery and its endpoint after an attempt. */
 export interface Outcome {
   webhook: WebhookRecord
   delivery: DeliveryRecord
@@ -63,7 +66,7 @@ function succeeded (webhook: WebhookRecord, delivery: DeliveryRecord): Outcome {
   }
 }
 
-/** When the next attempt is due, in epoch milliseconds; null: there is none left. */
+/** When the next attempt is due, in epoch milliseconds; `null` if no attempt is left. */
 function nextAttempt (failures: number, wait: number | null, now: number, random: number): number | null {
   const delay = DELAYS[failures - 1]
   return delay === undefined ? null : now + Math.max(delay * (1 + JITTER * random), wait ?? 0)
@@ -74,8 +77,8 @@ function later (a: string | null, b: string): string {
 }
 
 /**
- * Judges an attempt. `random`: from 0 to 1. A delivery that got 410 stays pending, for when its webhook is enabled
- * again.
+ * Judges an attempt. `random`: from 0 to 1. A delivery that got 410 stays pending, so that it can be retried once
+ * its webhook is enabled again.
  */
 export function outcomeOf (
   webhook: WebhookRecord,
@@ -87,7 +90,7 @@ export function outcomeOf (
   const attempt = { at: iso(now - milliseconds), status, milliseconds, error }
   const delivery = { ...before, attempts: [...before.attempts, attempt].slice(-ATTEMPTS_KEPT) }
   if (isSuccess(status)) return succeeded(webhook, delivery)
-  // Nothing was sent, and nothing can be.
+  // The event is no longer kept: nothing was sent, and nothing can be sent.
   if (error === EXPIRED) return { webhook, delivery: { ...delivery, status: 'failed', dueAt: null }, disabled: false }
   const isSlowedDown = status === 429 || status === 503
   const wait = isSlowedDown ? retryAfterOf(retryAfter, now) : null

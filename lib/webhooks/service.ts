@@ -23,9 +23,9 @@ export interface WebhooksServiceOptions extends WritesOptions {
   targets: Targets
   pageSize: PageSize
   deliver: Deliver
-  /** Runs what waits for a receiver, or for a name to be resolved. */
+  /** Runs work that waits for a receiver, or for a name to be resolved. */
   gate: Gate
-  /** Aborted when the server closes: tests end then. */
+  /** Aborted when the server closes, which ends running tests. */
   closing?: AbortSignal
 }
 
@@ -35,19 +35,19 @@ export type WebhooksService = ReturnType<typeof createWebhooksService>
 
 const iso = (): string => new Date().toISOString()
 
-// Secrets before the current one: each makes the signature longer.
+// How many previous secrets are kept: each makes the signature longer.
 const OLD_SECRETS_MAX = 3
 
-/** What is set when a webhook gets another URL, or is enabled again: it starts with a clean sheet. */
+/** Reset when a webhook gets another URL or is enabled again, so that it starts with a clean slate. */
 const UNTRIED = { failingSince: null, pausedUntil: null } as const
 const ENABLED = { ...UNTRIED, enabled: true, disabledReason: null } as const
 
-/** A delivery that is due now, with all attempts before it. */
+/** The delivery, due now and with its failures reset, so that it gets all attempts again. */
 function again (delivery: DeliveryRecord): DeliveryRecord {
   return { ...delivery, status: 'pending', dueAt: iso(), failures: 0, claims: delivery.claims + 1 }
 }
 
-/** The operations on webhooks, without HTTP. They take unchecked input and throw UsersError alone. */
+/** The operations on webhooks, without HTTP. They take unchecked input and throw only UsersError. */
 export function createWebhooksService (options: WebhooksServiceOptions) {
   const { store, targets, pageSize, deliver, gate, closing } = options
   const { find, change, write, insert } = createWrites(options)
@@ -64,9 +64,9 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
     }
     if (await fromStorage(() => store.findEvent(start.after)) !== null) return start.after
     const oldest = await fromStorage(() => store.eventBefore(start.after))
-    // It is older than all that are kept: then they are all after it.
+    // All kept events come after this id: the event is older than any of them.
     if (oldest === null && timeOfId(start.after) <= Date.now()) throw new UsersError('events_expired')
-    throw validationFailed([{ pointer: '/after', code: 'unknown', detail: 'is the id of no event' }])
+    throw validationFailed([{ pointer: '/after', code: 'unknown', detail: 'is not the id of an event' }])
   }
 
   return {
@@ -104,7 +104,7 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
     async update (id: string, patch: unknown, call = FROM_PROCESS): Promise<Webhook> {
       const { url, types: asked, description, enabled } = checkWebhookPatch(patch, call.priorFaults)
       const types = asked && grantTypes(call.scopes, asked)
-      // Whoever only disables or describes it has nothing sent.
+      // An update that only disables the webhook or changes its description sends nothing.
       const sends = url !== undefined || types !== undefined || enabled === true
       const judge = (before: WebhookRecord): void => { if (sends) requireReadable(call.scopes, types ?? before.types) }
       judge(await find(id, call))
@@ -142,7 +142,7 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
       return { ...toWebhook(record), secret: text }
     },
 
-    /** Sends a test event now, also to a webhook that is disabled, and returns its delivery with the one attempt. */
+    /** Sends a test event now, even to a disabled webhook, and returns the delivery with its one attempt. */
     async test (id: string, call = FROM_PROCESS): Promise<Delivery> {
       const webhook = await find(id, call)
       requireReadable(call.scopes, [TEST_TYPE])
@@ -171,7 +171,7 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
       return toDelivery(done)
     },
 
-    /** Delivers events again. What follows them comes after them. */
+    /** Delivers events again from a point in the log. The events after them follow in order. */
     async replay (id: string, options: unknown, call = FROM_PROCESS): Promise<Webhook> {
       const after = await replayAfter(options, call.priorFaults)
       return toWebhook(await write(id, (before) => {
@@ -188,7 +188,7 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
       return { ...page, items: page.items.map(toDelivery) }
     },
 
-    /** Makes a delivery due now, or as soon as its webhook is enabled and not paused, with all attempts before it. */
+    /** Makes a delivery due now, or once its webhook is enabled and not paused. It gets all attempts again. */
     async retry (id: string, deliveryId: string, { scopes } = FROM_PROCESS): Promise<Delivery> {
       await find(id)
       const missing = new UsersError('delivery_not_found')
@@ -205,10 +205,10 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
   }
 }
 
-/** The type of the events of tests. They are not in the log. */
+/** The type of test events, which are not in the log. */
 export const TEST_TYPE = 'webhook.test'
 
-/** An event for a test of an endpoint, in the form of all others. */
+/** A test event for an endpoint, in the same form as all other events. */
 export function testEvent (webhook: WebhookRecord): JsonObject {
   return {
     id: newId('evt'),

@@ -4,10 +4,11 @@ import { UsersError } from '../core/errors.ts'
 import { isAllowedAddress, isInNetworks, type Network } from './addresses.ts'
 import { BUSY, createResolve } from './resolve.ts'
 
-// RFC 3986 section 2. `URL` takes others and calls another address than the one that is shown: it cuts line breaks out.
+// RFC 3986 section 2. `URL` accepts other characters, and then leads to a different address than the one shown: it
+// removes line breaks, for example.
 const URI_CHARACTERS = /^(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[\dA-Fa-f]{2})*$/
 
-/** Code of the error that a connection to an address ends with that is not allowed. */
+/** The error code of a connection to an address that is not allowed. */
 export const NOT_ALLOWED = 'ERR_URL_NOT_ALLOWED'
 
 export interface TargetOptions {
@@ -16,13 +17,13 @@ export interface TargetOptions {
   allowedNetworks: readonly Network[]
   /** Resolves names; by default `lookup` of `node:dns`. */
   lookup?: LookupFunction | undefined
-  /** Milliseconds after which a name counts as one that can't be resolved. */
+  /** Milliseconds after which a name counts as unresolvable. */
   resolveMs?: number
 }
 
 /** Where one attempt goes. */
 export interface Target {
-  /** The URL as it was read. What else the attempt needs of it comes from here, never from its text. */
+  /** The parsed URL. The attempt takes everything that it needs from here, never from the text. */
   url: URL
   /**
    * Resolves a name for a connection and refuses it with the code {@link NOT_ALLOWED} if any of its addresses is not
@@ -31,14 +32,14 @@ export interface Target {
   lookup: LookupFunction
 }
 
-/** Which targets deliveries may go to. Names are resolved for a caller: each has its turn. */
+/** Which targets deliveries may go to. Each name is resolved on behalf of a caller, and callers take turns. */
 export interface Targets {
   /**
    * Checks a URL and every address that its name resolves to now.
-   * @throws UsersError `url_not_allowed`, `storage_unavailable` if too many names are resolved at the moment
+   * @throws UsersError `url_not_allowed`, `storage_unavailable` if too many names are being resolved
    */
   check (url: string, caller: string): Promise<void>
-  /** Reads a URL for an attempt; null: its form, or its address, is not allowed. */
+  /** Reads a URL for an attempt; `null` if its form or its address is not allowed. */
   open (url: string, caller: string): Target | null
 }
 
@@ -46,7 +47,7 @@ function notAllowed (detail: string): UsersError {
   return new UsersError('url_not_allowed', { errors: [{ pointer: '/url', code: 'not_allowed', detail }] })
 }
 
-/** The error of a request whose name could not be resolved because of others. */
+/** The error of a request whose name could not be resolved because other names are being resolved. */
 export function tooManyNames (): UsersError {
   const detail = 'Too many names are being resolved at the moment. Try again later.'
   return new UsersError('storage_unavailable', { detail, headers: { 'retry-after': '5' } })
@@ -62,20 +63,20 @@ function literalOf ({ hostname }: URL): string | null {
 export function createTargets ({ allowHttp, allowedNetworks, lookup, resolveMs }: TargetOptions): Targets {
   const resolve = createResolve(lookup, resolveMs)
 
-  /** Whoever can read what goes there can read http: it is for the host's own networks. */
+  /** Anybody on the route can read http, so it is only for the host's own networks. */
   function isAllowed ({ protocol }: URL, address: string): boolean {
     const isSafe = protocol === 'https:' ? isAllowedAddress : isInNetworks
     return isSafe(address, allowedNetworks)
   }
 
   const innerOf = ({ protocol }: URL): string => protocol === 'https:'
-    ? 'must not lead to an inner address'
-    : 'must begin with https://, or lead to a network that is allowed'
+    ? 'must not point to an internal address'
+    : 'must begin with https://, or point to an allowed network'
 
   /** Reads a URL, or says what is wrong with it before its name is resolved. */
   function read (text: string): URL | string {
     if (!URL.canParse(text)) return 'must be an absolute URL'
-    if (!URI_CHARACTERS.test(text)) return 'must have only the characters of a URI; others are percent-encoded'
+    if (!URI_CHARACTERS.test(text)) return 'must have only the characters of a URI: percent-encode all others'
     const url = new URL(text)
     if (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:')) return 'must begin with https://'
     if (url.username !== '' || url.password !== '') return 'must not have a user name or password'

@@ -56,7 +56,7 @@ for (const { name, skip, create } of databases) {
     t.strictSame(events, (await app.users.events.list({ type: 'user.*' })).data)
     const rest = await cli('events', 'tail', '--after', events[0].id)
     t.strictSame(rest.out.trimEnd().split('\n'), plain.slice(1))
-    t.match(await cli('events', 'tail', '--after', newId('evt')), { code: 2, err: /after is the id of no event/ })
+    t.match(await cli('events', 'tail', '--after', newId('evt')), { code: 2, err: /after is not the id of an event/ })
     t.match(await cli('events', 'tail', '--type', 'x'), { code: 2, err: /type must be user\.created or/ })
     await storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 1)
     const still = await cli('events', 'tail', '--after', events[0].id)

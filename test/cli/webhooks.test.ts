@@ -41,7 +41,7 @@ for (const { name, skip, create } of databases) {
     const id = String(webhook?.id)
     t.match(await cli('webhooks', 'replay', id, '--since', '2026-01-01T00:00:00Z'), { code: 0, out: id })
     await until('it came again', () => receiver.received.length === 2)
-    t.match(await cli('webhooks', 'replay', id), { code: 2, err: /must have after or since/ })
+    t.match(await cli('webhooks', 'replay', id), { code: 2, err: /must have either after or since/ })
     t.match(await cli('webhooks', 'replay', 'x', '--since', '2026-01-01T00:00:00Z'), { code: 1, err: /no webhook/ })
     t.match(await cli('webhooks', 'create', '--url', receiver.url), { code: 2, err: /url must begin with https/ })
     t.match(await cli('webhooks', 'create', '--url', receiver.url, '--allow-networks', 'x'), {

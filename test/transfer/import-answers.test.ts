@@ -22,7 +22,7 @@ test('a file may have each media type that clients send for it', async (t) => {
 
 test('a workbook of a spreadsheet program is refused by its name', async (t) => {
   const { app, call } = await testApp(t, { storage: memory() })
-  const detail = 'must be a table in CSV, and is a workbook of a spreadsheet program: save it as CSV'
+  const detail = 'must be a CSV table, but is a workbook of a spreadsheet program: save it as CSV'
   const problem = { code: 'validation_failed', errors: [{ pointer: '', code: 'format', detail }] }
   for (const [type, begin] of [
     ['application/vnd.ms-excel', 'd0cf11e0a1b11ae1'], ['application/vnd.ms-excel', '504b0304'], ['text/csv', '504b0304']

@@ -44,7 +44,7 @@ test('in process: wrong options, sources that fail, callers that have enough', a
       code: 'validation_failed', errors: [{ parameter }]
     }, parameter)
   }
-  await t.rejects(app.users.import(['x', 7], { format: 'csv' }), /header|texts or bytes/)
+  await t.rejects(app.users.import(['x', 7], { format: 'csv' }), /header|strings or Uint8Arrays/)
   await t.rejects(app.users.import([{}], { format: 'ndjson' }), TypeError)
   for (const none of [null, 5, { length: 0 }]) {
     await t.rejects(app.users.import(untyped(none)), { name: 'TypeError', message: /takes an iterable of users/ })

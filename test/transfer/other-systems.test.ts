@@ -139,8 +139,8 @@ test('a map that does not fit is refused before any row, with the names that are
   const pairs = 'must be pairs <member>:<column>, separated by commas, as in name:Full Name'
   for (const [map, code, detail] of [
     ['', 'format', pairs], ['name', 'format', pairs], [':x', 'format', pairs], ['name:x,', 'format', pairs],
-    ['name:x,mail:y', 'choice', 'must have a member of users in pair 2, where email comes nearest to what it has; ' +
-      `there are ${allowed}`]
+    ['name:x,mail:y', 'choice', 'must name a member of users in pair 2; the nearest is email; ' +
+      `allowed are ${allowed}`]
   ] as const) {
     const query = new URLSearchParams({ map }).toString()
     t.match(await importWords(call, query, ''), { status: 400, errors: [{ parameter: 'map', code, detail }] }, map)

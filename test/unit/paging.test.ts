@@ -36,7 +36,7 @@ test('refuses page together with after, and lists this fault after the earlier o
   const before = { parameter: 'x', code: 'unknown', detail: 'x' }
   const faults: Fault[] = [before]
   readPaging({ page: 1, after: 'usr_1' }, SIZE, faults)
-  const detail = 'can not be used together with page'
+  const detail = 'cannot be used together with page'
   t.strictSame(faults, [before, { parameter: 'after', code: 'exclusive', detail }])
 })
 

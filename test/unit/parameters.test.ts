@@ -36,7 +36,7 @@ test('a flag is true or false, and false by default', async (t) => {
 test('an id has the form of the list’s ids', async (t) => {
   t.equal(faultOf(after, 'usr_abc'), null)
   for (const value of ['key_abc', 'usr_abcd', 'usr_abc\n', 5, ['usr_abc']]) {
-    t.strictSame(faultOf(after, value), { code: 'format', detail: 'must be an id of this list' })
+    t.strictSame(faultOf(after, value), { code: 'format', detail: 'must be the id of a record of this list' })
   }
   t.strictSame(after.schema, { type: 'string', pattern: '^usr_[a-z]{3}$', description: 'Behind this id.' })
 })
@@ -51,7 +51,7 @@ test('a filter takes values of its kind that every store can compare', async (t)
     const parameter = filterParameter(kind, 'plan', { type: kind, maxLength: 9 }, () => null)
     for (const value of right) t.equal(faultOf(parameter, value), null, kind)
     for (const value of wrong) t.strictSame(faultOf(parameter, value), { code: 'type', detail }, kind)
-    t.strictSame(parameter.schema, { type: kind, maxLength: 9, description: 'Only users whose `plan` is this.' })
+    t.strictSame(parameter.schema, { type: kind, maxLength: 9, description: 'Only users whose `plan` has this value.' })
   }
   const refused = { code: 'choice', detail: 'must be one of "free"', pointer: '/plan' }
   const choice = filterParameter('string', 'plan', { type: 'string' }, () => refused)
@@ -65,7 +65,7 @@ test('faults name unknown parameters first, then wrong values in the order of de
     { parameter: 'toString', code: 'unknown', detail: 'is not a known parameter' },
     { parameter: 'other', code: 'unknown', detail: 'is not a known parameter' },
     { parameter: 'limit', code: 'range', detail: 'must be a whole number from 1 to 100' },
-    { parameter: 'after', code: 'format', detail: 'must be an id of this list' }
+    { parameter: 'after', code: 'format', detail: 'must be the id of a record of this list' }
   ])
   t.strictSame(parameterFaults(declared, { limit: undefined }), [], 'undefined is not given')
   t.strictSame(parameterFaults({ toString: limit }, {}), [], 'what is inherited is not given')

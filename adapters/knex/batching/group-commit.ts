@@ -10,18 +10,18 @@ import type { Row } from '../tables/rows.ts'
 // A longer group would keep the first write waiting.
 const GROUP_MAX = 256
 
-/** Writes by itself what was asked for at a time of `performance.now()`. */
+/** Makes one write by itself. `since`: when it was requested, by `performance.now()`. */
 type WriteAlone = (since: number) => Promise<Row | undefined>
-/** Writes all of a group, the oldest of which was asked for at a time of `performance.now()`. */
+/** Makes all writes of a group. `since`: when the oldest was requested, by `performance.now()`. */
 type WriteAll = (all: ReadonlyArray<readonly Param[]>, since: number) => Promise<Row[]>
 
-/** Writes the row of a user; undefined if there was nothing to write. `alone`: how it is written by itself. */
+/** Writes the row of a user; `undefined` if there was nothing to write. `alone` makes the write by itself. */
 export type GroupedWrite = (id: string, values: readonly Param[], alone: WriteAlone) => Promise<Row | undefined>
 
 interface Request {
   id: string
   values: readonly Param[]
-  /** By the clock of `performance.now()`. */
+  /** When it was requested, by `performance.now()`. */
   since: number
   alone: WriteAlone
   resolve: (row: Row | undefined | Promise<Row | undefined>) => void
@@ -29,16 +29,16 @@ interface Request {
 }
 
 /**
- * Group commit: writes that are asked for while `groups` such statements are running are combined into the next
- * statement, since each commit waits for the disk, and each statement has its way to the database. No write waits for
- * company: with fewer running it goes at the end of the turn. If the database refuses a group, each of it is written
- * alone, so that none fails because of another. `writeAll` never gets an id twice.
+ * Group commit: combines writes that are requested while `groups` such statements are running into the next statement,
+ * because each commit waits for the disk and each statement costs a round trip. No write waits for others to join it:
+ * with fewer statements running, it starts at the end of the turn. If the database refuses a group, each of its writes
+ * is made alone, so that none fails because of another. `writeAll` never gets the same id twice.
  */
 export function groupCommits ({ groups, wait }: Pick<Batching, 'groups' | 'wait'>, writeAll: WriteAll): GroupedWrite {
   let waiting: Request[] = []
   let running = 0
 
-  /** Takes the next group. Writes that have waited too long fail: for a slow database, ever more must not pile up. */
+  /** Takes the next group. Writes that have waited too long fail, so that they do not pile up on a slow database. */
   function takeGroup (): Request[] {
     const group = new Map<string, Request>()
     const later: Request[] = []
@@ -63,7 +63,7 @@ export function groupCommits ({ groups, wait }: Pick<Batching, 'groups' | 'wait'
     }
   }
 
-  /** A single write is cheaper as a plain statement. It may wait for a lock, and others do not wait for it then. */
+  /** A single write is cheaper as a plain statement. After `LOCK_WAIT_MS`, others no longer wait for it. */
   function writeOne ({ since, alone, resolve }: Request): void {
     running++
     let left = false
@@ -85,7 +85,7 @@ export function groupCommits ({ groups, wait }: Pick<Batching, 'groups' | 'wait'
     const oldest = Math.min(...group.map(({ since }) => since))
     const rows = await writeAll(group.map(({ values }) => values), oldest).catch((error: unknown) => ({ error }))
     running--
-    // The next group first: the database writes it while these are answered.
+    // Start the next group first: the database writes it while this group is answered.
     flush()
     if ('error' in rows) {
       const refused = isRefused(rows.error)
@@ -100,12 +100,12 @@ export function groupCommits ({ groups, wait }: Pick<Batching, 'groups' | 'wait'
   }
 
   return (id, values, alone) => {
-    // One text that can't be stored would have the whole group refused.
+    // One text that can't be stored would make the database refuse the whole group.
     const since = performance.now()
     if (!values.every(isStorableParam)) return alone(since)
     return new Promise((resolve, reject) => {
       const length = waiting.push({ id, values, since, alone, resolve, reject })
-      // With others waiting, a flush at the end of the turn or of a group is already due.
+      // If others are waiting, a flush is already due at the end of the turn or of a group.
       if (length === 1 && running < groups) atEndOfTurn(flush)
     })
   }

@@ -13,8 +13,8 @@ function abandon (connection: unknown, { destroySocket }: SocketDriver): void {
 }
 
 /**
- * A result, or `unavailable` at the deadline, by `performance.now()`. A statement can't be cancelled on a server that
- * does not answer, so its connection is closed. An infinite deadline is none.
+ * Returns the result, or rejects with `unavailable` at the deadline, by `performance.now()`. A statement can't be
+ * cancelled on a server that does not answer, so its connection is closed. `Infinity` means no deadline.
  */
 export function withDeadline<Value> (
   result: Promise<Value>,
@@ -33,7 +33,7 @@ export function withDeadline<Value> (
   })
 }
 
-/** A result. After the signal it is awaited a little longer, and then its connection is closed. */
+/** Returns the result. After the signal, waits two more seconds for it, and then closes its connection. */
 export function untilAborted<Value> (
   result: Promise<Value>,
   driver: SocketDriver,

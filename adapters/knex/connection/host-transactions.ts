@@ -5,29 +5,29 @@ import { onStatement, outermostOf } from '../drivers/knex-internals.ts'
 type Callback = () => void
 
 /**
- * A place among the callbacks that wait for the commit, taken when a statement of ours was answered. Callbacks may be
- * added to it a little later.
+ * A position in the order of the callbacks that wait for the commit. It is taken when a statement of ours is answered;
+ * callbacks may be added to it a little later.
  */
 export interface Slot {
   callbacks: Callback[]
   fate: 'waiting' | 'committed' | 'undone'
 }
 
-// Blanks and comments. Nothing matches in two ways: on an indented statement that took exponential time.
+// Whitespace and comments. No text matches in two ways: ambiguity took exponential time on an indented statement.
 const SKIPPED = '(?:\\s|--[^\\n]*\\n|/\\*[^*]*\\*+(?:[^/*][^*]*\\*+)*/)*'
 const VERB = '(savepoint|release|rollback|abort)\\b(?:\\s+(?:work|transaction)\\b)?'
 const STATEMENT = new RegExp(`^${SKIPPED}${VERB}(\\s+to\\b)?(?:\\s*savepoint\\b)?\\s*([^\\s;]*)`)
-// Where a semicolon ends no statement.
+// String literals and comments, in which a semicolon does not end a statement.
 const TEXT_OR_COMMENT = /'(?:[^']|'')*'|\$(\w*)\$.*?\$\1\$|--[^\n]*|\/\*.*?\*\//gs
 
-/** The statements of an SQL text. Of several, texts and comments are left out. */
+/** The statements of an SQL text. If there are several, string literals and comments are left out. */
 function statementsOf (sql: string): string[] {
   return /;\s*\S/.test(sql) ? sql.replace(TEXT_OR_COMMENT, ' ').split(';') : [sql]
 }
 
-/** What is known of a transaction of the host's. Nested ones are savepoints on one connection, and belong to it. */
+/** The state of a host's transaction. Nested transactions are savepoints on its connection, and share this state. */
 export class HostTransaction {
-  /** The last work of ours in it: savepoints can't overlap, so work is done one after the other. */
+  /** Our latest work in the transaction: savepoints can't overlap, so our work runs one piece at a time. */
   last: Promise<unknown> = Promise.resolve()
   savepoints = 0
   #slots: Slot[] = []
@@ -54,7 +54,7 @@ export class HostTransaction {
     this.#watch = watchCommit(connection)
   }
 
-  /** The slot of a statement that was just answered: the one before, if the host has set no savepoint since. */
+  /** The slot of a statement that was just answered: the previous slot, if the host has set no savepoint since. */
   slotAfter (before: Slot | null): Slot {
     const isCurrent = before !== null && this.#slots.at(-1) === before
     if (isCurrent && this.#marks.at(-1)?.length !== this.#slots.length) return before
@@ -63,14 +63,14 @@ export class HostTransaction {
     return slot
   }
 
-  /** Follows a statement of the host's: one that rolls back a part of the transaction undoes the slots since then. */
+  /** Tracks a statement of the host. A rollback, whole or to a savepoint, undoes the slots that it covers. */
   #follow (sql: string): void {
     const [, verb = '', to, name = ''] = STATEMENT.exec(sql.toLowerCase()) ?? []
     const mark = this.#marks.findLastIndex((each) => each.name === name)
     if (verb === 'savepoint') this.#marks.push({ name, length: this.#slots.length })
     else if (verb === 'release' && mark !== -1) this.#marks.length = mark
     else if (verb === 'rollback' || verb === 'abort') {
-      // An unknown savepoint was set before anything of ours happened.
+      // An unknown savepoint was set before our first statement: undo all slots.
       const kept = to === undefined ? 0 : this.#marks[mark]?.length ?? 0
       for (const slot of this.#slots.splice(kept)) slot.fate = 'undone'
       this.#marks.length = to === undefined ? 0 : mark + 1
@@ -87,8 +87,8 @@ export class HostTransaction {
 }
 
 /**
- * Calls back once the slot's part of the transaction is committed: immediately if it is already, never if it was rolled
- * back.
+ * Calls back when the slot's part of the transaction has committed: immediately if that has already happened, never if
+ * the part was rolled back.
  */
 export function afterCommit (slot: Slot, callback: Callback): void {
   if (slot.fate === 'committed') callback()
@@ -97,7 +97,7 @@ export function afterCommit (slot: Slot, callback: Callback): void {
 
 const known = new WeakMap<Knex.Transaction, HostTransaction>()
 
-/** What is known of a transaction of the host's, the same for all that are nested in one. */
+/** The state of a host's transaction. Transactions that are nested in one share its state. */
 export function hostTransaction (transaction: Knex.Transaction): HostTransaction {
   const outermost = outermostOf(transaction)
   const state = known.get(outermost) ?? new HostTransaction(outermost)

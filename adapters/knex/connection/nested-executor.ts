@@ -5,8 +5,8 @@ import type { Executor, Query } from './executor.ts'
 import { behindSavepoint } from './savepoint.ts'
 
 /**
- * Makes an executor inside a transaction that another executor runs: its statements are those of that transaction, one
- * after the other. They are not repeated: whoever runs the transaction repeats all of it.
+ * Creates an executor inside a transaction that another executor runs. Its statements run in that transaction, one
+ * after the other. They are not retried: the outer executor retries the whole transaction.
  */
 export function nestedExecutor (dialect: Dialect, outer: Query, names: Names): Executor {
   let savepoints = 0

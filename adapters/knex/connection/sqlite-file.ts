@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type { EventLog, Storage, WebhookStore } from '../../../lib/storage/storage.ts'
 
-// The file has addresses and names: nobody but its owner reads it, unless whoever made it has decided otherwise.
+// The file has addresses and names: only its owner may read it, unless whoever created it decided otherwise.
 const FILE_MODE = 0o600
 const DIRECTORY_MODE = 0o700
 
@@ -15,26 +15,26 @@ const OF_EVENTS = ['erase', 'prune'] as const satisfies ReadonlyArray<keyof Even
 const OF_WEBHOOKS =
   ['insert', 'change', 'remove', 'claim', 'prune'] as const satisfies ReadonlyArray<keyof WebhookStore>
 
-/** The file of a database, which must stay where it is: what is written into a deleted file is lost. */
+/** The file of a database, which must stay where it is: anything written to a deleted file is lost. */
 export interface SqliteFile {
-  /** The path, absolute and without links: SQLite puts the log beside the file itself. */
+  /** The absolute path without symbolic links: SQLite puts the log next to the real file. */
   path: string
-  /** Called when a connection is opened: the write-ahead log may be a new one then. */
+  /** Called when a connection is opened: the write-ahead log may be a new one. */
   opened (): void
   /**
-   * `isWrite`: looked for once in a turn of the event loop, for all writes that are answered in it.
+   * `isWrite`: check only once per turn of the event loop, for all writes that are answered in that turn.
    * @throws StorageError `unavailable` if the file or its write-ahead log was deleted or replaced
    */
   requireSame (isWrite: boolean): void
 }
 
-/** Which file a path leads to: its device and inode; null: none. */
+/** The device and inode of the file at a path; `null` if there is none. */
 function identityOf (path: string): string | null {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false })
   return found === undefined ? null : `${found.dev} ${found.ino}`
 }
 
-/** Creates an empty file, unless there is one. @throws Error if there is no database in it, and `create` is false */
+/** Creates an empty file if there is none. @throws Error if `create` is false and the file has no database */
 function ensureFile (filename: string, create: boolean): void {
   if (!create) {
     if (Number(statSync(filename, { throwIfNoEntry: false })?.size ?? 0) > 0) return
@@ -45,14 +45,14 @@ function ensureFile (filename: string, create: boolean): void {
     // SQLite gives the files beside it the mode of this one.
     closeSync(openSync(filename, 'ax', FILE_MODE))
   } catch (error) {
-    // A file that is there is not opened: closing it would drop every lock that this process has on it.
+    // Do not open an existing file: closing it would drop every lock that this process has on it.
     if (Object(error).code !== 'EEXIST') throw error
   }
 }
 
 /**
  * Opens the file of a database for watching.
- * @throws Error if it can't be created, or must not be
+ * @throws Error if it can't be created, or has no database and `create` is false
  */
 export function openSqliteFile (filename: string, { create }: { create: boolean }): SqliteFile {
   ensureFile(filename, create)
@@ -65,11 +65,11 @@ export function openSqliteFile (filename: string, { create }: { create: boolean 
     path,
     opened () { log = null },
     requireSame (isWrite) {
-      // For each write it was a tenth of the CPU time.
+      // A check for each write took a tenth of the CPU time.
       if (isChecked && isWrite) return
       isChecked = false
       const found = identityOf(`${path}-wal`)
-      // It is made by the first statement, and stays as long as a connection is open.
+      // The log is created by the first statement, and stays while a connection is open.
       log ??= found
       if (identityOf(path) === file && found === log) {
         isChecked = true
@@ -98,7 +98,7 @@ function acknowledging<Target extends object> (
   return { ...target, ...Object.fromEntries(writes) }
 }
 
-/** The store, where no write is acknowledged that went into a file which is no longer there. */
+/** Wraps the store so that it does not acknowledge a write to a file that was deleted or replaced. */
 export function onWatchedFile<Store extends Storage & { eventLog: EventLog, webhooks: WebhookStore }> (
   storage: Store,
   file: SqliteFile
@@ -108,7 +108,7 @@ export function onWatchedFile<Store extends Storage & { eventLog: EventLog, webh
     eventLog: acknowledging(storage.eventLog, OF_EVENTS, file),
     webhooks: acknowledging(storage.webhooks, OF_WEBHOOKS, file),
     async readUsers (...args) {
-      // It opens the file again: another one at this path, or an empty one, would be read instead.
+      // It opens the file again, and would read whatever file is now at this path, or an empty one.
       file.requireSame(false)
       return storage.readUsers(...args)
     }

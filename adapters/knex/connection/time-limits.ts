@@ -1,23 +1,23 @@
 import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type { Pool } from '../drivers/knex-internals.ts'
 
-/** How long work on a pool of our own may take, in milliseconds from when it was asked for. */
+/** How long work on a pool of our own may take, in milliseconds since it was requested. */
 export interface TimeLimits {
   /** Until it has its turn and a connection. */
   wait: number
   /** Until another process no longer locks the SQLite file. */
   busy: number
-  /** Until it has ended. Then its connection is closed: the server may never answer. */
+  /** Until it must have ended. After that its connection is closed, because the server may never answer. */
   total: number
 }
 
-/** Milliseconds that a write on a pool of our own waits for its group: less than others wait for a connection. */
+/** Milliseconds that a write on our own pool waits for its group: less than other work waits for a connection. */
 export const GROUP_WAIT_MS = 2000
 
-/** On a host's pool, which has its own. */
+/** For a host's pool, which has its own limits. */
 export const UNLIMITED: TimeLimits = { wait: Infinity, busy: 0, total: Infinity }
 
-/** A connection of the pool. @throws StorageError `unavailable` if none is free at the time of `performance.now()` */
+/** Acquires a connection. @throws StorageError `unavailable` if none is free by `time`, of `performance.now()` */
 export function acquireBy (pool: Pool, time: number): Promise<unknown> {
   const acquired = pool.acquireConnection()
   if (time === Infinity) return acquired

@@ -6,13 +6,13 @@ import { BLOCK } from '../tables/block-sizes.ts'
 import type { Names } from '../tables/names.ts'
 import { BLOCKS_PER_ROUND, compactionSql, KEPT_IN_TAIL, SPLITS_PER_ROUND, TAIL_MAX } from './compaction-sql.ts'
 
-/** Changes at which they are added to their blocks. */
+/** The number of changes at which they are added to their blocks. */
 const CHANGES_MAX = BLOCK
-/** So many changes leave space that is worth freeing before autovacuum does. */
+/** This many changes leave space that is worth freeing before autovacuum does it. */
 const VACUUM_AT = 16 * CHANGES_MAX
 const WRITERS_WAIT_MS = 2000
 const REST_MS = 1000
-/** How long another process may take for its round. */
+/** How long a round of another process may take. */
 const FOREIGN_ROUND_MS = 3000
 
 interface State {
@@ -26,7 +26,8 @@ interface State {
 export type Compaction = ReturnType<typeof createCompaction>
 
 /**
- * Keeps the tail and the changes short (`docs/exact-counting.md`), in the background, in whichever process is first.
+ * Keeps the tail and the changes short (`docs/exact-counting.md`), in the background: whichever
+ * process starts a round first does the work.
  *
  * Moving the boundary must not miss a user whose transaction is still open. So a round first announces the next
  * boundary: from then on, whoever writes below it records a change. Then it waits for the transactions that wrote
@@ -70,7 +71,7 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
     return new Set((await query(openWriters, [names.users])).map(({ writer }) => writer))
   }
 
-  /** Waits until every transaction that has written users by now has ended; false if that takes too long. */
+  /** Waits until every transaction that has written users so far has ended. False if that takes too long. */
   async function writersEnded (): Promise<boolean> {
     const waitedFor = await writers()
     const until = performance.now() + WRITERS_WAIT_MS
@@ -85,8 +86,8 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
   }
 
   /**
-   * Adds the changes below the boundary to their blocks, and moves the boundary if every writer below the next one has
-   * been waited for. True if there is more to do now.
+   * Adds the changes below the boundary to their blocks. With `move`, also moves the boundary: every writer below the
+   * next one must have ended. True if there is more to do now.
    */
   const compact = (round: string, move: boolean) => snapshot(async (on: Query) => {
     const [state] = await on(sql.lockRound, [round])
@@ -136,7 +137,7 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
     return running
   }
 
-  /** Starts what is due, in the background. What fails is retried later; the numbers are right all the time. */
+  /** Starts the work that is due, in the background. Failed work is retried later; totals stay exact meanwhile. */
   function start (): void {
     if (running === null && !closing.signal.aborted && performance.now() >= restUntil) run().catch(() => {})
   }
@@ -146,7 +147,7 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
   return {
     run,
 
-    /** Called with what a page had to count row by row. */
+    /** Called with the numbers of users and changes that a page had to count row by row. */
     onPage (tail: number, changes: number): void {
       if (tail >= TAIL_MAX || changes >= CHANGES_MAX) start()
     },
@@ -165,7 +166,7 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
       await run()
     },
 
-    /** Ends the work: resolves when none is running. */
+    /** Stops the work, and resolves when none is running. */
     async close (): Promise<void> {
       closing.abort()
       await running?.catch(() => {})

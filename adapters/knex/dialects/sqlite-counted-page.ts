@@ -6,19 +6,19 @@ import type { Column } from '../tables/columns.ts'
 import type { Names } from '../tables/names.ts'
 import { sqliteReading } from './sqlite-reading.ts'
 
-// SQLite merges a subquery into the outer query, and computes a column again wherever that uses it, unless the
-// subquery has an OFFSET.
+// Without an OFFSET, SQLite merges a subquery into the outer query and computes a column again at every use.
 const ONCE = 'LIMIT 1 OFFSET 0'
 
 interface PageTexts {
-  /** For a position so near to an end that walking there is enough. */
+  /** For a position near the start of the list, which is reached row by row. */
   near: string
   far: string
   after: string
 }
 
 /**
- * The statements of pages, each of which does what PostgreSQL's function does step by step (postgres-counted-pages.ts).
+ * The statements that read pages. Each does in one statement what PostgreSQL's function does step by step
+ * (postgres-counted-pages.ts).
  * `?1`: size; `?2`: position or id.
  */
 function pageTexts (names: Names, columns: readonly Column[], descending: boolean): PageTexts {
@@ -34,7 +34,7 @@ function pageTexts (names: Names, columns: readonly Column[], descending: boolea
     ? [`max(${all} - ?2 - ?1, 0)`, `max(min(?1, ${all} - ?2), 0)`]
     : ['?2', '?1']
   const usersBefore = 'base + sum(users) OVER (ORDER BY first_id ROWS UNBOUNDED PRECEDING) - users'
-  // Changes are +1 or -1: their sum and their number give how many were added.
+  // Each change is +1 or -1, so their sum and their count give the number of additions.
   const position = [
     `SELECT *, ${first} AS first, ${take} AS take, (changes + counted - kept) / 2 AS added
       FROM (SELECT boundary, total AS kept, ${counts} FROM ${state} ${ONCE}) ${ONCE}`,
@@ -63,7 +63,7 @@ function pageTexts (names: Names, columns: readonly Column[], descending: boolea
   }
 }
 
-/** Makes the statements that read a page of all users (`docs/exact-counting.md`), each for one page. */
+/** Returns a function that builds the statement for one page of all users (`docs/exact-counting.md`). */
 export function sqliteCountedPage (
   names: Names,
   columns: readonly Column[]

@@ -8,12 +8,12 @@ const digits = (count: number): string => '[0-9]'.repeat(count)
 const DATE = [4, 2, 2].map(digits).join('-')
 const MOMENT = `${DATE}T${[2, 2, 2].map(digits).join(':')}.${digits(3)}Z`
 
-/** SQLite's name for the index of a constraint of the users' table: it numbers them as they are declared. */
+/** SQLite's name for the index of a constraint of the users' table: it numbers them in order of declaration. */
 export function constraintIndex (bareUsers: string, column: 'id' | 'email_key'): string {
   return `sqlite_autoindex_${bareUsers}_${column === 'id' ? 1 : 2}`
 }
 
-/** The constraints of the users' table: statements name their indexes. */
+/** The constraints of the users' table whose indexes are named in statements. */
 function userConstraints ({ bare, emailUnique }: Names) {
   return [
     { constraint: bare('users_pkey'), column: 'id' },
@@ -21,7 +21,7 @@ function userConstraints ({ bare, emailUnique }: Names) {
   ] as const
 }
 
-/** The checks of columns. Nothing but their text says that they are there. */
+/** The CHECK constraints of columns. Only the SQL text of a table shows that it has them. */
 function columnChecks ({ bareUsers, bare }: Names) {
   return [
     ...USER_CONSTRAINTS.map(({ name }) => ({ constraint: bare(name), table: bareUsers })),
@@ -31,7 +31,7 @@ function columnChecks ({ bareUsers, bare }: Names) {
   ]
 }
 
-/** Triggers that count users (`docs/exact-counting.md`). Plain SQL is counted too. */
+/** Triggers that count users (`docs/exact-counting.md`). They count users changed by plain SQL too. */
 function countingTriggers ({ users, changes, state, quoted }: Names): string[] {
   const boundary = `(SELECT next_boundary FROM ${state})`
   return [
@@ -58,11 +58,11 @@ export const sqliteSchema: SchemaSql = {
     (max === null ? `${column} <> ''` : `length(${column}) BETWEEN 1 AND ${max}`),
   isVersion: (column) => `typeof(${column}) = 'integer' AND ${column} BETWEEN 1 AND 2147483647`,
   isMoment: (column) => `${column} GLOB '${MOMENT}' AND julianday(${column}) IS NOT NULL`,
-  // GLOB ends at a NUL, and takes the bytes of a BLOB.
+  // GLOB stops at a NUL, and accepts the bytes of a BLOB.
   isId: (column, prefix) => `${column} GLOB '${prefix}_[0-7]${BASE32.repeat(25)}' ` +
     `AND length(CAST(${column} AS BLOB)) = 30 AND typeof(${column}) = 'text'`,
   fillFactor: '',
-  // SQLite enforces foreign keys only if a connection asks for it, and a host's may not: a trigger does it.
+  // SQLite enforces foreign keys only if the connection asks for it. A host's may not, so a trigger does it.
   userReference: () => '',
   createSchema: () => [],
   create (names) {
@@ -74,7 +74,7 @@ export const sqliteSchema: SchemaSql = {
       ...countingTriggers(names)
     ]
   },
-  // The tables take their indexes and triggers with them.
+  // Dropping a table drops its indexes and triggers too.
   drop: () => [],
   unfit: sqliteUnfit,
   migrationsExist: ({ bareMigrations }) => ({

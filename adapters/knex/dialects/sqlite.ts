@@ -17,7 +17,7 @@ export const sqliteDialect: Dialect = {
   p: (n) => `?${n}`,
   member: (column, name) => `(${column} -> '${name}')`,
   isIn: (column, n) => `${column} IN (SELECT value FROM json_each(?${n}))`,
-  // If ANALYZE has seen a small table, SQLite trusts that for ever, and would scan the table without the index's name.
+  // If ANALYZE saw a small table, SQLite trusts that forever, and scans the table unless the index is named.
   usersBy: (column, { users, bareUsers }) => `${users} INDEXED BY "${constraintIndex(bareUsers, column)}"`,
   least: (a, b) => `min(${a}, ${b})`,
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
@@ -42,7 +42,7 @@ export const sqliteDialect: Dialect = {
   skipLocked: '',
 
   transaction: {
-    // A transaction that begins with a read could not become a writer after another one: SQLite would refuse it.
+    // A transaction that begins with a read can't write once another writer has committed: SQLite would refuse it.
     begin: 'BEGIN IMMEDIATE',
     beginSnapshotRead: 'BEGIN',
     beginSnapshotWrite: 'BEGIN IMMEDIATE',

@@ -66,8 +66,8 @@ export const sqlite3Driver: SqliteDriverMethods = {
     })
   },
 
-  // It runs the statements of one connection on several threads, in no order: a host's ROLLBACK could overtake our
-  // write.
+  // It runs the statements of one connection on several threads, in no particular order: a host's ROLLBACK could
+  // overtake our write.
   keepOrder (connection) {
     if (isConnection(connection)) connection.serialize()
   },

@@ -13,7 +13,7 @@ export interface Migrator {
   check (requirements?: SchemaRequirements): Promise<void>
   migrate (requirements?: SchemaRequirements): Promise<void>
   /**
-   * Reverts the schema to an earlier version, and loses what was stored with the later ones; 0 drops our tables. A
+   * Reverts the schema to an earlier version, and loses what the later ones stored; 0 drops our tables. A
    * schema at that version or an earlier one stays as it is.
    * @throws TypeError for an unknown version
    * @throws StorageError `schema_newer`, `unavailable`
@@ -33,9 +33,9 @@ function schemaBehind (problem: string, call: string): StorageError {
 }
 
 /**
- * Makes a migrator. It is not Knex's, which merges a host's migration settings into ours, leaves its lock behind when a
- * process dies, and fails if several processes start on an empty database. It adds the fields that it is asked to keep
- * unique to `uniqueFields`.
+ * Creates a migrator. It does not use Knex's, which merges a host's migration settings into ours, leaves its lock
+ * behind when a process dies, and fails if several processes start on an empty database. The migrator adds the fields
+ * that it is asked to keep unique to `uniqueFields`.
  */
 export function createMigrator (executor: Executor, names: Names, uniqueFields: Set<string>): Migrator {
   const { dialect, query: onPool, transaction } = executor
@@ -73,10 +73,10 @@ export function createMigrator (executor: Executor, names: Names, uniqueFields: 
     }
   }
 
-  /** Migrates to a version if that is in this direction. Returns the version before. */
+  /** Migrates to a version if it lies in this direction. Returns the previous version. */
   async function go (query: Query, to: number, direction: 'up' | 'down'): Promise<number> {
     const { version } = await recorded(query)
-    // Whatever it is compatible with: only newer code knows what to change, and what to drop.
+    // Even if it is compatible with this code: only newer code knows what to change and what to drop.
     if (version > LATEST) throw schemaNewer(version)
     if (direction === 'up' ? version >= to : version <= to) return version
     if (direction === 'up') for (const statement of dialect.schema.createSchema(names)) await query(statement)
@@ -91,8 +91,8 @@ export function createMigrator (executor: Executor, names: Names, uniqueFields: 
     await query(createFieldIndex(dialect, names, index)).catch((thrown) => {
       const error = toStorageError(thrown, names)
       if (error.code !== 'field_taken') throw error
-      const message = `users have the same value of the field ${index.field}, so it can not be unique: give each of ` +
-        'them another one'
+      const message = `several users have the same value in the field ${index.field}, so it can't be unique: give ` +
+        'each of them a different one'
       throw new StorageError('field_taken', message, { field: index.field })
     })
   }
@@ -141,7 +141,7 @@ export function createMigrator (executor: Executor, names: Names, uniqueFields: 
 
     async rollback (to) {
       if (!Number.isInteger(to) || to < 0 || to > LATEST) {
-        throw new TypeError(`fastify-users: rollback() goes to a version from 0 to ${LATEST}`)
+        throw new TypeError(`fastify-users: rollback() needs a version from 0 to ${LATEST}`)
       }
       await transaction((query) => go(query, to, 'down'), { exclusive: true, noTimeout: true })
     }

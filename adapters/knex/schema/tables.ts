@@ -43,7 +43,7 @@ function apiKeysTable ({ schema: { bytewise, moment, isId } }: Dialect, { apiKey
   ]
 }
 
-/** `user_id` is null, and `result` the outcomes, for a batch. */
+/** For a batch, `user_id` is null and `result` has the outcomes. */
 function idempotencyKeysTable ({ schema: { bytewise, moment, userReference } }: Dialect, names: Names): string[] {
   const { idempotencyKeys, quoted } = names
   return [
@@ -82,7 +82,7 @@ function eventsTable ({ schema: { bytewise, json, moment }, events: sql }: Diale
   ]
 }
 
-/** What statements compare has columns of its own; the rest is JSON. */
+/** Values that statements compare have their own columns; the rest is JSON. */
 function webhookTables ({ schema: { bytewise, json, moment, isId } }: Dialect, names: Names): string[] {
   const { webhooks, webhookDeliveries, quoted } = names
   return [
@@ -110,7 +110,7 @@ function webhookTables ({ schema: { bytewise, json, moment, isId } }: Dialect, n
   ]
 }
 
-/** The tables of exact counting (`docs/exact-counting.md`), and what counts no users. */
+/** The tables of exact counting (`docs/exact-counting.md`), and the rows that count zero users. */
 function countingTables ({ schema: { bytewise, fillFactor } }: Dialect, names: Names): string[] {
   const { blocks, groups, changes, state, quoted } = names
   return [

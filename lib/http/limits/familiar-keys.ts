@@ -18,8 +18,8 @@ function digestOf (request: FastifyRequest): string {
 }
 
 /**
- * Remembers accepted credentials, so that whoever guesses keys from an address locks out none that is in use there: all
- * clients behind a proxy that is not trusted have one address.
+ * Remembers accepted credentials, so that somebody who guesses keys does not lock out the keys that are in use at the
+ * same address: all clients behind an untrusted proxy share one address.
  */
 export function createFamiliarKeys (): FamiliarKeys {
   const accepted = new LRUCache<string, true>({ max: MAX_ENTRIES, ttl: REMEMBERED_MS })

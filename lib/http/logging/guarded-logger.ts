@@ -4,7 +4,7 @@ import { isObjectOrList, redacted, type Serializers } from './log-serializers.ts
 import { maskedPath } from './masked-path.ts'
 import { memberOf } from '../member-of.ts'
 
-/** What a logger may see of a request, in its shape: no credentials, cookies or query, and of its path only ids. */
+/** A stand-in for a request: without credentials, cookies or query, and with its path masked except for ids. */
 function requestStandIn (request: FastifyRequest): object {
   const { id, method, url, headers: { cookie, ...headers } = {} } = request
   const [host, ip, socket] = ['host', 'ip', 'socket'].map((name) => memberOf(request, name))
@@ -15,7 +15,7 @@ function requestStandIn (request: FastifyRequest): object {
   return { ...shown, params: {}, query: {}, raw: { method, url: shown.url, headers: shown.headers } }
 }
 
-/** What a logger may see of a reply. */
+/** A stand-in for a reply, with the members that a logger may see. */
 function replyStandIn (reply: Record<string, unknown>): object {
   const { statusCode, elapsedTime, request } = reply
   const forward = (name: string) => (...given: unknown[]): unknown => Reflect.apply(Object(reply[name]), reply, given)
@@ -33,7 +33,7 @@ function replyStandIn (reply: Record<string, unknown>): object {
 /** Functions are objects too. */
 const isAnyObject = (value: unknown): value is object => Object(value) === value
 
-/** An argument of a logger's, with stand-ins for a request and a reply. */
+/** An argument of a log call, with stand-ins for a request and a reply. */
 function withStandIns (argument: unknown): unknown {
   if (!isObjectOrList(argument)) return argument
   const { req, res } = argument
@@ -47,7 +47,7 @@ function withStandIns (argument: unknown): unknown {
 
 /** A logger that never gets a request or a reply. */
 function guarded<L extends object> (logger: L): L {
-  // An object of its own: a proxy of a frozen logger would have to return that one's members.
+  // A separate target: a proxy of a frozen logger would have to return the logger's own members.
   const target: L = Object.create(logger)
   return new Proxy(target, {
     set: (_target, name, value) => Reflect.set(logger, name, value),
@@ -63,19 +63,19 @@ function guarded<L extends object> (logger: L): L {
 }
 
 /**
- * Has every line of a request name its mount by `prefix`, and keeps credentials and queries out of the log, whatever
- * makes the host's loggers. A logger without serialisers gets
- * Fastify's whole request and reply and may print anything of them, so it gets stand-ins. A pino logger gets `ours`,
+ * Makes every log line of a request name its mount by `prefix`, and keeps credentials and queries out of the log,
+ * whatever creates the host's loggers. A logger without serialisers would get Fastify's whole request and reply and
+ * might print anything in them, so it gets stand-ins. A pino logger gets `ours`,
  * the serialisers of `redactingSerializers`, even if the host's own factory omits them.
  */
 export function guardLoggers (scope: FastifyInstance, ours: Serializers): void {
   const { childLoggerFactory, prefix } = scope
   scope.setChildLoggerFactory(function (logger, bindings, options, raw) {
     const child = childLoggerFactory.call(this, logger, { prefix, ...bindings }, options, raw)
-    // Stand-ins that nobody reads would be 30 % of the CPU time of a short request.
+    // Stand-ins that nobody reads would take 30 % of the CPU time of a short request.
     if (isSilent(child)) return child
     if (!(SERIALIZERS in child)) return guarded(child)
-    // Fastify gives those of the scope to its routes, and none to its handler of unknown paths.
+    // Fastify passes the scope's serialisers to its routes, but none to its handler for unknown paths.
     const { serializers = ours } = options
     const hasOurs = Object(child)[SERIALIZERS].req === serializers['req']
     return hasOurs ? child : child.child({}, { serializers })
