@@ -2,7 +2,7 @@ import { converted, defaulted, type OptionsOf, readOptions, required } from '../
 import { requireOptional } from '../lib/core/optional-packages.ts'
 import { Type } from '../lib/core/typebox.ts'
 import { listenForKeyChanges } from './knex/connection/key-change-listener.ts'
-import { silentLogger } from './knex/connection/silent-logger.ts'
+import { silentLogger } from './knex/drivers/knex-internals.ts'
 import { GROUP_WAIT_MS } from './knex/connection/time-limits.ts'
 import { type KnexStorage, storageOnOwnKnex } from './knex/storage.ts'
 import { namingTable } from './knex/tables/names.ts'

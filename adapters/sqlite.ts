@@ -3,7 +3,7 @@ import { defaulted, optional, type OptionsOf, readOptions, required } from '../l
 import { requireOptional } from '../lib/core/optional-packages.ts'
 import { Type } from '../lib/core/typebox.ts'
 import { retryWhileBusy } from './knex/connection/retry-while-busy.ts'
-import { silentLogger } from './knex/connection/silent-logger.ts'
+import { silentLogger } from './knex/drivers/knex-internals.ts'
 import { onWatchedFile, openSqliteFile, type SqliteFile } from './knex/connection/sqlite-file.ts'
 import { GROUP_WAIT_MS } from './knex/connection/time-limits.ts'
 import {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Knex } from 'knex'
 import type { Client } from 'pg'
-import { silentLogger } from '../adapters/knex/connection/silent-logger.ts'
+import { silentLogger } from '../adapters/knex/drivers/knex-internals.ts'
 import { loadSqliteDriver } from '../adapters/knex/drivers/sqlite-drivers.ts'
 import { requireOptional } from '../lib/core/optional-packages.ts'
 import { UsageError } from './failure.ts'

@@ -1,16 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
-import { relativePath } from './admin/relative-path.ts'
 import { english, type Texts } from './admin/texts.ts'
 import { converted, defaulted, optional, type OptionsOf, readOptions } from './core/option-table.ts'
 import { Type } from './core/typebox.ts'
 import { servedFile, serveFile } from './http/responses/static-files.ts'
 import { requireMount } from './mount/mounts.ts'
-import { capabilitiesOperation } from './operations/capabilities.ts'
 import { CLOSED } from './mount/option-schemas.ts'
+import { capabilitiesOperation } from './operations/capabilities.ts'
 
 const HTML = 'text/html; charset=utf-8'
 const SCRIPT = 'text/javascript; charset=utf-8'
@@ -130,3 +129,12 @@ const plugin: FastifyPluginAsync<AdminOptions> = async (host, given) => {
 export const admin = fp(plugin, { name: 'fastify-users-admin', fastify: '5.x || 6.x' })
 export default admin
 export { english, type Text, type TextName, type Texts } from './admin/texts.ts'
+
+/**
+ * The reference from a page in the directory `from` to the path `to`, so that both may stand behind a proxy that adds
+ * or strips a path before them: from `/admin` to `/v1` it is `../v1`.
+ */
+export function relativePath (from: string, to: string): string {
+  const path = posix.relative(from === '' ? '/' : from, to === '' ? '/' : to)
+  return path === '' ? '.' : path
+}

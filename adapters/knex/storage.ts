@@ -1,7 +1,6 @@
 import type { Knex } from 'knex'
 import type { EventLog, Storage, StorageInTransaction, WebhookStore } from '../../lib/storage/storage.ts'
 import { knexApiKeys } from './api-keys.ts'
-import { durabilityWarnings } from './connection/durability.ts'
 import type { Executor } from './connection/executor.ts'
 import type { KeyChangeListener } from './connection/key-change-listener.ts'
 import { createPoolExecutor, type PoolSettings } from './connection/pool-executor.ts'
@@ -10,10 +9,10 @@ import { joinTransaction } from './connection/transaction-executor.ts'
 import { createCompaction } from './counting/compaction.ts'
 import { type CountsReport, countsVerifier } from './counting/verify.ts'
 import { dialectOf } from './dialects/index.ts'
+import { connectionsOf, isTransaction, poolOf } from './drivers/knex-internals.ts'
 import { knexEventLog } from './events/event-log.ts'
 import { eventWrites } from './events/event-writes.ts'
 import { createNumbering } from './events/numbering.ts'
-import { connectionsOf, isTransaction, poolOf } from './drivers/knex-internals.ts'
 import { createMigrator, type Migrator } from './schema/migrator.ts'
 import { namesOf, type NamingOptions } from './tables/names.ts'
 import { userReading } from './user-reading.ts'
@@ -122,5 +121,14 @@ export function storageOnOwnKnex (
       await storage.close()
       await knex.destroy()
     }
+  }
+}
+
+/** Makes the function that says which settings let the database lose what it has acknowledged. */
+export function durabilityWarnings ({ query, dialect }: Pick<Executor, 'query' | 'dialect'>) {
+  return async (): Promise<string[]> => {
+    const weak = await query(dialect.weakSettings)
+    return weak.map(({ name, value }) =>
+      `${String(name)} is ${String(value)}, so a crash or a loss of power can lose writes that were acknowledged`)
   }
 }

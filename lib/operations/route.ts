@@ -3,17 +3,16 @@ import { UsersError } from '../core/errors.ts'
 import { type Fault, unknownParameters } from '../core/fault.ts'
 import { BODY_MAX } from '../core/limits.ts'
 import { type Parameters, parseParameter } from '../core/parameters.ts'
-import { toUsersError } from '../storage/storage-errors.ts'
-import { channels, traced } from '../storage/tracing.ts'
 import { endOfTurn } from '../core/turn.ts'
 import type { RouteAccess } from '../http/admission/admission.ts'
 import { JSON_TYPE } from '../http/body.ts'
-import { NO_LIMITS } from '../http/limits/concurrency-limit.ts'
 import { tellClosed } from '../http/fastify-internals.ts'
+import { NO_LIMITS } from '../http/limits/concurrency-limit.ts'
 import { type ParsedQuery, parseQuery, queryOf } from '../http/query.ts'
 import { type BodyOf, streamBodies } from '../http/streams/streamed-bodies.ts'
 import { hidden } from '../openapi/describe.ts'
-import { collectionPath } from './collection-path.ts'
+import { toUsersError } from '../storage/storage-errors.ts'
+import { channels, traced } from '../storage/tracing.ts'
 import type { Operation, OperationRequest, OperationSettings } from './operation.ts'
 
 type Handler = (request: OperationRequest, reply: FastifyReply) => Promise<FastifyReply>
@@ -122,5 +121,30 @@ export function routeOperations (
   for (const path of new Set(operations.map(({ path }) => path))) {
     const methods = operations.filter((each) => each.path === path).map(({ method }) => method)
     refuseOtherMethods(scope, path, methods.flatMap((method) => method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  }
+}
+
+// Characters that a URI path has without escapes (RFC 3986 section 3.3), and the escapes themselves.
+const NOT_IN_PATHS = /[^A-Za-z0-9._~!$&'()*+,;=:@/%-]/gu
+
+/**
+ * Makes a function that gives the path of the collection that an operation's path begins with, such as `/v1/users` for
+ * `/users/:id/events`. If the prefix has parameters, it is taken from the request's URL. It is then normalised:
+ * characters that a path may not have are escaped, and slashes are single, since browsers read a leading `//` (or `/\`)
+ * as a host.
+ */
+export function collectionPath (
+  prefix: string,
+  operationPath: string,
+  useSemicolonDelimiter: boolean
+): (request: { url: string }) => string {
+  const [, name = '', ...below] = operationPath.split('/')
+  const collection = `${prefix}/${name}`
+  if (!/[:*]/.test(prefix)) return () => collection
+  return ({ url }) => {
+    const path = url.replace(useSemicolonDelimiter ? /[?;].*/ : /\?.*/, '')
+    const escaped = path.toWellFormed().replace(NOT_IN_PATHS, encodeURIComponent)
+    const whole = escaped.replace(/\/{2,}/g, '/').replace(/\/$/, '')
+    return below.length === 0 ? whole : whole.split('/').slice(0, -below.length).join('/')
   }
 }

@@ -205,7 +205,7 @@ test('a random history that fails is shortened to calls that an author can paste
   }
   const { error } = await runOne(create, HISTORIES, { seed: 3 })
   const message = String(Object(error).message)
-  t.match(message, /^with the seed 3, after these calls, the last one has an unexpected result:\nawait storage\.writeUsers\(/)
+  t.match(message, /^with the seed 3, after these calls, the last one has an unexpected result:\nawait storage\.write/)
   t.match(message, /\nawait storage\.writeUsers\(\[\s*\{\s*type: 'update'[^]*expected: [^]*got: {6}/)
   t.ok(message.split('await storage.').length <= 4, 'two calls are enough')
 })

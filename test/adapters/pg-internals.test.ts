@@ -1,10 +1,9 @@
 // What is used of pg beyond its documented interface. Where one of these fails, read
-// adapters/knex/drivers/pg-internals.ts again with the new version of pg: the message says what breaks without it.
+// adapters/knex/drivers/pg.ts again with the new version of pg: the message says what breaks without it.
 import { EventEmitter } from 'node:events'
 import pg from 'pg'
 import { test } from 'tap'
-import { pgDriver } from '../../adapters/knex/drivers/pg.ts'
-import { destroySocket, onCommandComplete } from '../../adapters/knex/drivers/pg-internals.ts'
+import { destroySocket, onCommandComplete, pgDriver } from '../../adapters/knex/drivers/pg.ts'
 import { connectPg } from '../helpers/postgres.ts'
 import { pgUrl } from '../helpers/stores.ts'
 

@@ -1,9 +1,8 @@
 import { test } from 'tap'
 import { integerParameter } from '../../lib/core/parameters.ts'
 import { NO_LIMITS } from '../../lib/http/limits/concurrency-limit.ts'
-import { collectionPath } from '../../lib/operations/collection-path.ts'
+import { collectionPath, handlerOf, queryFaults, typedParameters } from '../../lib/operations/route.ts'
 import type { Operation } from '../../lib/operations/operation.ts'
-import { handlerOf, queryFaults, typedParameters } from '../../lib/operations/route.ts'
 
 const BELOW = ['', '/:id', '/:id/rotate']
 

@@ -3,7 +3,7 @@ import { atEndOfTurn } from '../../../lib/core/turn.ts'
 import { isRefused } from '../connection/driver-errors.ts'
 import type { Batching } from '../connection/executor.ts'
 import { isStorableParam } from '../connection/statements.ts'
-import { LOCK_WAIT_MS } from '../dialects/waits.ts'
+import { LOCK_WAIT_MS } from '../dialects/dialect.ts'
 import type { Param } from '../drivers/driver.ts'
 import type { Row } from '../tables/rows.ts'
 

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { dialectOf } from '../dialects/index.ts'
-import { LOCK_WAIT_MS } from '../dialects/waits.ts'
+import { LOCK_WAIT_MS } from '../dialects/dialect.ts'
 import { discard, poolOf } from '../drivers/knex-internals.ts'
 import type { Names } from '../tables/names.ts'
 import { untilAborted } from './deadlines.ts'

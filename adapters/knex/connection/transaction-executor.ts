@@ -6,7 +6,7 @@ import type { Names } from '../tables/names.ts'
 import { toStorageError } from './driver-errors.ts'
 import type { Executor, Query } from './executor.ts'
 import { afterCommit, hostTransaction, type Slot } from './host-transactions.ts'
-import { behindSavepoint } from './savepoint.ts'
+import { behindSavepoint } from './nested-executor.ts'
 import { queryOn } from './statements.ts'
 
 export interface JoinedTransaction {

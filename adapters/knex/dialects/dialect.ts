@@ -1,5 +1,5 @@
-import type { IdPrefix } from '../../../lib/core/ids.ts'
 import type { Several } from '../../../lib/core/gather.ts'
+import type { IdPrefix } from '../../../lib/core/ids.ts'
 import type { PageRequest } from '../../../lib/storage/storage.ts'
 import type { Driver, Param, Statement } from '../drivers/driver.ts'
 import type { Column } from '../tables/columns.ts'
@@ -183,3 +183,9 @@ export interface Dialect extends Driver {
   counting: CountingSql
   events: EventSql
 }
+
+/**
+ * How many milliseconds a batch of writes waits for a lock, and a single write may hold up others. A write that takes
+ * longer is waiting for a transaction of the host, or for a slow disk.
+ */
+export const LOCK_WAIT_MS = 25

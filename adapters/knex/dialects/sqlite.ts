@@ -1,9 +1,21 @@
 import { sqlite3Driver } from '../drivers/sqlite3.ts'
-import type { Dialect } from './dialect.ts'
+import type { Dialect, EventSql } from './dialect.ts'
 import { sqliteCountedPage } from './sqlite-counted-page.ts'
-import { sqliteEvents } from './sqlite-events.ts'
 import { sqliteReading } from './sqlite-reading.ts'
 import { constraintIndex, sqliteSchema } from './sqlite-schema.ts'
+
+/** The event log of SQLite: there is one writer, so events are written in the order of their commits. */
+export const sqliteEvents: EventSql = {
+  writtenOrder: 'position',
+  number: null,
+  columns: ({ quoted }) => `position integer NOT NULL CONSTRAINT ${quoted('events_position')} PRIMARY KEY`,
+  // Each entry of an index ends with the position, which is the number of the row.
+  create: ({ events, quoted }) => [
+    `CREATE INDEX ${quoted('events_subject')} ON ${events} (subject)`,
+    `CREATE INDEX ${quoted('events_type')} ON ${events} (type)`
+  ],
+  drop: () => []
+}
 
 /** SQLite with the driver `sqlite3`. */
 export const sqliteDialect: Dialect = {

@@ -1,9 +1,10 @@
+import type { Knex } from 'knex'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
+
 /**
  * Everything that is used of Knex beyond its documented interface. Read in knex 3.3.0.
  * `test/adapters/knex-internals.test.ts` fails if any of it changes, and says what to do then.
  */
-import type { Knex } from 'knex'
-import { StorageError } from '../../../lib/storage/storage-error.ts'
 
 /** The part of Knex's client that lends connections. */
 export interface Pool {
@@ -95,3 +96,10 @@ export async function closeBesidePool (knex: Knex, connection: unknown): Promise
   const opener: Opener = knex.client
   await opener.destroyRawConnection(connection)
 }
+
+const ignore = () => {}
+
+/**
+ * A logger for our own Knex instances. Errors are thrown to the caller, and Knex's lines can hold SQL and addresses.
+ */
+export const silentLogger = { warn: ignore, error: ignore, debug: ignore, deprecate: ignore }
