@@ -1,6 +1,6 @@
 // npm test: lint, types, build, package checks, and the tests that need nothing but Node.js.
 // npm run test:ci, npm run test:nightly: the later levels of test/levels.mjs; the first judges the coverage too.
-// npm test -- test/list.test.ts: that file alone, whole; what it needs is built if it is older than the sources.
+// npm test -- test/users/list.test.ts: that file alone, whole; what it needs is built if it is older than the sources.
 // Options go to tap: npm test -- --reporter=base
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,0 +1,129 @@
+// When the last use of a key is stored, storages that break the contract of keys, and the first key.
+import Fastify from 'fastify'
+import { mock } from 'node:test'
+import { test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
+import { memory } from '../../adapters/memory/index.ts'
+import users from '../../lib/index.ts'
+import { override } from '../helpers/method-store.ts'
+import { inject, testApp } from '../helpers/app.ts'
+import { captureLog } from '../helpers/log.ts'
+import { until } from '../helpers/until.ts'
+import '../helpers/watch-all.ts'
+
+test('a failure to store the last use of a key is logged, and the request succeeds', async (t) => {
+  for (const [thrown, code] of [
+    [new TypeError('secret'), 'internal'],
+    [Object.assign(new Error('busy'), { name: 'StorageError', code: 'unavailable' }), 'storage_unavailable']
+  ] as const) {
+    const log = captureLog()
+    const storage = memory()
+    const { app, key } = await testApp(t, { storage, server: { logger: { stream: log.stream } } })
+    override(storage, () => ({ touchApiKey () { throw thrown } }))
+    t.equal(
+      (await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })).statusCode,
+      200
+    )
+    await app.close()
+    t.match(
+      log.entries().filter(({ level }) => level === 40),
+      [
+        {
+          msg: 'could not store the time of an API key’s last use',
+          keyId: /^key_/,
+          err: { code, stack: /at .*api-keys\.test/ }
+        }
+      ]
+    )
+    if (code === 'internal') t.match(log.text(), 'an unexpected TypeError')
+    t.notMatch(log.text(), 'secret')
+  }
+})
+
+test('does not store a use within a minute of one that another process stored', async (t) => {
+  const storage = memory()
+  const { app, key } = await testApp(t, { storage })
+  const [record] = (await app.users.apiKeys.list()).data
+  const storedAt = new Date(Date.now() - 30_000).toISOString()
+  await kitStorage(storage).touchApiKey(record?.id ?? '', storedAt, storedAt)
+  await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })
+  await app.close()
+  t.equal((await storage.findApiKey({ id: record?.id ?? '' }))?.lastUsedAt, storedAt)
+})
+
+test('a storage that breaks the contract of keys is an error', async (t) => {
+  const storage = memory()
+  const {
+    app: {
+      users: { apiKeys }
+    }
+  } = await testApp(t, { storage })
+  const { id } = await apiKeys.create({ name: 'x' })
+  override(storage, () => ({ createApiKey: async () => false }))
+  await t.rejects(apiKeys.create({ name: 'x' }), { code: 'internal' })
+  override(storage, () => ({ rotateApiKey: async () => null }))
+  await t.rejects(apiKeys.rotate(id), { code: 'api_key_not_found' }, 'the key was deleted meanwhile')
+})
+
+test('closing waits until pending uses are stored', async (t) => {
+  const storage = memory()
+  const order: string[] = []
+  const { app, key } = await testApp(t, {
+    storage: {
+      ...storage,
+      close: async () => {
+        order.push('closed')
+      }
+    }
+  })
+  const { app: other, key: otherKey } = await testApp(t, {
+    storage: override({
+      ...storage,
+      close: async () => {
+        order.push('closed')
+      }
+    }, () => ({
+      touchApiKey: async () => {
+        await new Promise((resolve) => setImmediate(resolve))
+        order.push('stored')
+      }
+    }))
+  })
+  t.ok(app && key)
+  await inject(other, 'GET', '/v1/users', { headers: { authorization: `Bearer ${otherKey}` } })
+  await other.close()
+  t.strictSame(order, ['stored', 'closed'])
+})
+
+test('closing does not wait forever for a use to be stored', async (t) => {
+  const storage = memory()
+  const { app, key } = await testApp(t, { storage })
+  override(storage, () => ({ touchApiKey: () => new Promise(() => {}) }))
+  await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })
+  mock.timers.enable({ apis: ['setTimeout'] })
+  const closed = app.close()
+  // The timer starts at some point of the closing: the clock advances until it has fired.
+  let hasClosed = false
+  const finished = closed.then(() => {
+    hasClosed = true
+  })
+  await until('the end of the closing', () => {
+    mock.timers.tick(2000)
+    return hasClosed
+  })
+  mock.timers.reset()
+  await finished
+  t.ok(hasClosed)
+})
+
+test('concurrent creations of the first key: one succeeds', async (t) => {
+  const storage = memory()
+  const { app } = await testApp(t, { storage })
+  t.equal(await app.users.apiKeys.createFirst({ name: 'first' }), null, 'the store has a key')
+  const fresh = Fastify()
+  t.teardown(() => fresh.close())
+  await fresh.register(users, { storage: memory() })
+  const created = await Promise.all([1, 2, 3].map((n) => fresh.users.apiKeys.createFirst({ name: `first ${n}` })))
+  t.equal(created.filter((key) => key !== null).length, 1)
+  t.equal((await fresh.users.apiKeys.list()).meta.total, 1)
+})

@@ -1,0 +1,127 @@
+// What a caller can give to a key that it creates or rotates: no scope that it lacks, and no longer life.
+import { mock } from 'node:test'
+import { test } from 'tap'
+import type { HostPrincipal } from '../../lib/index.ts'
+import { ALL_SCOPES, inject } from '../helpers/app.ts'
+import { JSON_BODY, keyApp } from '../helpers/key-app.ts'
+
+const DAY_MS = 24 * 3600 * 1000
+
+test('a key gives only scopes that it has: every caller with keys:write, every set of scopes', async (t) => {
+  const { app, post } = await keyApp(t)
+  const subsets = Array.from({ length: 32 }, (_, bits) => ALL_SCOPES.filter((_, i) => (bits >> i) & 1))
+  const violations: string[] = []
+  for (const own of subsets.filter((scopes) => scopes.includes('keys:write'))) {
+    const { key } = await app.users.apiKeys.create({ name: 'caller', scopes: own })
+    for (const scopes of subsets.filter(({ length }) => length > 0)) {
+      const response = await post('/api-keys', { name: 'x', scopes }, key)
+      const beyond = scopes.flatMap((scope, i) => (own.includes(scope) ? [] : [`/scopes/${i}`]))
+      const isCorrect =
+        beyond.length === 0
+          ? response.statusCode === 201 && JSON.stringify(response.json().scopes) === JSON.stringify(scopes)
+          : response.statusCode === 403 &&
+            response.json().code === 'insufficient_scope' &&
+            JSON.stringify(response.json().errors.map(({ pointer }: { pointer: string }) => pointer)) ===
+              JSON.stringify(beyond) &&
+            response.headers['www-authenticate'] ===
+              `Bearer realm="users", error="insufficient_scope", scope="${scopes.join(' ')}"`
+      if (!isCorrect) violations.push(`${own} asks for ${scopes}: ${response.statusCode} ${response.body}`)
+    }
+    const none = await post('/api-keys', { name: 'x' }, key)
+    const users = own.filter((scope) => scope.startsWith('users:'))
+    if (users.length === 0 ? none.statusCode !== 400 : JSON.stringify(none.json().scopes) !== JSON.stringify(users)) {
+      violations.push(`${own} asks for none: ${none.body}`)
+    }
+  }
+  t.strictSame(violations, [])
+})
+
+test('a key creates no key that outlives it, not by rotation either', async (t) => {
+  const { app, post, as } = await keyApp(t)
+  const {
+    key,
+    expiresAt = '',
+    id
+  } = await app.users.apiKeys.create({ name: 'caller', scopes: ALL_SCOPES, expiresIn: 3600 })
+  t.equal(
+    (await post('/api-keys', { name: 'x' }, key)).json().expiresAt,
+    expiresAt,
+    'not the default of a year'
+  )
+  t.equal((await post('/api-keys', { name: 'x', expiresAt }, key)).json().expiresAt, expiresAt)
+  t.equal((await post('/api-keys', { name: 'x', expiresIn: 60 }, key)).statusCode, 201)
+  for (const [member, value] of [
+    ['expiresAt', new Date(Date.parse(expiresAt) + 1).toISOString()],
+    ['expiresAt', null],
+    ['expiresIn', 7200]
+  ] as const) {
+    const response = await post('/api-keys', { name: 'x', [member]: value }, key)
+    t.equal(response.statusCode, 403, String(value))
+    t.equal(response.headers['www-authenticate'], 'Bearer realm="users", error="insufficient_scope"')
+    t.strictSame(response.json().errors, [
+      {
+        pointer: `/${member}`,
+        code: 'beyond_caller',
+        detail: 'must not be later than the expiry of the API key that asks'
+      }
+    ])
+  }
+  const long = await app.users.apiKeys.create({ name: 'long', scopes: ['users:read'] })
+  const successor = (await post(`/api-keys/${long.id}/rotate`, {}, key)).json()
+  t.equal(successor.expiresAt, expiresAt, 'a successor does not outlive the caller either')
+  const admin = await app.users.apiKeys.create({ name: 'admin', scopes: ['keys:write'], expiresAt: null })
+  const refused = await post(`/api-keys/${admin.id}/rotate`, { overlap: 0 }, key)
+  t.strictSame(
+    [refused.statusCode, refused.json().errors[0].code],
+    [403, 'beyond_caller'],
+    'a key that manages keys is not replaced by one that expires sooner'
+  )
+  t.strictSame(
+    await app.users.apiKeys.get(admin.id),
+    (({ key: text, ...record }) => record)(admin),
+    'it stays as it was'
+  )
+  t.equal((await post(`/api-keys/${id}/rotate`, {}, key)).json().expiresAt, expiresAt, 'nor does its own successor')
+  const year = (await post(`/api-keys/${(await app.users.apiKeys.create({ name: 'year' })).id}/rotate`, {})).json()
+  t.ok(
+    Math.abs(Date.parse(year.expiresAt) - Date.parse(year.createdAt) - 365 * DAY_MS) < 60_000,
+    'a caller that expires later gives the whole lifetime'
+  )
+  mock.timers.enable({ apis: ['Date'], now: Date.parse(expiresAt) })
+  t.equal((await as(key)('GET', '/api-keys')).statusCode, 401)
+  mock.timers.reset()
+})
+
+test('a key does not rotate a key that has scopes it lacks', async (t) => {
+  const { app, post } = await keyApp(t)
+  const { key } = await app.users.apiKeys.create({ name: 'caller', scopes: ['users:read', 'keys:write'] })
+  const greater = await app.users.apiKeys.create({ name: 'greater', scopes: ['users:read', 'users:delete'] })
+  const refused = await post(`/api-keys/${greater.id}/rotate`, {}, key)
+  t.equal(refused.statusCode, 403, 'the caller would get the text of the successor')
+  t.equal('revokedAt' in (await app.users.apiKeys.get(greater.id)), false)
+  t.equal((await app.users.apiKeys.get(greater.id)).expiresAt, greater.expiresAt, 'it stays as it was')
+  const own = await app.users.apiKeys.create({ name: 'own', scopes: ['users:read'] })
+  t.equal((await post(`/api-keys/${own.id}/rotate`, {}, key)).statusCode, 201)
+})
+
+const guests = new Map<string, HostPrincipal>([
+  ['guest', { id: 'guest', scopes: ['keys:write'] }],
+  [
+    'guest-for-a-day',
+    { id: 'guest', scopes: ['keys:write'], expiresAt: new Date(Date.now() + DAY_MS).toISOString() }
+  ],
+  ['guest-of-a-wrong-day', { id: 'guest', scopes: ['keys:write'], expiresAt: 'tomorrow' }]
+])
+
+test('a principal of the host gives no longer life than its own expiresAt', async (t) => {
+  const { app, as } = await keyApp(t, { authenticate: (token) => guests.get(token) ?? null })
+  t.equal((await as('guest')('GET', '/api-keys')).statusCode, 403)
+  const create = (token: string) =>
+    inject(app, 'POST', '/v1/api-keys', {
+      headers: { authorization: `Bearer ${token}`, ...JSON_BODY },
+      payload: JSON.stringify({ name: 'x', scopes: ['keys:write'], expiresAt: null })
+    })
+  t.equal((await create('guest')).statusCode, 201, 'without expiresAt the caller has no expiry')
+  t.equal((await create('guest-for-a-day')).statusCode, 403, 'with expiresAt it gives no longer life')
+  t.equal((await create('guest-of-a-wrong-day')).statusCode, 500)
+})

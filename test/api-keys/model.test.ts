@@ -1,0 +1,123 @@
+// A model of two instances on one store: keys end in three ways while they are used, in random interleavings. No
+// instance accepts a key that has ended for it. A key has ended for the instance that ended it once that has answered,
+// for the other once it was notified, and for both when it expires.
+import fc from 'fast-check'
+import { mock } from 'node:test'
+import { test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import { keyReader } from '../../lib/api-keys/key-text.ts'
+import { createApiKeysService } from '../../lib/api-keys/service.ts'
+import { createVerifier } from '../../lib/api-keys/verifier.ts'
+import type { Storage } from '../../lib/index.ts'
+import { override } from '../helpers/method-store.ts'
+import { from } from '../helpers/level.ts'
+
+const START = Date.UTC(2026, 0)
+const [REVOKED, ROTATED, EXPIRING] = [0, 1, 2]
+const RUNS = Number(process.env['INTERLEAVINGS'] ?? (from('nightly') === false ? 150 : 50))
+
+test('no interleaving of two instances accepts a key that has ended', async (t) => {
+  let [accepted, refused] = [0, 0]
+  const use = fc.record({ on: fc.constantFrom(0, 1), key: fc.constantFrom(REVOKED, ROTATED, EXPIRING) })
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), fc.array(use, { minLength: 6, maxLength: 20 }), async (scheduler, uses) => {
+      const step = (what: string) => scheduler.schedule(Promise.resolve(), what)
+      const base = memory()
+      const listeners = new Set<() => void>()
+      const instances = [0, 1].map((n) => {
+        // Each instance has a store of its own, as another process has; the scheduler decides when it answers.
+        const listening: Storage = {
+          ...base,
+          watchApiKeys: (listener) => {
+            listeners.add(listener)
+            return () => {
+              listeners.delete(listener)
+            }
+          }
+        }
+        const storage = override(listening, (methods) => ({
+          findApiKeyByStart: async (start) => {
+            await step(`instance ${n} looks up`)
+            const record = await methods.findApiKeyByStart(start)
+            await step(`instance ${n} gets the answer`)
+            return record
+          },
+          revokeApiKey: async (...args) => {
+            await step('revocation begins')
+            const result = await methods.revokeApiKey(...args)
+            await step('revocation is done')
+            return result
+          },
+          rotateApiKey: async (...args) => {
+            await step('rotation begins')
+            const result = await methods.rotateApiKey(...args)
+            await step('rotation is done')
+            return result
+          }
+        }))
+        const verifier = createVerifier({ storage, peppers: [], ttl: 3600 })
+        const service = createApiKeysService({
+          storage,
+          verifier,
+          pageSize: { default: 1, max: 1 },
+          keyPrefix: 'uk',
+          pepper: undefined,
+          publish: () => {},
+          makeEvent: () => null
+        })
+        return { verifier, service, ended: new Set<number>() }
+      })
+      const [own, other] = instances
+      if (own === undefined || other === undefined) return false
+      mock.timers.enable({ apis: ['Date'], now: START })
+      try {
+        const created = await Promise.all(
+          [60, 60, 30].map((expiresIn) => own.service.create({ name: 'x', expiresIn }))
+        )
+        const read = keyReader('uk')
+        const violations: string[] = []
+        const notify = async (key: number): Promise<void> => {
+          own.ended.add(key)
+          await step('the other instance is notified')
+          for (const listener of listeners) listener()
+          other.ended.add(key)
+        }
+        const idOf = (key: number): string => String(created[key]?.id)
+        const ends = [
+          async () => {
+            await own.service.revoke(idOf(REVOKED))
+            await notify(REVOKED)
+          },
+          async () => {
+            await own.service.rotate(idOf(ROTATED), { overlap: 0 })
+            await notify(ROTATED)
+          },
+          async () => {
+            await step('time passes')
+            mock.timers.setTime(START + 30_000)
+            own.ended.add(EXPIRING)
+            other.ended.add(EXPIRING)
+          }
+        ]
+        const attempts = uses.map(({ on, key }) => async () => {
+          await step('use')
+          const parts = read(String(created[key]?.key))
+          const instance = instances[on]
+          if (parts === null || parts === 'malformed' || instance === undefined) throw new Error('no key')
+          const ended = instance.ended.has(key)
+          const accepts = await instance.verifier.verify(parts) !== null
+          if (accepts) accepted++
+          else refused++
+          if (ended && accepts) violations.push(`instance ${on} accepted key ${key}`)
+        })
+        await scheduler.waitFor(Promise.all([...ends, ...attempts].map((each) => each())))
+        return violations.length === 0
+      } finally {
+        mock.timers.reset()
+      }
+    }),
+    { numRuns: RUNS }
+  )
+  // The interleavings include uses before and after the end of the key.
+  t.ok(accepted > RUNS && refused > RUNS, `${RUNS} interleavings, ${accepted} uses accepted, ${refused} refused`)
+})

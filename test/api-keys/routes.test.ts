@@ -1,0 +1,190 @@
+// The routes of API keys (contract §9): the life of a key, faults in requests, and links.
+import { test } from 'tap'
+import { isApiKey } from '../../lib/index.ts'
+import { type Call, inject, testApp } from '../helpers/app.ts'
+import { JSON_BODY, keyApp, UNKNOWN } from '../helpers/key-app.ts'
+import { stores } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
+
+test('the routes exist only with apiKeys.routes', async (t) => {
+  const { call } = await testApp(t)
+  for (const [method, path] of [
+    ['GET', '/api-keys'],
+    ['POST', '/api-keys'],
+    ['GET', `/api-keys/${UNKNOWN}`],
+    ['DELETE', '/api-keys/current'],
+    ['POST', `/api-keys/${UNKNOWN}/rotate`]
+  ] as const) {
+    t.equal((await call(method, path)).statusCode, 404, `${method} ${path}`)
+  }
+})
+
+for (const store of stores) {
+  test(`${store.name}: creates, shows, rotates, revokes and lists keys over HTTP`, async (t) => {
+    const { app, call, as, post } = await keyApp(t, { storage: await store.create(t) })
+    const [admin] = (await app.users.apiKeys.list()).data
+    const events: unknown[] = []
+    for (const type of ['api_key.created', 'api_key.rotated', 'api_key.revoked'] as const) {
+      app.users.events.on(type, ({ data, actor }) => {
+        events.push([type, data.id, actor])
+      })
+    }
+
+    const created = await post('/api-keys', { name: ' Deploy ', scopes: ['users:read'], expiresIn: 3600 })
+    t.equal(created.statusCode, 201)
+    const { key, ...record } = created.json()
+    t.ok(isApiKey(key))
+    t.strictSame(Object.keys(record), ['id', 'name', 'scopes', 'start', 'createdAt', 'expiresAt'])
+    t.match(record, { name: 'Deploy', scopes: ['users:read'], start: key.slice(0, 15) })
+    t.equal(Date.parse(record.expiresAt) - Date.parse(record.createdAt), 3_600_000)
+    t.equal(created.headers.location, `/v1/api-keys/${record.id}`)
+    t.equal(created.headers['cache-control'], 'no-store')
+    t.equal(created.headers['content-type'], 'application/json; charset=utf-8')
+    t.equal((await as(key)('GET', '/users')).statusCode, 200)
+    t.equal((await as(key)('POST', '/users')).statusCode, 403)
+
+    const got = await call('GET', String(created.headers.location).slice(3))
+    t.equal(got.statusCode, 200)
+    t.match(got.json(), record)
+    t.notMatch(got.body, key.slice(16), 'the text of the key is shown once')
+    const head = await call('HEAD', `/api-keys/${record.id}`)
+    t.strictSame([head.statusCode, head.body], [200, ''])
+
+    const rotated = await post(`/api-keys/${record.id}/rotate`, { overlap: 60 })
+    t.equal(rotated.statusCode, 201)
+    const { key: nextKey, ...next } = rotated.json()
+    t.match(next, { name: 'Deploy', scopes: ['users:read'], rotatedFrom: record.id })
+    t.equal(rotated.headers.location, `/v1/api-keys/${next.id}`)
+    t.equal((await as(key)('GET', '/users')).statusCode, 200, 'both keys work during the overlap')
+    t.equal((await as(nextKey)('GET', '/users')).statusCode, 200)
+    const old = (await call('GET', `/api-keys/${record.id}`)).json()
+    t.ok(Date.parse(old.expiresAt) - Date.parse(next.createdAt) <= 60_000)
+
+    const ended = await call('DELETE', `/api-keys/${next.id}`)
+    t.strictSame([ended.statusCode, ended.body], [204, ''])
+    t.equal((await as(nextKey)('GET', '/users')).statusCode, 401, 'immediately')
+    t.equal((await call('DELETE', `/api-keys/${next.id}`)).statusCode, 204, 'a second revocation changes nothing')
+    const inactive = await post(`/api-keys/${next.id}/rotate`, {})
+    t.strictSame([inactive.statusCode, inactive.json().code], [409, 'api_key_inactive'])
+
+    const list = await call('GET', '/api-keys?limit=2')
+    t.strictSame(list.json().meta, { page: 1, limit: 2, total: 3 })
+    t.strictSame(
+      list.json().data.map(({ id }: { id: string }) => id),
+      [admin?.id, record.id]
+    )
+    t.equal(
+      list.headers.link,
+      '</v1/api-keys?limit=2&page=1>; rel="first", </v1/api-keys?limit=2&page=2>; rel="next", ' +
+        '</v1/api-keys?limit=2&page=2>; rel="last"'
+    )
+    const back = await call('GET', `/api-keys?sort=-createdAt&limit=1&after=${next.id}`)
+    t.strictSame(
+      [back.json().data.map(({ id }: { id: string }) => id), back.json().meta],
+      [[record.id], { limit: 1, total: 3 }]
+    )
+    t.equal(back.headers.link, `</v1/api-keys?sort=-createdAt&limit=1&after=${record.id}>; rel="next"`)
+    t.ok((await call('GET', `/api-keys/${next.id}`)).json().revokedAt, 'the record stays')
+    t.notMatch(list.body + back.body, /digest|lifetime/)
+
+    await until('three events', () => events.length >= 3)
+    const actor = { type: 'api_key', id: admin?.id }
+    t.strictSame(events, [
+      ['api_key.created', record.id, actor],
+      ['api_key.rotated', next.id, actor],
+      ['api_key.revoked', next.id, actor]
+    ])
+  })
+}
+
+test('reports every fault of a request, and changes nothing', async (t) => {
+  const { app, call, as, post } = await keyApp(t)
+  const faults = async (answer: ReturnType<Call>): Promise<string[]> => {
+    const response = await answer
+    t.equal(response.statusCode, 400)
+    return response
+      .json()
+      .errors.map(({ pointer, parameter, code }: Record<string, string>) => `${pointer ?? parameter} ${code}`)
+  }
+  t.strictSame(await faults(post('/api-keys?x=1', {})), ['x unknown', '/name required'])
+  t.strictSame(await faults(post('/api-keys', { name: '', scopes: ['all'], expiresAt: null, expiresIn: 5 })), [
+    '/name too_short',
+    '/scopes/0 choice',
+    '/expiresIn exclusive'
+  ])
+  t.strictSame(await faults(post('/api-keys', { name: 'x', id: UNKNOWN, lifetime: 1 })), [
+    '/id unknown',
+    '/lifetime unknown'
+  ])
+  t.strictSame(await faults(post('/api-keys', { name: 'x', expiresAt: '2020-01-01T00:00:00Z' })), [
+    '/expiresAt past'
+  ])
+  t.strictSame(await faults(call('POST', '/api-keys')), [' type'])
+  t.strictSame(await faults(post(`/api-keys/${UNKNOWN}/rotate?y`, { overlap: 604_801 })), [
+    'y unknown',
+    '/overlap range'
+  ])
+  t.strictSame(await faults(call('DELETE', `/api-keys/${UNKNOWN}?force=yes&z=1`)), ['z unknown', 'force choice'])
+  t.strictSame(await faults(call('DELETE', '/api-keys/current', { headers: JSON_BODY, payload: '{"a":1}' })), [
+    '/a unknown'
+  ])
+  t.strictSame(await faults(call('GET', `/api-keys/${UNKNOWN}?force=true`)), ['force unknown'])
+  t.strictSame(await faults(call('GET', '/api-keys?page=0&limit=x&sort=name&after=usr_1&email=a@b.co')), [
+    'email unknown',
+    'page range',
+    'limit range',
+    'sort choice',
+    'after format',
+    'after exclusive'
+  ])
+  for (const [method, path] of [
+    ['GET', `/api-keys/${UNKNOWN}`],
+    ['GET', '/api-keys/x'],
+    ['DELETE', `/api-keys/${UNKNOWN}`],
+    ['POST', `/api-keys/${UNKNOWN}/rotate`]
+  ] as const) {
+    const response = await call(method, path)
+    t.strictSame([response.statusCode, response.json().code], [404, 'api_key_not_found'], `${method} ${path}`)
+  }
+  for (const [path, allow] of [
+    ['/api-keys', 'GET, HEAD, POST'],
+    ['/api-keys/current', 'DELETE'],
+    [`/api-keys/${UNKNOWN}`, 'GET, HEAD, DELETE'],
+    [`/api-keys/${UNKNOWN}/rotate`, 'POST']
+  ] as const) {
+    const response = await call('PUT', path)
+    t.strictSame([response.statusCode, response.headers.allow], [405, allow], path)
+  }
+  t.equal(
+    (await call('POST', '/api-keys', { headers: { 'content-type': 'text/plain' }, payload: 'x' })).statusCode,
+    415
+  )
+  const { key } = await app.users.apiKeys.create({ name: 'users alone' })
+  for (const [method, path, scope] of [
+    ['GET', '/api-keys', 'keys:read'],
+    ['POST', '/api-keys', 'keys:write'],
+    ['GET', `/api-keys/${UNKNOWN}`, 'keys:read'],
+    ['DELETE', `/api-keys/${UNKNOWN}`, 'keys:write'],
+    ['POST', `/api-keys/${UNKNOWN}/rotate`, 'keys:write']
+  ] as const) {
+    const response = await as(key)(method, path)
+    t.strictSame(
+      [response.statusCode, response.headers['www-authenticate']],
+      [403, `Bearer realm="users", error="insufficient_scope", scope="${scope}"`],
+      `${method} ${path}`
+    )
+    t.equal((await inject(app, method, `/v1${path}`)).statusCode, 401, `${method} ${path} without a key`)
+  }
+  t.equal((await app.users.apiKeys.list()).meta.total, 2, 'no key was created')
+})
+
+test('Link and Location have the parameters of the prefix that the request has', async (t) => {
+  const { call } = await testApp(t, { apiKeys: { routes: true }, prefix: '/t/:tenant' })
+  const created = await call('POST', '/api-keys', { headers: JSON_BODY, payload: '{"name":"x"}' })
+  t.equal(created.headers.location, `/t/tenant/api-keys/${created.json().id}`)
+  const rotated = await call('POST', `/api-keys/${created.json().id}/rotate/?`)
+  t.equal(rotated.statusCode, 404, 'the path is exact')
+  const next = await call('POST', `/api-keys/${created.json().id}/rotate`)
+  t.equal(next.headers.location, `/t/tenant/api-keys/${next.json().id}`)
+  t.match((await call('GET', '/api-keys')).headers.link, /^<\/t\/tenant\/api-keys\?page=1>; rel="first"/)
+})

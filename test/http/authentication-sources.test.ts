@@ -1,0 +1,181 @@
+// Contract §9: static keys, the option `authenticate`, and hosts whose keys are missing, damaged or unavailable.
+import { test } from 'tap'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
+import { memory } from '../../adapters/memory/index.ts'
+import { generateKey } from '../../lib/api-keys/key-text.ts'
+import { override } from '../helpers/method-store.ts'
+import { inject, testApp } from '../helpers/app.ts'
+import { captureLog } from '../helpers/log.ts'
+
+const INVALID = 'Bearer realm="users", error="invalid_token"'
+const STATIC = 'a-static-key-of-more-than-32-characters!'
+
+test('accepts static keys, and tokens that the option authenticate accepts', async (t) => {
+  const checked: string[] = []
+  const log = captureLog()
+  const { app, key } = await testApp(t, {
+    server: { logger: { stream: log.stream } },
+    apiKeys: { static: [STATIC, { key: 'k'.repeat(32), name: 'reader', scopes: ['users:read'] }] },
+    authenticate: async (token, request) => {
+      checked.push(`${request.method} ${token}`)
+      if (token === 'boom') throw new Error('the directory is down')
+      // Mistakes that a callback can make.
+      if (token === 'bang') return Promise.reject(JSON.parse('null'))
+      if (token === 'odd') return JSON.parse('{"id":"x","scopes":"users:read"}')
+      return token === 'alice' ? { id: 'alice', scopes: ['users:read'] } : null
+    }
+  })
+  const call = (method: string, token: string) =>
+    inject(app, method, '/v1/users', { headers: { authorization: `Bearer ${token}` } })
+  t.equal((await call('GET', STATIC)).statusCode, 200)
+  t.equal((await call('POST', STATIC)).statusCode, 400, 'a plain static key has the scopes of users')
+  t.equal((await call('GET', 'k'.repeat(32))).statusCode, 200)
+  t.equal((await call('POST', 'k'.repeat(32))).statusCode, 403)
+  t.equal((await call('GET', 'k'.repeat(33))).statusCode, 401)
+  t.equal((await call('GET', key)).statusCode, 200)
+  t.equal((await call('GET', generateKey('uk').text)).statusCode, 401)
+  t.strictSame(checked, [`GET ${'k'.repeat(33)}`], 'neither static nor stored keys reach the callback')
+
+  t.equal((await call('GET', 'alice')).statusCode, 200)
+  t.equal((await call('DELETE', 'alice')).statusCode, 405)
+  t.equal((await call('POST', 'alice')).statusCode, 403)
+  t.match(await call('GET', 'bob'), { statusCode: 401, headers: { 'www-authenticate': INVALID } })
+  const down = await call('GET', 'boom')
+  t.match(down, { statusCode: 503, headers: { 'retry-after': '5' } })
+  t.equal((await call('GET', 'bang')).statusCode, 503)
+  t.match(down.json(), {
+    code: 'storage_unavailable',
+    detail: 'The API key cannot be checked at the moment. Try again later.'
+  })
+  t.equal((await call('GET', 'odd')).statusCode, 500, 'a malformed principal is refused')
+  t.match(log.text(), 'the directory is down')
+})
+
+test('refuses a token whose expiresAt is past like an expired key, and says so in the log', async (t) => {
+  const log = captureLog()
+  let expiresAt = new Date(Date.now() + 60_000).toISOString()
+  const { app } = await testApp(t, {
+    server: { logger: { stream: log.stream } },
+    authenticate: () => ({ id: 'alice', scopes: ['users:read'], expiresAt })
+  })
+  const get = () => inject(app, 'GET', '/v1/users', { headers: { authorization: 'Bearer alice' } })
+  t.equal((await get()).statusCode, 200)
+  expiresAt = new Date().toISOString()
+  const refused = await get()
+  t.match(refused, { statusCode: 401, headers: { 'www-authenticate': INVALID } })
+  t.equal(refused.json().code, 'invalid_api_key')
+  t.match(log.entries().find(({ event }) => event === 'api_key.refused'), { reason: 'expired' })
+})
+
+test('an error of authenticate reaches the log without the token', async (t) => {
+  const log = captureLog()
+  const token = 'eyJhbGciOiJIUzI1NiJ9.c2VjcmV0-token~of/a+person='
+  const named = (members: object) => Object.assign(new Error('it failed'), members)
+  const basic = Buffer.from(`me:${token}`).toString('base64')
+  const errors = [
+    new Error(`no session for ${token}`),
+    new Error(`GET /introspect?token=${encodeURIComponent(token)}`),
+    new Error(`sent Basic ${basic}\n    at ${token} (x.ts:1:1)`),
+    new Error(`unknown: ${token.slice(3, 20).toUpperCase()}…`),
+    new Error('fetch failed', { cause: new Error(token, { cause: new Error('connection refused') }) }),
+    named({ code: 'E_HELD' }),
+    named({ name: token }),
+    named({ code: token, options: { headers: { authorization: `Bearer ${token}` } } }),
+    named({ stack: `Error: other\n    at check (${token})` }),
+    new AggregateError([new Error(token)], 'all failed'),
+    token,
+    { token }
+  ]
+  const { app } = await testApp(t, {
+    server: { logger: { stream: log.stream } },
+    authenticate: async () => { throw errors.shift() }
+  })
+  while (errors.length > 0) {
+    const response = await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${token}` } })
+    t.equal(response.statusCode, 503)
+  }
+  const text = log.text()
+  for (const form of [token, encodeURIComponent(token), basic, token.slice(3, 20)]) {
+    t.notOk(text.toLowerCase().includes(form.toLowerCase()), form)
+  }
+  const place = 'authentication-sources.test.ts'
+  for (const kept of ['it failed', 'fetch failed', 'connection refused', 'E_HELD', 'all failed', place]) {
+    t.match(text, kept)
+  }
+})
+
+test('refuses every request while there is no key, and logs how to create one', async (t) => {
+  const log = captureLog()
+  const { app } = await testApp(t, {
+    server: { logger: { stream: log.stream } },
+    storage: override(memory(), () => ({ createApiKey: async () => true })),
+    decoratorName: 'users'
+  })
+  t.equal((await inject(app, 'GET', '/v1/users')).statusCode, 401)
+  t.match(
+    log.entries().filter(({ level }) => level === 40),
+    [
+      {
+        msg: 'there is no API key yet, so every request is refused: create one with ' +
+          'app.users.apiKeys.createFirst({ name }), or set the option apiKeys.static'
+      }
+    ]
+  )
+})
+
+test('starts although the API keys cannot be listed', async (t) => {
+  const storage = memory()
+  storage.listApiKeys = async () => {
+    throw new Error('down')
+  }
+  const { app } = await testApp(t, { storage })
+  await app.ready()
+  t.equal((await inject(app, 'GET', '/v1/users')).statusCode, 401)
+})
+
+test('refuses a key whose stored digest is malformed', async (t) => {
+  const storage = memory()
+  const { start, secret, text } = generateKey('uk')
+  t.ok(secret)
+  await kitStorage(storage).createApiKey(
+    {
+      id: 'key_01h455vb4pex5vsknk084sn02q',
+      name: 'x',
+      scopes: ['users:read'],
+      start,
+      digest: 'short',
+      createdAt: new Date().toISOString(),
+      expiresAt: null,
+      revokedAt: null,
+      lastUsedAt: null,
+      rotatedFrom: null,
+      rotatedAt: null,
+      lifetime: null
+    },
+    { onlyFirst: false }
+  )
+  const { app } = await testApp(t, { storage })
+  t.equal((await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${text}` } })).statusCode, 401)
+})
+
+test('answers 500 on a route whose access rules were removed by a hook', async (t) => {
+  const { call } = await testApp(t, {
+    before: (app) => {
+      app.addHook('onRoute', (route) => {
+        route.config = {}
+      })
+    }
+  })
+  t.match(await call('GET', '/users'), { statusCode: 500 })
+})
+
+test('answers 500 without details if the storage fails while a key is checked', async (t) => {
+  const storage = memory()
+  const { call } = await testApp(t, { storage, apiKeys: { cache: 0 } })
+  storage.findApiKey = async () => {
+    throw new Error('select * from secrets')
+  }
+  const response = await call('GET', '/users')
+  t.equal(response.statusCode, 500)
+  t.notMatch(response.body, 'secrets')
+})

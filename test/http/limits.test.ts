@@ -1,0 +1,208 @@
+// What a host can limit besides the requests of a key: bad keys from one address, deletions by one key, and concurrent
+// requests.
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import { generateKey } from '../../lib/api-keys/key-text.ts'
+import { callerOf } from '../../lib/http/caller.ts'
+import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
+import { steadyClock } from '../helpers/steady-clock.ts'
+import { temporaryDirectory } from '../helpers/stores.ts'
+import { captureLog } from '../helpers/log.ts'
+import { until } from '../helpers/until.ts'
+
+const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
+
+test('an address that has sent `max` bad keys gets 429 for every key, and other addresses do not', async (t) => {
+  const advance = steadyClock(t)
+  const storage = memory()
+  let lookUps = 0
+  const { findApiKey } = storage
+  storage.findApiKey = async (by) => {
+    lookUps++
+    return findApiKey(by)
+  }
+  const { app, key } = await testApp(t, { storage, limits: { failures: { max: 4, window: 60 } } })
+  const from = (remoteAddress: string, token: string) =>
+    inject(app, 'GET', '/v1/users', { ...bearer(token), remoteAddress })
+  // Four spellings and four addresses of one network.
+  for (const address of ['2001:db8::1', '2001:0db8:0:0:0:0:0:1', '2001:db8:0:0:ffff::9', '2001:DB8::FFFF']) {
+    t.equal((await from(address, generateKey('uk').text)).statusCode, 401, address)
+  }
+  lookUps = 0
+  const refused = await from('2001:db8::2', generateKey('uk').text)
+  t.strictSame(
+    [refused.statusCode, refused.json().code, refused.headers['retry-after']],
+    [429, 'rate_limited', '60']
+  )
+  t.equal((await from('2001:db8::3', key)).statusCode, 429, 'a good key too: an answer would reveal that it is good')
+  t.equal(lookUps, 0, 'without a look-up')
+  t.equal((await from('2001:db8:0:1::1', key)).statusCode, 200, 'the next network')
+  t.equal((await from('192.0.2.1', key)).statusCode, 200)
+  for (let i = 0; i < 4; i++) await from('192.0.2.1', 'nonsense')
+  const { key: other } = await app.users.apiKeys.create({ name: 'other' })
+  t.equal((await from('::ffff:192.0.2.1', other)).statusCode, 429, 'an IPv4 address in any spelling')
+  t.equal((await from('192.0.2.1', key)).statusCode, 200, 'a key that is in use is not locked out by a stranger')
+  for (let i = 0; i < 10; i++) {
+    t.equal(
+      (await inject(app, 'GET', '/v1/users', { remoteAddress: '192.0.2.9' })).statusCode,
+      401,
+      'a request without a key does not count'
+    )
+  }
+  t.equal((await from('192.0.2.9', other)).statusCode, 200)
+  t.equal(
+    (
+      await inject(app, 'GET', '/v1/users', {
+        headers: { authorization: `Bearer ${generateKey('uk').text}`, 'x-forwarded-for': '192.0.2.77' },
+        remoteAddress: '192.0.2.1'
+      })
+    ).statusCode,
+    429,
+    'X-Forwarded-For is not trusted'
+  )
+  advance(60_000)
+  t.equal((await from('2001:db8::3', key)).statusCode, 200, 'the next window')
+})
+
+test('concurrent bad keys of one address: at most `max` get 401, the others 429', async (t) => {
+  const { app } = await testApp(t, { limits: { failures: { max: 5, window: 60 } } })
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, () => inject(app, 'GET', '/v1/users', bearer(generateKey('uk').text)))
+  )
+  t.equal(answers.filter(({ statusCode }) => statusCode === 401).length, 5)
+  t.equal(answers.filter(({ statusCode }) => statusCode === 429).length, 35)
+})
+
+test('a key that was revoked is no longer familiar', async (t) => {
+  const { app } = await testApp(t, { limits: { failures: { max: 1, window: 60 } } })
+  const { key, id } = await app.users.apiKeys.create({ name: 'used' })
+  const status = async (token: string) => (await inject(app, 'GET', '/v1/users', bearer(token))).statusCode
+  t.strictSame([await status(key), await status('x'), await status('x'), await status(key)], [200, 401, 429, 200])
+  await app.users.apiKeys.revoke(id)
+  t.strictSame([await status(key), await status(key)], [429, 429], 'it is checked once more, and counts')
+})
+
+test('bad keys over a Unix socket do not count, because they have no address', async (t) => {
+  const { app, key } = await testApp(t, { limits: { failures: { max: 1, window: 60 } } })
+  const path = join(await temporaryDirectory(t), 'socket')
+  await app.listen({ path })
+  const status = async (token: string) => {
+    const sent = request({
+      socketPath: path,
+      path: '/v1/users',
+      headers: { authorization: `Bearer ${token}` }
+    }).end()
+    const [response] = await once(sent, 'response', { signal: AbortSignal.timeout(10_000) })
+    response.resume()
+    return response.statusCode
+  }
+  t.strictSame([await status('x'), await status('x'), await status('x'), await status(key)], [401, 401, 401, 200])
+})
+
+test('a key deletes at most `max` users, concurrently or one after the other', async (t) => {
+  const advance = steadyClock(t)
+  const { app, call } = await testApp(t, { limits: { deletions: { max: 3, window: 3600 } }, apiKeys: { cache: 0 } })
+  const ids = await Promise.all(
+    Array.from(
+      { length: 10 },
+      async (_, i) => (await app.users.create({ name: 'A', email: `${i}@example.org` })).id
+    )
+  )
+  const answers = await Promise.all(ids.slice(0, 8).map((id) => call('DELETE', `/users/${id}`)))
+  t.strictSame(answers.map(({ statusCode }) => statusCode).sort(), [204, 204, 204, 429, 429, 429, 429, 429])
+  const refused = answers.find(({ statusCode }) => statusCode === 429)
+  t.strictSame([refused?.headers['retry-after'], refused?.json().code], ['3600', 'rate_limited'])
+  t.equal((await app.users.list()).meta.total, 7)
+  t.equal((await call('GET', '/users')).statusCode, 200, 'other requests go on')
+  const other = await app.users.apiKeys.create({ name: 'other', scopes: ALL_SCOPES })
+  t.equal(
+    (await inject(app, 'DELETE', `/v1/users/${ids[9]}`, bearer(other.key))).statusCode,
+    204,
+    'another key has a counter of its own'
+  )
+  await app.users.delete(String(ids[8]))
+  advance(3_600_000)
+  const [left] = (await app.users.list()).data
+  t.equal((await call('DELETE', `/users/${left?.id}`)).statusCode, 204, 'the next hour')
+})
+
+test('requests above limits.inFlight wait for a while, then get 503, and do not reach the storage', async (t) => {
+  const storage = memory()
+  let [running, most, hold] = [0, 0, true]
+  const held: Array<() => void> = []
+  const { listUsers } = storage
+  storage.listUsers = async (...args) => {
+    most = Math.max(most, ++running)
+    if (hold) await new Promise<void>((resolve) => held.push(resolve))
+    running--
+    return listUsers(...args)
+  }
+  const log = captureLog()
+  const { call } = await testApp(t, { storage, limits: { inFlight: 4 }, server: { logger: { stream: log.stream } } })
+  const answers = Array.from({ length: 20 }, () => call('GET', '/users'))
+  const refused = await Promise.race(answers)
+  let ended = 0
+  for (const answer of answers) answer.then(() => { ended++ })
+  await until('the end of all that waited', () => ended === 16)
+  t.strictSame(
+    [refused.statusCode, refused.json().code, refused.json().detail, refused.headers['retry-after']],
+    [503, 'storage_unavailable', 'Too many requests are running at the moment. Try again later.', '1']
+  )
+  await until('a start of four queries', () => held.length >= 4)
+  hold = false
+  for (const release of held) release()
+  const codes = (await Promise.all(answers)).map(({ statusCode }) => statusCode).sort()
+  t.strictSame(codes, [...Array.from({ length: 4 }, () => 200), ...Array.from({ length: 16 }, () => 503)])
+  t.equal(most, 4)
+  const lines = log.text().split('\n').filter((line) => line.includes('were refused, because more come'))
+  t.ok(lines.length < 3, 'they are counted, and not logged one by one')
+  t.match(lines[0], '"level":40')
+  t.notMatch(log.text(), '"level":50')
+  t.equal((await call('GET', '/users')).statusCode, 200, 'later requests succeed')
+})
+
+test('without limits.inFlight the storage says how many requests it serves at a time', async (t) => {
+  const storage = { ...memory(), concurrency: 2 }
+  const held: Array<() => void> = []
+  const { listUsers } = storage
+  storage.listUsers = async (...args) => {
+    await new Promise<void>((resolve) => held.push(resolve))
+    return listUsers(...args)
+  }
+  const { call } = await testApp(t, { storage })
+  const answers = Array.from({ length: 3 }, () => call('GET', '/users'))
+  t.equal((await Promise.race(answers)).statusCode, 503)
+  t.equal(held.length, 2)
+  for (const release of held) release()
+  t.strictSame((await Promise.all(answers)).map(({ statusCode }) => statusCode).sort(), [200, 200, 503])
+})
+
+test('a key can revoke itself above its rate limit and above limits.inFlight', async (t) => {
+  const storage = memory()
+  const { listUsers } = storage
+  const held: Array<() => void> = []
+  storage.listUsers = async (...args) => {
+    await new Promise<void>((resolve) => held.push(resolve))
+    return listUsers(...args)
+  }
+  const { app } = await testApp(t, {
+    storage,
+    apiKeys: { routes: true },
+    limits: { requests: { max: 1, window: 60 }, inFlight: 1 }
+  })
+  const { key } = await app.users.apiKeys.create({ name: 'leaked' })
+  const running = inject(app, 'GET', '/v1/users', bearer(key))
+  await until('the start of a query', () => held.length > 0)
+  t.equal((await inject(app, 'GET', '/v1/users', bearer(key))).statusCode, 429)
+  t.equal((await inject(app, 'DELETE', '/v1/api-keys/current', bearer(key))).statusCode, 204)
+  for (const release of held) release()
+  t.equal((await running).statusCode, 200)
+})
+
+test('a request without a caller is an error of the program', (t) => {
+  t.throws(() => callerOf(Object({})), /lost its caller/)
+  t.end()
+})

@@ -1,0 +1,208 @@
+// The rate limit of each key, and the stores that its counters can be in.
+import { join } from 'node:path'
+import { test } from 'tap'
+import rateLimit from '@fastify/rate-limit'
+import { Redis } from 'ioredis'
+import type { CounterStore } from '../../lib/index.ts'
+import { inject, testApp } from '../helpers/app.ts'
+import { redisProgram, startRedis } from '../helpers/redis.ts'
+import { steadyClock } from '../helpers/steady-clock.ts'
+import { temporaryDirectory } from '../helpers/stores.ts'
+
+const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
+const JSON_BODY = { 'content-type': 'application/json' }
+const STATIC_KEY = 's'.repeat(32)
+
+test('a key gets 429 after `max` requests in a window, and each answer says how many are left', async (t) => {
+  const advance = steadyClock(t)
+  const { app, call } = await testApp(t, { limits: { requests: { max: 3, window: 60 } } })
+  const other = await app.users.apiKeys.create({ name: 'other' })
+  for (const left of [2, 1, 0]) {
+    const { statusCode, headers } = await call('GET', '/users')
+    t.strictSame(
+      [statusCode, headers['ratelimit-policy'], headers['ratelimit']],
+      [200, '"key";q=3;w=60', `"key";r=${left};t=60`]
+    )
+  }
+  advance(20_500)
+  const refused = await call('POST', '/users', { headers: JSON_BODY, payload: '{' })
+  t.equal(refused.statusCode, 429, 'before the body is read')
+  t.equal(refused.headers['content-type'], 'application/problem+json; charset=utf-8')
+  t.strictSame([refused.headers['retry-after'], refused.headers['ratelimit']], ['40', '"key";r=0;t=40'])
+  t.match(refused.json(), {
+    type: 'urn:problem:fastify-users:rate_limited',
+    title: 'Too many requests',
+    status: 429,
+    code: 'rate_limited',
+    detail: 'The API key has sent too many requests; Retry-After says when to try again.'
+  })
+  const ofOther = await inject(app, 'GET', '/v1/users', bearer(other.key))
+  t.equal(ofOther.statusCode, 200, 'another key has a counter of its own')
+  const withoutKey = await inject(app, 'GET', '/v1/users')
+  t.equal(withoutKey.headers['ratelimit'], undefined, 'a request without a key has no counter')
+  advance(39_500)
+  t.equal((await call('GET', '/users')).statusCode, 200, 'the next window')
+})
+
+test('concurrent requests of one key: exactly `max` succeed', async (t) => {
+  const { call } = await testApp(t, { limits: { requests: { max: 7, window: 60 } } })
+  const answers = await Promise.all(Array.from({ length: 30 }, () => call('GET', '/users')))
+  t.equal(answers.filter(({ statusCode }) => statusCode === 200).length, 7)
+  t.equal(answers.filter(({ statusCode }) => statusCode === 429).length, 23)
+})
+
+test('`store`, `redis` and `cache` may be undefined', async (t) => {
+  const { call } = await testApp(t, {
+    limits: {
+      requests: { max: 7, window: 60 }, counters: Object({ store: undefined, redis: undefined, cache: undefined })
+    }
+  })
+  const answers = await Promise.all(Array.from({ length: 30 }, () => call('GET', '/users')))
+  t.equal(answers.filter(({ statusCode }) => statusCode === 200).length, 7)
+})
+
+test('a rate limit of the host counts apart from ours', async (t) => {
+  const { app, call } = await testApp(t, {
+    limits: { requests: { max: 2, window: 60 } },
+    before: async (host) => {
+      await host.register(rateLimit, { global: false, max: 1, timeWindow: 1000, keyGenerator: () => 'everybody' })
+      host.get('/host', { config: { rateLimit: { max: 1 } } }, async () => 'hello')
+    }
+  })
+  t.strictSame([(await app.inject('/host')).statusCode, (await app.inject('/host')).statusCode], [200, 429])
+  t.strictSame(
+    [
+      (await call('GET', '/users')).statusCode,
+      (await call('GET', '/users')).statusCode,
+      (await call('GET', '/users')).statusCode
+    ],
+    [200, 200, 429]
+  )
+})
+
+test('the counters can be in a store of the host: if it fails, requests get 503, with skipOnError 200', async (t) => {
+  const counts = new Map<string, number>()
+  let broken = false
+  class Counts implements CounterStore {
+    incr (key: string, callback: (error: Error | null, result?: { current: number; ttl: number }) => void): void {
+      if (broken) return callback(new Error('the counters are away'))
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+      callback(null, { current: counts.get(key) ?? 0, ttl: 1000 })
+    }
+
+    child (): Counts {
+      return this
+    }
+  }
+  const [{ app, call }, { call: lenient }] = [
+    await testApp(t, { limits: { requests: { max: 1, window: 1 }, counters: { store: Counts } } }),
+    await testApp(t, { limits: { requests: { max: 1, window: 1 }, counters: { store: Counts, skipOnError: true } } })
+  ]
+  const [{ id = '' } = {}] = (await app.users.apiKeys.list()).data
+  t.strictSame([(await call('GET', '/users')).statusCode, (await call('GET', '/users')).statusCode], [200, 429])
+  t.strictSame([...counts], [[`requests:api_key:${id}`, 2]])
+  broken = true
+  const response = await call('GET', '/users')
+  t.strictSame(
+    [response.statusCode, response.json().code, response.headers['retry-after']],
+    [503, 'storage_unavailable', '5']
+  )
+  t.notMatch(response.body, 'away')
+  t.equal((await lenient('GET', '/users')).statusCode, 200)
+})
+
+/** A client of Redis on a map, with the commands that @fastify/rate-limit defines. */
+function fakeRedis () {
+  const counts = new Map<string, number>()
+  type Done = (error: null, result: [number, number]) => void
+  return {
+    counts,
+    defineCommand () {},
+    rateLimit (key: string, window: number, _max: number, _continued: boolean, _backoff: boolean, done: Done) {
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+      done(null, [counts.get(key) ?? 0, window])
+    },
+    rateLimitRead (key: string, done: Done) {
+      done(null, [counts.get(key) ?? 0, 1000])
+    }
+  }
+}
+
+test('instances with one Redis share their counters, in a namespace of their own', async (t) => {
+  const redis = fakeRedis()
+  const options = {
+    limits: {
+      requests: { max: 2, window: 60 }, failures: { max: 2, window: 60 }, counters: { redis, nameSpace: 'ours:' }
+    },
+    apiKeys: { static: [STATIC_KEY] }
+  }
+  const [{ app: a }, { app: b }] = [await testApp(t, options), await testApp(t, options)]
+  const send = (app: typeof a, token: string) => inject(app, 'GET', '/v1/users', bearer(token))
+  t.strictSame(
+    [
+      (await send(a, STATIC_KEY)).statusCode,
+      (await send(b, STATIC_KEY)).statusCode,
+      (await send(a, STATIC_KEY)).statusCode
+    ],
+    [200, 200, 429]
+  )
+  t.strictSame(
+    [(await send(a, 'x')).statusCode, (await send(b, 'x')).statusCode, (await send(b, 'x')).statusCode],
+    [401, 401, 429]
+  )
+  const counted = /^ours:.*(?:requests:static:static-[0-9a-f]{12}|failures:127\.0\.0\.1)$/
+  for (const key of redis.counts.keys()) t.match(key, counted)
+})
+
+const skip =
+  redisProgram === undefined &&
+  process.env['REQUIRE_REDIS'] === undefined &&
+  'this machine has no Redis: apt-get install redis-server'
+
+test('instances with clients of their own share their counters in a real Redis', { skip }, async (t) => {
+  const socket = join(await temporaryDirectory(t), 'redis')
+  const server = await startRedis(socket)
+  t.teardown(server.stop)
+  const clients = [0, 1].map(() => new Redis({ path: socket, maxRetriesPerRequest: 0 }))
+  t.teardown(() => {
+    for (const client of clients) client.disconnect()
+  })
+  const apps = await Promise.all(
+    clients.map(
+      async (redis) =>
+        (await testApp(t, {
+          limits: { requests: { max: 10, window: 60 }, counters: { redis } }, apiKeys: { static: [STATIC_KEY] }
+        })).app
+    )
+  )
+  const answers = await Promise.all(
+    apps.flatMap((app) => Array.from({ length: 10 }, () => inject(app, 'GET', '/v1/users', bearer(STATIC_KEY))))
+  )
+  t.equal(
+    answers.filter(({ statusCode }) => statusCode === 200).length,
+    10,
+    'of concurrent requests to both exactly `max` succeed'
+  )
+  t.equal(answers.filter(({ statusCode }) => statusCode === 429).length, 10)
+  const [app] = apps
+  await server.stop()
+  t.equal(
+    app === undefined ? 0 : (await inject(app, 'GET', '/v1/users', bearer(STATIC_KEY))).statusCode,
+    503,
+    'without Redis no request passes uncounted'
+  )
+})
+
+test('a Redis that does not answer keeps no request waiting: 503, or 200 with skipOnError', async (t) => {
+  const silent = { ...fakeRedis(), rateLimit () {} }
+  for (const [skipOnError, status] of [
+    [false, 503],
+    [true, 200]
+  ] as const) {
+    const { app } = await testApp(t, {
+      limits: { requests: { max: 1, window: 60 }, counters: { redis: silent, skipOnError } },
+      apiKeys: { static: [STATIC_KEY] }
+    })
+    t.equal((await inject(app, 'GET', '/v1/users', bearer(STATIC_KEY))).statusCode, status)
+  }
+})

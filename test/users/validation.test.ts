@@ -1,0 +1,204 @@
+// Contract §4 and §6: which names and e-mail addresses are valid, tested exhaustively where that is possible.
+import fc from 'fast-check'
+import { test } from 'tap'
+import type { User } from '../../lib/index.ts'
+import { checkEmail, checkName } from '../../lib/core/text.ts'
+import { testApp } from '../helpers/app.ts'
+import { stores } from '../helpers/stores.ts'
+
+test('normalises valid names and refuses the others', (t) => {
+  const name = (text: string) => {
+    const result = checkName(text)
+    return 'value' in result ? result.value : result.code
+  }
+  t.equal(name('A'), 'A')
+  t.equal(name('  A  B\u00a0\u3000\t\n'), 'A  B', 'only the ends are trimmed')
+  t.equal(name('e\u0301'), 'é', 'kept in NFC')
+  t.equal(name(''), 'too_short')
+  t.equal(name(' \n '), 'too_short')
+  t.equal(name('x'.repeat(200)), 'x'.repeat(200))
+  t.equal(name('x'.repeat(201)), 'too_long')
+  t.equal(name('🦊'.repeat(200)), '🦊'.repeat(200), 'code points, not UTF-16 units')
+  t.equal(name('🦊'.repeat(201)), 'too_long')
+  t.equal(name('e\u0301'.repeat(200)), 'é'.repeat(200), 'counted after NFC')
+  t.equal(name(` ${'x'.repeat(200)} `), 'x'.repeat(200), 'counted after trimming')
+  t.equal(name(`${' '.repeat(5000)}x`), 'x', 'however much is trimmed')
+  t.equal(name('\u03b1\u0313\u0300\u0345'.repeat(200)), 'ᾂ'.repeat(200), 'four characters that become one')
+  t.equal(name('\u{11d05}'.repeat(201)), 'too_long')
+  for (const text of ['a\0b', 'a\x07b', 'a\nb', 'a\x7fb', 'a\x85b', '\ud800', 'a\udfff', '\udc00\ud800']) {
+    t.equal(name(text), 'characters', JSON.stringify(text))
+  }
+  for (const text of [
+    '\u200b', '\u00ad\u2060', '\u2062', '\u034f', '\u061c', '\u180e', '\u115f\u1160', '\u3164', '\uffa0',
+    '\u2800 \u2800', '\ufe0f', '\ufff9\ufffb', '\u{13430}', '\u{13441}', '\u{1bca0}', '\u{1d159}', '\u{1d173}',
+    '\u{e0001}', '\u{e0100}', '\u0301', '\u202e\u202c', '\u2028\u200b'
+  ]) { t.equal(name(text), 'too_short', encodeURIComponent(text)) }
+  for (const text of [
+    'Zoë',
+    '李雷',
+    'مريم',
+    'O’Brien',
+    '👩‍👩‍👧',
+    '\u202eabc',
+    "Robert'); DROP TABLE users; --",
+    '<script>'
+  ]) { t.equal(name(text), text.normalize('NFC')) }
+  t.end()
+})
+
+test('accepts valid e-mail addresses and refuses the others', (t) => {
+  const email = (text: string) => {
+    const result = checkEmail(text)
+    return 'value' in result ? result.value : result.code
+  }
+  const label = 'd'.repeat(63)
+  for (const text of [
+    'a@b.co',
+    'A.b+c@x-y.example',
+    "!#$%&'*+/=?^_`{|}~-@b.co",
+    `${'l'.repeat(64)}@b.co`,
+    `a@${label}.${label}.${label}.${'d'.repeat(60)}`,
+    'a@1.2a',
+    'a@1.b',
+    'a@b.xn--p1ai',
+    '1@b.c'
+  ]) { t.equal(email(text), text) }
+  t.equal(email(' \ta@b.co\n'), 'a@b.co')
+  for (const text of [
+    '',
+    '@',
+    'a',
+    'a@',
+    '@b.co',
+    'a@b',
+    'a@1.2',
+    'a@127.0.0.1',
+    'a@b.c.0',
+    'a@b.',
+    'a@.co',
+    'a@b..co',
+    'a@-b.co',
+    'a@b-.co',
+    '.a@b.co',
+    'a.@b.co',
+    'a..b@c.de',
+    'a@b@c.de',
+    'a b@c.de',
+    'a@b c.de',
+    '"a"@b.co',
+    'a@[1.2.3.4]',
+    'é@b.co',
+    'a@bé.co',
+    'a@b.co\0',
+    'a\n@b.co',
+    'a,b@c.de',
+    'a@b_c.de',
+    `a@${'d'.repeat(64)}.co`,
+    'Ann <a@b.co>',
+    '\ud800@b.co'
+  ]) { t.equal(email(text), 'format', JSON.stringify(text)) }
+  t.equal(email(`${'l'.repeat(65)}@b.co`), 'too_long')
+  t.equal(email(`a@${`${'d'.repeat(50)}.`.repeat(5)}co`), 'too_long')
+  t.end()
+})
+
+test('accepts no other Unicode character in an address, and keys are lower-case ASCII', (t) => {
+  const accepted: string[] = []
+  for (let point = 0; point <= 0x10ffff; point++) {
+    const character = String.fromCodePoint(point)
+    const result = checkEmail(`x${character}y@example.org`)
+    if ('key' in result) accepted.push(character)
+    if ('key' in result && (result.key !== result.key.toLowerCase() || !/^[\x21-\x7e]+$/.test(result.key))) {
+      t.fail(`the key of ${point}`)
+    }
+  }
+  t.equal(accepted.join(''), "!#$%&'*+-./0123456789=?ABCDEFGHIJKLMNOPQRSTUVWXYZ^_`abcdefghijklmnopqrstuvwxyz{|}~")
+  t.end()
+})
+
+for (const store of stores) {
+  test(`returns every accepted name byte for byte on ${store.name}`, async (t) => {
+    const { call, app } = await testApp(t, { storage: await store.create(t) })
+    const statusOf = async (payload: string) =>
+      (await call('POST', '/users', { headers: { 'content-type': 'application/json' }, payload })).statusCode
+    let n = 0
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }), async (name) => {
+        const created = await call('POST', '/users', { payload: { name, email: `u${n++}@example.org` } })
+        if (created.statusCode !== 201) return created.statusCode === 400
+        const user: User = created.json()
+        const read = await call('GET', `/users/${user.id}`)
+        const found = await call('GET', `/users?q=${encodeURIComponent(name.normalize('NFC').trim().slice(0, 40))}`)
+        return (
+          read.body === created.body &&
+          user.name === name.normalize('NFC').trim() &&
+          (found.statusCode === 400 || found.json().data.some(({ id }: User) => id === user.id))
+        )
+      }),
+      { numRuns: 300 }
+    )
+    t.equal(await statusOf('{"name":"\\ud800","email":"s@example.org"}'), 400)
+    t.equal(await statusOf('{"name":"a\\u0000b","email":"s@example.org"}'), 400)
+    t.ok((await app.users.list()).meta.total > 0)
+  })
+}
+
+test('refuses deeply nested JSON and stores nothing', async (t) => {
+  const { call, app } = await testApp(t)
+  const statusOf = async (payload: string) =>
+    (await call('POST', '/users', { headers: { 'content-type': 'application/json' }, payload })).statusCode
+  const deep = `${'['.repeat(8000)}${']'.repeat(8000)}`
+  t.equal(await statusOf(`{"name":${deep},"email":"a@b.co"}`.slice(0, 16_300)), 400)
+  t.equal(await statusOf(`{"name":${'['.repeat(5000)}${']'.repeat(5000)},"email":"a@b.co"}`), 400)
+  t.equal((await app.users.list()).meta.total, 0)
+  t.equal(Object(Object.prototype).polluted, undefined)
+})
+
+test('lists at most 50 faults, then says how many there are', async (t) => {
+  const { call } = await testApp(t)
+  const problem = async (method: string, path: string, payload?: object) => {
+    const { statusCode, body } = await call(method, path, { ...(payload !== undefined && { payload }) })
+    const { code, detail, errors } = JSON.parse(body)
+    return { statusCode, code, detail, errors: errors.length, bytes: body.length }
+  }
+  const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`m${i}`, 1]))
+  const few = await problem('POST', '/users', { name: 'Ann', email: 'ann@example.org', ...members(50) })
+  t.match(few, { statusCode: 400, errors: 50, detail: 'The request has one or more faults; each is named in errors.' })
+  for (const [method, path, payload, count] of [
+    ['POST', '/users', { name: 'Ann', email: 'ann@example.org', ...members(51) }, 51],
+    ['POST', '/users', { name: 'Ann', email: 'ann@example.org', ...members(1500) }, 1500],
+    ['GET', `/users?${Array.from({ length: 1500 }, (_, i) => `p${i}`).join('&')}`, undefined, 1500]
+  ] as const) {
+    const { bytes, ...others } = await problem(method, path, payload)
+    const detail = `The request has ${count} faults; the first 50 are named in errors.`
+    t.strictSame(others, { statusCode: 400, code: 'validation_failed', detail, errors: 50 }, path.slice(0, 20))
+    t.ok(bytes < 5000, `${bytes} bytes`)
+  }
+})
+
+test('a search has 2 to 254 characters, or 1 of Han, Hangul or kana', async (t) => {
+  const { call } = await testApp(t)
+  const detail = 'must have at least 2 characters, or 1 of Han, Hangul or kana'
+  const TOO_SHORT = [{ parameter: 'q', code: 'too_short', detail }]
+  for (const [text, faults] of [
+    ['가'.repeat(254), undefined],
+    ['🦊'.repeat(254), undefined],
+    ['가'.repeat(255), [{ parameter: 'q', code: 'too_long', detail: 'must have at most 254 characters' }]],
+    ['李', undefined],
+    ['か', undefined],
+    ['ｶ', undefined],
+    ['한', undefined],
+    ['ㄱ', undefined],
+    ['ß', undefined],
+    ['a', TOO_SHORT],
+    ['e\u0301', TOO_SHORT],
+    ['a\u200b', TOO_SHORT],
+    ['\u200b\u0301', TOO_SHORT],
+    ['ก', TOO_SHORT]
+  ] as const) {
+    const response = await call('GET', `/users?q=${encodeURIComponent(text)}`)
+    t.strictSame([response.statusCode, response.json().errors], [faults === undefined ? 200 : 400, faults], text)
+    const headers = Object.entries(response.headers).map(([name, value]) => `${name}: ${String(value)}\r\n`).join('')
+    t.ok(headers.length < 4096, `${headers.length} bytes of headers`)
+  }
+})
