@@ -1,7 +1,7 @@
 /**
  * Everything that is used beyond the documented interfaces of Fastify, pino and @fastify/rate-limit. Read in fastify
- * 5.12.8 and 6.0.0-alpha.4, pino 10.3 and @fastify/rate-limit 11.2. `test/http/fastify-internals.test.ts` fails if any of
- * it changes, and says what to do then.
+ * 5.12.8 and 6.0.0-alpha.4, pino 10.3 and @fastify/rate-limit 11.2. `test/http/fastify-internals.test.ts` fails if any
+ * of it changes, and says what to do then.
  */
 import { METHODS, type Server } from 'node:http'
 import { createRequire } from 'node:module'
