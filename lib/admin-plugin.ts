@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { join, posix } from 'node:path'
+import { join } from 'node:path'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
+import { relativePath } from './admin/relative-path.ts'
 import { english, type Texts } from './admin/texts.ts'
 import { converted, defaulted, optional, type OptionsOf, readOptions } from './core/option-table.ts'
 import { Type } from './core/typebox.ts'
@@ -129,12 +130,3 @@ const plugin: FastifyPluginAsync<AdminOptions> = async (host, given) => {
 export const admin = fp(plugin, { name: 'fastify-users-admin', fastify: '5.x || 6.x' })
 export default admin
 export { english, type Text, type TextName, type Texts } from './admin/texts.ts'
-
-/**
- * The reference from a page in the directory `from` to the path `to`, so that both may stand behind a proxy that adds
- * or strips a path before them: from `/admin` to `/v1` it is `../v1`.
- */
-export function relativePath (from: string, to: string): string {
-  const path = posix.relative(from === '' ? '/' : from, to === '' ? '/' : to)
-  return path === '' ? '.' : path
-}

@@ -157,18 +157,22 @@ export function sqlStore (config: pg.PoolConfig): Storage {
       if (!isReady) throw new StorageError('schema_behind', 'call storage.migrate({ filterable, unique })')
     }),
 
-    migrate: ({ filterable = [], unique = [] } = {}) => transaction('BEGIN', async (q) => {
-      // The table with the lock is not there yet.
-      await q('SELECT pg_advisory_xact_lock(7241)')
-      await q(TABLES)
-      await q('SELECT one FROM lock FOR UPDATE')
-      for (const field of [...filterable, ...unique]) {
-        await q('INSERT INTO searched VALUES ($1, $2) ON CONFLICT (field) DO UPDATE ' +
-          'SET is_unique = searched.is_unique OR $2', field, unique.includes(field))
-        const searched = await q('SELECT field, is_unique FROM searched WHERE field = $1', field)
-        for (const row of await q('SELECT record FROM users')) await putFields(q, userIn(row), searched)
-      }
-    }),
+    async migrate ({ filterable = [], unique = [] } = {}) {
+      // A step of its own: an index is made under a lock of its table, with which nobody may wait for the other lock.
+      await transaction('BEGIN', async (q) => {
+        // The table with the lock is not there yet.
+        await q('SELECT pg_advisory_xact_lock(7241)')
+        await q(TABLES)
+      })
+      await write(async (q) => {
+        for (const field of [...filterable, ...unique]) {
+          await q('INSERT INTO searched VALUES ($1, $2) ON CONFLICT (field) DO UPDATE ' +
+            'SET is_unique = searched.is_unique OR $2', field, unique.includes(field))
+          const searched = await q('SELECT field, is_unique FROM searched WHERE field = $1', field)
+          for (const row of await q('SELECT record FROM users')) await putFields(q, userIn(row), searched)
+        }
+      })
+    },
 
     async writeUsers ([only, ...others], { idempotency }) {
       if (only === undefined || others.length > 0) throw new TypeError('this store makes one write in a step')
