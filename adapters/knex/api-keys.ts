@@ -1,13 +1,13 @@
 import { eventOfSuccessor } from '../../lib/storage/recorded-events.ts'
 import { apiKeyRefusalOf, requireAnotherKey } from '../../lib/storage/storage-rules.ts'
 import type {
-  ApiKeyOutcome, ApiKeyRecord, ApiKeyWrite, ApiKeyWritten, PageRequest, Storage
+  ApiKeyOutcome, ApiKeyRecord, ApiKeyWrite, ApiKeyWritten, Storage
 } from '../../lib/storage/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import type { EventWrites } from './events/event-writes.ts'
-import { pageStatement, toPage } from './pages.ts'
+import { ofTenant, pageStatement, toPage } from './pages.ts'
 import { API_KEY_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 import { toApiKeyRecord } from './tables/rows.ts'
@@ -20,7 +20,7 @@ const notFound = (): ApiKeyOutcome => ({ code: 'not_found' })
 
 const INSERTED = [
   'id', 'name', 'scopes', 'start', 'digest', 'created_at', 'expires_at', 'revoked_at', 'last_used_at', 'rotated_from',
-  'rotated_at', 'lifetime'
+  'rotated_at', 'lifetime', 'tenant'
 ]
 
 /** The statements of API keys. */
@@ -30,6 +30,7 @@ function apiKeySql ({ p, select, least, contains }: Dialect, { apiKeys }: Names)
   return {
     insert: `INSERT INTO ${apiKeys} (${INSERTED.join(', ')}) VALUES (${INSERTED.map((_, i) => p(i + 1)).join(', ')})`,
     anyKey: `SELECT 1 AS found FROM ${apiKeys} LIMIT 1`,
+    anyKeyOf: `SELECT 1 AS found FROM ${apiKeys} WHERE tenant = ${p(1)} LIMIT 1`,
     findById: `SELECT ${columns} FROM ${apiKeys} WHERE id = ${p(1)}`,
     findByStart: `SELECT ${columns} FROM ${apiKeys} WHERE start = ${p(1)}`,
     /** 1: id, 2: expiry, 3: now. */
@@ -45,7 +46,8 @@ function apiKeySql ({ p, select, least, contains }: Dialect, { apiKeys }: Names)
       `SELECT k.id FROM ${apiKeys} AS k JOIN chain ON k.rotated_from = chain.id) SELECT id FROM chain) ` +
       `RETURNING ${columns}`,
     /** Another active key with so many scopes. 1: id, 2: now, from 3 on: each scope between spaces. */
-    another: (count: number) => `SELECT ${columns} FROM ${apiKeys} WHERE id <> ${p(1)} AND ${isActiveAt(2)}` +
+    another: (count: number) => `SELECT ${columns} FROM ${apiKeys} WHERE id <> ${p(1)} AND ${isActiveAt(2)} ` +
+      `AND tenant = (SELECT tenant FROM ${apiKeys} WHERE id = ${p(1)})` +
       Array.from({ length: count }, (_, i) => ` AND ${contains("' ' || scopes || ' '", p(3 + i))}`).join('') +
       ' LIMIT 1',
     /** 1: id, 2: time of use, 3: latest time that it replaces. */
@@ -70,7 +72,7 @@ export function knexApiKeys (executor: Executor, names: Names, { recordApiKey }:
     const { id, name, scopes, start, digest, createdAt, expiresAt, revokedAt, lastUsedAt } = key
     const times = [createdAt, expiresAt, revokedAt, lastUsedAt]
     const rotation = [key.rotatedFrom, key.rotatedAt]
-    const values = [id, name, scopes.join(' '), start, digest, ...times, ...rotation, key.lifetime]
+    const values = [id, name, scopes.join(' '), start, digest, ...times, ...rotation, key.lifetime, key.tenant ?? '']
     await on(sql.insert, values, { savepoint: true })
   }
 
@@ -128,7 +130,9 @@ export function knexApiKeys (executor: Executor, names: Names, { recordApiKey }:
       return added
     }
     return transaction(async (on) => {
-      if (onlyFirst && (await on(sql.anyKey)).length > 0) return { ...added, changed: false, key: null }
+      const { tenant } = key
+      const others = !onlyFirst ? [] : await (tenant === undefined ? on(sql.anyKey) : on(sql.anyKeyOf, [tenant]))
+      if (others.length > 0) return { ...added, changed: false, key: null }
       await insert(on, key)
       await recordApiKey(on, event, key)
       return added
@@ -185,8 +189,8 @@ export function knexApiKeys (executor: Executor, names: Names, { recordApiKey }:
 
     findApiKey: (by) => 'id' in by ? find(query, sql.findById, by.id) : find(read, sql.findByStart, by.start),
 
-    async listApiKeys (page: PageRequest) {
-      const statement = pageStatement(dialect, names.apiKeys, API_KEY_COLUMNS, null, page)
+    async listApiKeys (page) {
+      const statement = pageStatement(dialect, names.apiKeys, API_KEY_COLUMNS, ofTenant(page), page)
       return toPage(await query(statement.sql, statement.params), API_KEY_COLUMNS, toApiKeyRecord)
     }
   }

@@ -1,4 +1,4 @@
-import type { Page, PageRequest } from '../../lib/storage/storage.ts'
+import type { Page, PageRequest, TenantPageRequest } from '../../lib/storage/storage.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import type { Param, Statement } from './drivers/driver.ts'
 import type { Condition } from './schema/field-indexes.ts'
@@ -24,6 +24,12 @@ export function beginsWith (column: string, prefix: string): Condition {
   return end === null
     ? { sql: `${column} >= ?`, values: [prefix] }
     : { sql: `(${column} >= ? AND ${column} < ?)`, values: [prefix, end] }
+}
+
+/** The condition of a page of what one tenant has; null: of everything. */
+export function ofTenant ({ tenant }: Pick<TenantPageRequest, 'tenant'>): Condition | null {
+  // The second part lets the planner use the partial indexes.
+  return tenant === undefined ? null : { sql: "tenant = ? AND tenant <> ''", values: [tenant] }
 }
 
 /** An order in SQL, and the comparison of an id with one that precedes it. */
@@ -140,10 +146,14 @@ export function toPage<Item> (
   return { items: unpacked(columns, row?.['items']).map(toItem), total: Number(row?.['total']) }
 }
 
-/** The page of a list that has one item or none. */
-export function pageOfOne<Item extends { id: string }> (item: Item | null, { order, from }: PageRequest): Page<Item> {
-  if (item === null) return { items: [], total: 0 }
-  const follows = (after: string) => order === 'asc' ? item.id > after : item.id < after
-  const isOnPage = 'offset' in from ? from.offset === 0 : follows(from.after)
-  return { items: isOnPage ? [item] : [], total: 1 }
+/** The page of a list that has few items. */
+export function pageOfFew<Item extends { id: string }> (
+  items: readonly Item[],
+  { order, limit, from }: PageRequest
+): Page<Item> {
+  const [before, after] = order === 'asc' ? [-1, 1] : [1, -1]
+  const sorted = items.toSorted((a, b) => a.id < b.id ? before : after)
+  const follows = ({ id }: Item, place: string) => order === 'asc' ? id > place : id < place
+  const rest = 'offset' in from ? sorted.slice(from.offset) : sorted.filter((each) => follows(each, from.after))
+  return { items: rest.slice(0, limit), total: items.length }
 }

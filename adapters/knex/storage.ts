@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import type { EventLog, Storage, StorageInTransaction, WebhookStore } from '../../lib/storage/storage.ts'
+import type { EventLog, Storage, StorageInTransaction, TenantStore, WebhookStore } from '../../lib/storage/storage.ts'
 import { knexApiKeys } from './api-keys.ts'
 import type { Executor } from './connection/executor.ts'
 import type { KeyChangeListener } from './connection/key-change-listener.ts'
@@ -16,6 +16,7 @@ import { createNumbering } from './events/numbering.ts'
 import { createMigrator, type Migrator } from './schema/migrator.ts'
 import { namesOf, type NamingOptions } from './tables/names.ts'
 import { userReading } from './user-reading.ts'
+import { knexTenants } from './tenants.ts'
 import { knexWrites } from './user-writes.ts'
 import { knexUsers } from './users.ts'
 import { knexWebhooks } from './webhooks.ts'
@@ -29,6 +30,7 @@ export interface KnexStorage extends Storage, Migrator {
   joinTransaction (transaction: unknown): StorageInTransaction
   eventLog: EventLog
   webhooks: WebhookStore
+  tenants: TenantStore
   /** Compares the counted numbers with the users. @throws StorageError `unavailable` */
   verifyCounts (): Promise<CountsReport>
   /**
@@ -58,7 +60,7 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
     executor: Executor,
     snapshots: SnapshotReads | null,
     close: () => Promise<void>
-  ): Omit<KnexStorage, 'eventLog' | 'webhooks'> {
+  ): Omit<KnexStorage, 'eventLog' | 'webhooks' | 'tenants'> {
     const migrator = createMigrator(executor, names, uniqueFields)
     const { findUser, listUsers, prune } = usersOn(executor)
     return {
@@ -98,7 +100,8 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
   return {
     ...storageOn(pool, snapshots, close),
     eventLog: knexEventLog(pool, names, writes, numbering),
-    webhooks: knexWebhooks(pool, names, writes, numbering)
+    webhooks: knexWebhooks(pool, names, writes, numbering),
+    tenants: knexTenants(pool, names)
   }
 }
 

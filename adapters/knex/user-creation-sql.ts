@@ -1,13 +1,14 @@
 import type { Dialect } from './dialects/dialect.ts'
 import { idempotencySql } from './idempotency-sql.ts'
 import { EVENT_TARGETS, EVENT_VALUES, RECORDED } from './events/event-writes.ts'
-import { USER_COLUMNS } from './tables/columns.ts'
+import { SHOWN_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 
 /** The columns of a new user, in the order of their values. */
 const COLUMNS = [
   ['id', 'text'], ['name', 'text'], ['name_key', 'text'], ['email', 'text'], ['email_key', 'text'],
-  ['version', 'bigint'], ['created_at', 'timestamptz'], ['updated_at', 'timestamptz'], ['fields', 'json']
+  ['version', 'bigint'], ['created_at', 'timestamptz'], ['updated_at', 'timestamptz'], ['fields', 'json'],
+  ['tenant', 'text']
 ] as const
 
 /** Values of an idempotency key: key, fingerprint, user as JSON, expiry, now. */
@@ -34,15 +35,15 @@ export function creationSql (dialect: Dialect, names: Names) {
   const claimed = `WITH claimed AS (${claim(first, userId)})`
   const insertClaimed = `INSERT INTO ${users} ${columns} ` +
     `SELECT ${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}::int, ${p(7)}::timestamptz, ` +
-    `${p(8)}::timestamptz, ${p(9)}::json FROM claimed RETURNING id`
+    `${p(8)}::timestamptz, ${p(9)}::json, ${p(10)}::text FROM claimed RETURNING id`
 
   /** Records the event whose values begin with the nth, if a statement has written a row. */
   const recording = (before: string, written: string, n: number) =>
     `${before} written AS (${written}), recorded AS (INSERT INTO ${events} (${EVENT_TARGETS}) ` +
     `SELECT ${RECORDED.map(([, type], i) => `${p(n + i)}::${type}`).join(', ')} FROM written) SELECT id FROM written`
   // The database makes what the event shows of the user: it has the values already.
-  const data = object(USER_COLUMNS.map((each) => ({ ...each, column: `q_${each.column}` })))
-  const recorded = `SELECT ${EVENT_VALUES.map(([name]) => `q_${name}`).join(', ')}, q_id, ${data}`
+  const data = object(SHOWN_COLUMNS.map((each) => ({ ...each, column: `q_${each.column}` })))
+  const recorded = `SELECT ${EVENT_VALUES.map(([name]) => `q_${name}`).join(', ')}, q_id, ${data}, q_tenant`
 
   return {
     insert,

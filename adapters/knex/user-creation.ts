@@ -29,14 +29,15 @@ export interface Creations {
 
 interface CreationParts {
   findUser: (id: string) => Promise<UserRecord | null>
-  findByEmailKey: (emailKey: string) => Promise<Row | undefined>
+  /** Those of all tenants. */
+  findByEmailKey: (emailKey: string) => Promise<Row[]>
   compaction: Pick<Compaction, 'onCreate'>
   events: EventWrites
 }
 
 function isSame (a: UserRecord, b: UserRecord): boolean {
   return a.name === b.name && a.email === b.email && a.createdAt === b.createdAt &&
-    JSON.stringify(a.fields) === JSON.stringify(b.fields)
+    JSON.stringify(a.fields) === JSON.stringify(b.fields) && a.tenant === b.tenant
 }
 
 /** Creation of users in SQL, alone or together with an idempotency key. */
@@ -65,7 +66,8 @@ export function knexCreation (
     if (row !== undefined) return { user, replayed: false }
     const holder = await findUser(user.id)
     if (holder === null) {
-      if (await findByEmailKey(asked.waitsFor) !== undefined) {
+      const holders = await findByEmailKey(asked.waitsFor)
+      if (holders.some((row) => row['tenant'] === (user.tenant ?? ''))) {
         throw new StorageError('email_taken', 'another user has the e-mail key')
       }
       // The address is free again, or another unique value is taken. Insert again: the database’s error names the
@@ -95,10 +97,12 @@ export function knexCreation (
 
   return {
     async create (user, { nameKey, emailKey }, idempotency, event) {
-      const { id, name, email, fields, version, createdAt, updatedAt } = user
+      const { id, name, email, fields, version, createdAt, updatedAt, tenant = '' } = user
       const insertion = {
         user,
-        values: [id, name, nameKey, email, emailKey, String(version), createdAt, updatedAt, JSON.stringify(fields)],
+        values: [
+          id, name, nameKey, email, emailKey, String(version), createdAt, updatedAt, JSON.stringify(fields), tenant
+        ],
         event
       }
       onCreate()

@@ -2,21 +2,27 @@ import type { UserChanges, VersionGuard } from '../../lib/storage/storage.ts'
 import type { Dialect, TypedColumn } from './dialects/dialect.ts'
 import type { Param, Statement } from './drivers/driver.ts'
 import { EVENT_TARGETS, EVENT_VALUES } from './events/event-writes.ts'
-import { USER_COLUMNS } from './tables/columns.ts'
+import { SHOWN_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
+
+/** What a user must be for a write: of these versions, and of this tenant. */
+export interface OwnedGuard extends VersionGuard {
+  tenant?: string | undefined
+}
 
 /** The columns that decide whether anything changes. */
 const COMPARED = ['name', 'email', 'fields']
 
 /** The conditions of a guard. An absent one is omitted, since each costs a look-up. */
 export function guardConditions (
-  { isIn }: Dialect,
-  { ifVersion, unlessVersion }: VersionGuard,
+  { isIn, p }: Dialect,
+  { ifVersion, unlessVersion, tenant }: OwnedGuard,
   place: (value: Param) => number
 ): string[] {
   return [
     ...(ifVersion === null ? [] : [isIn('version', place(ifVersion), 'bigint')]),
-    ...(unlessVersion.length === 0 ? [] : [`NOT ${isIn('version', place(unlessVersion), 'bigint')}`])
+    ...(unlessVersion.length === 0 ? [] : [`NOT ${isIn('version', place(unlessVersion), 'bigint')}`]),
+    ...(tenant === undefined ? [] : [`tenant = ${p(place(tenant))}`])
   ]
 }
 
@@ -62,7 +68,7 @@ export function singleUpdate (
   dialect: Dialect,
   { users }: Names,
   returned: string,
-  { id, values, guard }: { id: string, values: ReadonlyMap<string, string>, guard: VersionGuard }
+  { id, values, guard }: { id: string, values: ReadonlyMap<string, string>, guard: OwnedGuard }
 ): Statement {
   const params: Param[] = [id]
   const place = (value: Param): number => params.push(value)
@@ -78,22 +84,31 @@ export interface UpdateKind {
   columns: readonly string[]
   /** Each names the version that the user must have. */
   guarded: boolean
+  /** Each names the tenant that the user must belong to. */
+  owned: boolean
 }
 
 /** The columns of a batch of updates, with those of its events. */
-function givenColumns ({ columns, guarded }: UpdateKind, event: readonly TypedColumn[]): readonly TypedColumn[] {
+function givenColumns ({ columns, guarded, owned }: UpdateKind, event: readonly TypedColumn[]): readonly TypedColumn[] {
   const typeOf = (column: string) => column === 'updated_at' ? 'timestamptz' : 'text'
   const set = columns.map((column) => [column, typeOf(column)] as const)
-  return [['id', 'text'], ...set, ...guarded ? [['version', 'bigint'] as const] : [], ...event]
+  const version = guarded ? [['version', 'bigint'] as const] : []
+  const tenant = owned ? [['tenant', 'text'] as const] : []
+  return [['id', 'text'], ...set, ...version, ...tenant, ...event]
+}
+
+/** The conditions on what each update of a batch names. */
+function guardOf ({ guarded, owned }: UpdateKind): string[] {
+  return [...guarded ? ['version = q_version'] : [], ...owned ? ['tenant = q_tenant'] : []]
 }
 
 /** The statement that updates the same columns of many users. */
 export function groupUpdate (dialect: Dialect, names: Names, returned: string, kind: UpdateKind): string {
   const { batch } = dialect
   const { set, differs } = assignments(dialect, new Map(kind.columns.map((column) => [column, `q_${column}`])))
-  const version = kind.guarded ? ' AND version = q_version' : ''
+  const guard = guardOf(kind).map((condition) => ` AND ${condition}`).join('')
   return `UPDATE ${dialect.usersBy('id', names)} SET ${set} FROM ${batch.lockTimeout}` +
-    `${batch.rows(givenColumns(kind, []))} WHERE id = q_id${batch.idCondition} AND ${differs}${version} ` +
+    `${batch.rows(givenColumns(kind, []))} WHERE id = q_id${batch.idCondition} AND ${differs}${guard} ` +
     `RETURNING ${returned}`
 }
 
@@ -101,11 +116,11 @@ export function groupUpdate (dialect: Dialect, names: Names, returned: string, k
 function recordedColumns (dialect: Dialect, { columns }: UpdateKind): { data: string, before: string } {
   const { jsonText } = dialect
   const given = (column: string) => storedValue(dialect, column, `q_${column}`)
-  const after = USER_COLUMNS.map((each) => {
+  const after = SHOWN_COLUMNS.map((each) => {
     if (each.column === 'version') return { ...each, column: '(version + 1)' }
     return columns.includes(each.column) ? { ...each, column: given(each.column) } : each
   })
-  const before = USER_COLUMNS.filter(({ column }) => COMPARED.includes(column) && columns.includes(column))
+  const before = SHOWN_COLUMNS.filter(({ column }) => COMPARED.includes(column) && columns.includes(column))
     .map((each) => {
       const text = each.kind === 'json' ? jsonText : (sql: string) => sql
       const { column } = each
@@ -130,24 +145,23 @@ export function recordedUpdate (
   const given = givenColumns(kind, EVENT_VALUES)
   const { data, before } = recordedColumns(dialect, kind)
   const rows = `${bounded ? batch.lockTimeout : ''}${batch.rows(given)}`
-  const version = kind.guarded ? ['version = q_version'] : []
-  const where = [`id = q_id${batch.idCondition}`, differs, ...version, ...conditions].join(' AND ')
+  const where = [`id = q_id${batch.idCondition}`, differs, ...guardOf(kind), ...conditions].join(' AND ')
   const insert = `INSERT INTO ${names.events} (${EVENT_TARGETS}, before)`
   const event = EVENT_VALUES.map(([name]) => `q_${name}`).join(', ')
   if (!dialect.writesTwoTables) {
     const users = dialect.usersBy('id', names)
     return [
-      `${insert} SELECT ${event}, id, ${data}, ${before} FROM ${rows}, ${users} WHERE ${where}`,
+      `${insert} SELECT ${event}, id, ${data}, tenant, ${before} FROM ${rows}, ${users} WHERE ${where}`,
       `UPDATE ${users} SET ${set} FROM ${rows} WHERE ${where} RETURNING ${returned}`
     ]
   }
   // The lock comes before the event has its place in the sequence: so a user's events are in the order of versions.
   const columns = given.map(([name]) => `q_${name}`).join(', ')
-  const old = `SELECT ${columns}, ${data} AS event_data, ${before} AS event_before ` +
+  const old = `SELECT ${columns}, ${data} AS event_data, tenant AS event_tenant, ${before} AS event_before ` +
     `FROM ${rows}, ${names.users} AS u WHERE ${where} FOR NO KEY UPDATE OF u`
   return [
     `WITH old AS MATERIALIZED (${old}), recorded AS (` +
-    `${insert} SELECT ${event}, q_id, event_data, event_before FROM old) ` +
+    `${insert} SELECT ${event}, q_id, event_data, event_tenant, event_before FROM old) ` +
     `UPDATE ${names.users} SET ${set} FROM old WHERE id = q_id RETURNING ${returned}`
   ]
 }

@@ -1,4 +1,4 @@
-import type { NewEvent, UserChanges, VersionGuard } from '../../lib/storage/storage.ts'
+import type { NewEvent, UserChanges } from '../../lib/storage/storage.ts'
 import { type GroupedWrite, groupCommits } from './batching/group-commit.ts'
 import type { Batching, Executor, Query, QueryOptions } from './connection/executor.ts'
 import type { Param } from './drivers/driver.ts'
@@ -6,7 +6,7 @@ import { eventValues } from './events/event-writes.ts'
 import type { Names } from './tables/names.ts'
 import type { Row } from './tables/rows.ts'
 import {
-  groupUpdate, guardConditions, recordedUpdate, singleUpdate, type UpdateKind, valuesOf
+  groupUpdate, guardConditions, type OwnedGuard, recordedUpdate, singleUpdate, type UpdateKind, valuesOf
 } from './user-update-sql.ts'
 
 /**
@@ -17,7 +17,7 @@ export type Update = (
   id: string,
   changes: UserChanges,
   updatedAt: string,
-  guard: VersionGuard,
+  guard: OwnedGuard,
   event: NewEvent | null
 ) => Promise<Row | undefined>
 
@@ -60,7 +60,7 @@ export function userUpdate (
   }
 
   function groupFor (kind: UpdateKind, isRecorded: boolean, batching: Batching): GroupedWrite {
-    const name = `${kind.columns} ${kind.guarded} ${isRecorded}`
+    const name = `${kind.columns} ${kind.guarded} ${kind.owned} ${isRecorded}`
     const known = groups.get(name)
     if (known !== undefined) return known
     const statements = isRecorded
@@ -88,14 +88,16 @@ export function userUpdate (
       }
       const params = batch.values([[id, ...values.values(), ...recorded]])
       const conditions = guardConditions(dialect, guard, (value) => params.push(value))
-      const kind = { columns, guarded: false, conditions, bounded: false }
+      const kind = { columns, guarded: false, owned: false, conditions, bounded: false }
       return (await runAll(recordedUpdate(dialect, names, returned, kind), params, options))[0]
     }
 
-    const { ifVersion, unlessVersion } = guard
+    const { ifVersion, unlessVersion, tenant } = guard
     const isPlain = unlessVersion.length === 0 && (ifVersion === null || ifVersion.length === 1)
     if (batching === null || !isPlain || setsUniqueValue(changes, uniqueFields)) return alone(performance.now())
-    const group = groupFor({ columns, guarded: ifVersion !== null }, event !== null, batching)
-    return group(id, [id, ...values.values(), ...(ifVersion ?? []), ...recorded], alone)
+    const kind = { columns, guarded: ifVersion !== null, owned: tenant !== undefined }
+    const group = groupFor(kind, event !== null, batching)
+    const of = tenant === undefined ? [] : [tenant]
+    return group(id, [id, ...values.values(), ...(ifVersion ?? []), ...of, ...recorded], alone)
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import {
-  creationAlone, refusalOf, requireSameRequest, requireVersion, withoutUsers
+  belongsTo, creationAlone, refusalOf, requireSameRequest, requireVersion, withoutUsers
 } from '../../lib/storage/storage-rules.ts'
 import type {
   Idempotency, Json, Storage, UserWrite, WriteOutcome, WritesOptions, WritesResult
@@ -40,22 +40,23 @@ async function make (users: SingleWrites, write: UserWrite): Promise<WriteOutcom
       return { code: 'done', changed: true, user }
     }
     case 'delete': {
-      const user = await users.remove(write.id, write.guard, write.event, write.erase)
+      const { id, guard, tenant, event, erase } = write
+      const user = await users.remove(id, { ...guard, tenant }, event, erase)
       return user === null ? { code: 'not_found' } : { code: 'done', changed: true, user }
     }
     case 'update': {
-      const { id, updatedAt, event } = write
+      const { id, updatedAt, event, tenant } = write
       let { changes, guard } = write
       if (typeof changes === 'function') {
         const user = await users.findUser(id)
-        if (user === null) return { code: 'not_found' }
+        if (user === null || !belongsTo(user, tenant)) return { code: 'not_found' }
         requireVersion(guard, user)
         guard = { ifVersion: [user.version], unlessVersion: [] }
         const made = changes(user)
         if ('refused' in made) return { code: 'refused', reason: made.refused }
         changes = made
       }
-      const updated = await users.update(id, changes, updatedAt, guard, event)
+      const updated = await users.update(id, changes, updatedAt, { ...guard, tenant }, event)
       return updated === null ? { code: 'not_found' } : { code: 'done', ...updated }
     }
   }

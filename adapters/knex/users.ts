@@ -1,8 +1,8 @@
 import { gather, type Several } from '../../lib/core/gather.ts'
-import { requireVersion } from '../../lib/storage/storage-rules.ts'
+import { belongsTo, requireVersion } from '../../lib/storage/storage-rules.ts'
 import type { UserUpdate } from '../../lib/storage/make-write.ts'
 import type {
-  NewEvent, Page, PageRequest, Storage, UserChanges, UserFilter, UserRecord, VersionGuard
+  NewEvent, Page, PageRequest, Storage, UserChanges, UserFilter, UserRecord
 } from '../../lib/storage/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type { Executor, Query } from './connection/executor.ts'
@@ -10,7 +10,7 @@ import type { Compaction } from './counting/compaction.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import type { Param } from './drivers/driver.ts'
 import { type EventWrites, userEventValues } from './events/event-writes.ts'
-import { beginsWith, pageOfOne, pageStatement, SEARCH_BOUND, searchStatement, toPage } from './pages.ts'
+import { beginsWith, ofTenant, pageOfFew, pageStatement, SEARCH_BOUND, searchStatement, toPage } from './pages.ts'
 import { type Condition, fieldIs, namingTakenField } from './schema/field-indexes.ts'
 import { USER_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
@@ -18,14 +18,14 @@ import { type Row, toUser, unpacked } from './tables/rows.ts'
 import { type Creations, knexCreation } from './user-creation.ts'
 import { userLookup } from './user-lookup.ts'
 import { userUpdate } from './user-update.ts'
-import { guardConditions } from './user-update-sql.ts'
+import { guardConditions, type OwnedGuard } from './user-update-sql.ts'
 
 /** Writes of single users. A refused write throws a `StorageError`; `null` means that there is no such user. */
 export interface SingleWrites extends Pick<Creations, 'create'>, Pick<Storage, 'findUser'> {
   update (
-    id: string, changes: UserChanges, updatedAt: string, guard: VersionGuard, event: NewEvent | null
+    id: string, changes: UserChanges, updatedAt: string, guard: OwnedGuard, event: NewEvent | null
   ): Promise<UserUpdate | null>
-  remove (id: string, guard: VersionGuard, event: NewEvent | null, erase: boolean): Promise<UserRecord | null>
+  remove (id: string, guard: OwnedGuard, event: NewEvent | null, erase: boolean): Promise<UserRecord | null>
 }
 
 type Users = SingleWrites & Pick<Creations, 'prune'> & Pick<Storage, 'listUsers'>
@@ -33,7 +33,8 @@ type Users = SingleWrites & Pick<Creations, 'prune'> & Pick<Storage, 'listUsers'
 const SEARCHED = ['name_key', 'email_key']
 
 /** The SQL condition of a filter; `null` if every user matches. */
-export function conditionOf (dialect: Dialect, { emailKey, prefix, fields }: UserFilter): Condition | null {
+export function conditionOf (dialect: Dialect, filter: UserFilter): Condition | null {
+  const { emailKey, prefix, fields } = filter
   const parts: Condition[] = Object.entries(fields).map(([field, value]) => fieldIs(dialect, field, value))
   if (emailKey !== null) parts.push({ sql: 'email_key = ?', values: [emailKey] })
   if (prefix !== null) {
@@ -41,13 +42,16 @@ export function conditionOf (dialect: Dialect, { emailKey, prefix, fields }: Use
     const sql = `(${either.map((each) => each.sql).join(' OR ')})`
     parts.push({ sql, values: either.flatMap(({ values }) => values) })
   }
+  const belongs = ofTenant(filter)
+  if (belongs !== null) parts.push(belongs)
   if (parts.length === 0) return null
   return { sql: parts.map(({ sql }) => sql).join(' AND '), values: parts.flatMap(({ values }) => values) }
 }
 
 /** False if no stored text can match: a database stores no NUL and no lone surrogate, and refuses both. */
-export function canMatch ({ emailKey, prefix, fields }: UserFilter): boolean {
-  return [emailKey, prefix, ...Object.values(fields)].every((text) => typeof text !== 'string' || isStorable(text))
+export function canMatch ({ emailKey, prefix, fields, tenant }: UserFilter): boolean {
+  const texts = [emailKey, prefix, tenant, ...Object.values(fields)]
+  return texts.every((text) => typeof text !== 'string' || isStorable(text))
 }
 
 function changesAny ({ name, email, fields }: UserChanges, user: UserRecord): boolean {
@@ -69,7 +73,7 @@ function userLists (
   executor: Executor,
   names: Names,
   { onPage }: Compaction,
-  findByEmailKey: (emailKey: string) => Promise<Row | undefined>
+  findByEmailKey: (emailKey: string) => Promise<Row[]>
 ): Storage['listUsers'] {
   const { read, batching, prepares, dialect } = executor
   const { users } = names
@@ -105,8 +109,7 @@ function userLists (
   }
 
   async function pageOfEmail (emailKey: string, page: PageRequest): Promise<Page<UserRecord>> {
-    const row = await findByEmailKey(emailKey)
-    return pageOfOne(row === undefined ? null : toUser(row), page)
+    return pageOfFew((await findByEmailKey(emailKey)).map(toUser), page)
   }
 
   /** A page of a search by prefix only; `null` if it finds too many users, or is not available here. */
@@ -120,10 +123,11 @@ function userLists (
 
   return async (filter, page) => {
     if (!canMatch(filter)) return { items: [], total: 0 }
-    const { emailKey, prefix, fields } = filter
+    const { emailKey, prefix, fields, tenant } = filter
     const byFields = Object.keys(fields).length > 0
-    if (!byFields && prefix === null && emailKey !== null) return pageOfEmail(emailKey, page)
-    if (!byFields && prefix !== null && emailKey === null) {
+    const alone = !byFields && tenant === undefined
+    if (alone && prefix === null && emailKey !== null) return pageOfEmail(emailKey, page)
+    if (alone && prefix !== null && emailKey === null) {
       const few = await boundedSearch(prefix, page)
       if (few !== null) return few
     }
@@ -150,14 +154,15 @@ export function knexUsers (
   const update = userUpdate(executor, names, columns, uniqueFields)
 
   async function findUser (id: string): Promise<UserRecord | null> {
-    const row = await findById(id)
+    const [row] = await findById(id)
     return row === undefined ? null : toUser(row)
   }
 
-  /** The user that a guarded write skipped, or null if there is none. @throws StorageError `version_mismatch` */
-  async function findSkipped (id: string, guard: VersionGuard): Promise<UserRecord | null> {
+  /** The user that a write skipped, or null if there is none. @throws StorageError `version_mismatch` */
+  async function findSkipped (id: string, { tenant, ...guard }: OwnedGuard): Promise<UserRecord | null> {
     const user = await findUser(id)
-    if (user !== null) requireVersion(guard, user)
+    if (user === null || !belongsTo(user, tenant)) return null
+    requireVersion(guard, user)
     return user
   }
 

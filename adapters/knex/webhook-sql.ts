@@ -31,7 +31,7 @@ export function webhookSql (dialect: Dialect, { webhooks, webhookDeliveries: del
   const ofWebhook = `SELECT * FROM ${deliveries} WHERE webhook_id = ${p(1)} ORDER BY id DESC ` +
     `LIMIT ${limit(2)} OFFSET ${limit(3)}`
   return {
-    insert: `INSERT INTO ${webhooks} (id, record) VALUES (${p(1)}, ${p(2)})`,
+    insert: `INSERT INTO ${webhooks} (id, record, tenant) VALUES (${p(1)}, ${p(2)}, ${p(3)})`,
     find: `SELECT ${select(WEBHOOK_COLUMNS)} FROM ${webhooks} WHERE id = ${p(1)}`,
     lock: `SELECT ${select(WEBHOOK_COLUMNS)} FROM ${webhooks} WHERE id = ${p(1)}${forUpdate}`,
     update: `UPDATE ${webhooks} SET record = ${p(2)} WHERE id = ${p(1)}`,

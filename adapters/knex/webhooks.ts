@@ -4,7 +4,7 @@ import type { Executor, Query } from './connection/executor.ts'
 import type { Param } from './drivers/driver.ts'
 import { type EventWrites, recordedValues } from './events/event-writes.ts'
 import type { Numbering } from './events/numbering.ts'
-import { pageStatement, toPage } from './pages.ts'
+import { ofTenant, pageStatement, toPage } from './pages.ts'
 import { EVENT_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 import { isoOrNull, type Row, toEvent, toJson, unpacked } from './tables/rows.ts'
@@ -43,13 +43,13 @@ export function knexWebhooks (
 
   return {
     async insert (webhook) {
-      await query(sql.insert, [webhook.id, JSON.stringify(webhook)])
+      await query(sql.insert, [webhook.id, JSON.stringify(webhook), webhook.tenant ?? ''])
     },
 
     find: (id) => one(sql.find, id, toWebhook),
 
     async list (page) {
-      const statement = pageStatement(dialect, names.webhooks, WEBHOOK_COLUMNS, null, page)
+      const statement = pageStatement(dialect, names.webhooks, WEBHOOK_COLUMNS, ofTenant(page), page)
       return toPage(await query(statement.sql, statement.params), WEBHOOK_COLUMNS, toWebhook)
     },
 

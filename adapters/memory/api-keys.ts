@@ -3,10 +3,15 @@ import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { ApiKeyOutcome, ApiKeyRecord, ApiKeyWrite, NewEvent, Storage } from '../../lib/storage/storage.ts'
 import { apiKeyRefusalOf, requireActive, requireAnotherKey, withSuccessors } from '../../lib/storage/storage-rules.ts'
 import type { MemoryEvents } from './event-log.ts'
+import { Groups } from './groups.ts'
 import { pageOf } from './positions.ts'
 import { SortedMap } from './sorted-map.ts'
 
-type ApiKeyStore = Pick<Storage, 'writeApiKey' | 'findApiKey' | 'listApiKeys'>
+interface ApiKeyStore extends Pick<Storage, 'writeApiKey' | 'findApiKey' | 'listApiKeys'> {
+  drop: (tenant: string) => number
+  /** The names of those that have keys. */
+  tenants: () => Iterable<string>
+}
 
 const notFound = (): ApiKeyOutcome => ({ code: 'not_found' })
 
@@ -17,6 +22,7 @@ export function memoryApiKeys (events: MemoryEvents): ApiKeyStore {
   const keys = new Map<string, ApiKeyRecord>()
   const idOfStart = new Map<string, string>()
   const ordered = new SortedMap<ApiKeyRecord>()
+  const ofTenant = new Groups<ApiKeyRecord>()
 
   function add (key: ApiKeyRecord): void {
     if (keys.has(key.id) || idOfStart.has(key.start)) {
@@ -26,6 +32,20 @@ export function memoryApiKeys (events: MemoryEvents): ApiKeyStore {
     keys.set(key.id, own)
     idOfStart.set(key.start, key.id)
     ordered.set(key.id, own)
+    if (own.tenant !== undefined) ofTenant.add(own.tenant, own)
+  }
+
+  /** Deletes the keys of a tenant, and returns how many. */
+  function drop (tenant: string): number {
+    const group = ofTenant.get(tenant)
+    const gone = group.range(0, group.size)
+    for (const key of gone) {
+      keys.delete(key.id)
+      idOfStart.delete(key.start)
+      ordered.delete(key.id)
+      ofTenant.delete(tenant, key)
+    }
+    return gone.length
   }
 
   function record (event: NewEvent | null, key: ApiKeyRecord): void {
@@ -34,7 +54,9 @@ export function memoryApiKeys (events: MemoryEvents): ApiKeyStore {
 
   function write (asked: ApiKeyWrite): ApiKeyOutcome {
     if (asked.type === 'create') {
-      if (asked.onlyFirst && keys.size > 0) return { code: 'done', changed: false, key: null }
+      const { tenant } = asked.key
+      const others = tenant === undefined ? keys.size : ofTenant.get(tenant).size
+      if (asked.onlyFirst && others > 0) return { code: 'done', changed: false, key: null }
       add(asked.key)
       record(asked.event, asked.key)
       return { code: 'done', changed: true, key: copy(asked.key) }
@@ -88,7 +110,11 @@ export function memoryApiKeys (events: MemoryEvents): ApiKeyStore {
     },
 
     async listApiKeys (page) {
-      return { items: pageOf(ordered, page).map(copy), total: ordered.size }
-    }
+      const found = page.tenant === undefined ? ordered : ofTenant.get(page.tenant)
+      return { items: pageOf(found, page).map(copy), total: found.size }
+    },
+
+    drop,
+    tenants: () => ofTenant.sizes().keys()
   }
 }

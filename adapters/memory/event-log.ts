@@ -1,5 +1,6 @@
-import { afterPruning, erased } from '../../lib/storage/recorded-events.ts'
-import type { EventLog, EventRecord, PrunedEvents } from '../../lib/storage/storage.ts'
+import { afterPruning, erased, forgotten } from '../../lib/storage/recorded-events.ts'
+import { belongsTo } from '../../lib/storage/storage-rules.ts'
+import type { EventLog, EventRecord, EventsPage, PrunedEvents } from '../../lib/storage/storage.ts'
 
 /** An event, and its place in the order of commits, from 1. */
 interface Entry {
@@ -17,26 +18,33 @@ export class MemoryEvents implements EventLog {
   readonly #positionOf = new Map<string, number>()
   readonly #ofSubject = new Map<string, Entry[]>()
   readonly #ofType = new Map<string, Entry[]>()
+  readonly #ofTenant = new Map<string, Entry[]>()
 
   /** Records an event, in the step of its change. */
   add (event: EventRecord): void {
     const entry = { position: (this.#entries.at(-1)?.position ?? 0) + 1, event }
     this.#entries.push(entry)
     this.#positionOf.set(event.id, entry.position)
-    for (const [lists, name] of [[this.#ofSubject, event.subject], [this.#ofType, event.type]] as const) {
+    for (const [lists, name] of this.#listsOf(event)) {
       const list = lists.get(name)
       if (list === undefined) lists.set(name, [entry])
       else list.push(entry)
     }
   }
 
+  /** The lists that an event is in, each by its name. */
+  #listsOf ({ subject, type, tenant }: EventRecord): Array<readonly [lists: Map<string, Entry[]>, name: string]> {
+    const usual = [[this.#ofSubject, subject], [this.#ofType, type]] as const
+    return tenant === undefined ? [...usual] : [...usual, [this.#ofTenant, tenant]]
+  }
+
   /** Makes the function that undoes what is added from now on, as long as nothing is erased or pruned meanwhile. */
   keeping (): () => void {
     const count = this.#entries.length
     return () => {
-      for (const { event: { id, subject, type } } of this.#entries.splice(count)) {
-        this.#positionOf.delete(id)
-        for (const [lists, name] of [[this.#ofSubject, subject], [this.#ofType, type]] as const) {
+      for (const { event } of this.#entries.splice(count)) {
+        this.#positionOf.delete(event.id)
+        for (const [lists, name] of this.#listsOf(event)) {
           const list = lists.get(name)
           list?.pop()
           if (list?.length === 0) lists.delete(name)
@@ -45,26 +53,34 @@ export class MemoryEvents implements EventLog {
     }
   }
 
-  async read ({ after, limit, types }: Parameters<EventLog['read']>[0]): ReturnType<EventLog['read']> {
+  async read ({ after, limit, types, tenant }: Parameters<EventLog['read']>[0]): ReturnType<EventLog['read']> {
     const position = after === null ? 0 : this.#positionOf.get(after)
-    if (position === undefined) return null
+    if (position === undefined || (after !== null && !belongsTo(this.find(after) ?? {}, tenant))) return null
+    if (tenant !== undefined) return this.#readOf(this.#ofTenant.get(tenant) ?? [], position, limit, types)
     const lists = types === null ? [this.#entries] : [...new Set(types)].map((type) => this.#ofType.get(type) ?? [])
     const found = lists.flatMap((list) => {
       const first = firstAfter(list, position)
       return list.slice(first, first + limit + 1)
     })
     if (lists.length > 1) found.sort((a, b) => a.position - b.position)
-    const more = found.length > limit
-    const events = found.slice(0, limit)
-    const last = more ? events.at(-1) : this.#entries.at(-1)
-    return { events: events.map(copy), more, position: last?.event.id ?? null }
+    return pageOf(found, limit, this.#entries.at(-1))
+  }
+
+  /** Reads the events of one tenant, which are few beside all that have a type. */
+  #readOf (list: readonly Entry[], position: number, limit: number, types: readonly string[] | null): EventsPage {
+    const found: Entry[] = []
+    for (let at = firstAfter(list, position); at < list.length && found.length <= limit; at++) {
+      const entry = list[at]
+      if (entry !== undefined && (types === null || types.includes(entry.event.type))) found.push(entry)
+    }
+    return pageOf(found, limit, list.at(-1))
   }
 
   async history (
     subject: string,
-    { offset, limit }: { offset: number, limit: number }
+    { offset, limit, tenant }: Parameters<EventLog['history']>[1]
   ): ReturnType<EventLog['history']> {
-    const list = this.#ofSubject.get(subject) ?? []
+    const list = this.#seenBy(subject, tenant)
     const end = Math.max(0, list.length - offset)
     return { items: list.slice(Math.max(0, end - limit), end).reverse().map(copy), total: list.length }
   }
@@ -82,8 +98,14 @@ export class MemoryEvents implements EventLog {
     return (first === -1 ? this.#entries.at(-1) : this.#entries[first - 1])?.event.id ?? null
   }
 
-  async erase (userId: string): Promise<number> {
-    return this.eraseOf(userId)
+  /** The events of a user or key, if it belongs to the tenant. */
+  #seenBy (subject: string, tenant: string | undefined): Entry[] {
+    const list = this.#ofSubject.get(subject) ?? []
+    return list[0] === undefined || belongsTo(list[0].event, tenant) ? list : []
+  }
+
+  async erase (userId: string, tenant?: string): Promise<number> {
+    return this.#seenBy(userId, tenant).length === 0 ? 0 : this.eraseOf(userId)
   }
 
   /** The same within the step of a deletion. */
@@ -91,6 +113,15 @@ export class MemoryEvents implements EventLog {
     const list = this.#ofSubject.get(userId) ?? []
     for (const entry of list) entry.event = erased(entry.event)
     return list.length
+  }
+
+  /** Takes the values out of events of a tenant that is removed, at most `limit`, and returns of how many. */
+  forget (tenant: string, limit: number): number {
+    const list = this.#ofTenant.get(tenant) ?? []
+    const going = list.splice(0, limit)
+    for (const entry of going) entry.event = forgotten(entry.event)
+    if (list.length === 0) this.#ofTenant.delete(tenant)
+    return going.length
   }
 
   async prune (before: string, limit: number): Promise<number> {
@@ -102,12 +133,21 @@ export class MemoryEvents implements EventLog {
     for (const { id } of pruned) this.#positionOf.delete(id)
     forget(this.#ofSubject, pruned.map(({ subject }) => subject))
     forget(this.#ofType, pruned.map(({ type }) => type))
+    forget(this.#ofTenant, pruned.flatMap(({ tenant }) => tenant ?? []))
     return count
   }
 
   async pruned (): Promise<PrunedEvents[]> {
     return structuredClone(this.#pruned)
   }
+}
+
+/** A page of what was found, which is one more than its limit if more follows. `last`: of all that can be read. */
+function pageOf (found: readonly Entry[], limit: number, last: Entry | undefined): EventsPage {
+  const more = found.length > limit
+  const events = found.slice(0, limit)
+  const passed = more ? events.at(-1) : last
+  return { events: events.map(copy), more, position: passed?.event.id ?? null }
 }
 
 /** The index of the first entry behind a position. */

@@ -3,7 +3,7 @@ import type { JsonObject, SchemaRequirements } from '../../lib/storage/storage.t
 import { positionsOf, type Positions } from './positions.ts'
 import { SortedMap } from './sorted-map.ts'
 
-interface Indexed { readonly id: string, readonly record: { readonly fields: JsonObject } }
+interface Indexed { readonly id: string, readonly record: { readonly fields: JsonObject, readonly tenant?: string } }
 
 /** Finds the items whose field has a value, in the order of their ids, for the fields that are indexed. */
 export class FieldIndex<Item extends Indexed> {
@@ -20,7 +20,8 @@ export class FieldIndex<Item extends Indexed> {
     for (const field of filterable) this.#valuesOf(field, items)
     for (const field of unique) {
       for (const found of this.#valuesOf(field, items).values()) {
-        if (found.size > 1) throw new StorageError('field_taken', 'users have the same value', { field })
+        const tenants = new Set(found.range(0, found.size).map(({ record }) => record.tenant))
+        if (tenants.size < found.size) throw new StorageError('field_taken', 'users have the same value', { field })
       }
       this.#unique.add(field)
     }
@@ -36,11 +37,13 @@ export class FieldIndex<Item extends Indexed> {
     return values
   }
 
-  /** @throws StorageError `field_taken` if another item has the value of a unique field */
-  requireFree (id: string, fields: JsonObject): void {
+  /** @throws StorageError `field_taken` if another item of the tenant has the value of a unique field */
+  requireFree (id: string, fields: JsonObject, tenant: string | undefined): void {
     for (const field of this.#unique) {
       const holders = this.#fields.get(field)?.get(this.#textOf(fields, field))
-      if (holders === undefined || holders.range(0, 1).some((holder) => holder.id === id)) continue
+      const isTaken = holders?.range(0, holders.size)
+        .some((holder) => holder.id !== id && holder.record.tenant === tenant) === true
+      if (!isTaken) continue
       throw new StorageError('field_taken', 'another user has the value of a unique field', { field })
     }
   }

@@ -1,6 +1,7 @@
 import type { Storage } from '../../lib/storage/storage.ts'
 import { memoryApiKeys } from './api-keys.ts'
 import { MemoryEvents } from './event-log.ts'
+import { memoryTenants } from './tenants.ts'
 import { memoryUsers } from './users.ts'
 import { memoryWebhooks } from './webhooks.ts'
 
@@ -10,12 +11,20 @@ import { memoryWebhooks } from './webhooks.ts'
  */
 export function memory (): Storage {
   const events = new MemoryEvents()
+  const { tenants: usersOfTenants, drop: dropUsers, ...users } = memoryUsers(events)
+  const { tenants: keysOfTenants, drop: dropKeys, ...apiKeys } = memoryApiKeys(events)
+  const { drop: dropWebhooks, ...webhooks } = memoryWebhooks(events)
   return {
     name: 'memory',
     eventLog: events,
-    webhooks: memoryWebhooks(events),
+    webhooks,
+    tenants: memoryTenants({
+      users: usersOfTenants,
+      keys: keysOfTenants,
+      drops: [dropKeys, dropUsers, (tenant, limit) => events.forget(tenant, limit), dropWebhooks]
+    }),
     async close () {},
-    ...memoryUsers(events),
-    ...memoryApiKeys(events)
+    ...users,
+    ...apiKeys
   }
 }

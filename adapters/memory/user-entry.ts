@@ -22,8 +22,10 @@ export function storedFields (fields: JsonObject): JsonObject {
 }
 
 /** A copy of a user for the caller. */
-export function userOf ({ id, name, email, fields, version, createdAt, updatedAt }: UserRecord): UserRecord {
-  return { id, name, email, fields: fields === NO_FIELDS ? {} : cloneFields(fields), version, createdAt, updatedAt }
+export function userOf ({ id, name, email, fields, version, createdAt, updatedAt, tenant }: UserRecord): UserRecord {
+  const own = fields === NO_FIELDS ? {} : cloneFields(fields)
+  const user = { id, name, email, fields: own, version, createdAt, updatedAt }
+  return tenant === undefined ? user : { ...user, tenant }
 }
 
 /** The keys that a user is searched by. */

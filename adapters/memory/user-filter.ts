@@ -1,3 +1,4 @@
+import { belongsTo } from '../../lib/storage/storage-rules.ts'
 import type { UserFilter } from '../../lib/storage/storage.ts'
 import type { FieldIndex } from './field-index.ts'
 import { type Positions, positionsOf } from './positions.ts'
@@ -6,19 +7,22 @@ import { searchKeysOf, type UserEntry } from './user-entry.ts'
 
 /** The indexes that filters use. */
 export interface UserIndexes {
-  byEmailKey (emailKey: string): UserEntry | undefined
+  /** Those with this e-mail key: at most one of each tenant. */
+  byEmailKey (emailKey: string, tenant: string | undefined): Positions<UserEntry>
+  byTenant (tenant: string): Positions<UserEntry>
   byPrefix: PrefixIndex<UserEntry>
   byField: FieldIndex<UserEntry>
 }
 
 /** The matches of each condition of a filter. */
-function partsOf ({ emailKey, prefix, fields }: UserFilter, indexes: UserIndexes): Array<Positions<UserEntry>> {
+function partsOf (
+  { emailKey, prefix, fields, tenant }: UserFilter,
+  indexes: UserIndexes
+): Array<Positions<UserEntry>> {
   const parts = Object.entries(fields).map(([name, value]) => indexes.byField.matching(name, value))
   if (prefix !== null) parts.push(indexes.byPrefix.matching(prefix))
-  if (emailKey !== null) {
-    const entry = indexes.byEmailKey(emailKey)
-    parts.push(positionsOf(entry === undefined ? [] : [entry]))
-  }
+  if (emailKey !== null) parts.push(indexes.byEmailKey(emailKey, tenant))
+  if (tenant !== undefined) parts.push(indexes.byTenant(tenant))
   return parts
 }
 
@@ -26,8 +30,8 @@ function hasField ({ record: { fields } }: UserEntry, name: string, value: unkno
   return Object.hasOwn(fields, name) && fields[name] === value
 }
 
-function matches (entry: UserEntry, { emailKey, prefix, fields }: UserFilter): boolean {
-  return (emailKey === null || entry.emailKey === emailKey) &&
+function matches (entry: UserEntry, { emailKey, prefix, fields, tenant }: UserFilter): boolean {
+  return belongsTo(entry.record, tenant) && (emailKey === null || entry.emailKey === emailKey) &&
     (prefix === null || searchKeysOf(entry).some((key) => key.startsWith(prefix))) &&
     Object.entries(fields).every(([name, value]) => hasField(entry, name, value))
 }

@@ -8,30 +8,53 @@ import type {
 } from '../../lib/storage/storage.ts'
 import type { MemoryEvents } from './event-log.ts'
 import { FieldIndex } from './field-index.ts'
+import { Groups } from './groups.ts'
 import { IdempotencyRecords } from './idempotency-records.ts'
-import { pageOf } from './positions.ts'
+import { pageOf, type Positions, positionsOf } from './positions.ts'
 import { PrefixIndex } from './prefix-index.ts'
 import { SortedMap } from './sorted-map.ts'
 import { searchKeysOf, storedFields, type UserEntry, userOf } from './user-entry.ts'
 import { matching } from './user-filter.ts'
 import { memoryWrites } from './user-writes.ts'
 
-type UserStore = Pick<Storage,
-'check' | 'migrate' | 'writeUsers' | 'findUser' | 'listUsers' | 'readUsers' | 'prune'>
+interface UserStore extends Pick<Storage,
+'check' | 'migrate' | 'writeUsers' | 'findUser' | 'listUsers' | 'readUsers' | 'prune'> {
+  /** How many users each tenant has that has any. */
+  tenants: () => Map<string, number>
+  /** Deletes users of a tenant, at most `limit`, and returns how many. */
+  drop: (tenant: string, limit: number) => number
+}
 
 /** Users in memory. No write awaits anything, so each is atomic. */
 export function memoryUsers (events: MemoryEvents): UserStore {
   const entries = new Map<string, UserEntry>()
+  // By tenant and e-mail key.
   const idOfEmail = new Map<string, string>()
+  // Of users with a tenant: another tenant may have the address too.
+  const ofEmail = new Groups<UserEntry>()
+  const ofTenant = new Groups<UserEntry>()
   const ordered = new SortedMap<UserRecord>()
   const idempotencyRecords = new IdempotencyRecords()
   const byPrefix = new PrefixIndex<UserEntry>()
   const byField = new FieldIndex<UserEntry>()
-  const byEmailKey = (emailKey: string) => entries.get(idOfEmail.get(emailKey) ?? '')
-  const indexes = { byEmailKey, byPrefix, byField }
+  const indexes = { byEmailKey, byTenant: (tenant: string) => ofTenant.get(tenant), byPrefix, byField }
 
-  function requireEmail (emailKey: string, id: string): void {
-    const holder = idOfEmail.get(emailKey)
+  const placeOf = (emailKey: string, tenant = ''): string => `${tenant}/${emailKey}`
+
+  function holderOf (emailKey: string, tenant: string | undefined): UserEntry[] {
+    const holder = entries.get(idOfEmail.get(placeOf(emailKey, tenant)) ?? '')
+    return holder === undefined ? [] : [holder]
+  }
+
+  function byEmailKey (emailKey: string, tenant: string | undefined): Positions<UserEntry> {
+    const inTenants = ofEmail.get(emailKey)
+    if (tenant !== undefined || inTenants.size === 0) return positionsOf(holderOf(emailKey, tenant))
+    const all = [...holderOf(emailKey, undefined), ...inTenants.range(0, inTenants.size)]
+    return positionsOf(all.sort((a, b) => a.id < b.id ? -1 : 1))
+  }
+
+  function requireEmail (emailKey: string, id: string, tenant: string | undefined): void {
+    const holder = idOfEmail.get(placeOf(emailKey, tenant))
     if (holder !== undefined && holder !== id) throw new StorageError('email_taken', 'another user has the e-mail key')
   }
 
@@ -39,10 +62,23 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     byField.index(requirements, () => entries.values())
   }
 
+  function enterEmail (entry: UserEntry, emailKey: string): void {
+    const { id, record: { tenant } } = entry
+    idOfEmail.set(placeOf(emailKey, tenant), id)
+    if (tenant !== undefined) ofEmail.add(emailKey, entry)
+  }
+
+  function leaveEmail (entry: UserEntry): void {
+    const { emailKey, record: { tenant } } = entry
+    idOfEmail.delete(placeOf(emailKey, tenant))
+    if (tenant !== undefined) ofEmail.delete(emailKey, entry)
+  }
+
   function put (entry: UserEntry): void {
     const { id, record, emailKey } = entry
     entries.set(id, entry)
-    idOfEmail.set(emailKey, id)
+    enterEmail(entry, emailKey)
+    if (record.tenant !== undefined) ofTenant.add(record.tenant, entry)
     ordered.set(id, record)
     byPrefix.move(entry, [], searchKeysOf(entry))
     byField.move(entry, {}, record.fields)
@@ -52,16 +88,18 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     byPrefix.move(entry, searchKeysOf(entry), [])
     byField.move(entry, entry.record.fields, {})
     entries.delete(entry.id)
-    idOfEmail.delete(entry.emailKey)
+    leaveEmail(entry)
+    if (entry.record.tenant !== undefined) ofTenant.delete(entry.record.tenant, entry)
     ordered.delete(entry.id)
   }
 
   function add (user: UserRecord, { nameKey, emailKey }: UserKeys): void {
-    const { id, name, email, fields, version, createdAt, updatedAt } = user
+    const { id, name, email, fields, version, createdAt, updatedAt, tenant } = user
     // Copying may throw, so it comes before anything is changed.
-    const record = { id, name, email, fields: storedFields(fields), version, createdAt, updatedAt }
-    requireEmail(emailKey, id)
-    byField.requireFree(id, record.fields)
+    const values = { id, name, email, fields: storedFields(fields), version, createdAt, updatedAt }
+    const record = tenant === undefined ? values : { ...values, tenant }
+    requireEmail(emailKey, id, tenant)
+    byField.requireFree(id, record.fields, tenant)
     put({ id, record, nameKey, emailKey, idempotencyKeys: [] })
   }
 
@@ -107,18 +145,17 @@ export function memoryUsers (events: MemoryEvents): UserStore {
       return { user: userOf(record), changed: false }
     }
     const fields = keepsFields ? record.fields : storedFields(changes.fields ?? {})
-    requireEmail(email.key, id)
-    byField.requireFree(id, fields)
-    idOfEmail.delete(entry.emailKey)
-    idOfEmail.set(email.key, id)
-    const { version, createdAt } = record
+    const { version, tenant } = record
+    requireEmail(email.key, id, tenant)
+    byField.requireFree(id, fields, tenant)
+    leaveEmail(entry)
+    enterEmail(entry, email.key)
     const changed = {
-      id,
+      ...record,
       name: name.value,
       email: email.value,
       fields,
       version: version + 1,
-      createdAt,
       updatedAt: updatedAt < record.updatedAt ? record.updatedAt : updatedAt
     }
     replace(entry, changed, { nameKey: name.key, emailKey: email.key })
@@ -170,6 +207,13 @@ export function memoryUsers (events: MemoryEvents): UserStore {
 
     async prune (now) {
       idempotencyRecords.prune(now)
+    },
+
+    tenants: () => ofTenant.sizes(),
+    drop (tenant, limit) {
+      const gone = ofTenant.get(tenant).range(0, limit)
+      for (const { id } of gone) remove(id, { ifVersion: null, unlessVersion: [] }, null, false)
+      return gone.length
     },
 
     findUser: async (id) => find(id),

@@ -8,7 +8,7 @@ function isDue ({ dueAt }: DeliveryRecord, now: string): boolean {
 }
 
 /** Endpoints and deliveries of webhooks in memory. No method waits for anything, so each is atomic by itself. */
-export function memoryWebhooks (events: MemoryEvents): WebhookStore {
+export function memoryWebhooks (events: MemoryEvents): WebhookStore & { drop: (tenant: string) => number } {
   const webhooks = new SortedMap<WebhookRecord>()
   const deliveries = new Map<string, DeliveryRecord>()
   const endpoints = new Map<string, WebhookRecord>()
@@ -44,6 +44,13 @@ export function memoryWebhooks (events: MemoryEvents): WebhookStore {
     return [...deliveries.values()].filter(({ webhook }) => webhook === id)
   }
 
+  function removeEndpoint (id: string): boolean {
+    for (const { id: delivery } of ofEndpoint(id)) deliveries.delete(delivery)
+    webhooks.delete(id)
+    pending.delete(id)
+    return endpoints.delete(id)
+  }
+
   return {
     async insert (webhook) {
       keep(structuredClone(webhook))
@@ -54,7 +61,10 @@ export function memoryWebhooks (events: MemoryEvents): WebhookStore {
     },
 
     async list (page) {
-      return { items: structuredClone(pageOf(webhooks, page)), total: webhooks.size }
+      const found = page.tenant === undefined
+        ? webhooks
+        : positionsOf(webhooks.range(0, webhooks.size).filter(({ tenant }) => tenant === page.tenant))
+      return { items: structuredClone(pageOf(found, page)), total: found.size }
     },
 
     async change (id, deliveryId, decide) {
@@ -69,12 +79,11 @@ export function memoryWebhooks (events: MemoryEvents): WebhookStore {
       return structuredClone(change?.webhook ?? webhook)
     },
 
-    async remove (id) {
-      for (const { id: delivery } of ofEndpoint(id)) deliveries.delete(delivery)
-      webhooks.delete(id)
-      pending.delete(id)
-      return endpoints.delete(id)
-    },
+    remove: async (id) => removeEndpoint(id),
+
+    /** Deletes the endpoints of a tenant, and returns how many. */
+    drop: (tenant) => [...endpoints.values()].filter((each) => each.tenant === tenant)
+      .filter(({ id }) => removeEndpoint(id)).length,
 
     async due (now) {
       return [...pending.keys()].filter((id) => dueOf(id, now).length > 0)

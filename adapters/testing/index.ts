@@ -22,6 +22,7 @@ import { endingTransactions } from './host-transaction.ts'
 import { hostileKeyCases } from './hostile-keys.ts'
 import { hostileUserCases } from './hostile-users.ts'
 import { idempotencyCases } from './idempotency.ts'
+import { insideTenantCases } from './inside-tenants.ts'
 import { insideTransactionCases } from './inside-transactions.ts'
 import { keyRaceCases } from './key-races.ts'
 import { largeListCases } from './large-lists.ts'
@@ -37,6 +38,8 @@ import { successorCases } from './revoke-successors.ts'
 import { apiKeyEndCases } from './rotate-revoke-api-keys.ts'
 import { keyChangeCases, userChangeCases } from './seen-everywhere.ts'
 import { transactionEndCases } from './transaction-ends.ts'
+import { tenantEventCases, tenantWebhookCases } from './tenant-events.ts'
+import { tenantCases } from './tenants.ts'
 import { type TransactionCases, transactionCases } from './transactions.ts'
 import { uniqueFieldCases, uniqueSchemaCases } from './unique-fields.ts'
 import { userUpdateCases } from './update-user.ts'
@@ -49,7 +52,6 @@ import { webhookCases } from './webhooks.ts'
 export { testStorageInProcesses, type TestStorageInProcessesOptions } from './processes.ts'
 export type { Subject } from './harness.ts'
 export type { HostTransaction } from './host-transaction.ts'
-/** For the processes of `testStorageInProcesses`, which load this module. */
 export { serveStorages } from './storage-process.ts'
 
 export interface TestStorageOptions {
@@ -78,6 +80,7 @@ export interface TestStorageOptions {
 }
 
 const keyEndCases = { ...apiKeyEndCases, ...successorCases }
+const batches = { ...batchCases, ...batchIdempotencyCases }
 
 /** The duties in the order in which an author writes the methods, by subject. */
 const subjects: Record<string, Cases> = {
@@ -221,14 +224,20 @@ export function testStorage (options: TestStorageOptions): void {
   const reading = { ...eventLogCases, ...eventPositionCases, ...longLogCases, ...visibleEventCases }
   addCases({ ...eventCases, ...reading }, ['event log'])
   if (!quick) addCases(recordedCases(writing), ['event log'], true)
-  addCases({ ...batchCases, ...batchIdempotencyCases, ...batchRaceCases }, ['batches'])
+  addCases({ ...batches, ...batchRaceCases }, ['batches'])
   addCases(batchEventCases, ['event log', 'batches'])
   addCases({ ...webhookCases, ...deliveryCases, ...deliveryClaimCases }, ['webhooks'])
   addCases(webhookEventCases, ['webhooks', 'event log'])
-  addTransactionCases(inside)
+  addCases(tenantCases, ['tenants'])
+  addCases(tenantEventCases, ['tenants', 'event log'])
+  addCases(tenantWebhookCases, ['tenants', 'webhooks'])
   if (!quick) {
-    addTransactionCases(insideTransactionCases({ batches: { ...batchCases, ...batchIdempotencyCases } }), 'batches')
+    addCases(insideTenantCases({ ...subjects, batches }), ['tenants', 'batches'], true)
+    addCases(insideTenantCases({ events: eventCases }), ['tenants', 'event log'], true)
+    addCases(insideTenantCases({ webhooks: webhookCases, deliveries: deliveryCases }), ['tenants', 'webhooks'], true)
   }
+  addTransactionCases(inside)
+  if (!quick) addTransactionCases(insideTransactionCases({ batches }), 'batches')
   addTransactionCases(eventTransactionCases, 'event log')
 
   test('report', async () => {

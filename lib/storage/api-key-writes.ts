@@ -3,8 +3,8 @@ import type { ApiKeyRecord, NewEvent } from './records.ts'
 /** A write of an API key, as data. */
 export type ApiKeyWrite =
   /**
-   * Adds a key. With `onlyFirst` it is added only if the store has no key at all, else nothing changes: of many
-   * concurrent processes one adds it. A revoked or expired key is a key.
+   * Adds a key. With `onlyFirst` it is added only if the store has no key at all, or if it has a tenant, only if that
+   * has none; else nothing changes: of many concurrent processes one adds it. A revoked or expired key is a key.
    */
   | { type: 'create', key: ApiKeyRecord, onlyFirst: boolean, event: NewEvent | null }
   /**
@@ -24,10 +24,10 @@ export type ApiKeyWrite =
   /**
    * Marks a key as revoked at `revokedAt`, which is the present. A key that was revoked before keeps its first
    * `revokedAt`, and `changed` is false. With scopes in `keepOneWith`, an active key that has all of them is revoked
-   * only if another active key has all of them, else `last_admin_key`: of many keys that are revoked concurrently, one
-   * stays. An empty list keeps none. With `successors` the keys that came from it by rotation go in the same step,
-   * whether or not it was revoked before: one that a concurrent rotation adds goes too, or the rotation is refused.
-   * None of them counts as another key. `eventOfSuccessor` makes the event of each.
+   * only if another active key of the same tenant has all of them, else `last_admin_key`: of many keys that are revoked
+   * concurrently, one stays. An empty list keeps none. With `successors` the keys that came from it by rotation go in
+   * the same step, whether or not it was revoked before: one that a concurrent rotation adds goes too, or the rotation
+   * is refused. None of them counts as another key. `eventOfSuccessor` makes the event of each.
    */
   | {
     type: 'revoke'

@@ -13,13 +13,19 @@ export interface EventLog {
    */
   read (request: EventsRequest): Promise<EventsPage | null>
 
-  /** The events of one user or key, newest first, with their exact number: also of one that was deleted. */
-  history (subject: string, page: { offset: number, limit: number }): Promise<Page<EventRecord>>
+  /**
+   * The events of one user or key, newest first, with their exact number: also of one that was deleted. `tenant`: none,
+   * if it belongs to another.
+   */
+  history (
+    subject: string, page: { offset: number, limit: number, tenant?: string }
+  ): Promise<Page<EventRecord>>
 
   /**
    * Takes every value of a user out of its events, as `erased` of the package does. Returns how many events it has.
+   * `tenant`: none, if the user belongs to another.
    */
-  erase (userId: string): Promise<number>
+  erase (userId: string, tenant?: string): Promise<number>
 
   /**
    * Deletes the oldest events, at most `limit`, as long as they and their successors are older than this time, and

@@ -1,12 +1,12 @@
 /** What adapters are made of: the interface of a storage, and the rules that every store shares. */
 export { makeWrite, type SynchronousWrites, type UserUpdate } from './make-write.ts'
 export {
-  afterPruning, apiKeyEvent, erased, eventOfSuccessor, updateEvent, userEvent
+  afterPruning, apiKeyEvent, erased, eventOfSuccessor, forgotten, updateEvent, userEvent
 } from './recorded-events.ts'
 export { StorageError } from './storage-error.ts'
 export type { StorageErrorCode, StorageErrorOptions } from './storage-error.ts'
 export {
-  apiKeyRefusalOf, creationAlone, refusalOf, requireActive, requireAnotherKey, requireSameRequest, requireVersion,
-  withoutUsers, withSuccessors
+  apiKeyRefusalOf, belongsTo, creationAlone, refusalOf, requireActive, requireAnotherKey, requireSameRequest,
+  requireVersion, withoutUsers, withSuccessors
 } from './storage-rules.ts'
 export type * from './storage.ts'

@@ -26,6 +26,7 @@ function make (users: SynchronousWrites, write: UserWrite): WriteOutcome {
     return { code: 'done', changed: true, user: users.create(write.user, write.keys, write.event) }
   }
   const { id, guard, event } = write
+  if (write.tenant !== undefined && users.find(id)?.tenant !== write.tenant) return { code: 'not_found' }
   if (write.type === 'delete') {
     const user = users.remove(id, guard, event, write.erase)
     return user === null ? { code: 'not_found' } : { code: 'done', changed: true, user }

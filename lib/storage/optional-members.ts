@@ -1,4 +1,5 @@
 import type { EventLog } from './event-log.ts'
+import type { TenantStore } from './tenant-store.ts'
 import type { WebhookStore } from './webhook-store.ts'
 
 /** What a store may have beside the required members. */
@@ -39,6 +40,9 @@ export interface OptionalMembers {
 
   /** What `fastify-users/webhooks` needs, beside the event log. */
   readonly webhooks?: WebhookStore
+
+  /** Without it the store has no tenants: it is given none, and returns none. */
+  readonly tenants?: TenantStore
 
   /** The store can make only one write in one step, so that a call of `writeUsers` has one: there are no batches. */
   readonly singleWrites?: true

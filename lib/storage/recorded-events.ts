@@ -7,8 +7,9 @@ import type { ApiKeyRecord, EventRecord, JsonObject, NewEvent, PrunedEvents, Use
 
 /** The event of a user's creation or deletion. */
 export function userEvent (event: NewEvent, user: UserRecord): EventRecord {
-  const { id, name, email, fields, version, createdAt, updatedAt } = user
-  return recorded(event, id, { id, name, email, fields: cloneFields(fields), version, createdAt, updatedAt }, null)
+  const { id, name, email, fields, version, createdAt, updatedAt, tenant } = user
+  const data = { id, name, email, fields: cloneFields(fields), version, createdAt, updatedAt }
+  return recorded(event, id, data, tenant)
 }
 
 /** The event of an update, from the user before and after it. */
@@ -23,8 +24,8 @@ export function updateEvent (event: NewEvent, before: UserRecord, after: UserRec
 
 /** The event of a change of an API key. It does not have the digest. */
 export function apiKeyEvent (event: NewEvent, key: ApiKeyRecord): EventRecord {
-  const { digest, scopes, ...members } = key
-  return recorded(event, key.id, { ...members, scopes: [...scopes] }, null)
+  const { digest, scopes, tenant, ...members } = key
+  return recorded(event, key.id, { ...members, scopes: [...scopes] }, tenant)
 }
 
 /** The event of a key that is revoked with the one before it: the same change, with an id of its own. */
@@ -32,10 +33,11 @@ export function eventOfSuccessor (event: NewEvent | null): NewEvent | null {
   return event === null ? null : { ...event, id: newId('evt') }
 }
 
-function recorded (event: NewEvent, subject: string, data: JsonObject, before: JsonObject | null): EventRecord {
+function recorded (event: NewEvent, subject: string, data: JsonObject, tenant: string | undefined): EventRecord {
   const { id, type, timestamp, actor, requestId } = event
   const by = actor === null ? null : { type: actor.type, id: actor.id }
-  return { id, type, timestamp, subject, data, before, actor: by, requestId }
+  const record = { id, type, timestamp, subject, data, before: null, actor: by, requestId }
+  return tenant === undefined ? record : { ...record, tenant }
 }
 
 function withoutValues (members: JsonObject): JsonObject {
@@ -73,6 +75,12 @@ export function erased (event: EventRecord): EventRecord {
     data: { ...data, name: null, email: null, fields: withoutValues(fieldsOf(data)) },
     before: before === null ? null : { ...withoutValues(before), ...(fields !== null && { fields }) }
   }
+}
+
+/** An event of a tenant that was removed: without its values, and of no tenant. */
+export function forgotten ({ tenant, ...event }: EventRecord): EventRecord {
+  if (!event.type.startsWith('webhook.')) return erased(event)
+  return { ...event, data: withoutValues(event.data), before: null }
 }
 
 /** What is left of pruned events once these, the oldest ones of the log in its order, are pruned too. */

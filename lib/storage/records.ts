@@ -1,6 +1,7 @@
 /** The values that a storage takes and gives. `storage.ts` has the rules for them. */
 
 import type { Json, JsonObject } from '../core/json.ts'
+import type { PageRequest } from '../core/paging.ts'
 
 export type { Json, JsonObject }
 export type { Page, PageRequest } from '../core/paging.ts'
@@ -18,11 +19,13 @@ export interface UserRecord {
   version: number
   createdAt: string
   updatedAt: string
+  /** The tenant that the user belongs to, which never changes. Absent: it belongs to none. */
+  tenant?: string
 }
 
 /** The keys that a user is found by, computed by the caller: a store compares them byte by byte and folds no case. */
 export interface UserKeys {
-  /** Unique among all users. */
+  /** Unique among the users of a tenant, and among those that belong to none. */
   emailKey: string
   /** For the search by prefix. 1 to 254 code points. */
   nameKey: string
@@ -52,6 +55,13 @@ export interface UserFilter {
   prefix: string | null
   /** Each named field has this value, of this type; `{}` does not filter. `migrate` was asked for the names before. */
   fields: Readonly<Record<string, string | number | boolean>>
+  /** The user belongs to this tenant. Absent: to any, or none. */
+  tenant?: string
+}
+
+/** A page of what one tenant has. Without `tenant` of everything. */
+export interface TenantPageRequest extends PageRequest {
+  tenant?: string
 }
 
 /** What a host needs of the schema beside the tables. */
@@ -62,8 +72,8 @@ export interface SchemaRequirements {
    */
   filterable?: readonly string[]
   /**
-   * Names of fields, of the same form, whose value at most one user has. Any number of users may lack the field, or
-   * have null. Lists are filtered by them too.
+   * Names of fields, of the same form, whose value at most one user of a tenant has, or of those that belong to none.
+   * Any number of users may lack the field, or have null. Lists are filtered by them too.
    */
   unique?: readonly string[]
 }
@@ -90,6 +100,8 @@ export interface ApiKeyRecord {
   rotatedAt: string | null
   /** Lifetime in seconds that the key was created with; null: unlimited. Its successor gets the same. */
   lifetime: number | null
+  /** The tenant that the key belongs to, which never changes. Absent: it belongs to none. */
+  tenant?: string
 }
 
 /** Identifies repetitions of a call that writes users. */
@@ -133,6 +145,8 @@ export interface EventRecord extends NewEvent {
    * they are null.
    */
   before: JsonObject | null
+  /** The tenant of the user, key or webhook. Absent: it belongs to none. */
+  tenant?: string
 }
 
 /** Which recorded events are read, in the order of commits. */
@@ -143,6 +157,8 @@ export interface EventsRequest {
   limit: number
   /** Only those of these types, of which there may be none; null: all. */
   types: readonly string[] | null
+  /** Only those of this tenant. */
+  tenant?: string
 }
 
 /** What is left of the pruned events of one type. */

@@ -65,6 +65,11 @@ export function accepts ({ ifVersion, unlessVersion }: VersionGuard, { version }
   return (ifVersion === null || ifVersion.includes(version)) && !unlessVersion.includes(version)
 }
 
+/** True if a call for this tenant may see a record. Without a tenant it may see every record. */
+export function belongsTo (record: { tenant?: string }, tenant: string | undefined): boolean {
+  return tenant === undefined || record.tenant === tenant
+}
+
 /** @throws StorageError `version_mismatch` if the guard does not accept the user's version */
 export function requireVersion (guard: VersionGuard, user: UserRecord): void {
   if (!accepts(guard, user)) throw new StorageError('version_mismatch', 'the user has another version')
@@ -159,8 +164,9 @@ export function requireAnotherKey (
 ): void {
   if (scopes.length === 0 || !going.some((key) => isActiveWith(key, scopes, now))) return
   const ids = new Set(going.map(({ id }) => id))
+  const tenant = going[0]?.tenant
   for (const other of keys) {
-    if (!ids.has(other.id) && isActiveWith(other, scopes, now)) return
+    if (!ids.has(other.id) && other.tenant === tenant && isActiveWith(other, scopes, now)) return
   }
   throw new StorageError('last_admin_key', 'no other active key has the scopes')
 }

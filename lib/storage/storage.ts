@@ -33,7 +33,7 @@
 import type { ApiKeyOutcome, ApiKeyWrite } from './api-key-writes.ts'
 import type { OptionalMembers } from './optional-members.ts'
 import type {
-  ApiKeyRecord, OnUsers, Page, PageRequest, SchemaRequirements, UserFilter, UserRecord
+  ApiKeyRecord, OnUsers, Page, PageRequest, SchemaRequirements, TenantPageRequest, UserFilter, UserRecord
 } from './records.ts'
 import type { UserWrite, WritesOptions, WritesResult } from './user-writes.ts'
 
@@ -41,6 +41,7 @@ export type * from './api-key-writes.ts'
 export type * from './event-log.ts'
 export type * from './optional-members.ts'
 export type * from './records.ts'
+export type * from './tenant-store.ts'
 export type * from './user-writes.ts'
 export type * from './webhook-store.ts'
 
@@ -127,8 +128,8 @@ export interface Storage extends OptionalMembers {
   /** The key record with this id, or whose `start` is exactly this text; or `null`. */
   findApiKey (by: { id: string } | { start: string }): Promise<ApiKeyRecord | null>
 
-  /** A page of all key records, ordered by id, with their exact number. */
-  listApiKeys (page: PageRequest): Promise<Page<ApiKeyRecord>>
+  /** A page of the key records, ordered by id, with their exact number. */
+  listApiKeys (page: TenantPageRequest): Promise<Page<ApiKeyRecord>>
 
   /** Deletes what is expired at `now`: idempotency keys. Called periodically, outside of requests. */
   prune (now: string): Promise<void>

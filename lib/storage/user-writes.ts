@@ -21,12 +21,14 @@ export type UserWrite =
     updatedAt: string
     guard: VersionGuard
     event: NewEvent | null
+    /** A user of another tenant, or of none, is `not_found`. */
+    tenant?: string
   }
   /**
    * Deletes a user for good. Its e-mail key is free immediately. `version_mismatch`: the guard does not hold. With
-   * `erase`, all of its events are erased in the same step, that of the deletion too.
+   * `erase`, all of its events are erased in the same step, that of the deletion too. `tenant`: as for an update.
    */
-  | { type: 'delete', id: string, guard: VersionGuard, event: NewEvent | null, erase: boolean }
+  | { type: 'delete', id: string, guard: VersionGuard, event: NewEvent | null, erase: boolean, tenant?: string }
 
 /**
  * Makes changes of the user as the write meets it, or refuses it. It may be called more than once, changes nothing and

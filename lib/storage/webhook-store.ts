@@ -1,4 +1,4 @@
-import type { EventRecord, JsonObject, Page, PageRequest } from './records.ts'
+import type { EventRecord, JsonObject, Page, TenantPageRequest } from './records.ts'
 
 /** A secret that deliveries are signed with. */
 export interface WebhookSecret {
@@ -29,6 +29,8 @@ export interface WebhookRecord {
   pausedUntil: string | null
   createdAt: string
   updatedAt: string
+  /** The tenant whose events it gets. Absent: it gets those of all. */
+  tenant?: string
 }
 
 /** One request to an endpoint. The body of the answer is never kept. */
@@ -99,7 +101,7 @@ export interface WebhookStore {
   find (id: string): Promise<WebhookRecord | null>
 
   /** A page of the endpoints, ordered by id, with their exact number. */
-  list (page: PageRequest): Promise<Page<WebhookRecord>>
+  list (page: TenantPageRequest): Promise<Page<WebhookRecord>>
 
   /**
    * Changes an endpoint and deliveries of it in one step, apart from all other changes of this endpoint. `delivery`:

@@ -4,7 +4,7 @@ import { test, type Test } from 'tap'
 import type { Dialect } from '../../adapters/knex/dialects/dialect.ts'
 import { postgresDialect } from '../../adapters/knex/dialects/postgres.ts'
 import { sqliteDialect } from '../../adapters/knex/dialects/sqlite.ts'
-import { afterPrefix, beginsWith, pageStatement } from '../../adapters/knex/pages.ts'
+import { afterPrefix, beginsWith, ofTenant, pageStatement } from '../../adapters/knex/pages.ts'
 import { type Condition, fieldIs } from '../../adapters/knex/schema/field-indexes.ts'
 import { USER_COLUMNS } from '../../adapters/knex/tables/columns.ts'
 import { postgres } from '../../adapters/postgres.ts'
@@ -28,7 +28,7 @@ function explained (dialect: Dialect, table: string, given: GivenCondition, from
 }
 
 /** Makes the function that returns the plans of a page in PostgreSQL, with many users, and in SQLite. */
-async function planner (t: Test) {
+async function planner (t: Test, { tenants = false } = {}) {
   const schema = temporarySchema(t)
   const table = `"${schema}".fastify_users_users`
   const storage = await migrated(t, postgres({ connection: pgUrl(), schema }))
@@ -36,6 +36,7 @@ async function planner (t: Test) {
   await sql(`insert into ${table} ${USER_COLUMN_LIST} select 'usr_' || lpad(i::text, 26, '0'), 'Name ' || i,
     'name ' || i, i || '@example.org', i || '@example.org', 1, now(), now() from generate_series(1, 20000) i`)
   await sql(`update ${table} set fields = '{"plan":"pro"}' where email like '%7@example.org'`)
+  if (tenants) await sql(`update ${table} set tenant = 't' || (hashtext(id) & 127)`)
   await sql(`analyze ${table}`)
   const filename = join(await temporaryDirectory(t), 'users.db')
   const fileStore = sqlite({ filename })
@@ -81,6 +82,31 @@ test('every look-up and every search uses an index', async (t) => {
   const after = await plan(null, { after: 'usr_00000000000000000000010000' })
   t.match(after.onPg, /Index (Only )?Scan using fastify_users_users_pkey/)
   t.match(after.onFile, /SEARCH fastify_users_users USING INDEX sqlite_autoindex_fastify_users_users_1 \(id>\?\)/)
+})
+
+test('what a tenant looks up and searches does not depend on the number of others', async (t) => {
+  const plan = await planner(t, { tenants: true })
+  const of = (condition: Condition | null): Condition => {
+    const tenant = ofTenant({ tenant: 't7' })
+    if (tenant === null) throw new Error('a tenant is a condition')
+    if (condition === null) return tenant
+    return { sql: `${condition.sql} AND ${tenant.sql}`, values: [...condition.values, ...tenant.values] }
+  }
+  const list = await plan(of(null), { offset: 0 })
+  const walk = await plan(of(null), { after: 'usr_00000000000000000000010000' })
+  for (const { onPg, onFile } of [list, walk]) {
+    t.match(onPg, /Index (Only )?Scan using fastify_users_users_tenant /)
+    t.notMatch(onPg, /Seq Scan|Sort|users_pkey/)
+    t.match(onFile, /SEARCH fastify_users_users USING INDEX fastify_users_users_tenant \(tenant=\?/)
+    t.notMatch(onFile, 'TEMP B-TREE')
+  }
+  const email = await plan(of({ sql: 'email_key = ?', values: ['5@example.org'] }), { offset: 0 })
+  t.match(email.onPg, /fastify_users_users_(email_unique|tenant_email_key)/)
+  t.notMatch(email.onPg, 'Seq Scan')
+  const q = await plan(of(beginsWith('name_key', 'name 199')), { offset: 0 })
+  t.match(q.onPg, /fastify_users_users_tenant/)
+  t.notMatch(q.onPg, 'Seq Scan')
+  t.match(q.onFile, /fastify_users_users_tenant/)
 })
 
 test('a range of texts with one prefix ends before the next text in code points', async (t) => {

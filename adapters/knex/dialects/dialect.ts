@@ -82,6 +82,8 @@ export interface SchemaSql {
   isJsonObject (column: string): string
   /** A condition that a column has text, not empty, of at most so many characters. */
   isText (column: string, max: number | null): string
+  /** A condition that a column has the name of a tenant, or is empty. */
+  isTenant (column: string): string
   /** A condition that a column has the version of a record. */
   isVersion (column: string): string
   /** A condition that a column has a moment as we write it. */

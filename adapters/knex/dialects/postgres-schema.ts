@@ -36,6 +36,7 @@ export const postgresSchema: SchemaSql = {
   now: 'pg_catalog.now()',
   isJsonObject: (column) => `pg_catalog.json_typeof(${column}) = 'object'`,
   isText: (column, max) => max === null ? `${column} <> ''` : `pg_catalog.char_length(${column}) BETWEEN 1 AND ${max}`,
+  isTenant: (column) => `${column} ~ '^([a-z0-9][a-z0-9_-]{0,63})?$'`,
   isVersion: (column) => `${column} >= 1`,
   // Not infinity, and the years of four digits: 0000 is 1 BC.
   isMoment: (column) => `${column} BETWEEN '0001-01-01 00:00:00+00 BC' AND '9999-12-31 23:59:59.999+00'`,

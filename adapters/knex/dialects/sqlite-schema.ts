@@ -16,8 +16,8 @@ export function constraintIndex (bareUsers: string, column: 'id' | 'email_key'):
 /** The constraints of the users' table whose indexes are named in statements. */
 function userConstraints ({ bare, emailUnique }: Names) {
   return [
-    { constraint: bare('users_pkey'), column: 'id' },
-    { constraint: emailUnique, column: 'email_key' }
+    { constraint: bare('users_pkey'), column: 'id', columns: 'id' },
+    { constraint: emailUnique, column: 'email_key', columns: 'email_key,tenant' }
   ] as const
 }
 
@@ -56,6 +56,8 @@ export const sqliteSchema: SchemaSql = {
   isJsonObject: (column) => `CASE WHEN json_valid(${column}) THEN json_type(${column}) = 'object' ELSE 0 END`,
   isText: (column, max) => `typeof(${column}) = 'text' AND ` +
     (max === null ? `${column} <> ''` : `length(${column}) BETWEEN 1 AND ${max}`),
+  isTenant: (column) => `typeof(${column}) = 'text' AND length(CAST(${column} AS BLOB)) <= 64 ` +
+    `AND ${column} NOT GLOB '*[^a-z0-9_-]*' AND ${column} NOT GLOB '[_-]*'`,
   isVersion: (column) => `typeof(${column}) = 'integer' AND ${column} BETWEEN 1 AND 2147483647`,
   isMoment: (column) => `${column} GLOB '${MOMENT}' AND julianday(${column}) IS NOT NULL`,
   // GLOB stops at a NUL, and accepts the bytes of a BLOB.
@@ -83,8 +85,8 @@ export const sqliteSchema: SchemaSql = {
   }),
   objectsInForce (names) {
     const columnsOf = (index: string) => `(SELECT group_concat(name) FROM pragma_index_info('${index}'))`
-    const constraints = userConstraints(names).map(({ constraint, column }) =>
-      ` UNION ALL SELECT '${constraint}' WHERE ${columnsOf(constraintIndex(names.bareUsers, column))} = '${column}'`)
+    const constraints = userConstraints(names).map(({ constraint, column, columns }) =>
+      ` UNION ALL SELECT '${constraint}' WHERE ${columnsOf(constraintIndex(names.bareUsers, column))} = '${columns}'`)
     const checks = columnChecks(names).map(({ constraint, table }) =>
       ` UNION ALL SELECT '${constraint}' FROM sqlite_master ` +
       `WHERE name = '${table}' AND instr(sql, '"${constraint}" CHECK')`)

@@ -41,6 +41,12 @@ export const USER_CONSTRAINTS: readonly UserConstraint[] = [
     asks: `${column} is a moment in UTC with milliseconds`
   })),
   {
+    name: 'users_tenant_form',
+    column: 'tenant',
+    holds: (schema) => schema.isTenant('tenant'),
+    asks: 'a tenant is 1 to 64 of a-z, 0-9, _ and -, or empty'
+  },
+  {
     name: 'users_fields_object',
     column: 'fields',
     holds: (schema) => schema.isJsonObject('fields'),

@@ -16,14 +16,19 @@ function eventLogSql ({ dialect }: Executor, { events, prunedEvents }: Names) {
   // The partial index of positions has it. Where all events have a position, nobody asks for it.
   const newest = number === null ? '' : `, (SELECT max(position) FROM ${events}) AS newest`
 
-  const last = `(SELECT id FROM ${events} WHERE position = (SELECT max(position) FROM ${events}))`
-
-  /** 1: id of the event to read after, or null; 2: limit; from 3 on: each type. `types`: how many; null: all. */
-  function read (types: number | null): string {
-    const after = `(SELECT position FROM ${events} WHERE id = ${p(1)})`
+  /**
+   * 1: id of the event to read after, or null; 2: limit; from 3 on: each type, then the tenant. `types`: how many;
+   * null: all.
+   */
+  function read (types: number | null, ofTenant: boolean): string {
+    const belongs = ofTenant ? `tenant = ${p(3 + (types ?? 0))} AND tenant <> ''` : ''
+    const also = ofTenant ? ` AND ${belongs}` : ''
+    const after = `(SELECT position FROM ${events} WHERE id = ${p(1)}${also})`
+    const last = `(SELECT id FROM ${events} WHERE position = ` +
+      `(SELECT max(position) FROM ${events}${ofTenant ? ` WHERE ${belongs}` : ''}))`
     const start = `coalesce(${after}, CASE WHEN ${p(1)} IS NULL THEN 0 END)`
     const rows = (condition: string) =>
-      `SELECT * FROM ${events} WHERE ${condition}position > ${start} ORDER BY position LIMIT ${limit(2)}`
+      `SELECT * FROM ${events} WHERE ${condition}position > ${start}${also} ORDER BY position LIMIT ${limit(2)}`
     // Each type by its own part of the index, so that rare ones are found without a look at all others.
     const ofTypes = Array.from({ length: types ?? 0 }, (_, i) =>
       `SELECT * FROM (${rows(`type = ${p(3 + i)} AND `)}) AS t${i}`)
@@ -34,16 +39,20 @@ function eventLogSql ({ dialect }: Executor, { events, prunedEvents }: Names) {
     return `SELECT ${after} AS position, ${last} AS last_id${newest}, ${packed(EVENT_COLUMNS, page)} AS items`
   }
 
-  const history = `SELECT * FROM ${events} WHERE subject = ${p(1)} ORDER BY ${writtenOrder} DESC ` +
-    `LIMIT ${limit(2)} OFFSET ${limit(3)}`
+  function history (ofTenant: boolean): string {
+    const where = `subject = ${p(1)}${ofTenant ? ` AND tenant = ${p(4)}` : ''}`
+    const page = `SELECT * FROM ${events} WHERE ${where} ORDER BY ${writtenOrder} DESC ` +
+      `LIMIT ${limit(2)} OFFSET ${limit(3)}`
+    return `SELECT (SELECT count(*) FROM ${events} WHERE ${where}) AS total, ${packed(EVENT_COLUMNS, page)} AS items`
+  }
+
   const oldest = `SELECT position, happened_at FROM ${events} WHERE position > 0 ORDER BY position LIMIT ${limit(1)}`
   const next = 'min(position) OVER (ORDER BY position ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING)'
   const latest = 'max(happened_at) OVER (ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING)'
   const withNext = `SELECT position, ${next} AS next, ${latest} AS latest FROM (${oldest}) AS oldest`
   return {
     read,
-    history: `SELECT (SELECT count(*) FROM ${events} WHERE subject = ${p(1)}) AS total, ` +
-      `${packed(EVENT_COLUMNS, history)} AS items`,
+    history,
     /** 1: how many at most, and one more; 2: the time. */
     prune: `DELETE FROM ${events} WHERE position IN ` +
       `(SELECT position FROM (${withNext}) AS q WHERE next IS NOT NULL AND latest < ${p(2)}) ` +
@@ -64,9 +73,9 @@ export function knexEventLog (
   const { read, query, transaction } = executor
   const sql = eventLogSql(executor, names)
 
-  async function readPage ({ after, limit, types }: EventsRequest) {
-    const params: Param[] = [after, limit + 1, ...types ?? []]
-    const [row] = await read(sql.read(types === null ? null : types.length), params)
+  async function readPage ({ after, limit, types, tenant }: EventsRequest) {
+    const params: Param[] = [after, limit + 1, ...types ?? [], ...tenant === undefined ? [] : [tenant]]
+    const [row] = await read(sql.read(types === null ? null : types.length, tenant !== undefined), params)
     const events = unpacked(EVENT_COLUMNS, row?.['items']).map(toEvent)
     const isKnown = after === null || row?.['position'] !== null
     const more = events.length > limit
@@ -107,17 +116,18 @@ export function knexEventLog (
       return isKnown ? { events, more, position } : null
     },
 
-    async history (subject, { offset, limit }) {
+    async history (subject, { offset, limit, tenant }) {
       if (!isStorable(subject)) return { items: [], total: 0 }
-      const [row] = await read(sql.history, [subject, limit, offset])
+      const of = tenant === undefined ? [] : [tenant]
+      const [row] = await read(sql.history(tenant !== undefined), [subject, limit, offset, ...of])
       return { items: unpacked(EVENT_COLUMNS, row?.['items']).map(toEvent), total: Number(row?.['total']) }
     },
 
-    async erase (userId) {
+    async erase (userId, tenant) {
       if (!isStorable(userId)) return 0
       const since = performance.now()
       const counted = await writes.writesToErase(query, userId)
-      return transaction((on) => writes.erase(on, userId), { waitsFor: userId, since, writes: counted })
+      return transaction((on) => writes.erase(on, userId, tenant), { waitsFor: userId, since, writes: counted })
     },
 
     async prune (before, limit) {

@@ -13,10 +13,12 @@ export const EVENT_VALUES: readonly TypedColumn[] = [
 ]
 
 /** The columns that an event is written to, in the order of {@link EVENT_VALUES}, then the rest. */
-export const EVENT_TARGETS = 'id, type, happened_at, context, subject, data'
+export const EVENT_TARGETS = 'id, type, happened_at, context, subject, data, tenant'
 
 /** The columns of an event of which nothing was before. */
-export const RECORDED: readonly TypedColumn[] = [...EVENT_VALUES, ['subject', 'text'], ['data', 'json']]
+export const RECORDED: readonly TypedColumn[] = [
+  ...EVENT_VALUES, ['subject', 'text'], ['data', 'json'], ['tenant', 'text']
+]
 
 // Erase at most 500 events of a user per statement.
 const ERASED_TOGETHER = 500
@@ -35,7 +37,7 @@ export function userEventValues (event: NewEvent, user: UserRecord): string[] {
 
 /** All values of an event of which nothing was before. */
 export function recordedValues (event: EventRecord): string[] {
-  return [...eventValues(event), event.subject, JSON.stringify(event.data)]
+  return [...eventValues(event), event.subject, JSON.stringify(event.data), event.tenant ?? '']
 }
 
 /** Writes events, in the transaction of their changes. */
@@ -44,7 +46,7 @@ export interface EventWrites {
   record (on: Query, events: ReadonlyArray<readonly Param[]>): Promise<void>
   recordApiKey (on: Query, event: NewEvent | null, key: ApiKeyRecord): Promise<void>
   /** Erases the events of a user, and returns how many there are. */
-  erase (on: Query, userId: string): Promise<number>
+  erase (on: Query, userId: string, tenant?: string): Promise<number>
   /** As how many writes an erasure counts for the time that it may take. */
   writesToErase (on: Query, userId: string): Promise<number>
 }
@@ -54,7 +56,8 @@ export function eventWrites (dialect: Dialect, { events }: Names): EventWrites {
   const { batch, p, limit, packed, events: { writtenOrder } } = dialect
   const insert = `INSERT INTO ${events} (${EVENT_TARGETS}) ` +
     `SELECT ${RECORDED.map(([name]) => `q_${name}`).join(', ')} FROM ${batch.rows(RECORDED)}`
-  const ofUser = `SELECT * FROM ${events} WHERE subject = ${p(1)} AND ${writtenOrder} > ${p(2)} ` +
+  const ofUser = (condition: string) =>
+    `SELECT * FROM ${events} WHERE subject = ${p(1)} AND ${writtenOrder} > ${p(2)}${condition} ` +
     `ORDER BY ${writtenOrder} LIMIT ${limit(3)}`
   const found = [...EVENT_COLUMNS, { name: 'place', column: writtenOrder, kind: 'plain' } as const]
   const replace = `UPDATE ${events} SET data = q_data, before = q_before ` +
@@ -67,11 +70,13 @@ export function eventWrites (dialect: Dialect, { events }: Names): EventWrites {
   return {
     record,
     recordApiKey: (on, event, key) => record(on, event === null ? [] : [recordedValues(apiKeyEvent(event, key))]),
-    async erase (on, userId) {
+    async erase (on, userId, tenant) {
+      const [condition, of] = tenant === undefined ? ['', []] : [` AND tenant = ${p(4)}`, [tenant]]
+      const read = `SELECT ${packed(found, ofUser(condition))} AS items`
       let count = 0
       // Not by their number: others may prune some of them meanwhile.
       for (let after = 0; ;) {
-        const [row] = await on(`SELECT ${packed(found, ofUser)} AS items`, [userId, after, ERASED_TOGETHER])
+        const [row] = await on(read, [userId, after, ERASED_TOGETHER, ...of])
         const rows = unpacked(found, row?.['items'])
         const last = rows.at(-1)
         if (last === undefined) return count

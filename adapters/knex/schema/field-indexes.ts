@@ -75,7 +75,9 @@ export function fieldIndexes (names: Names, { filterable = [], unique = [] }: Sc
 export function createFieldIndex (dialect: Dialect, names: Names, { field, isUnique, name }: FieldIndex): string {
   const member = memberOf(dialect, field)
   // Null is no value: any number of users may have it.
-  const [kind, id] = isUnique ? ['UNIQUE INDEX', `(CASE WHEN ${member} = 'null' THEN id ELSE '' END)`] : ['INDEX', 'id']
+  const [kind, id] = isUnique
+    ? ['UNIQUE INDEX', `tenant, (CASE WHEN ${member} = 'null' THEN id ELSE '' END)`]
+    : ['INDEX', 'id']
   const start = `substr(${member}, 1, ${INDEXED_LENGTH})`
   return `CREATE ${kind} IF NOT EXISTS "${name}" ON ${names.users} (${start}, ${id})`
 }

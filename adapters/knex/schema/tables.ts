@@ -13,13 +13,19 @@ function usersTable ({ schema }: Dialect, names: Names): string[] {
         name text NOT NULL${checks('name')},
         name_key ${bytewise} NOT NULL${checks('name_key')},
         email text NOT NULL${checks('email')},
-        email_key ${bytewise} NOT NULL CONSTRAINT "${emailUnique}" UNIQUE${checks('email_key')},
+        email_key ${bytewise} NOT NULL${checks('email_key')},
         version integer NOT NULL${checks('version')},
         created_at ${moment} NOT NULL${checks('created_at')},
         updated_at ${moment} NOT NULL${checks('updated_at')},
-        fields ${json} NOT NULL DEFAULT '{}'${checks('fields')}
+        fields ${json} NOT NULL DEFAULT '{}'${checks('fields')},
+        tenant ${bytewise} NOT NULL DEFAULT ''${checks('tenant')},
+        CONSTRAINT "${emailUnique}" UNIQUE (email_key, tenant)
       )`,
-    `CREATE INDEX ${quoted('users_name_key')} ON ${users} (name_key)`
+    `CREATE INDEX ${quoted('users_name_key')} ON ${users} (name_key)`,
+    // Users that belong to no tenant cost nothing here.
+    `CREATE INDEX ${quoted('users_tenant')} ON ${users} (tenant, id) WHERE tenant <> ''`,
+    `CREATE INDEX ${quoted('users_tenant_name_key')} ON ${users} (tenant, name_key) WHERE tenant <> ''`,
+    `CREATE INDEX ${quoted('users_tenant_email_key')} ON ${users} (tenant, email_key) WHERE tenant <> ''`
   ]
 }
 
@@ -38,8 +44,10 @@ function apiKeysTable ({ schema: { bytewise, moment, isId } }: Dialect, { apiKey
         last_used_at ${moment},
         rotated_from ${bytewise},
         rotated_at ${moment},
-        lifetime bigint
-      )`
+        lifetime bigint,
+        tenant ${bytewise} NOT NULL DEFAULT ''
+      )`,
+    `CREATE INDEX ${quoted('api_keys_tenant')} ON ${apiKeys} (tenant, id) WHERE tenant <> ''`
   ]
 }
 
@@ -70,8 +78,10 @@ function eventsTable ({ schema: { bytewise, json, moment }, events: sql }: Diale
         happened_at ${moment} NOT NULL,
         context ${json} NOT NULL,
         data ${json} NOT NULL,
-        before ${json}
+        before ${json},
+        tenant ${bytewise} NOT NULL DEFAULT ''
       )`,
+    `CREATE INDEX ${quoted('events_tenant')} ON ${events} (tenant, position) WHERE tenant <> ''`,
     `CREATE TABLE ${prunedEvents} (
         place integer NOT NULL CONSTRAINT ${quoted('pruned_events_pkey')} PRIMARY KEY,
         type ${bytewise} NOT NULL,
@@ -89,8 +99,10 @@ function webhookTables ({ schema: { bytewise, json, moment, isId } }: Dialect, n
     `CREATE TABLE ${webhooks} (
         id ${bytewise} NOT NULL CONSTRAINT ${quoted('webhooks_pkey')} PRIMARY KEY
           CONSTRAINT ${quoted('webhooks_id_form')} CHECK (${isId('id', 'whk')}),
-        record ${json} NOT NULL
+        record ${json} NOT NULL,
+        tenant ${bytewise} NOT NULL DEFAULT ''
       )`,
+    `CREATE INDEX ${quoted('webhooks_tenant')} ON ${webhooks} (tenant, id) WHERE tenant <> ''`,
     `CREATE TABLE ${webhookDeliveries} (
         id ${bytewise} NOT NULL CONSTRAINT ${quoted('webhook_deliveries_pkey')} PRIMARY KEY
           CONSTRAINT ${quoted('webhook_deliveries_id_form')} CHECK (${isId('id', 'dlv')}),

@@ -8,8 +8,8 @@ export interface Column {
 const plain = (name: string, column = name): Column => ({ name, column, kind: 'plain' })
 const moment = (name: string, column: string): Column => ({ name, column, kind: 'moment' })
 
-/** What is read of a user. */
-export const USER_COLUMNS: readonly Column[] = [
+/** What an event shows of a user. */
+export const SHOWN_COLUMNS: readonly Column[] = [
   plain('id'),
   plain('name'),
   plain('email'),
@@ -19,11 +19,18 @@ export const USER_COLUMNS: readonly Column[] = [
   { name: 'fields', column: 'fields', kind: 'json' }
 ]
 
+/** The tenant that a record belongs to; empty: none. */
+const TENANT = plain('tenant')
+
+/** What is read of a user. */
+export const USER_COLUMNS: readonly Column[] = [...SHOWN_COLUMNS, TENANT]
+
 /** What is read of a recorded event. */
 export const EVENT_COLUMNS: readonly Column[] = [
   ...['id', 'type', 'subject'].map((name) => plain(name)),
   moment('timestamp', 'happened_at'),
-  ...['context', 'data', 'before'].map((name) => ({ name, column: name, kind: 'json' }) as const)
+  ...['context', 'data', 'before'].map((name) => ({ name, column: name, kind: 'json' }) as const),
+  TENANT
 ]
 
 /** What is read of pruned events. */
@@ -37,5 +44,6 @@ export const API_KEY_COLUMNS: readonly Column[] = [
   moment('expiresAt', 'expires_at'),
   moment('revokedAt', 'revoked_at'),
   moment('lastUsedAt', 'last_used_at'),
-  moment('rotatedAt', 'rotated_at')
+  moment('rotatedAt', 'rotated_at'),
+  TENANT
 ]

@@ -38,8 +38,14 @@ function toFields (value: unknown): JsonObject {
   return typeof value === 'string' ? JSON.parse(value) : cloneFields(Object(value))
 }
 
-export function toUser ({ id, name, email, fields, version, createdAt, updatedAt }: Row): UserRecord {
-  return {
+/** The member of a record that belongs to a tenant. */
+function tenantOf ({ tenant }: Row): { tenant?: string } {
+  return tenant === '' ? {} : { tenant: String(tenant) }
+}
+
+export function toUser (row: Row): UserRecord {
+  const { id, name, email, fields, version, createdAt, updatedAt, tenant } = row
+  const user = {
     id: String(id),
     name: String(name),
     email: String(email),
@@ -48,12 +54,14 @@ export function toUser ({ id, name, email, fields, version, createdAt, updatedAt
     createdAt: iso(createdAt),
     updatedAt: iso(updatedAt)
   }
+  return tenant === '' ? user : { ...user, tenant: String(tenant) }
 }
 
 /** The user that an idempotency key keeps as JSON text. */
 export function toCreatedUser (text: unknown): UserRecord {
-  const { id, name, email, fields, version, createdAt, updatedAt } = JSON.parse(String(text))
-  return { id, name, email, fields, version, createdAt, updatedAt }
+  const { id, name, email, fields, version, createdAt, updatedAt, tenant } = JSON.parse(String(text))
+  const user = { id, name, email, fields, version, createdAt, updatedAt }
+  return tenant === undefined ? user : { ...user, tenant }
 }
 
 /** JSON comes as text from a row, and as a value from a packed page. */
@@ -78,7 +86,8 @@ function toBefore (value: unknown, { name }: JsonObject): JsonObject | null {
   return Object.fromEntries(Object.entries(before).filter(([, member]) => member !== null))
 }
 
-export function toEvent ({ id, type, subject, timestamp, context, data, before }: Row): EventRecord {
+export function toEvent (row: Row): EventRecord {
+  const { id, type, subject, timestamp, context, data, before } = row
   const { actor, requestId } = Object(toJson(context))
   const record = withIsoTimes(Object(toJson(data)))
   return {
@@ -89,7 +98,8 @@ export function toEvent ({ id, type, subject, timestamp, context, data, before }
     data: record,
     before: toBefore(before, record),
     actor,
-    requestId
+    requestId,
+    ...tenantOf(row)
   }
 }
 
@@ -106,6 +116,7 @@ export function toApiKeyRecord (row: Row): ApiKeyRecord {
     lastUsedAt: isoOrNull(row['lastUsedAt']),
     rotatedFrom: row['rotatedFrom'] === null ? null : String(row['rotatedFrom']),
     rotatedAt: isoOrNull(row['rotatedAt']),
-    lifetime: row['lifetime'] === null ? null : Number(row['lifetime'])
+    lifetime: row['lifetime'] === null ? null : Number(row['lifetime']),
+    ...tenantOf(row)
   }
 }

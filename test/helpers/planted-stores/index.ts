@@ -23,6 +23,7 @@ import { listsPrefix } from './lists-prefix.ts'
 import { listsReading } from './lists-reading.ts'
 import { listsSnapshots } from './lists-snapshots.ts'
 import type { Mistake } from './plant.ts'
+import { tenants } from './tenants.ts'
 import { transactions } from './transactions.ts'
 import { transactionsEnds } from './transactions-ends.ts'
 import { valuesFields } from './values-fields.ts'
@@ -56,7 +57,8 @@ const themes: Record<string, Mistake[]> = {
   transactions: [...transactions, ...transactionsEnds],
   events: [...events, ...eventsReading, ...eventsPositions, ...eventsEnds, ...eventsLong, ...eventsSteps],
   batches: [...batches, ...batchesKeys],
-  webhooks: [...webhooks, ...webhooksChanges, ...webhooksDeliveries, ...webhooksClaims, ...webhooksEvents]
+  webhooks: [...webhooks, ...webhooksChanges, ...webhooksDeliveries, ...webhooksClaims, ...webhooksEvents],
+  tenants
 }
 
 /** Every planted mistake, with its theme. */

@@ -1,0 +1,6 @@
+/** The name of a tenant: 1 to 64 of `a-z`, `0-9`, `_` and `-`, a letter or digit first. */
+export const TENANT = /^[a-z0-9][a-z0-9_-]{0,63}$/
+
+export function isTenant (value: unknown): value is string {
+  return typeof value === 'string' && TENANT.test(value)
+}

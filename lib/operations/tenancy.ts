@@ -1,0 +1,87 @@
+import { UsersError, validationFailed } from '../core/errors.ts'
+import type { Fault } from '../core/fault.ts'
+import type { Parameter } from '../core/parameters.ts'
+import { isTenant, TENANT } from '../core/tenant.ts'
+import { callerOf } from '../http/caller.ts'
+import type { ParsedQuery } from '../http/query.ts'
+import type { Operation, OperationRequest } from './operation.ts'
+
+const FORM = 'must be 1 to 64 of a-z, 0-9, _ and -, a letter or digit first'
+
+/** The parameter by which the platform's callers narrow an operation to one tenant. */
+export const tenantParameter: Parameter = {
+  schema: {
+    type: 'string',
+    pattern: TENANT.source,
+    description: 'Only what belongs to this tenant. A key that is bound to a tenant can name no other.'
+  },
+  problem: (value) => isTenant(value) ? null : { code: 'format', detail: FORM }
+}
+
+/** Operations that make users, which belong to a tenant: of the platform's callers each call has to name it. */
+const MAKES_USERS: readonly string[] = ['createUser', 'importUsers', 'batchUsers']
+
+/** Where a request says which tenant it is about. */
+interface Named {
+  /** By the parameter of the prefix. */
+  path: unknown
+  /** By the parameter of the query. */
+  query: string | undefined
+  /** By the body. `null`: by none. */
+  body: unknown
+}
+
+function faultsOf ({ query, body }: Named): Fault[] {
+  const isWrong = (value: unknown): boolean => value !== undefined && value !== null && !isTenant(value)
+  return [
+    ...isWrong(query) ? [{ parameter: 'tenant', code: 'format', detail: FORM }] : [],
+    ...isWrong(body) ? [{ pointer: '/tenant', code: 'format', detail: FORM }] : []
+  ]
+}
+
+/** Takes the tenant out of the body of a request. */
+function takeFromBody (request: OperationRequest, { body: declared, streamsBody = false }: Operation): unknown {
+  const { body } = request
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
+  if (declared === undefined || streamsBody || !isObject || !Object.hasOwn(body, 'tenant')) return undefined
+  const { tenant, ...rest }: Record<string, unknown> = Object(body)
+  request.body = rest
+  return tenant
+}
+
+/**
+ * The tenant that a request is about; undefined: the platform's caller asks for all. What is named only confirms what
+ * the key is bound to (contract §16).
+ * @throws UsersError `not_found` for a path of another tenant, `tenant_forbidden`, `validation_failed`
+ */
+export function tenantOf (request: OperationRequest, operation: Operation, { pairs }: ParsedQuery): string | undefined {
+  const { principal: { tenant: own } } = callerOf(request)
+  const params: Record<string, unknown> = Object(request.params)
+  const named = {
+    path: params['tenant'],
+    query: pairs.find(([name]) => name === 'tenant')?.[1],
+    body: takeFromBody(request, operation)
+  }
+  const { path } = named
+  if (path !== undefined && (!isTenant(path) || (own !== undefined && path !== own))) throw new UsersError('not_found')
+  const faults = faultsOf(named)
+  if (faults.length > 0) throw validationFailed(faults)
+  const bound = own ?? path
+  const others = [named.query, named.body].filter((value) => value !== undefined)
+  if (bound !== undefined && others.some((value) => value !== bound)) throw new UsersError('tenant_forbidden')
+  const [first, ...more] = [bound, ...others].filter(isTenant)
+  if (more.some((value) => value !== first)) throw new UsersError('tenant_forbidden')
+  if (first === undefined && MAKES_USERS.includes(operation.operationId)) {
+    const place = operation.operationId === 'createUser' ? { pointer: '/tenant' } : { parameter: 'tenant' }
+    throw validationFailed([{ ...place, code: 'required', detail: 'is required' }])
+  }
+  return first
+}
+
+/** A query without the parameter that was dealt with. */
+export function withoutTenant ({ pairs, faults }: ParsedQuery): ParsedQuery {
+  return { pairs: pairs.filter(([name]) => name !== 'tenant'), faults }
+}
+
+/** Finds the handler of an operation for a tenant. */
+export type HandlerFor = (operation: Operation, tenant: string) => Operation['handler']

@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto'
+import { belongsTo } from './storage-rules.ts'
+import type {
+  ApiKeyWrite, EventLog, EventRecord, Idempotency, Storage, StorageInTransaction, UserWrite, WebhookRecord,
+  WebhookStore
+} from './storage.ts'
+
+/** What a bound store gives of a record: null if it belongs to another tenant, as if it were not there. */
+async function own<Found extends { tenant?: string }> (
+  found: Promise<Found | null>,
+  tenant: string
+): Promise<Found | null> {
+  const record = await found
+  return record !== null && belongsTo(record, tenant) ? record : null
+}
+
+function boundWrite (write: UserWrite, tenant: string): UserWrite {
+  return write.type === 'create' ? { ...write, user: { ...write.user, tenant } } : { ...write, tenant }
+}
+
+/** Keys of two tenants never meet, whoever sends them. */
+function boundIdempotency (idempotency: Idempotency | null, tenant: string): Idempotency | null {
+  if (idempotency === null) return null
+  const key = createHash('sha256').update(`${tenant}/${idempotency.key}`).digest('base64url')
+  return { ...idempotency, key }
+}
+
+function boundEventLog (log: EventLog, tenant: string): EventLog {
+  return {
+    read: (request) => log.read({ ...request, tenant }),
+    history: (subject, page) => log.history(subject, { ...page, tenant }),
+    erase: (userId) => log.erase(userId, tenant),
+    prune: (before, limit) => log.prune(before, limit),
+    // Those of others would tell when others had events.
+    pruned: async () => []
+  }
+}
+
+function boundWebhooks (webhooks: WebhookStore, tenant: string): WebhookStore {
+  const find = (id: string): Promise<WebhookRecord | null> => own(webhooks.find(id), tenant)
+  const isOwn = async (id: string): Promise<boolean> => await find(id) !== null
+  const bound = (webhook: WebhookRecord): WebhookRecord => ({ ...webhook, tenant })
+  const boundEvent = (event: EventRecord): EventRecord => ({ ...event, tenant })
+  return {
+    insert: (webhook) => webhooks.insert(bound(webhook)),
+    find,
+    list: (page) => webhooks.list({ ...page, tenant }),
+    async change (id, delivery, decide) {
+      if (!await isOwn(id)) return null
+      return webhooks.change(id, delivery, (...before) => {
+        const made = decide(...before)
+        if (made === null) return null
+        const { webhook, event, ...rest } = made
+        return {
+          ...rest,
+          ...(webhook !== undefined && { webhook: bound(webhook) }),
+          ...(event !== undefined && { event: boundEvent(event) })
+        }
+      })
+    },
+    remove: async (id) => await isOwn(id) && webhooks.remove(id),
+    async findDelivery (id) {
+      const delivery = await webhooks.findDelivery(id)
+      return delivery !== null && await isOwn(delivery.webhook) ? delivery : null
+    },
+    listDeliveries: async (id, page) => await isOwn(id)
+      ? webhooks.listDeliveries(id, page)
+      : { items: [], total: 0 },
+    findEvent: (id) => own(webhooks.findEvent(id), tenant),
+    due: (now) => webhooks.due(now),
+    claim: async (id, request) => await isOwn(id) ? webhooks.claim(id, request) : [],
+    eventBefore: (id) => webhooks.eventBefore(id),
+    prune: (before, limit) => webhooks.prune(before, limit)
+  }
+}
+
+/**
+ * A store as one tenant sees it: what belongs to others is not there, and what is made belongs to it. Every operation
+ * of a bound caller works on such a store, so that none of them can reach further, whatever it forgets.
+ * @throws TypeError if the store has no tenants
+ */
+export function boundStorage (storage: Storage, tenant: string): Storage {
+  if (storage.tenants === undefined) throw new TypeError(`fastify-users: the storage ${storage.name} has no tenants`)
+  return boundView(storage, tenant)
+}
+
+function boundView (storage: Storage, tenant: string): Storage {
+  const { name, eventLog, webhooks, singleWrites } = storage
+  const findApiKey: Storage['findApiKey'] = (by) => own(storage.findApiKey(by), tenant)
+
+  async function writeApiKey (write: ApiKeyWrite): ReturnType<Storage['writeApiKey']> {
+    if (write.type === 'create') return storage.writeApiKey({ ...write, key: { ...write.key, tenant } })
+    // A key never changes its tenant, so nothing can come between.
+    if (await findApiKey({ id: write.id }) === null) return { code: 'not_found' }
+    return write.type === 'rotate'
+      ? storage.writeApiKey({ ...write, successor: { ...write.successor, tenant } })
+      : storage.writeApiKey(write)
+  }
+
+  function joinTransaction (transaction: unknown): StorageInTransaction {
+    if (storage.joinTransaction === undefined) throw new TypeError(`the storage ${name} joins no transactions`)
+    const inside = storage.joinTransaction(transaction)
+    return { ...boundView(inside, tenant), afterCommit: (callback) => inside.afterCommit(callback) }
+  }
+
+  return {
+    name,
+    check: (requirements) => storage.check(requirements),
+    migrate: (requirements) => storage.migrate(requirements),
+    close: () => storage.close(),
+    prune: (now) => storage.prune(now),
+    writeUsers: (writes, { atomic, idempotency }) => storage.writeUsers(
+      writes.map((write) => boundWrite(write, tenant)),
+      { atomic, idempotency: boundIdempotency(idempotency, tenant) }
+    ),
+    findUser: (id) => own(storage.findUser(id), tenant),
+    listUsers: (filter, page) => storage.listUsers({ ...filter, tenant }, page),
+    readUsers: (filter, order, onPart) => storage.readUsers({ ...filter, tenant }, order, onPart),
+    writeApiKey,
+    findApiKey,
+    listApiKeys: (page) => storage.listApiKeys({ ...page, tenant }),
+    ...(eventLog !== undefined && { eventLog: boundEventLog(eventLog, tenant) }),
+    ...(webhooks !== undefined && { webhooks: boundWebhooks(webhooks, tenant) }),
+    ...(singleWrites !== undefined && { singleWrites }),
+    ...(storage.joinTransaction !== undefined && { joinTransaction })
+  }
+}
