@@ -2,6 +2,7 @@ import { UsersError } from '../lib/core/errors.ts'
 import type { Storage } from '../lib/storage/storage.ts'
 import { createEventLog } from '../lib/events/log.ts'
 import { eventPresenter } from '../lib/events/presenter.ts'
+import { createTail } from '../lib/events/tail.ts'
 import type { LoggedEvent } from '../lib/events/types.ts'
 import { Refusal } from './failure.ts'
 import type { Output } from './output.ts'
@@ -34,7 +35,8 @@ export async function tailEvents (
     // Own fields as they are stored: the command line does not know the host's schema.
     present: eventPresenter({ pastFields: (fields) => fields }),
     pageSize: { default: PAGE, max: PAGE },
-    hasUser: async () => false
+    hasUser: async () => false,
+    tail: createTail()
   })
   async function print (events: readonly LoggedEvent[]): Promise<void> {
     for (const event of events) await (output.json ? output.value(event) : output.line(lineOf(event)))

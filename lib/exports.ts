@@ -30,9 +30,10 @@ export type { Deprecated } from './http/responses/deprecation.ts'
 export type { ErrorFormat } from './http/responses/problem.ts'
 export type { CounterOptions, CounterStore, Quota } from './http/limits/rate-limit-options.ts'
 export type {
-  ApiKeyMethods, IterateOptions, IterateQuery, TransactionLike, UserBatchOptions, UserBatchResult, UserBatchResults,
-  UserMethods, UserOperation, Users
+  ApiKeyMethods, IterateOptions, IterateQuery, TenantUsers, TransactionLike, UserBatchOptions, UserBatchResult,
+  UserBatchResults, UserMethods, UserOperation
 } from './mount/in-process.ts'
+export type { TenantMethods, Users } from './mount/all-users.ts'
 export type { ApiKeysOptions, FieldsOptions, LimitsOptions } from './mount/option-groups.ts'
 export type { Authenticate, UsersOptions } from './mount/options.ts'
 export type { ImportFormat } from './transfer/file-rows.ts'

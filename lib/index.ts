@@ -1,4 +1,4 @@
-import type { Users } from './mount/in-process.ts'
+import type { Users } from './mount/all-users.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

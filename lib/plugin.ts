@@ -11,7 +11,7 @@ import { createSecurityLog } from './http/logging/security-log.ts'
 import { requireFit, warnWithoutKeys } from './mount/host.ts'
 import { keepMount } from './mount/mounts.ts'
 import { checkOptions, type UsersOptions } from './mount/options.ts'
-import { ownOperations } from './mount/own-operations.ts'
+import { operationsMaker } from './mount/own-operations.ts'
 import { createRouting } from './mount/routing.ts'
 import { createServices } from './mount/services.ts'
 import { joinMounts } from './mount/shared-storage.ts'
@@ -55,14 +55,18 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     keyPrefix: apiKeys.prefix,
     staticKeys: apiKeys.static,
     authenticate: options.authenticate,
+    tenants: options.tenants,
     onRefused: securityLog.refused
   })
   const limits = { reads: limit(), writes: limit() }
   const schema = fields?.schema ?? NO_FIELDS
   const guards = { identify, rateLimits, securityLog }
-  const routing = createRouting(host, options, { ...guards, log, fields: schema, limits, verifier })
-  const path = await routing.add(host, (scope) =>
-    ownOperations(scope, options, { ...guards, storage, services, fields: schema, limits }))
+  const { tenants } = services
+  const routing = createRouting(host, options, { ...guards, log, fields: schema, limits, verifier, tenants })
+  const path = await routing.add(host, (scope) => {
+    const operationsOn = operationsMaker(scope, options, { ...guards, storage, fields: schema, limits })
+    return { operations: operationsOn(services), ofTenant: operationsOn }
+  })
   keepMount({ log, storage, fields: schema, options, services, membership, routing, path })
 }
 

@@ -26,6 +26,7 @@ const groups = {
     'The event log': 'events',
     Webhooks: 'webhooks',
     'Administration page': 'admin',
+    Tenants: 'tenants',
     'Several mounts': 'several-mounts',
     'Testing your app': 'testing'
   },

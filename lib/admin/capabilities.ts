@@ -44,7 +44,8 @@ export function capabilitiesOf ({ principal, record, expiresAt }: Caller, offer:
       scopes: [...principal.scopes],
       ...(expiresAt !== null && { expiresAt })
     },
-    offers: { apiKeys, events, webhooks },
+    // Webhooks are the platform's.
+    offers: { apiKeys, events, webhooks: webhooks && principal.tenant === undefined },
     requireIfMatch,
     pageSize,
     fields: { properties: fields.properties, required: fields.required },

@@ -245,6 +245,7 @@ export const english = {
   'error.unauthorized': 'Sign in first.',
   'error.invalid_api_key': 'This key is not accepted: it is mistyped, unknown, expired or revoked.',
   'error.insufficient_scope': 'You are not allowed to do this.',
+  'error.tenant_forbidden': 'This key belongs to another tenant.',
   'error.not_found': 'There is nothing at this address.',
   'error.user_not_found': 'This user does not exist, or was deleted.',
   'error.api_key_not_found': 'This API key does not exist.',

@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Principal } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
+import { isTenant } from '../core/tenant.ts'
 import { fromStorage, toUsersError } from '../storage/storage-errors.ts'
 import { endOf } from '../storage/storage-rules.ts'
 import type { ApiKeyRecord } from '../storage/storage.ts'
@@ -14,7 +15,7 @@ import { withoutToken } from './without-token.ts'
  * A key from the host's own configuration, at least 32 visible ASCII characters. A plain string has the three scopes of
  * users.
  */
-export type StaticKey = string | { key: string, name?: string, scopes?: readonly Scope[] }
+export type StaticKey = string | { key: string, name?: string, scopes?: readonly Scope[], tenant?: string }
 
 /** What the host's own `authenticate` returns for a valid token. */
 export interface HostPrincipal {
@@ -25,6 +26,8 @@ export interface HostPrincipal {
    * longer. A moment that is past refuses the token. Without it the token counts as one that never expires.
    */
   expiresAt?: string
+  /** With the option `tenants`: the tenant that the caller is bound to. Absent or null: it is the platform's. */
+  tenant?: string | null
 }
 
 /** The host's own check of a token. If it throws, the answer is 503, never 401. */
@@ -55,6 +58,8 @@ export interface AuthenticatorOptions<Request> {
   keyPrefix: string
   staticKeys: readonly StaticKey[]
   authenticate: Authenticate<Request> | undefined
+  /** Without tenants a key that is bound to one is nobody's: its bounds would not hold. */
+  tenants: boolean
   /** Called for every token that is refused. */
   onRefused: (request: Request, refusal: Refusal) => void
 }
@@ -74,7 +79,13 @@ function isHostPrincipal (value: unknown): value is HostPrincipal {
   return typeof value === 'object' && value !== null &&
     'id' in value && typeof value.id === 'string' &&
     'scopes' in value && Array.isArray(value.scopes) && value.scopes.every((scope) => typeof scope === 'string') &&
-    (!('expiresAt' in value) || isMoment(value.expiresAt))
+    (!('expiresAt' in value) || isMoment(value.expiresAt)) &&
+    (!('tenant' in value) || value.tenant === undefined || value.tenant === null || isTenant(value.tenant))
+}
+
+/** The member of a principal that is bound to a tenant. */
+function bound (tenant: string | null | undefined): { tenant?: string } {
+  return tenant === undefined || tenant === null ? {} : { tenant }
 }
 
 /** Compares a token with every static key in constant time. */
@@ -83,8 +94,8 @@ function staticKeyFinder (staticKeys: readonly StaticKey[]): (token: string) => 
     const object = typeof given === 'string' ? { key: given } : given
     const digest = sha256(object.key)
     // Not by its place in the list: a key that moves up would be taken for the one before it.
-    const { name = `static-${digest.toString('hex', 0, 6)}`, scopes = DEFAULT_SCOPES } = object
-    return { digest, principal: { type: 'static', id: name, scopes } }
+    const { name = `static-${digest.toString('hex', 0, 6)}`, scopes = DEFAULT_SCOPES, tenant } = object
+    return { digest, principal: { type: 'static', id: name, scopes, ...bound(tenant) } }
   })
   return (token) => {
     if (known.length === 0) return null
@@ -108,11 +119,11 @@ async function askHost<Request> (ask: Authenticate<Request>, token: string, requ
   }
   if (answer === null) return null
   if (!isHostPrincipal(answer)) {
-    throw toUsersError(new TypeError('authenticate must return { id, scopes, expiresAt? } or null'))
+    throw toUsersError(new TypeError('authenticate must return { id, scopes, expiresAt?, tenant? } or null'))
   }
-  const { id, scopes, expiresAt } = answer
+  const { id, scopes, expiresAt, tenant } = answer
   return {
-    principal: { type: 'host', id, scopes },
+    principal: { type: 'host', id, scopes, ...bound(tenant) },
     record: null,
     expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString()
   }
@@ -123,7 +134,7 @@ async function askHost<Request> (ask: Authenticate<Request>, token: string, requ
  * function throws UsersError `storage_unavailable` if that can't be decided at the moment.
  */
 export function createAuthenticator<Request> (options: AuthenticatorOptions<Request>): Identify<Request> {
-  const { verifier, keyPrefix, staticKeys, authenticate, onRefused } = options
+  const { verifier, keyPrefix, staticKeys, authenticate, tenants, onRefused } = options
   const readKey = keyReader(keyPrefix)
   const findStatic = staticKeyFinder(staticKeys)
 
@@ -144,10 +155,17 @@ export function createAuthenticator<Request> (options: AuthenticatorOptions<Requ
         onRefused(request, { reason, keyId: record?.id ?? null, start: parts.start })
       const record = await fromStorage(() => verifier.verify(parts, refuse))
       if (record === null) return null
-      const { id, scopes, expiresAt } = record
-      return { principal: { type: 'api_key', id, scopes }, record, expiresAt }
+      const { id, scopes, expiresAt, tenant } = record
+      if (tenant !== undefined && !tenants) {
+        refuse('unknown', record)
+        return null
+      }
+      return { principal: { type: 'api_key', id, scopes, ...bound(tenant) }, record, expiresAt }
     }
     const caller = authenticate === undefined ? null : await askHost(authenticate, token, request)
+    if (caller?.principal.tenant !== undefined && !tenants) {
+      throw toUsersError(new TypeError('authenticate returned a tenant: set the option tenants'))
+    }
     const isExpired = Date.now() >= endOf(caller ?? {})
     if (caller !== null && !isExpired) return caller
     onRefused(request, { reason: isExpired ? 'expired' : 'unrecognized', keyId: null, start: null })

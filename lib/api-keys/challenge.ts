@@ -21,3 +21,8 @@ export function insufficientScope (
   const challenge = `${REALM}, error="insufficient_scope"${scope}`
   return new UsersError('insufficient_scope', { ...details, headers: { 'www-authenticate': challenge } })
 }
+
+/** Other credentials might do, which the challenge says (RFC 9110 section 11.6.1). */
+export function tenantForbidden (): UsersError {
+  return new UsersError('tenant_forbidden', { headers: { 'www-authenticate': REALM } })
+}

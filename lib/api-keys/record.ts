@@ -14,6 +14,8 @@ export interface ApiKey {
   /** Written at most once a minute. */
   lastUsedAt?: string
   rotatedFrom?: string
+  /** The tenant that the key is bound to. Absent: it is the platform's. */
+  tenant?: string
 }
 
 /** The kinds of change of an API key. */
@@ -21,7 +23,7 @@ export type KeyEventType = 'api_key.created' | 'api_key.rotated' | 'api_key.revo
 
 /** The public view of a record. */
 export function toApiKey (record: ApiKeyRecord): ApiKey {
-  const { id, name, scopes, start, createdAt, expiresAt, revokedAt, lastUsedAt, rotatedFrom } = record
+  const { id, name, scopes, start, createdAt, expiresAt, revokedAt, lastUsedAt, rotatedFrom, tenant } = record
   return {
     id,
     name,
@@ -31,7 +33,8 @@ export function toApiKey (record: ApiKeyRecord): ApiKey {
     ...(expiresAt !== null && { expiresAt }),
     ...(revokedAt !== null && { revokedAt }),
     ...(lastUsedAt !== null && { lastUsedAt }),
-    ...(rotatedFrom !== null && { rotatedFrom })
+    ...(rotatedFrom !== null && { rotatedFrom }),
+    ...(tenant !== undefined && { tenant })
   }
 }
 

@@ -62,7 +62,7 @@ function scopesToKeep (scopes: readonly string[], staticScopes: KeptKeys['static
   return scopes.includes(ADMIN_SCOPE) && !isCovered ? scopes : []
 }
 
-type NewKeyValues = Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom' | 'lifetime'>
+type NewKeyValues = Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom' | 'lifetime' | 'tenant'>
 
 /**
  * The operations on API keys, without HTTP. Every change goes through here, so that the verifier drops what it cached.
@@ -101,10 +101,10 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     const values = checkApiKeyInput(input, now, delegation, priorFaults)
     const { record, text } = make({ ...values, rotatedFrom: null }, now)
     const event = makeEvent('api_key.created', context)
-    const { changed } = await write({ type: 'create', key: record, onlyFirst, event })
+    const { changed, key } = await write({ type: 'create', key: record, onlyFirst, event })
     if (!changed) return null
-    publish('api_key.created', toApiKey(record), context, event)
-    return { ...toApiKey(record), key: text }
+    publish('api_key.created', toApiKey(key ?? record), context, event)
+    return { ...toApiKey(key ?? record), key: text }
   }
 
   async function find (id: string): Promise<ApiKeyRecord> {
@@ -139,7 +139,7 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
   async function rotate (id: string, options: unknown = {}, call = UNBOUNDED): Promise<NewApiKey> {
     const { context, priorFaults, delegation } = call
     const overlap = checkRotateOptions(options, priorFaults)
-    const { name, scopes, lifetime, expiresAt: end } = await find(id)
+    const { name, scopes, lifetime, expiresAt: end, tenant } = await find(id)
     // The caller gets the successor's text: without these bounds, it could obtain any key by rotating it.
     if (delegation !== null) {
       requireOwnScopes(delegation, scopes, () => '')
@@ -148,7 +148,8 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     }
     const now = Date.now()
     const expiresAt = earlier(expiryAfter(lifetime, now), delegation === null ? null : delegation.expiresAt)
-    const { record, text } = make({ name, scopes, lifetime, expiresAt, rotatedFrom: id }, now)
+    const values = { name, scopes, lifetime, expiresAt, rotatedFrom: id }
+    const { record, text } = make(tenant === undefined ? values : { ...values, tenant }, now)
     const event = makeEvent('api_key.rotated', context)
     await write({
       type: 'rotate',

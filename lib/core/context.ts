@@ -6,6 +6,8 @@ export interface Principal {
   /** The API key record's id, the static key's name, or the id that the host's `authenticate` returned. */
   id: string
   scopes: readonly string[]
+  /** The tenant that the caller is bound to. Absent: it is the platform's, and sees all. */
+  tenant?: string
 }
 
 /** Who causes a change, and in which request. */

@@ -35,6 +35,11 @@ export const errorTable = Object.freeze({
     title: 'Insufficient scope',
     detail: 'The API key lacks the scope that this operation needs.'
   },
+  tenant_forbidden: {
+    status: 403,
+    title: 'Tenant forbidden',
+    detail: 'The API key belongs to another tenant than the one that the request names.'
+  },
   not_found: {
     status: 404,
     title: 'Not found',

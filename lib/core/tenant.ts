@@ -1,6 +1,9 @@
 /** The name of a tenant: 1 to 64 of `a-z`, `0-9`, `_` and `-`, a letter or digit first. */
 export const TENANT = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
+/** What is wrong with another one. */
+export const TENANT_FORM = 'must be 1 to 64 of a-z, 0-9, _ and -, a letter or digit first'
+
 export function isTenant (value: unknown): value is string {
   return typeof value === 'string' && TENANT.test(value)
 }

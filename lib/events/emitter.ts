@@ -76,7 +76,9 @@ export function createEmitter (log: FastifyBaseLogger): { on: Listening['on'], p
     publish (type, data, { actor, requestId }, recorded) {
       if (listeners[type].size === 0) return
       const { id, timestamp } = recorded ?? { id: newId('evt'), timestamp: new Date().toISOString() }
-      const event = { id, type, timestamp, data: deepFreeze(structuredClone(data)), actor, requestId }
+      const tenant = 'tenant' in data ? data.tenant : undefined
+      const own = { id, type, timestamp, data: deepFreeze(structuredClone(data)), actor, requestId }
+      const event = tenant === undefined ? own : { ...own, tenant }
       Object.freeze(event)
       for (const listener of listeners[type]) setImmediate(deliver, event, listener)
     }

@@ -7,7 +7,7 @@ import { fromStorage } from '../storage/storage-errors.ts'
 import type { EventLog, EventRecord, EventsPage, EventsRequest } from '../storage/storage.ts'
 import { standingOf } from './missed.ts'
 import { eventQueryChecks, NOW } from './rules.ts'
-import { createTail, type Parts, type Tail } from './tail.ts'
+import type { Parts, Tail } from './tail.ts'
 import type { LoggedEvent } from './types.ts'
 
 export interface EventLogOptions {
@@ -16,6 +16,8 @@ export interface EventLogOptions {
   pageSize: PageSize
   /** True if there is a user with this id. */
   hasUser: (id: string) => Promise<boolean>
+  /** Wakes those who follow. */
+  tail: Tail
 }
 
 /** A page of the feed, and the request for it. */
@@ -49,13 +51,11 @@ export interface EventLogService {
     query: Readonly<Record<string, unknown>>,
     priorFaults?: readonly Fault[]
   ): Promise<Following>
-  tail: Tail
 }
 
 /** Makes the operations on an event log. */
-export function createEventLog ({ log, present, pageSize, hasUser }: EventLogOptions): EventLogService {
+export function createEventLog ({ log, present, pageSize, hasUser, tail }: EventLogOptions): EventLogService {
   const check = eventQueryChecks(pageSize)
-  const tail = createTail()
   const read = (request: EventsRequest): Promise<EventsPage | null> => fromStorage(() => log.read(request))
 
   /** True if an id is older than the oldest event that is kept. */
@@ -93,8 +93,6 @@ export function createEventLog ({ log, present, pageSize, hasUser }: EventLogOpt
   }
 
   return {
-    tail,
-
     async feed (query, priorFaults = []) {
       const request = check.feed(query, priorFaults)
       const { events, more, position } = request.after === NOW

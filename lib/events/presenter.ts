@@ -35,7 +35,7 @@ export function eventPresenter ({ pastFields }: Pick<Presenter, 'pastFields'>): 
   }
 
   return (record) => {
-    const { id, type, timestamp, before, actor, requestId } = record
+    const { id, type, timestamp, before, actor, requestId, tenant } = record
     return Object({
       id,
       type,
@@ -43,7 +43,8 @@ export function eventPresenter ({ pastFields }: Pick<Presenter, 'pastFields'>): 
       data: dataOf(record),
       ...(before !== null && { before: beforeOf(record) }),
       actor: actor === null ? null : { type: actor.type, id: actor.id },
-      requestId
+      requestId,
+      ...(tenant !== undefined && { tenant })
     })
   }
 }

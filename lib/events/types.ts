@@ -28,6 +28,8 @@ interface EventOf<Type, Data> extends Context {
   /** RFC 3339 in UTC with milliseconds. */
   readonly timestamp: string
   readonly data: Readonly<Data>
+  /** The tenant of the user, key or webhook. Absent: it belongs to none. */
+  readonly tenant?: string
 }
 
 /** A change that has been committed. Its `type` says what `data` is. */

@@ -75,8 +75,11 @@ export function breakable ({ raw }: FastifyReply): AbortController {
   return gone
 }
 
+/** Makes a controller for a response that can be broken off. */
+export type Breakables = (reply: FastifyReply) => AbortController
+
 /** Makes the function that makes such controllers. A server that closes aborts them, and need not wait. */
-export function breakables (scope: FastifyInstance): (reply: FastifyReply) => AbortController {
+export function breakables (scope: FastifyInstance): Breakables {
   const running = new Set<AbortController>()
   scope.addHook('preClose', async () => { for (const gone of running) gone.abort() })
   return (reply) => {

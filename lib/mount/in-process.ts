@@ -138,7 +138,7 @@ export interface ApiKeyMethods {
  * `app.users`: in process what the routes do over HTTP, with the same rules, errors and order of checks, but without
  * authentication.
  */
-export interface Users<Fields = UserFields> extends UserMethods<Fields> {
+export interface TenantUsers<Fields = UserFields> extends UserMethods<Fields> {
   /** API keys, in process. */
   readonly apiKeys: ApiKeyMethods
   /** Changes, after they were committed, and the event log. */
@@ -224,8 +224,8 @@ export interface InProcessParts extends UsersServices {
   usersIn: (transaction: unknown) => UsersServices
 }
 
-/** Makes `app.users`. */
-export function createInProcess (parts: InProcessParts): Users {
+/** Makes what `app.users` has for one tenant, or for all. */
+export function createInProcess (parts: InProcessParts): TenantUsers {
   const { presenter, apiKeys, events, usersIn } = parts
   return Object.freeze({
     ...userMethods(parts, presenter),

@@ -8,7 +8,7 @@ import type { FieldsSchema } from '../fields/fields-schema.ts'
 import type { Operation, OperationSettings } from '../operations/operation.ts'
 import type { EventRecord, NewEvent, Storage } from '../storage/storage.ts'
 import type { Webhook } from '../storage/webhook.ts'
-import type { Users } from './in-process.ts'
+import type { Users } from './all-users.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Routing } from './routing.ts'
 import type { Services } from './services.ts'
@@ -32,7 +32,9 @@ export interface Mount {
   /** Calls back after each change that a mount on the storage has made in this process. */
   onChange: (listener: () => void) => void
   /** Adds operations under the prefix of the users, with the same authentication, limits and errors. */
-  addOperations: (host: FastifyInstance, operations: (settings: OperationSettings) => Operation[]) => Promise<void>
+  addOperations: (
+    host: FastifyInstance, operations: (settings: Omit<OperationSettings, 'handlerFor'>) => Operation[]
+  ) => Promise<void>
   /** True if an operation has been added. */
   hasOperation: Routing['has']
 }
@@ -73,7 +75,7 @@ export function keepMount ({ log, storage, fields, options, services, membership
     publishDisabled: (webhook, recorded) => publish('webhook.disabled', webhook, IN_PROCESS, recorded),
     onChange: membership.onChange,
     async addOperations (to, operations) {
-      await routing.add(to, (_scope, settings) => operations(settings))
+      await routing.add(to, (_scope, settings) => ({ operations: operations(settings) }))
     },
     hasOperation: routing.has
   })

@@ -3,6 +3,7 @@ import type { StaticKey } from '../api-keys/authenticator.ts'
 import { SCOPES } from '../api-keys/scopes.ts'
 import { PAGE_SIZE_MAX } from '../core/limits.ts'
 import { type Option, optional } from '../core/option-table.ts'
+import { TENANT } from '../core/tenant.ts'
 import { missingFrom } from '../storage/storage-rules.ts'
 import type { Storage } from '../storage/storage.ts'
 import { Type } from '../core/typebox.ts'
@@ -49,7 +50,8 @@ export const staticKey = Type.String({ pattern: '^[\\x21-\\x7e]{32,}$' })
 export const staticKeyObject = Type.Object({
   key: staticKey,
   name: Type.Optional(Type.String({ minLength: 1 })),
-  scopes: Type.Optional(Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), { minItems: 1 }))
+  scopes: Type.Optional(Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), { minItems: 1 })),
+  tenant: Type.Optional(Type.String({ pattern: TENANT.source }))
 }, CLOSED)
 
 // Interfaces, since the compiler writes an alias as pino's own types, which a host cannot always resolve.

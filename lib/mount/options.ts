@@ -71,7 +71,7 @@ export const optionTable = {
   limits,
   /**
    * Your own check of tokens that are neither static keys nor shaped like stored ones:
-   * `(token, request) => { id, scopes, expiresAt? }` or null. If it throws, the answer is 503.
+   * `(token, request) => { id, scopes, expiresAt?, tenant? }` or null. If it throws, the answer is 503.
    */
   authenticate: optional<Authenticate>({ schema: method, message: 'must be a function' }),
   /**
@@ -87,6 +87,12 @@ export const optionTable = {
       message: `must be true, false or { retention } with a whole number of seconds from 1 to ${YEARS}`
     }
   ),
+  /**
+   * Serve many tenants: a key that is bound to one, and what `authenticate` returns with a `tenant`, sees, counts and
+   * changes only what belongs to that tenant. Keys without a tenant are the platform's, and see all. A parameter
+   * `:tenant` of the prefix narrows the platform's, and only confirms for others.
+   */
+  tenants: defaulted<boolean>(false, flag),
   /** Describe the routes to `@fastify/swagger`, registered before this plugin for OpenAPI 3.1. `false` hides them. */
   openapi: defaulted<boolean>(true, flag),
   /**
@@ -125,6 +131,11 @@ function problemsBetween (options: UsersOptions): string[] {
       'limits.counters.store must have the methods incr and child'],
     [optionTable.eventLog.read(eventLog) !== null && storage.eventLog === undefined,
       `eventLog needs a storage that keeps events, and ${storage.name} has no eventLog`],
+    [options.tenants === true && storage.tenants === undefined,
+      `tenants needs a storage that keeps tenants apart, and ${storage.name} has no tenants`],
+    [options.tenants !== true && (options.apiKeys?.static ?? []).some((key) =>
+      typeof key === 'object' && key.tenant !== undefined),
+    'apiKeys.static names a tenant, which needs the option tenants'],
     [usual > max, 'pageSize.default must not be greater than pageSize.max']
   ]
   return [

@@ -1,12 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Identify } from '../api-keys/authenticator.ts'
+import type { StaticKey } from '../api-keys/authenticator.ts'
 import { createKeyOwners } from '../api-keys/key-owner.ts'
 import { DEFAULT_SCOPES } from '../api-keys/scopes.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { rechecks } from '../http/admission/authentication.ts'
+import { breakables } from '../http/break-off.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import type { RateLimits } from '../http/limits/rate-limits.ts'
 import type { SecurityLog } from '../http/logging/security-log.ts'
+import { createStreamPlaces } from '../http/streams/stream-places.ts'
 import { apiKeyOperations } from '../operations/api-keys.ts'
 import { batchOperation } from '../operations/batch.ts'
 import { eventOperations } from '../operations/events.ts'
@@ -17,11 +20,10 @@ import { userOperations } from '../operations/users.ts'
 import type { Storage } from '../storage/storage.ts'
 import { createExports } from '../transfer/export.ts'
 import type { CheckedOptions } from './options.ts'
-import type { Services } from './services.ts'
+import type { StorageServices } from './tenants.ts'
 
 export interface OperationParts {
   storage: Storage
-  services: Services
   fields: FieldsSchema
   limits: ConcurrencyLimits
   identify: Identify<FastifyRequest>
@@ -29,27 +31,43 @@ export interface OperationParts {
   securityLog: SecurityLog
 }
 
-/** The operations that a mount has without plugins on top of it, as its options and its storage allow. */
-export function ownOperations (scope: FastifyInstance, options: CheckedOptions, parts: OperationParts): Operation[] {
-  const { storage, services, fields, limits, identify, rateLimits, securityLog } = parts
-  const { users, presenter, openImport, writeBatch, eventLog, apiKeys } = services
+/** True for the static keys that are bound to this tenant, or to none. */
+const isOf = (tenant: string | undefined) => (key: StaticKey): boolean =>
+  (typeof key === 'string' ? undefined : key.tenant) === tenant
+
+/**
+ * Makes the function that makes the operations that a mount has without plugins on top of it, as its options and its
+ * storage allow: its own, and those of each tenant, which share their limits.
+ */
+export function operationsMaker (
+  scope: FastifyInstance,
+  options: CheckedOptions,
+  parts: OperationParts
+): (services: StorageServices) => Operation[] {
+  const { storage, fields, limits, identify, rateLimits, securityLog } = parts
   const { pageSize, apiKeys: { static: staticKeys, routes }, limits: { refusedLines, streams } } = options
   const ownerOf = createKeyOwners(storage)
   const recheckFor = rechecks(identify, securityLog)
-  const openExport = createExports({ users, presenter, fields })
-  const staticScopes = staticKeys.map((key) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES)
-  return [
+  const begin = breakables(scope)
+  const takePlace = createStreamPlaces(streams)
+  const scopesOf = (key: StaticKey) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES
+  return ({ users, presenter, openImport, writeBatch, eventLog, apiKeys, tenant }) => [
     ...userOperations(users, presenter, { pageSize, fields, erases: eventLog !== null, ownerOf }),
-    exportOperation(scope, openExport, { fields, limits, recheck: recheckFor('users:read') }),
-    importOperation(scope, openImport, {
+    exportOperation(begin, createExports({ users, presenter, fields }), {
+      fields, limits, recheck: recheckFor('users:read')
+    }),
+    importOperation(begin, openImport, {
       fields, maxRefused: refusedLines, limits, recheck: recheckFor('users:write')
     }),
     ...storage.singleWrites === true
       ? []
       : [batchOperation(writeBatch, presenter, { ownerOf, rateLimits, securityLog })],
     ...eventLog !== null
-      ? eventOperations(eventLog, { pageSize, limits, eventStreams: streams, recheck: recheckFor('events:read') })
+      ? eventOperations(eventLog, { pageSize, limits, takePlace, recheck: recheckFor('events:read') })
       : [],
-    ...routes ? apiKeyOperations(apiKeys, { pageSize, staticScopes }) : []
+    // Static keys of other tenants can't manage the keys of this one.
+    ...routes
+      ? apiKeyOperations(apiKeys, { pageSize, staticScopes: staticKeys.filter(isOf(tenant)).map(scopesOf) })
+      : []
   ]
 }

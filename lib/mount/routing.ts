@@ -16,6 +16,7 @@ import type { Operation, OperationSettings } from '../operations/operation.ts'
 import { routeOperations } from '../operations/route.ts'
 import { routerSettings } from './host.ts'
 import type { CheckedOptions } from './options.ts'
+import type { StorageServices, Tenants } from './tenants.ts'
 
 export interface RoutingParts {
   log: FastifyBaseLogger
@@ -25,6 +26,15 @@ export interface RoutingParts {
   verifier: Verifier
   rateLimits: RateLimits | null
   securityLog: SecurityLog
+  /** Null without the option `tenants`. */
+  tenants: Tenants | null
+}
+
+/** Operations that are added to a mount. */
+export interface AddedOperations {
+  operations: Operation[]
+  /** Makes the same for a tenant, on its services. Absent: they know no tenants, and are not there for one. */
+  ofTenant?: (services: StorageServices) => Operation[]
 }
 
 /** The routes of a mount. */
@@ -32,14 +42,14 @@ export interface Routing {
   /** Adds operations under the prefix of the mount. Returns the path of the scope that has them, such as `/v1`. */
   add (
     to: FastifyInstance,
-    operationsIn: (scope: FastifyInstance, settings: OperationSettings) => Operation[]
+    operationsIn: (scope: FastifyInstance, settings: Omit<OperationSettings, 'handlerFor'>) => AddedOperations
   ): Promise<string>
   /** True if an operation has been added. */
   has (operationId: string): boolean
 }
 
 function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): DescriptionSettings {
-  const { errorFormat, decoratorName, deprecated, pageSize, limits } = options
+  const { errorFormat, decoratorName, deprecated, pageSize, limits, tenants } = options
   return {
     problemDetails: errorFormat === 'problem',
     decoratorName,
@@ -48,6 +58,7 @@ function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): De
       : { sunset: deprecated.sunset !== undefined, link: deprecated.link !== undefined },
     pageSize,
     fields,
+    tenants,
     limited: {
       requests: limits.requests !== undefined,
       failures: limits.failures !== undefined,
@@ -58,9 +69,9 @@ function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): De
 
 /** Makes the function that adds operations to a mount, each time with the same authentication, limits and errors. */
 export function createRouting (host: FastifyInstance, options: CheckedOptions, parts: RoutingParts): Routing {
-  const { log, fields, limits, identify, verifier, rateLimits, securityLog } = parts
+  const { log, fields, limits, identify, verifier, rateLimits, securityLog, tenants } = parts
   const { prefix, pageSize, errorFormat, deprecated, openapi, logLevel } = options
-  const settings: OperationSettings = {
+  const settings: Omit<OperationSettings, 'handlerFor'> = {
     useSemicolonDelimiter: routerSettings(host).useSemicolonDelimiter,
     limits,
     pageSize,
@@ -96,9 +107,9 @@ export function createRouting (host: FastifyInstance, options: CheckedOptions, p
             })
           }
         })
-        const operations = operationsIn(scope, settings)
+        const { operations, ofTenant = () => [] } = operationsIn(scope, settings)
         for (const { operationId } of operations) added.add(operationId)
-        routeOperations(scope, operations, settings)
+        routeOperations(scope, operations, { ...settings, handlerFor: tenants?.handlers(ofTenant) ?? null })
       }, registration)
       return path
     },

@@ -4,18 +4,21 @@ import { createApiKeysService } from '../api-keys/service.ts'
 import type { Verifier } from '../api-keys/verifier.ts'
 import type { Context } from '../core/context.ts'
 import { createEmitter, type Publish } from '../events/emitter.ts'
-import { createEvents } from '../events/in-process.ts'
+import { createEvents, type Events } from '../events/in-process.ts'
 import { createEventLog } from '../events/log.ts'
 import { eventPresenter } from '../events/presenter.ts'
+import { createTail } from '../events/tail.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import type { SecurityLog } from '../http/logging/security-log.ts'
 import { type MakeEvent, newEvent } from '../storage/recorded-events.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { NewEvent, Storage } from '../storage/storage.ts'
 import { createPresenter } from '../users/presenter.ts'
+import { createUsers } from './all-users.ts'
 import { createInProcess } from './in-process.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Membership } from './shared-storage.ts'
+import { createTenants, type StorageServices } from './tenants.ts'
 import { usersServices } from './users-services.ts'
 
 export interface ServiceParts {
@@ -29,18 +32,23 @@ export interface ServiceParts {
 
 export type Services = ReturnType<typeof createServices>
 
+/** Listens to the events of one tenant. */
+function ofTenant (on: Events['on'], tenant: string): Events['on'] {
+  return (type, listener) => {
+    if (typeof listener !== 'function') return on(type, listener)
+    return on(type, (event) => event.tenant === tenant ? listener(event) : undefined)
+  }
+}
+
 /** Makes the services of a mount, and from them what is `app.users`. */
 export function createServices (host: FastifyInstance, options: CheckedOptions, parts: ServiceParts) {
   const { log, storage, fields, verifier, securityLog, membership } = parts
   const { pageSize, apiKeys: { prefix: keyPrefix, pepper: [pepper] } } = options
   const presenter = createPresenter(fields, log)
   const present = eventPresenter(presenter)
-  const hasUser = async (id: string) => await fromStorage(() => storage.findUser(id)) !== null
-  const eventLog = options.eventLog === null || storage.eventLog === undefined
-    ? null
-    : createEventLog({ log: storage.eventLog, present, pageSize, hasUser })
-  host.addHook('preClose', async () => eventLog?.tail.close())
-  if (eventLog !== null) membership.onChange(eventLog.tail.wake)
+  const tail = createTail()
+  host.addHook('preClose', async () => tail.close())
+  membership.onChange(tail.wake)
 
   const emitter = createEmitter(log)
   const makeEvent: MakeEvent = options.eventLog === null ? () => null : newEvent
@@ -52,20 +60,34 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
     securityLog.changed(type, key, context)
     publish(type, key, context, recorded)
   }
-  const apiKeys = createApiKeysService({
-    storage, verifier, pageSize, keyPrefix, pepper, publish: publishKey, makeEvent
-  })
   const usersOn = usersServices(fields, presenter, options)
-  const ofUsers = usersOn(storage, publish, makeEvent)
-  const usersIn = (transaction: unknown) => {
-    const joined = storage.joinTransaction?.(transaction)
-    if (joined === undefined) {
-      throw new TypeError(`fastify-users: the storage ${storage.name} joins no transactions: use knexStorage(knex) ` +
-        "on your Knex instance, in tests too, on SQLite, whose filename may be ':memory:'")
+
+  /** The services of a storage: the mount's own, or what one tenant sees of it. */
+  function servicesOn (seen: Storage, on: Events['on'], tenant?: string): StorageServices {
+    const apiKeys = createApiKeysService({
+      storage: seen, verifier, pageSize, keyPrefix, pepper, publish: publishKey, makeEvent
+    })
+    const hasUser = async (id: string) => await fromStorage(() => seen.findUser(id)) !== null
+    const eventLog = options.eventLog === null || seen.eventLog === undefined
+      ? null
+      : createEventLog({ log: seen.eventLog, present, pageSize, hasUser, tail })
+    const usersIn = (transaction: unknown) => {
+      const joined = seen.joinTransaction?.(transaction)
+      if (joined === undefined) {
+        throw new TypeError(`fastify-users: the storage ${seen.name} joins no transactions: use knexStorage(knex) ` +
+          "on your Knex instance, in tests too, on SQLite, whose filename may be ':memory:'")
+      }
+      return usersOn(joined, (...change) => joined.afterCommit(() => publish(...change)), makeEvent)
     }
-    return usersOn(joined, (...change) => joined.afterCommit(() => publish(...change)), makeEvent)
+    const parts = { ...usersOn(seen, publish, makeEvent), presenter, apiKeys }
+    const inProcess = createInProcess({ ...parts, events: createEvents(on, eventLog), usersIn })
+    return { ...parts, eventLog, inProcess, tenant }
   }
-  const events = createEvents(emitter.on, eventLog)
-  const inProcess = createInProcess({ ...ofUsers, presenter, apiKeys, events, usersIn })
-  return { ...ofUsers, presenter, present, apiKeys, eventLog, publish, inProcess }
+
+  const own = servicesOn(storage, emitter.on)
+  const tenants = options.tenants
+    ? createTenants(storage, verifier, pageSize, (seen, tenant) =>
+      servicesOn(seen, ofTenant(emitter.on, tenant), tenant))
+    : null
+  return { ...own, present, publish, tenants, inProcess: createUsers(own.inProcess, tenants) }
 }

@@ -3,6 +3,7 @@ import { describeFields } from './described-fields.ts'
 import { type DescriptionSettings, type OperationDescription, schemaOf } from './operation-description.ts'
 import { referencedNames, withReferences } from './references.ts'
 import type { Schema } from './component-parts.ts'
+import { withTenant } from './tenant-components.ts'
 import { webhookRequests } from './webhook-requests.ts'
 
 /** The name of our security scheme in a description. */
@@ -136,7 +137,8 @@ export function createDescribe (
   later: ReadonlySet<string>,
   onUnsupported: () => void
 ): Describe {
-  const components = componentsFor(settings.pageSize, describeFields(settings.fields))
+  const usual = componentsFor(settings.pageSize, describeFields(settings.fields))
+  const components = settings.tenants ? withTenant(usual) : usual
   const own = new Set<string>()
   let warned = false
   const transformOf = (operation: OperationDescription): Transform => ({ url, openapiObject }) => {

@@ -51,6 +51,8 @@ export interface DescriptionSettings {
   fields: FieldsSchema
   /** Which rate limits there are: they add an error and headers. */
   limited: { requests: boolean, failures: boolean, deletions: boolean }
+  /** True with the option `tenants`. */
+  tenants: boolean
 }
 
 const ALWAYS: readonly HeaderName[] = ['Cache-Control', 'X-Content-Type-Options']
@@ -87,7 +89,8 @@ function problemContent (status: number, codes: readonly ErrorCode[]): Schema {
 
 function errorResponses (operation: OperationDescription, settings: DescriptionSettings): Record<string, Schema> {
   const limitCodes: readonly ErrorCode[] = isLimited(operation, settings.limited) ? ['rate_limited'] : []
-  const codes = [...new Set([...COMMON_CODES, ...limitCodes, ...operation.codes])]
+  const tenantCodes: readonly ErrorCode[] = settings.tenants ? ['tenant_forbidden', 'not_found'] : []
+  const codes = [...new Set([...COMMON_CODES, ...tenantCodes, ...limitCodes, ...operation.codes])]
   const later = operation.codes.filter((code) => !limitCodes.includes(code))
   const statuses = [...new Set(codes.map((code) => errorTable[code].status))]
   return Object.fromEntries(statuses.map((status) => {

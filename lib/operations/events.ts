@@ -9,7 +9,7 @@ import { callerKey } from '../http/caller.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import { sendStream, wantsStream } from '../http/streams/event-stream.ts'
 import { appendHeader, header } from '../http/header-fields.ts'
-import { createStreamPlaces, type StreamBounds } from '../http/streams/stream-places.ts'
+import type { TakePlace } from '../http/streams/stream-places.ts'
 import { userId } from '../openapi/component-parts.ts'
 import { sendJson, sendPage } from './answers.ts'
 import type { Operation, OperationCall } from './operation.ts'
@@ -19,8 +19,8 @@ export interface EventOperationsOptions {
   limits: ConcurrencyLimits
   /** Throws once the caller of a request may no longer read events. */
   recheck: (request: FastifyRequest) => Promise<void>
-  /** How many streams may be open. */
-  eventStreams: StreamBounds
+  /** Takes a place for a stream of a caller. */
+  takePlace: TakePlace
 }
 
 const LAST_EVENT_ID = 'last-event-id'
@@ -49,8 +49,7 @@ function withOldest (error: unknown, call: OperationCall): unknown {
 
 /** The operations on events. */
 export function eventOperations (log: EventLogService, options: EventOperationsOptions): Operation[] {
-  const { pageSize, limits, recheck, eventStreams } = options
-  const takePlace = createStreamPlaces(eventStreams)
+  const { pageSize, limits, recheck, takePlace } = options
 
   async function sendFeed (call: OperationCall) {
     const { reply, query, faults } = call

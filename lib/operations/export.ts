@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
-import { breakables } from '../http/break-off.ts'
+import type { Breakables } from '../http/break-off.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import { pacedStream, RECHECK_MS } from '../http/streams/paced-stream.ts'
 import { type ExportFormat, exportParameters, type OpenExport } from '../transfer/export.ts'
@@ -27,12 +27,10 @@ type Texts = AsyncGenerator<string, void, undefined>
  * beside the storage's other work.
  */
 export function exportOperation (
-  scope: FastifyInstance,
+  begin: Breakables,
   open: OpenExport,
   { fields, limits, recheck }: ExportOperationOptions
 ): Operation {
-  const begin = breakables(scope)
-
   async function streamed (request: FastifyRequest, reply: FastifyReply, texts: Texts): Promise<Readable> {
     const gone = begin(reply)
     // What can't be read at all is an ordinary error.

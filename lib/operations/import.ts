@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
 import contentType from 'fast-content-type-parse'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { IMPORT_LINE_MAX } from '../core/limits.ts'
 import { parameterFaults } from '../core/parameters.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
-import { bodyBrokenOff, breakables } from '../http/break-off.ts'
+import { bodyBrokenOff, type Breakables } from '../http/break-off.ts'
 import { callerOf, contextOf, hasScope } from '../http/caller.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import { header } from '../http/header-fields.ts'
@@ -35,12 +35,11 @@ type Reporter = ReturnType<typeof createReporter>
  * because its upload may take any time.
  */
 export function importOperation (
-  scope: FastifyInstance,
+  begin: Breakables,
   open: OpenImport,
   { fields, maxRefused: most, limits, recheck }: ImportOperationOptions
 ): Operation {
   const parameters = importRouteParameters(fields, most)
-  const begin = breakables(scope)
 
   async function answer (
     request: FastifyRequest,
@@ -77,6 +76,7 @@ export function importOperation (
     path: '/users/import',
     scope: 'users:write',
     operationId: 'importUsers',
+    needsTenant: 'query',
     summary: 'Import users',
     description: 'A line of JSON for each user, or a table with a header (RFC 4180), of any length; a line has at ' +
       `most ${IMPORT_LINE_MAX / 1024} KiB. Members are those of a creation, and \`id\`, \`createdAt\` and ` +

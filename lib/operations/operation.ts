@@ -45,8 +45,15 @@ export interface Operation extends OperationDescription {
   endsOwnKey?: boolean
   /** True if the handler applies the limits of concurrent requests itself, or needs none. */
   limitsItself?: boolean
+  /** It makes users, which belong to a tenant: where the platform's callers name it. */
+  needsTenant?: 'body' | 'query'
+  /** True if it says nothing of records, and is the same for every tenant. */
+  forEveryTenant?: boolean
   handler: (call: OperationCall) => Promise<FastifyReply>
 }
+
+/** Finds the handler of an operation for a tenant. */
+export type HandlerFor = (operation: Operation, tenant: string) => Operation['handler']
 
 /** What operations need to know about their mount. */
 export interface OperationSettings {
@@ -55,4 +62,6 @@ export interface OperationSettings {
   limits: ConcurrencyLimits
   pageSize: PageSize
   describe: Describe
+  /** With the option `tenants`: finds the handlers of a tenant. */
+  handlerFor: HandlerFor | null
 }

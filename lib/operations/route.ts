@@ -14,6 +14,7 @@ import { hidden } from '../openapi/describe.ts'
 import { toUsersError } from '../storage/storage-errors.ts'
 import { channels, traced } from '../storage/tracing.ts'
 import type { Operation, OperationRequest, OperationSettings } from './operation.ts'
+import { tenantOf, tenantParameter, withoutTenant } from './tenancy.ts'
 
 type Handler = (request: OperationRequest, reply: FastifyReply) => Promise<FastifyReply>
 
@@ -35,20 +36,24 @@ export function queryFaults ({ pairs, faults }: ParsedQuery, declared: Parameter
 export function handlerOf (
   operation: Operation,
   collectionOf: (request: OperationRequest) => string,
-  { useSemicolonDelimiter, limits }: Pick<OperationSettings, 'useSemicolonDelimiter' | 'limits'>,
+  settings: Pick<OperationSettings, 'useSemicolonDelimiter' | 'limits' | 'handlerFor'>,
   bodyOf: BodyOf = () => []
 ): Handler {
   const { method, query: declared, operationId, handler } = operation
+  const { useSemicolonDelimiter, limits, handlerFor } = settings
   const own = operation.limitsItself === true ? NO_LIMITS : limits
   const limited = method === 'GET' ? own.reads : own.writes
 
   function run (request: OperationRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const parsed = parseQuery(queryOf(request.url, useSemicolonDelimiter))
-    return handler({
+    const sent = parseQuery(queryOf(request.url, useSemicolonDelimiter))
+    const tenant = handlerFor === null ? undefined : tenantOf(request, operation, sent)
+    const parsed = handlerFor === null ? sent : withoutTenant(sent)
+    const handle = handlerFor === null || tenant === undefined ? handler : handlerFor(operation, tenant)
+    return handle({
       request,
       reply,
       query: declared === undefined ? {} : typedParameters(parsed, declared),
-      pairs: parsed.pairs,
+      pairs: sent.pairs,
       faults: queryFaults(parsed, declared),
       collection: collectionOf(request),
       parts: () => bodyOf(request)
@@ -91,7 +96,9 @@ function refuseOtherMethods (scope: FastifyInstance, url: string, methods: reado
 function routeOne (scope: FastifyInstance, operation: Operation, settings: OperationSettings): void {
   const { method, path: url, bodyLimit = BODY_MAX, operationId } = operation
   const access = { fastifyUsers: accessOf(operation), fastifyUsersOperation: operationId }
-  const config = { ...access, ...settings.describe(operation) }
+  const query = { ...operation.query, tenant: tenantParameter }
+  const described = settings.handlerFor === null ? operation : { ...operation, query }
+  const config = { ...access, ...settings.describe(described) }
   const collectionOf = collectionPath(scope.prefix, url, settings.useSemicolonDelimiter)
   if (operation.streamsBody === true) {
     scope.register(async function fastifyUsersStream (inner) {

@@ -1,12 +1,11 @@
+import { tenantForbidden } from '../api-keys/challenge.ts'
 import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import type { Parameter } from '../core/parameters.ts'
-import { isTenant, TENANT } from '../core/tenant.ts'
+import { isTenant, TENANT, TENANT_FORM } from '../core/tenant.ts'
 import { callerOf } from '../http/caller.ts'
 import type { ParsedQuery } from '../http/query.ts'
 import type { Operation, OperationRequest } from './operation.ts'
-
-const FORM = 'must be 1 to 64 of a-z, 0-9, _ and -, a letter or digit first'
 
 /** The parameter by which the platform's callers narrow an operation to one tenant. */
 export const tenantParameter: Parameter = {
@@ -15,11 +14,8 @@ export const tenantParameter: Parameter = {
     pattern: TENANT.source,
     description: 'Only what belongs to this tenant. A key that is bound to a tenant can name no other.'
   },
-  problem: (value) => isTenant(value) ? null : { code: 'format', detail: FORM }
+  problem: (value) => isTenant(value) ? null : { code: 'format', detail: TENANT_FORM }
 }
-
-/** Operations that make users, which belong to a tenant: of the platform's callers each call has to name it. */
-const MAKES_USERS: readonly string[] = ['createUser', 'importUsers', 'batchUsers']
 
 /** Where a request says which tenant it is about. */
 interface Named {
@@ -34,8 +30,8 @@ interface Named {
 function faultsOf ({ query, body }: Named): Fault[] {
   const isWrong = (value: unknown): boolean => value !== undefined && value !== null && !isTenant(value)
   return [
-    ...isWrong(query) ? [{ parameter: 'tenant', code: 'format', detail: FORM }] : [],
-    ...isWrong(body) ? [{ pointer: '/tenant', code: 'format', detail: FORM }] : []
+    ...isWrong(query) ? [{ parameter: 'tenant', code: 'format', detail: TENANT_FORM }] : [],
+    ...isWrong(body) ? [{ pointer: '/tenant', code: 'format', detail: TENANT_FORM }] : []
   ]
 }
 
@@ -68,11 +64,11 @@ export function tenantOf (request: OperationRequest, operation: Operation, { pai
   if (faults.length > 0) throw validationFailed(faults)
   const bound = own ?? path
   const others = [named.query, named.body].filter((value) => value !== undefined)
-  if (bound !== undefined && others.some((value) => value !== bound)) throw new UsersError('tenant_forbidden')
+  if (bound !== undefined && others.some((value) => value !== bound)) throw tenantForbidden()
   const [first, ...more] = [bound, ...others].filter(isTenant)
-  if (more.some((value) => value !== first)) throw new UsersError('tenant_forbidden')
-  if (first === undefined && MAKES_USERS.includes(operation.operationId)) {
-    const place = operation.operationId === 'createUser' ? { pointer: '/tenant' } : { parameter: 'tenant' }
+  if (more.some((value) => value !== first)) throw tenantForbidden()
+  if (first === undefined && operation.needsTenant !== undefined) {
+    const place = operation.needsTenant === 'body' ? { pointer: '/tenant' } : { parameter: 'tenant' }
     throw validationFailed([{ ...place, code: 'required', detail: 'is required' }])
   }
   return first
@@ -82,6 +78,3 @@ export function tenantOf (request: OperationRequest, operation: Operation, { pai
 export function withoutTenant ({ pairs, faults }: ParsedQuery): ParsedQuery {
   return { pairs: pairs.filter(([name]) => name !== 'tenant'), faults }
 }
-
-/** Finds the handler of an operation for a tenant. */
-export type HandlerFor = (operation: Operation, tenant: string) => Operation['handler']

@@ -80,13 +80,12 @@ export function importInto (
       try {
         const { outcome } = await writeAlone(storage, { type: 'create', user, keys, event })
         if (isTaken(outcome)) return null
-        doneOf(outcome)
+        publish('user.created', doneOf(outcome).user, context, event)
       } catch (error) {
         const mayBeTheId = error instanceof UsersError && error.code === 'internal'
         if (mayBeTheId && await storage.findUser(user.id) !== null) return null
         throw error
       }
-      publish('user.created', user, context, event)
       return { id: user.id }
     }),
 

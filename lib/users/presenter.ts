@@ -21,12 +21,14 @@ interface Log {
 }
 
 // Member by member, so that nothing else of a record can ever reach a response.
-function plainUser ({ id, name, email, version, createdAt, updatedAt }: UserRecord): User {
-  return { id, name, email, version, createdAt, updatedAt }
+function plainUser ({ id, name, email, version, createdAt, updatedAt, tenant }: UserRecord): User {
+  const user = { id, name, email, version, createdAt, updatedAt }
+  return tenant === undefined ? user : { ...user, tenant }
 }
 
-function plainView ({ id, name, email, createdAt, updatedAt }: UserRecord): object {
-  return { id, name, email, createdAt, updatedAt }
+function plainView ({ id, name, email, createdAt, updatedAt, tenant }: UserRecord): object {
+  const user = { id, name, email, createdAt, updatedAt }
+  return tenant === undefined ? user : { ...user, tenant }
 }
 
 function presenterOf (
@@ -67,12 +69,13 @@ export function createPresenter (fields: HostFields | null, log: Log): Presenter
 
   return presenterOf(
     (record) => {
-      const { id, name, email, version, createdAt, updatedAt } = record
-      return { id, name, email, ...declared(record), version, createdAt, updatedAt }
+      const { id, name, email, version, createdAt, updatedAt, tenant } = record
+      const own = declared(record)
+      return { id, name, email, ...own, version, createdAt, updatedAt, ...(tenant !== undefined && { tenant }) }
     },
     (record) => {
-      const { id, name, email, createdAt, updatedAt } = record
-      return { id, name, email, ...declared(record), createdAt, updatedAt }
+      const { id, name, email, createdAt, updatedAt, tenant } = record
+      return { id, name, email, ...declared(record), createdAt, updatedAt, ...(tenant !== undefined && { tenant }) }
     },
     onlyDeclared
   )

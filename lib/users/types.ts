@@ -20,7 +20,7 @@ type Given<Fields> = [Fields, UserFields] extends [UserFields, Fields]
   : Fields
 
 /** A user in process: what HTTP shows, and its `version`, which is the ETag without quotes. */
-export type User<Fields = UserFields> = Omit<UserRecord, 'fields' | 'tenant'> & Readonly<Fields>
+export type User<Fields = UserFields> = Omit<UserRecord, 'fields'> & Readonly<Fields>
 
 /** A new user. */
 export type UserInput<Fields = UserFields> = { name: string, email: string } & Given<Fields>

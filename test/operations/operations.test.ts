@@ -62,7 +62,9 @@ test('handlers throw nothing but UsersError', async (t) => {
     success: { status: 200, description: '' }
   } as const
   const under = (handler: Operation['handler']) =>
-    handlerOf({ ...operation, handler }, () => '', { useSemicolonDelimiter: false, limits: NO_LIMITS })
+    handlerOf({ ...operation, handler }, () => '', {
+      useSemicolonDelimiter: false, limits: NO_LIMITS, handlerFor: null
+    })
   const [request, reply] = [Object({ url: '/users' }), Object({ raw: {} })]
   const failing = under(async () => { throw new TypeError('a bug') })
   await t.rejects(failing(request, reply), { name: 'UsersError', code: 'internal', cause: { message: 'a bug' } })

@@ -12,8 +12,11 @@ export interface StreamBounds {
 // Nobody knows when a stream ends. A client that has lost its connection holds its place until the next comment.
 const headers = { 'retry-after': '15' }
 
-/** Makes the function that takes a place for a stream of a caller, and returns what gives it back. */
-export function createStreamPlaces ({ perKey, total }: StreamBounds): (caller: string) => () => void {
+/** Takes a place for a stream of a caller, and returns what gives it back. */
+export type TakePlace = (caller: string) => () => void
+
+/** Makes the function that takes places. */
+export function createStreamPlaces ({ perKey, total }: StreamBounds): TakePlace {
   const open = new Map<string, number>()
   let all = 0
 

@@ -1,0 +1,51 @@
+import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
+import type { TenantRecord } from '../storage/storage.ts'
+import type { UserFields } from '../users/types.ts'
+import type { TenantUsers } from './in-process.ts'
+import type { Tenants } from './tenants.ts'
+
+/** `app.users`: with the option `tenants`, those of every tenant. */
+export interface Users<Fields = UserFields> extends TenantUsers<Fields> {
+  /**
+   * The same for one tenant: what belongs to others is not there, and what is made belongs to it. A tenant needs no
+   * creation. Both members throw a TypeError without the option `tenants`.
+   * @throws `validation_failed` for what is no name of a tenant
+   */
+  tenant (name: string): TenantUsers<Fields>
+  /** The tenants. */
+  readonly tenants: TenantMethods
+}
+
+/** The tenants, in process. */
+export interface TenantMethods {
+  /**
+   * A page of the tenants that have a user or a key, by name, each with the exact number of its users.
+   * @throws `validation_failed`, `storage_unavailable`
+   */
+  list (query?: PagingQuery): Promise<{ data: TenantRecord[], meta: ListMeta }>
+  /**
+   * Deletes a tenant for good, with its keys, users and webhooks, and takes the values out of its events. It is done in
+   * steps, keys first: after an error, call it again.
+   * @throws `validation_failed`, `storage_unavailable`
+   */
+  remove (name: string): Promise<void>
+}
+
+/** Makes `app.users`. `tenants`: null without the option `tenants`. */
+export function createUsers (own: TenantUsers, tenants: Tenants | null): Users {
+  function some (): Tenants {
+    if (tenants !== null) return tenants
+    throw new TypeError('fastify-users: tenants need the option tenants')
+  }
+  return Object.freeze({
+    ...own,
+    tenant: (name: string) => some().of(name).inProcess,
+    tenants: Object.freeze({
+      async list (query: PagingQuery = {}) {
+        const page = await some().list({ ...query })
+        return { data: page.items, meta: listMeta(page) }
+      },
+      remove: (name: string) => some().remove(name)
+    })
+  })
+}

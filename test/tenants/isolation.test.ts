@@ -1,0 +1,150 @@
+// No answer tells a key of one tenant what another tenant has. Every operation is tried with what belongs to the other,
+// and gives the same bytes as for what does not exist; and nothing of the other's life changes what the key sees.
+import { test, type Test } from 'tap'
+import { newId } from '../../lib/core/ids.ts'
+import type { Storage } from '../../lib/index.ts'
+import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
+import { tenants as leaks } from '../helpers/planted-stores/tenants.ts'
+import { stores } from '../helpers/stores.ts'
+
+const PLATFORM = 'platform-key-of-at-least-32-characters'
+const JSON_TYPE = { 'content-type': 'application/json' }
+const ANN = { name: 'Ann', email: 'ann@example.org' }
+
+/** A request of an operation that names a record by its id. */
+const BY_ID: ReadonlyArray<readonly [method: string, path: string, body?: object]> = [
+  ['GET', '/users/{user}'], ['HEAD', '/users/{user}'], ['PATCH', '/users/{user}', { name: 'X' }],
+  ['PATCH', '/users/{user}', {}], ['PUT', '/users/{user}', ANN], ['DELETE', '/users/{user}'],
+  ['DELETE', '/users/{user}?erase=true'], ['GET', '/users/{user}/events'],
+  ['POST', '/users/batch', { operations: [{ op: 'update', id: '{user}', body: { name: 'X' } }] }],
+  ['POST', '/users/batch', { operations: [{ op: 'delete', id: '{user}' }], atomic: true }],
+  ['GET', '/api-keys/{key}'], ['DELETE', '/api-keys/{key}'], ['DELETE', '/api-keys/{key}?successors=true'],
+  ['POST', '/api-keys/{key}/rotate', {}], ['GET', '/events?after={event}'], ['GET', '/events?after={event}&limit=1']
+]
+
+/** What a key reads of all, in every way that a query can ask for it. */
+const LISTS = [
+  '/users', '/users?sort=-createdAt', '/users?limit=1&page=2', '/users?q=ann', '/users?email=ann@example.org',
+  '/users?after={user}', '/users?after={user}&sort=-createdAt', '/users/export', '/users/export?format=csv',
+  '/api-keys', '/api-keys?after={key}', '/events', '/events?type=user.*', '/events?limit=1', '/events?after=now',
+  '/users?tenant=acme'
+]
+
+interface Ids { user: string, key: string, event: string }
+
+/** A host with two tenants that have the same, each with a key. */
+async function twoTenants (t: Test, storage: Storage) {
+  const { app } = await testApp(t, {
+    storage,
+    tenants: true,
+    eventLog: true,
+    apiKeys: { routes: true, static: [{ key: PLATFORM, name: 'platform', scopes: ALL_SCOPES }], cache: 0 },
+    server: { genReqId: () => 'fixed' }
+  })
+  const keyOf = async (tenant: string) =>
+    (await app.users.tenant(tenant).apiKeys.create({ name: 'service', scopes: ALL_SCOPES })).key
+  const idsOf = async (tenant: string): Promise<Ids> => {
+    const users = app.users.tenant(tenant)
+    const { id: user } = await users.create(ANN)
+    const { id: key } = await users.apiKeys.create({ name: 'other' })
+    const { data: events } = await users.events.list()
+    return { user, key, event: String(events.at(-1)?.id) }
+  }
+  const send = async (key: string, method: string, path: string, body?: object, headers: object = {}) => {
+    const { statusCode, headers: { date, ...rest }, body: text } = await inject(app, method, `/v1${path}`, {
+      headers: { authorization: `Bearer ${key}`, ...(body !== undefined && JSON_TYPE), ...headers },
+      ...(body !== undefined && { payload: body })
+    })
+    return { statusCode, headers: rest, text }
+  }
+  const fill = (text: string, ids: Ids): string =>
+    text.replaceAll(/\{(user|key|event)\}/g, (_, name: 'user' | 'key' | 'event') => ids[name])
+  return { app, keyOf, idsOf, send, fill }
+}
+
+/** What is wrong with the isolation on a store: sentences, of which there must be none. */
+async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
+  const { app, keyOf, idsOf, send, fill } = await twoTenants(t, storage)
+  const faults: string[] = []
+  const note = (isWrong: boolean, what: string) => { if (isWrong) faults.push(what) }
+  const acme = await keyOf('acme')
+  const own = await idsOf('acme')
+  const before = await Promise.all(LISTS.map((path) => send(acme, 'GET', fill(path, own))))
+
+  // The other tenant begins to live: none of it can be seen.
+  const other = await idsOf('beta')
+  const { id: another } = await app.users.tenant('beta').create({ name: 'Anna', email: 'anna@example.org' })
+  await app.users.tenant('beta').update(another, { name: 'Anne' })
+  await app.users.tenant('beta').delete(another)
+  const after = await Promise.all(LISTS.map((path) => send(acme, 'GET', fill(path, own))))
+  for (const [i, path] of LISTS.entries()) {
+    note(JSON.stringify(after[i]) !== JSON.stringify(before[i]), `${path} shows what another tenant does`)
+  }
+
+  // What belongs to the other is as if it were not there.
+  const unknown = { user: newId('usr'), key: newId('key'), event: newId('evt') }
+  const asText = (ids: Ids, answer: object): string => {
+    let text = JSON.stringify(answer)
+    for (const [name, id] of Object.entries(ids)) text = text.replaceAll(id, name)
+    return text
+  }
+  for (const [method, path, body] of BY_ID) {
+    const ask = async (ids: Ids) => {
+      const sent = body === undefined ? undefined : JSON.parse(fill(JSON.stringify(body), ids))
+      return asText(ids, await send(acme, method, fill(path, ids), sent))
+    }
+    const [found, missing] = [await ask(other), await ask(unknown)]
+    note(found !== missing, `${method} ${path} tells that another tenant has it`)
+  }
+
+  // One address in two tenants, and one idempotency key of two keys.
+  note((await send(acme, 'POST', '/users', { name: 'B', email: 'b@example.org' })).statusCode !== 201, 'a creation')
+  await app.users.tenant('beta').create({ name: 'C', email: 'c@example.org' }, { idempotencyKey: 'k' })
+  const twice = await send(acme, 'POST', '/users', { name: 'C', email: 'c@example.org' }, { 'idempotency-key': 'k' })
+  note(twice.statusCode !== 201 || twice.headers['idempotency-replayed'] !== undefined, 'an address or a key is shared')
+  const rows = `${JSON.stringify({ name: 'C', email: 'c@example.org' })}\n`
+  const imported = await inject(app, 'POST', '/v1/users/import?onConflict=update', {
+    headers: { authorization: `Bearer ${acme}`, 'content-type': 'application/x-ndjson' }, payload: rows
+  })
+  note(!imported.body.includes('"skipped":1'), 'an import finds users of another tenant')
+
+  // Naming another tenant: the answer depends on nothing that is stored.
+  for (const tenant of ['beta', 'nobody']) {
+    const answers = [
+      await send(acme, 'GET', `/users?tenant=${tenant}`), await send(acme, 'POST', '/users', { ...ANN, tenant }),
+      await send(acme, 'POST', '/api-keys', { name: 'x', tenant }), await send(acme, 'GET', `/events?tenant=${tenant}`)
+    ]
+    note(answers.some(({ statusCode, text }) => statusCode !== 403 || !text.includes('tenant_forbidden')),
+      `the tenant ${tenant} can be named`)
+  }
+
+  // Everything of the other is as it was.
+  const users = app.users.tenant('beta')
+  const kept = await users.get(other.user).catch(() => null)
+  note(kept?.version !== 1 || kept.name !== 'Ann', 'a user of another tenant was changed')
+  const key = await users.apiKeys.get(other.key).catch(() => null)
+  note(key === null || key.revokedAt !== undefined, 'a key of another tenant was revoked')
+  return faults
+}
+
+for (const store of stores) {
+  test(`${store.name}: a key of one tenant sees nothing of another`, async (t) => {
+    t.strictSame(await faultsOf(t, await store.create(t)), [])
+  })
+}
+
+test('the suite finds each store that leaks what HTTP can show', async (t) => {
+  // The others are about what only the platform sees, or about removals.
+  const unseen = [
+    'the tenant of a user is lost', 'the tenant of a key is lost', 'a tenant without users is no tenant',
+    'the users of a removed tenant stay', 'a list has the endpoints of all tenants',
+    'the tenant of an endpoint is lost',
+    'the key that must stay may be of another tenant', 'the first key of a tenant is that of the store',
+    'the tenant of an event is lost', 'another tenant erases the events of a user'
+  ]
+  for (const { title, create } of leaks) {
+    if (unseen.includes(title)) continue
+    const faults = await faultsOf(t, create().storage).catch((error: unknown) => [String(error)])
+    t.not(faults.length, 0, title)
+  }
+})
