@@ -2,9 +2,13 @@
 // process.
 import Fastify from 'fastify'
 import knex from 'knex'
+import pino from 'pino'
 import { test, type Test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { memory } from '../../adapters/memory/index.ts'
+import { rechecks } from '../../lib/http/admission/authentication.ts'
+import { CALLER } from '../../lib/http/caller.ts'
+import { createSecurityLog } from '../../lib/http/logging/security-log.ts'
 import users, { type Storage } from '../../lib/index.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { withoutType } from '../helpers/fields.ts'
@@ -101,6 +105,23 @@ test('a parameter of the prefix confirms what a key is bound to, and narrows the
   t.match(await send(KEYS.platform, 'GET', '/acme/v1/users'), { body: { meta: { total: 1 } } })
   t.match(await send(KEYS.platform, 'POST', '/beta/v1/users', ANN), { status: 201, body: { tenant: 'beta' } })
   t.match(await send(KEYS.platform, 'GET', '/beta/v1/users?tenant=acme'), { status: 403 })
+})
+
+test('a request that takes long ends when its caller belongs to another tenant', async (t) => {
+  let tenant = 'acme'
+  const identify = async () => ({
+    principal: { type: 'host' as const, id: 'session', scopes: ['users:read'], tenant }, record: null, expiresAt: null
+  })
+  const recheck = rechecks(identify, createSecurityLog(pino({ enabled: false })))('users:read')
+  const app = Fastify()
+  app.get('/', async (request) => {
+    request[CALLER] = await identify()
+    await recheck(request)
+    tenant = 'beta'
+    await t.rejects(recheck(request), { code: 'invalid_api_key' })
+    return 'ended'
+  })
+  t.equal((await app.inject({ url: '/', headers: { authorization: 'Bearer token' } })).body, 'ended')
 })
 
 test('a mount without the option refuses what is bound to a tenant', async (t) => {

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller, Identify } from '../../api-keys/authenticator.ts'
 import { insufficientScope, invalidKey, unauthorized } from '../../api-keys/challenge.ts'
 import type { Scope } from '../../api-keys/scopes.ts'
+import { callerOf } from '../caller.ts'
 import { headerLines } from '../header-fields.ts'
 import type { SecurityLog } from '../logging/security-log.ts'
 
@@ -50,6 +51,8 @@ export function protect (reply: FastifyReply): void {
 export function rechecks (identify: Identify<FastifyRequest>, securityLog: SecurityLog) {
   return (required: Scope) => async (request: FastifyRequest): Promise<void> => {
     const caller = await authenticateRequest(request, identify, securityLog)
+    // The request goes on with what it began with, which is another tenant's by now.
+    if (caller.principal.tenant !== callerOf(request).principal.tenant) throw invalidKey()
     requireScope(request, caller, required, securityLog)
   }
 }
