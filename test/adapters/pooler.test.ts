@@ -53,7 +53,7 @@ test('without the option, the error of PgBouncer names it', { skip: pooled.skip 
 test('a statement that is not answered is given up on this side', async (t) => {
   const schema = temporarySchema(t)
   const connection = withoutPgBouncer === false ? pgBouncerUrl() : pgUrl()
-  const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeoutMs: 200 }))
+  const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeoutMs: 1000 }))
   await pgHost(t).transaction(async (trx) => {
     await trx.raw(`lock table "${schema}".fastify_users_users`)
     const expected = { code: 'unavailable', driverCode: 'ETIMEDOUT' }
@@ -65,7 +65,7 @@ test('a statement that is not answered is given up on this side', async (t) => {
 test('a creation that waits for one with the same key fails as in progress', async (t) => {
   const schema = temporarySchema(t)
   const connection = withoutPgBouncer === false ? pgBouncerUrl() : pgUrl()
-  const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeoutMs: 100 }))
+  const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeoutMs: 1000 }))
   const host = pgHost(t)
   await host.transaction(async (trx) => {
     await create(knexStorage(host, { schema }).joinTransaction(trx), 1)
@@ -77,7 +77,7 @@ test('a creation that waits for one with the same key fails as in progress', asy
 test('a batch that waits for one with the same key fails as in progress', async (t) => {
   const schema = temporarySchema(t)
   const connection = withoutPgBouncer === false ? pgBouncerUrl() : pgUrl()
-  const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeoutMs: 100 }))
+  const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeoutMs: 1000 }))
   const host = pgHost(t)
   const options: WritesOptions = { atomic: false, idempotency: { ...idempotency, note: 'a batch' } }
   const write = async (to: Storage, n: number) => {

@@ -44,7 +44,7 @@ test('a database that stops answering is 503 after statementTimeoutMs, and closi
   t.teardown(() => proxy.close())
   url.port = String(proxy.port)
   const { call, app } = await testApp(t, {
-    storage: postgres({ connection: url.href, schema: temporarySchema(t), statementTimeoutMs: 100 })
+    storage: postgres({ connection: url.href, schema: temporarySchema(t), statementTimeoutMs: 1000 })
   })
   // Not over HTTP: storing the last use of the key would still be opening a connection, and later calls would wait.
   t.equal((await app.users.list()).meta.total, 0)
@@ -85,7 +85,7 @@ test('a PostgreSQL that is slow, and not overloaded, serves as many clients as t
 test('a lock that is held for too long and an exhausted pool are 503', async (t) => {
   const schema = temporarySchema(t)
   const { call, app } = await testApp(t, {
-    storage: postgres({ connection: pgUrl(), schema, pool: { max: 1 }, statementTimeoutMs: 200 })
+    storage: postgres({ connection: pgUrl(), schema, pool: { max: 1 }, statementTimeoutMs: 1000 })
   })
   const blocker = new pg.Client({ connectionString: pgUrl() })
   await blocker.connect()

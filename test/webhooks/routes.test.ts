@@ -2,7 +2,7 @@
 import Fastify from 'fastify'
 import { test, type Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
-import { newId } from '../../lib/core/ids.ts'
+import { idAt, newId } from '../../lib/core/ids.ts'
 import users from '../../lib/index.ts'
 import { webhooks, type WebhooksOptions } from '../../lib/webhooks.ts'
 import { testApp, type TestAppOptions } from '../helpers/app.ts'
@@ -105,7 +105,7 @@ test('replays that the log can’t give', async (t) => {
   const storage = memory()
   const { app, call } = await hooked(t, LOOPBACK, { storage })
   const { id } = (await call('POST', '/webhooks', { payload: { url: 'http://127.0.0.1:1/', enabled: false } })).json()
-  const first = newId('evt')
+  const first = idAt('evt', Date.now() - 1, 0)
   await app.users.create({ name: 'Ann', email: 'ann@example.org' })
   const replay = async (after: string) => {
     const response = await call('POST', `/webhooks/${id}/replay`, { payload: { after } })
