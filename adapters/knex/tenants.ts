@@ -2,6 +2,7 @@ import { forgotten } from '../../lib/storage/recorded-events.ts'
 import type { TenantRecord, TenantStore } from '../../lib/storage/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type { Executor, Query } from './connection/executor.ts'
+import { forgetCounts } from './counting/compaction-sql.ts'
 import { type Column, EVENT_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 import { type Row, toEvent, unpacked } from './tables/rows.ts'
@@ -13,7 +14,8 @@ const TENANT_COLUMNS: readonly Column[] = [
 const toTenant = ({ id, users }: Row): TenantRecord => ({ id: String(id), users: Number(users) })
 
 /** The statements of tenants. */
-function tenantSql ({ dialect }: Executor, { users, apiKeys, events, webhooks, webhookDeliveries }: Names) {
+function tenantSql ({ dialect }: Executor, names: Names) {
+  const { users, apiKeys, events, webhooks, webhookDeliveries, changes, state } = names
   const { p, limit, packed, batch } = dialect
   // One step along the index for each name. DISTINCT would read every user.
   const namesIn = (name: string, table: string) => `${name} AS (
@@ -21,9 +23,14 @@ function tenantSql ({ dialect }: Executor, { users, apiKeys, events, webhooks, w
       UNION ALL SELECT (SELECT min(t.tenant) FROM ${table} AS t WHERE t.tenant > ${name}.tenant AND t.tenant <> '')
         FROM ${name} WHERE ${name}.tenant IS NOT NULL)`
   const found = (name: string) => `SELECT tenant FROM ${name} WHERE tenant IS NOT NULL`
-  const names = `WITH RECURSIVE ${namesIn('of_users', users)}, ${namesIn('of_keys', apiKeys)},
+  const all = `WITH RECURSIVE ${namesIn('of_users', users)}, ${namesIn('of_keys', apiKeys)},
     names AS (${found('of_users')} UNION ${found('of_keys')})`
-  const count = `(SELECT count(*) FROM ${users} AS u WHERE u.tenant = names.tenant AND u.tenant <> '') AS users`
+  // As a page of the tenant counts them (docs/exact-counting.md).
+  const inBlocks = `(SELECT s.total + coalesce((SELECT sum(c.change) FROM ${changes} AS c
+      WHERE c.scope = s.scope AND c.user_id < s.boundary), 0) FROM ${state} AS s WHERE s.scope = names.tenant)`
+  const inTail = `(SELECT count(*) FROM ${users} AS u WHERE u.tenant = names.tenant AND u.tenant <> '' AND u.id >=
+      coalesce((SELECT s.boundary FROM ${state} AS s WHERE s.scope = names.tenant), ''))`
+  const count = `coalesce(${inBlocks}, 0) + ${inTail} AS users`
   const some = (table: string) =>
     `SELECT id FROM ${table} WHERE tenant = ${p(1)} AND tenant <> '' ORDER BY id LIMIT ${limit(2)}`
   const someEvents = `SELECT * FROM ${events} WHERE tenant = ${p(1)} AND tenant <> '' LIMIT ${limit(2)}`
@@ -33,13 +40,14 @@ function tenantSql ({ dialect }: Executor, { users, apiKeys, events, webhooks, w
       const behind = after ? ` WHERE tenant ${descending ? '<' : '>'} ${p(2)}` : ''
       const page = `SELECT tenant, ${count} FROM names${behind} ORDER BY tenant${descending ? ' DESC' : ''} ` +
         `LIMIT ${limit(1)}${after ? '' : ` OFFSET ${limit(2)}`}`
-      return `${names} SELECT (SELECT count(*) FROM names) AS total, ${packed(TENANT_COLUMNS, page)} AS items`
+      return `${all} SELECT (SELECT count(*) FROM names) AS total, ${packed(TENANT_COLUMNS, page)} AS items`
     },
     // 1: the tenant; 2: how many at most.
     removeKeys: `DELETE FROM ${apiKeys} WHERE tenant = ${p(1)} AND tenant <> '' RETURNING id`,
     removeUsers: `DELETE FROM ${users} WHERE id IN (${some(users)}) RETURNING id`,
     removeDeliveries: `DELETE FROM ${webhookDeliveries} WHERE webhook_id IN (${some(webhooks)})`,
     removeWebhooks: `DELETE FROM ${webhooks} WHERE id IN (${some(webhooks)}) RETURNING id`,
+    forgetCounts: forgetCounts(dialect, names),
     readEvents: `SELECT ${packed(EVENT_COLUMNS, someEvents)} AS items`,
     forget: `UPDATE ${events} SET data = q_data, before = q_before, tenant = '' ` +
       `FROM ${batch.rows([['id', 'text'], ['data', 'json'], ['before', 'json']])} WHERE id = q_id${batch.idCondition}`
@@ -77,6 +85,7 @@ export function knexTenants (executor: Executor, names: Names): TenantStore {
         if (count === 0) {
           await on(sql.removeDeliveries, [tenant, limit])
           count += (await on(sql.removeWebhooks, [tenant, limit])).length
+          for (const statement of sql.forgetCounts) await on(statement, [tenant])
         }
         return count
       }, { writes: limit })

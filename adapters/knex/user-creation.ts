@@ -105,7 +105,7 @@ export function knexCreation (
         ],
         event
       }
-      onCreate()
+      onCreate(user.tenant)
       const asked = { waitsFor: emailKey, since: performance.now() }
       const create = (again: boolean) => namingTakenField(names, fields, () => idempotency === null
         ? createWithoutKey(insertion, asked, again)

@@ -2,7 +2,7 @@ import { gather, type Several } from '../../lib/core/gather.ts'
 import { belongsTo, requireVersion } from '../../lib/storage/storage-rules.ts'
 import type { UserUpdate } from '../../lib/storage/make-write.ts'
 import type {
-  NewEvent, Page, PageRequest, Storage, UserChanges, UserFilter, UserRecord
+  NewEvent, Page, PageRequest, Storage, TenantPageRequest, UserChanges, UserFilter, UserRecord
 } from '../../lib/storage/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type { Executor, Query } from './connection/executor.ts'
@@ -78,24 +78,34 @@ function userLists (
   const { read, batching, prepares, dialect } = executor
   const { users } = names
   const { pages: countedPages, pagesTogether } = dialect.counting
-  const statementOf = countedPages(names, USER_COLUMNS)
 
-  function toCountedPage (row: Row): CountedPage {
+  function toCountedPage (row: Row, { tenant }: TenantPageRequest): CountedPage {
     const tail = Number(row['tail'])
-    onPage(tail, Number(row['changes']))
+    onPage(tenant, tail, Number(row['changes']))
     return { rows: unpacked(USER_COLUMNS, row['items']), total: Number(row['counted']) + tail }
   }
 
-  async function readPages (pages: Several<PageRequest>): Promise<CountedPage[]> {
-    const { sql, params } = statementOf(pages)
-    return (await read(sql, params)).map(toCountedPage)
+  /** Pages of all users, or those of tenants. */
+  function pagesReader (ofTenant: boolean) {
+    const statementOf = countedPages(names, ofTenant, USER_COLUMNS)
+    return async (pages: Several<TenantPageRequest>): Promise<CountedPage[]> => {
+      const { sql, params } = statementOf(pages)
+      const rows = await read(sql, params)
+      return pages.flatMap((page, i) => rows.slice(i, i + 1).map((row) => toCountedPage(row, page)))
+    }
   }
 
-  const keyOf = ({ order, limit, from }: PageRequest): string => `${order} ${limit} ${JSON.stringify(from)}`
-  const together = gather(pagesTogether, keyOf, readPages)
+  const keyOf = ({ order, limit, from, tenant = '' }: TenantPageRequest): string =>
+    `${order} ${limit} ${tenant} ${JSON.stringify(from)}`
+  const listsOf = (ofTenant: boolean) => {
+    const readPages = pagesReader(ofTenant)
+    return { readPages, together: gather(pagesTogether, keyOf, readPages) }
+  }
+  const lists = { all: listsOf(false), ofTenants: listsOf(true) }
 
   /** With batching, concurrent requests for the same page read it once, and several pages share one statement. */
-  async function readCounted (page: PageRequest): Promise<CountedPage> {
+  async function readCounted (page: TenantPageRequest): Promise<CountedPage> {
+    const { readPages, together } = page.tenant === undefined ? lists.all : lists.ofTenants
     // One text that can't be stored would make all requests fail.
     const canShare = !('after' in page.from) || isStorable(page.from.after)
     if (batching !== null && canShare) return together(page)
@@ -103,7 +113,7 @@ function userLists (
     return counted
   }
 
-  async function pageOfAll (page: PageRequest): Promise<Page<UserRecord>> {
+  async function pageOfAll (page: TenantPageRequest): Promise<Page<UserRecord>> {
     const { rows, total } = await readCounted(page)
     return { items: rows.map(toUser), total }
   }
@@ -131,8 +141,10 @@ function userLists (
       const few = await boundedSearch(prefix, page)
       if (few !== null) return few
     }
+    if (!byFields && prefix === null && emailKey === null) {
+      return pageOfAll(tenant === undefined ? page : { ...page, tenant })
+    }
     const condition = conditionOf(dialect, filter)
-    if (condition === null) return pageOfAll(page)
     const { sql, params } = pageStatement(dialect, users, USER_COLUMNS, condition, page)
     // Each combination of fields has its own SQL text: too many to keep prepared.
     return toPage(await read(sql, params, { keepPlan: !byFields }), USER_COLUMNS, toUser)

@@ -13,67 +13,112 @@ const BLOCK_MAX = 4 * BLOCK
 /** A round splits at most so many blocks again. */
 export const SPLITS_PER_ROUND = 8
 
-/** The statements of compaction. Values are numbered from 1. */
-export function compactionSql (dialect: Dialect, names: Names) {
-  const { users, blocks, changes, state } = names
+/**
+ * The statements of compaction for all users, or for a tenant. Values are numbered from 1, and the first of each
+ * statement is the scope: empty, or the tenant.
+ */
+export function compactionSql (dialect: Dialect, names: Names, ofTenant: boolean) {
+  const { users, blocks, groups, changes, state } = names
   const { p } = dialect
-  const firstId = `SELECT max(b.first_id) FROM ${blocks} AS b WHERE b.first_id <= h.user_id`
-  const blockOfChange = `SELECT (${firstId}) AS first_id, h.change FROM ${changes} AS h WHERE h.user_id < ${p(1)}`
+  const scope = `scope = ${p(1)}`
+  const belongs = belongsTo(dialect, ofTenant)
+  // The boundary of a tenant is never ahead of that of all users: an insertion looks at this one alone.
+  const counted = ofTenant ? ` AND id < (SELECT boundary FROM ${state} WHERE scope = '')` : ''
+  const firstId = `SELECT max(b.first_id) FROM ${blocks} AS b WHERE b.${scope} AND b.first_id <= h.user_id`
+  const blockOfChange =
+    `SELECT (${firstId}) AS first_id, h.change FROM ${changes} AS h WHERE h.${scope} AND h.user_id < ${p(2)}`
   return {
     readState: 'SELECT boundary, next_boundary, round, ' +
-      `(SELECT count(*) FROM ${changes} WHERE user_id < boundary) AS changes FROM ${state}`,
-    /** 1: boundary. */
+      `(SELECT count(*) FROM ${changes} WHERE ${scope} AND user_id < boundary) AS changes FROM ${state} WHERE ${scope}`,
+    /** Makes the rows that count no user. The state comes last: it says that the others are there. */
+    begin: [
+      `INSERT INTO ${blocks} (scope, first_id, users) VALUES (${p(1)}, '', 0) ON CONFLICT DO NOTHING`,
+      `INSERT INTO ${groups} (scope, first_id, users_before) VALUES (${p(1)}, '', 0) ON CONFLICT DO NOTHING`,
+      `INSERT INTO ${state} (scope, boundary, next_boundary, round, total) VALUES (${p(1)}, '', '', '', 0) ` +
+        'ON CONFLICT DO NOTHING'
+    ],
+    /** 2: boundary. */
     tailLength: 'SELECT count(*) AS tail FROM ' +
-      `(SELECT id FROM ${users} WHERE id >= ${p(1)} ORDER BY id LIMIT ${BLOCKS_PER_ROUND * BLOCK + TAIL_MAX}) AS t`,
-    /** 1: boundary, 2: number of users after it. */
-    idAfter: `SELECT id FROM ${users} WHERE id >= ${p(1)} ORDER BY id LIMIT 1 OFFSET ${p(2)}`,
-    /** 1: new round, 2: next boundary, 3: round before, 4: boundary. */
-    announce: `UPDATE ${state} SET round = ${p(1)}, next_boundary = ${p(2)} ` +
-      `WHERE round = ${p(3)} AND boundary = ${p(4)}`,
-    /** 1: round. */
-    lockRound: `UPDATE ${state} SET round = round WHERE round = ${p(1)} RETURNING boundary, next_boundary`,
-    /** Adds the changes below a boundary to their blocks. 1: boundary. */
+      `(SELECT id FROM ${users} WHERE ${belongs} AND id >= ${p(2)}${counted} ` +
+      `ORDER BY id LIMIT ${BLOCKS_PER_ROUND * BLOCK + TAIL_MAX}) AS t`,
+    /** 2: boundary, 3: number of users after it. */
+    idAfter: `SELECT id FROM ${users} WHERE ${belongs} AND id >= ${p(2)}${counted} ORDER BY id LIMIT 1 OFFSET ${p(3)}`,
+    /** 2: new round, 3: next boundary, 4: round before, 5: boundary. */
+    announce: `UPDATE ${state} SET round = ${p(2)}, next_boundary = ${p(3)} ` +
+      `WHERE ${scope} AND round = ${p(4)} AND boundary = ${p(5)}`,
+    /** 2: round. */
+    lockRound: `UPDATE ${state} SET round = round WHERE ${scope} AND round = ${p(2)} RETURNING boundary, next_boundary`,
+    /** Adds the changes below a boundary to their blocks. 2: boundary. */
     foldChanges: `UPDATE ${blocks} AS k SET users = k.users + c.change ` +
       `FROM (SELECT first_id, sum(change) AS change FROM (${blockOfChange}) AS r GROUP BY first_id) AS c ` +
-      'WHERE k.first_id = c.first_id',
-    /** 1: boundary. */
-    deleteChanges: `DELETE FROM ${changes} WHERE user_id < ${p(1)}`,
-    /** 1: from, 2: to. */
-    split: splitUsers(names, p(1), p(2)),
-    /** The blocks to split again, each with the end of its range. 1: boundary. */
-    largeBlocks: 'SELECT first_id, ' +
-      `coalesce((SELECT min(n.first_id) FROM ${blocks} AS n WHERE n.first_id > k.first_id), ${p(1)}) AS next ` +
-      `FROM ${blocks} AS k WHERE users > ${BLOCK_MAX} ORDER BY first_id LIMIT ${SPLITS_PER_ROUND}`,
-    deleteEmptyBlocks: `DELETE FROM ${blocks} WHERE users = 0 AND first_id <> ''`,
-    regroup: splitBlocks(names),
-    /** 1: boundary. */
-    setBoundary: `UPDATE ${state} SET boundary = ${p(1)}`,
-    /** Puts all users into the tail. 1: new round. */
-    reset: `UPDATE ${state} SET boundary = '', next_boundary = '', round = ${p(1)}`,
-    emptyBlocks: [`DELETE FROM ${blocks}`, `INSERT INTO ${blocks} (first_id, users) VALUES ('', 0)`]
+      `WHERE k.${scope} AND k.first_id = c.first_id`,
+    /** 2: boundary. */
+    deleteChanges: `DELETE FROM ${changes} WHERE ${scope} AND user_id < ${p(2)}`,
+    /** 2: from, 3: to. */
+    split: splitUsers(dialect, names, ofTenant),
+    /** The blocks to split again, each with the end of its range. 2: boundary. */
+    largeBlocks: 'SELECT first_id, coalesce(' +
+      `(SELECT min(n.first_id) FROM ${blocks} AS n WHERE n.${scope} AND n.first_id > k.first_id), ${p(2)}) AS next ` +
+      `FROM ${blocks} AS k WHERE ${scope} AND users > ${BLOCK_MAX} ORDER BY first_id LIMIT ${SPLITS_PER_ROUND}`,
+    deleteEmptyBlocks: `DELETE FROM ${blocks} WHERE ${scope} AND users = 0 AND first_id <> ''`,
+    regroup: splitBlocks(dialect, names),
+    /** 2: boundary. */
+    setBoundary: `UPDATE ${state} SET boundary = ${p(2)} WHERE ${scope}`
   }
 }
 
-/**
- * The statement that splits the users from one id up to another, exclusive, into blocks. Both are SQL expressions. An
- * existing block with the same first id is counted again.
- */
-export function splitUsers ({ users, blocks }: Names, from: string, to: string): string {
-  const numbered = `SELECT id, (row_number() OVER (ORDER BY id) - 1) / ${BLOCK} AS n ` +
-    `FROM ${users} WHERE id >= ${from} AND id < ${to}`
-  return `INSERT INTO ${blocks} (first_id, users) SELECT CASE WHEN n = 0 THEN ${from} ELSE min(id) END, count(*) ` +
-    `FROM (${numbered}) AS r GROUP BY n ORDER BY n ON CONFLICT (first_id) DO UPDATE SET users = excluded.users`
+/** The condition for users of a scope, which is the first value. */
+function belongsTo ({ p }: Dialect, ofTenant: boolean): string {
+  return ofTenant ? `tenant = ${p(1)} AND tenant <> ''` : `CAST(${p(1)} AS text) = ''`
 }
 
-/** The statements that split all blocks into groups, and add them up. */
-export function splitBlocks ({ blocks, groups, state }: Names): string[] {
-  const summed = 'SELECT first_id, sum(users) OVER (ORDER BY first_id) - users AS users_before, ' +
-    `row_number() OVER (ORDER BY first_id) - 1 AS n FROM ${blocks}`
-  const all = `SELECT first_id, users_before FROM (${summed}) AS r WHERE n % CAST(${BLOCKS_PER_GROUP} AS bigint) = 0`
+/** The statements that put all users into the tail, and forget what was counted of tenants. */
+export function resetSql ({ p }: Dialect, { blocks, groups, changes, state }: Names) {
+  return {
+    /** 1: new round. */
+    all: `UPDATE ${state} SET boundary = '', next_boundary = '', round = ${p(1)}, total = 0 WHERE scope = ''`,
+    rest: [
+      // First, because whoever compacts a tenant locks it.
+      `DELETE FROM ${state} WHERE scope <> ''`,
+      `DELETE FROM ${changes} WHERE scope <> ''`,
+      `DELETE FROM ${blocks} WHERE scope <> '' OR first_id <> ''`,
+      `DELETE FROM ${groups} WHERE scope <> '' OR first_id <> ''`,
+      `UPDATE ${blocks} SET users = 0`
+    ],
+    /** What transactions with an old snapshot noted of tenants that have no blocks. */
+    deleteNeedless: `DELETE FROM ${changes} WHERE scope NOT IN (SELECT scope FROM ${state})`
+  }
+}
+
+/** The statements that forget what was counted of a tenant, in this order. 1: the tenant. */
+export function forgetCounts ({ p }: Dialect, { blocks, groups, changes, state }: Names): string[] {
+  return [state, changes, blocks, groups].map((table) => `DELETE FROM ${table} WHERE scope = ${p(1)}`)
+}
+
+/**
+ * The statement that splits the users of a scope from one id up to another, exclusive, into blocks. An existing block
+ * with the same first id is counted again. 1: scope, 2: from, 3: to.
+ */
+function splitUsers (dialect: Dialect, { users, blocks }: Names, ofTenant: boolean): string {
+  const { p } = dialect
+  const numbered = `SELECT id, (row_number() OVER (ORDER BY id) - 1) / ${BLOCK} AS n ` +
+    `FROM ${users} WHERE ${belongsTo(dialect, ofTenant)} AND id >= ${p(2)} AND id < ${p(3)}`
+  return `INSERT INTO ${blocks} (scope, first_id, users) ` +
+    `SELECT ${p(1)}, CASE WHEN n = 0 THEN ${p(2)} ELSE min(id) END, count(*) FROM (${numbered}) AS r ` +
+    'GROUP BY n ORDER BY n ON CONFLICT (scope, first_id) DO UPDATE SET users = excluded.users'
+}
+
+/** The statements that split all blocks of a scope into groups, and add them up. 1: scope. */
+function splitBlocks ({ p }: Dialect, { blocks, groups, state }: Names): string[] {
+  const scope = `scope = ${p(1)}`
+  const summed = 'SELECT scope, first_id, sum(users) OVER (ORDER BY first_id) - users AS users_before, ' +
+    `row_number() OVER (ORDER BY first_id) - 1 AS n FROM ${blocks} WHERE ${scope}`
+  const all = `SELECT scope, first_id, users_before FROM (${summed}) AS r ` +
+    `WHERE n % CAST(${BLOCKS_PER_GROUP} AS bigint) = 0`
   return [
-    `DELETE FROM ${groups} WHERE first_id NOT IN (SELECT first_id FROM (${all}) AS g)`,
-    `INSERT INTO ${groups} (first_id, users_before) ${all} ON CONFLICT (first_id) DO UPDATE ` +
+    `DELETE FROM ${groups} WHERE ${scope} AND first_id NOT IN (SELECT first_id FROM (${all}) AS g)`,
+    `INSERT INTO ${groups} (scope, first_id, users_before) ${all} ON CONFLICT (scope, first_id) DO UPDATE ` +
       `SET users_before = excluded.users_before WHERE ${groups}.users_before <> excluded.users_before`,
-    `UPDATE ${state} SET total = (SELECT sum(users) FROM ${blocks})`
+    `UPDATE ${state} SET total = (SELECT sum(users) FROM ${blocks} WHERE ${scope}) WHERE ${scope}`
   ]
 }

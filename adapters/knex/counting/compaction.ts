@@ -4,7 +4,9 @@ import { channels, traced } from '../../../lib/storage/tracing.ts'
 import type { PoolExecutor, Query } from '../connection/executor.ts'
 import { BLOCK } from '../tables/block-sizes.ts'
 import type { Names } from '../tables/names.ts'
-import { BLOCKS_PER_ROUND, compactionSql, KEPT_IN_TAIL, SPLITS_PER_ROUND, TAIL_MAX } from './compaction-sql.ts'
+import {
+  BLOCKS_PER_ROUND, compactionSql, KEPT_IN_TAIL, resetSql, SPLITS_PER_ROUND, TAIL_MAX
+} from './compaction-sql.ts'
 
 /** The number of changes at which they are added to their blocks. */
 const CHANGES_MAX = BLOCK
@@ -14,6 +16,10 @@ const WRITERS_WAIT_MS = 2000
 const REST_MS = 1000
 /** How long a round of another process may take. */
 const FOREIGN_ROUND_MS = 3000
+/** All users, beside tenants, each of which is a scope of its own if it has many users. */
+const ALL = ''
+/** Tenants whose creations are counted, and those that wait for compaction, at most. */
+const TENANTS_MAX = 10_000
 
 interface State {
   boundary: string
@@ -38,32 +44,45 @@ export type Compaction = ReturnType<typeof createCompaction>
 export function createCompaction (executor: PoolExecutor, names: Names) {
   const { dialect, query, snapshot } = executor
   const { openWriters, vacuum } = dialect.counting
-  const sql = compactionSql(dialect, names)
+  const [sqlOfAll, sqlOfTenant] = [compactionSql(dialect, names, false), compactionSql(dialect, names, true)]
+  const sqlOf = (scope: string) => scope === ALL ? sqlOfAll : sqlOfTenant
+  const reset = resetSql(dialect, names)
 
   const closing = new AbortController()
   let running: Promise<void> | null = null
   let restUntil = 0
-  let ownRound = ''
-  let foreign = { round: '', since: 0 }
+  /** The scopes that something may be due for. */
+  const due = new Set<string>()
+  /** The rounds that this process has begun and not ended. */
+  const ownRounds = new Set<string>()
+  /** The latest round of another process in each scope. */
+  const foreign = new Map<string, { round: string, since: number }>()
 
-  async function readState (): Promise<State> {
-    const [state] = await query(sql.readState)
-    const boundary = String(state?.['boundary'])
-    const [tail] = await query(sql.tailLength, [boundary])
+  /** The state of a scope. A tenant that is not counted yet has everything in its tail. */
+  async function readState (scope: string): Promise<State> {
+    const [state = { boundary: '', next_boundary: '', round: '', changes: 0 }] =
+      await query(sqlOf(scope).readState, [scope])
+    const boundary = String(state['boundary'])
+    const [tail] = await query(sqlOf(scope).tailLength, [scope, boundary])
     return {
       boundary,
-      nextBoundary: String(state?.['next_boundary']),
-      round: String(state?.['round']),
-      changes: Number(state?.['changes']),
+      nextBoundary: String(state['next_boundary']),
+      round: String(state['round']),
+      changes: Number(state['changes']),
       tail: Number(tail?.['tail'])
     }
   }
 
   /** True if another process has begun a round that it may still finish. */
-  function isForeign ({ boundary, nextBoundary, round }: State): boolean {
-    if (nextBoundary === boundary || round === ownRound) return false
-    if (foreign.round !== round) foreign = { round, since: performance.now() }
-    return performance.now() - foreign.since < FOREIGN_ROUND_MS
+  function isForeign (scope: string, { boundary, nextBoundary, round }: State): boolean {
+    if (nextBoundary === boundary || ownRounds.has(round)) {
+      foreign.delete(scope)
+      return false
+    }
+    const now = performance.now()
+    const known = foreign.get(scope)
+    if (known?.round !== round) foreign.set(scope, { round, since: now })
+    return known?.round !== round || now - known.since < FOREIGN_ROUND_MS
   }
 
   async function writers (): Promise<Set<unknown>> {
@@ -89,43 +108,72 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
    * Adds the changes below the boundary to their blocks. With `move`, also moves the boundary: every writer below the
    * next one must have ended. True if there is more to do now.
    */
-  const compact = (round: string, move: boolean) => snapshot(async (on: Query) => {
-    const [state] = await on(sql.lockRound, [round])
+  const compact = (scope: string, round: string, move: boolean) => snapshot(async (on: Query) => {
+    const sql = sqlOf(scope)
+    const [state] = await on(sql.lockRound, [scope, round])
     // Another process has begun a round of its own.
     if (state === undefined) return false
     const before = String(state['boundary'])
     const boundary = move ? String(state['next_boundary']) : before
-    await on(sql.foldChanges, [before])
-    await on(sql.deleteChanges, [boundary])
-    if (move) await on(sql.split, [before, boundary])
-    const large = await on(sql.largeBlocks, [boundary])
-    for (const { first_id: from, next } of large) await on(sql.split, [String(from), String(next)])
-    await on(sql.deleteEmptyBlocks)
-    for (const statement of sql.regroup) await on(statement)
-    await on(sql.setBoundary, [boundary])
+    await on(sql.foldChanges, [scope, before])
+    await on(sql.deleteChanges, [scope, boundary])
+    if (move) await on(sql.split, [scope, before, boundary])
+    const large = await on(sql.largeBlocks, [scope, boundary])
+    for (const { first_id: from, next } of large) await on(sql.split, [scope, String(from), String(next)])
+    await on(sql.deleteEmptyBlocks, [scope])
+    for (const statement of sql.regroup) await on(statement, [scope])
+    await on(sql.setBoundary, [scope, boundary])
+    if (scope === ALL) await on(reset.deleteNeedless)
     return large.length === SPLITS_PER_ROUND
   }, { signal: closing.signal })
 
-  /** Does one round. True if another is due now. */
-  async function round (): Promise<boolean> {
-    const state = await readState()
-    const more = state.changes >= CHANGES_MAX && await compact(state.round, false)
+  /** Makes the rows of a tenant that is not counted yet. */
+  const begin = (scope: string) => snapshot(async (on) => {
+    for (const statement of sqlOfTenant.begin) await on(statement, [scope])
+  }, { signal: closing.signal })
+
+  /** The number of blocks by which the boundary of a scope should move. */
+  function blocksDue (scope: string, { tail }: State): number {
+    // What others may still write is in the tail of all users, and no tenant is ahead of that.
+    const kept = scope === ALL ? KEPT_IN_TAIL : 0
+    return tail < BLOCK + kept ? 0 : Math.min(BLOCKS_PER_ROUND, Math.floor((tail - kept) / BLOCK))
+  }
+
+  /** Moves the boundary of a scope. True if another round is due now. */
+  async function move (scope: string, state: State, blocks: number): Promise<boolean> {
+    const { idAfter, announce } = sqlOf(scope)
+    if (state.round === '' && scope !== ALL) await begin(scope)
+    const [next] = await query(idAfter, [scope, state.boundary, blocks * BLOCK])
+    if (next === undefined) return false
+    const round = randomUUID()
+    ownRounds.add(round)
+    try {
+      await query(announce, [scope, round, String(next['id']), state.round, state.boundary])
+      return await writersEnded() && (await compact(scope, round, true) || blocks === BLOCKS_PER_ROUND)
+    } finally {
+      ownRounds.delete(round)
+    }
+  }
+
+  /** Does one round of a scope. True if another is due now. */
+  async function round (scope: string): Promise<boolean> {
+    const state = await readState(scope)
+    const more = state.changes >= CHANGES_MAX && await compact(scope, state.round, false)
     if (state.changes >= VACUUM_AT && vacuum !== null) {
       await query(vacuum([names.blocks, names.groups, names.changes])).catch(() => {})
     }
-    const due = state.tail < TAIL_MAX
-      ? 0
-      : Math.min(BLOCKS_PER_ROUND, Math.floor((state.tail - KEPT_IN_TAIL) / BLOCK))
-    if (due === 0 || isForeign(state)) return more
-    const [next] = await query(sql.idAfter, [state.boundary, due * BLOCK])
-    if (next === undefined) return more
-    ownRound = randomUUID()
-    await query(sql.announce, [ownRound, String(next['id']), state.round, state.boundary])
-    return await writersEnded() && (await compact(ownRound, true) || due === BLOCKS_PER_ROUND || more)
+    const blocks = blocksDue(scope, state)
+    if (blocks === 0 || isForeign(scope, state)) return more
+    return await move(scope, state, blocks) || more
   }
 
   async function work (): Promise<void> {
-    while (!closing.signal.aborted && await round()) { /* until nothing is due */ }
+    // Nothing of a tenant can be counted before that of all users is.
+    const scopes = [ALL, ...[...due].filter((scope) => scope !== ALL)]
+    due.clear()
+    for (const scope of scopes) {
+      while (!closing.signal.aborted && await round(scope)) { /* until nothing is due */ }
+    }
   }
 
   /** Does what is due. Concurrent calls share the work. */
@@ -137,31 +185,44 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
     return running
   }
 
-  /** Starts the work that is due, in the background. Failed work is retried later; totals stay exact meanwhile. */
-  function start (): void {
+  /**
+   * Starts the work that is due for a scope, in the background. Failed work is retried later; totals stay exact
+   * meanwhile.
+   */
+  function start (scope: string): void {
+    if (due.size < TENANTS_MAX) due.add(scope)
     if (running === null && !closing.signal.aborted && performance.now() >= restUntil) run().catch(() => {})
   }
 
-  let creations = 0
+  const creations = new Map<string, number>()
+
+  /** Counts a creation in a scope. */
+  function count (scope: string): void {
+    if (creations.size >= TENANTS_MAX) creations.clear()
+    const created = (creations.get(scope) ?? 0) + 1
+    creations.set(scope, created % BLOCK)
+    if (created === BLOCK) start(scope)
+  }
 
   return {
     run,
 
-    /** Called with the numbers of users and changes that a page had to count row by row. */
-    onPage (tail: number, changes: number): void {
-      if (tail >= TAIL_MAX || changes >= CHANGES_MAX) start()
+    /** Called with the numbers of users and changes that a page of a tenant, or of all, had to count row by row. */
+    onPage (tenant: string | undefined, tail: number, changes: number): void {
+      if (tail >= TAIL_MAX || changes >= CHANGES_MAX) start(tenant ?? ALL)
     },
 
     /** Called for every new user. */
-    onCreate (): void {
-      if (++creations % BLOCK === 0) start()
+    onCreate (tenant: string | undefined): void {
+      count(ALL)
+      if (tenant !== undefined) count(tenant)
     },
 
     /** Counts all users again. Until that is done, lists are right but slower. */
     async rebuild (): Promise<void> {
       await snapshot(async (on) => {
-        await on(sql.reset, [randomUUID()])
-        for (const statement of [...sql.emptyBlocks, ...sql.regroup]) await on(statement)
+        await on(reset.all, [randomUUID()])
+        for (const statement of reset.rest) await on(statement)
       }, { signal: closing.signal })
       await run()
     },

@@ -1,6 +1,6 @@
 import type { Several } from '../../../lib/core/gather.ts'
 import type { IdPrefix } from '../../../lib/core/ids.ts'
-import type { PageRequest } from '../../../lib/storage/storage.ts'
+import type { TenantPageRequest } from '../../../lib/storage/storage.ts'
 import type { Driver, Param, Statement } from '../drivers/driver.ts'
 import type { Column } from '../tables/columns.ts'
 import type { Names } from '../tables/names.ts'
@@ -128,8 +128,8 @@ export interface EventSql {
 
 /** What exact counting needs. */
 export interface CountingSql {
-  /** Makes the statement that reads pages of all users by the blocks, with a row for each. */
-  pages (names: Names, columns: readonly Column[]): (pages: Several<PageRequest>) => Statement
+  /** Makes the statement that reads pages of all users, or of those of tenants, by the blocks, with a row for each. */
+  pages (names: Names, ofTenant: boolean, columns: readonly Column[]): (pages: Several<TenantPageRequest>) => Statement
   /** How many pages one statement reads at most. */
   pagesTogether: number
   /** Returns the open transactions that have written a table, its one value; null if there is only one writer. */

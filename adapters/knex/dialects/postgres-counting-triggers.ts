@@ -51,10 +51,16 @@ export function countingTriggers ({ users, state, quoted }: Names): string[] {
   const last = `pg_catalog.pg_sequence_last_value(${sequence})`
   const firstUnrecorded = `('${ID_START}' OPERATOR(pg_catalog.||) ` +
     `pg_catalog.encode(pg_catalog.int8send(${last}), 'escape'))`
-  const isBelow = (id: string) => `${id} OPERATOR(pg_catalog.<) (SELECT next_boundary FROM ${counts})`
   const mayBeStale = "pg_catalog.current_setting('transaction_isolation') OPERATOR(pg_catalog.<>) 'read committed'"
-  const record = (rows: string) => `INSERT INTO ${changes} (user_id, change)
-          SELECT id, change FROM ${rows} AS v (id, change) WHERE ${isBelow('id')} OR (SELECT ${mayBeStale});`
+  const isBelow = `v.id OPERATOR(pg_catalog.<)
+            (SELECT s.next_boundary FROM ${counts} AS s WHERE s.scope OPERATOR(pg_catalog.=) x.scope)`
+  const ofAll = "SELECT '' AS scope UNION ALL "
+  const ofTenant = "SELECT v.tenant AS scope WHERE v.tenant OPERATOR(pg_catalog.<>) ''"
+  const record = (rows: string, scopes = `${ofAll}${ofTenant}`) => `INSERT INTO ${changes} (scope, user_id, change)
+          SELECT x.scope, v.id, v.change FROM ${rows} AS v (id, tenant, change), LATERAL (${scopes}) AS x
+          WHERE ${isBelow} OR (SELECT ${mayBeStale});`
+
+  const moved = '(VALUES (OLD.id, OLD.tenant, -1), (NEW.id, NEW.tenant, 1))'
 
   const trigger = (name: string, on: string, when: string, body: string) => [
     `CREATE FUNCTION @${quoted(name)}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $body$
@@ -73,12 +79,14 @@ export function countingTriggers ({ users, state, quoted }: Names): string[] {
       `IF NEW.id OPERATOR(pg_catalog.>=) ${firstUnrecorded} THEN
           RETURN NULL;
         END IF;
-        ${record('(VALUES (NEW.id, 1))')}`),
+        ${record('(VALUES (NEW.id, NEW.tenant, 1))')}`),
     ...trigger('counting_delete', users, 'DELETE ON REFERENCING OLD TABLE AS gone FOR EACH STATEMENT',
-      record('(SELECT id, -1 FROM gone)')),
-    ...trigger('counting_id_update', users, 'UPDATE OF id ON FOR EACH ROW',
+      record('(SELECT id, tenant, -1 FROM gone)')),
+    ...trigger('counting_id_update', users, 'UPDATE OF id, tenant ON FOR EACH ROW',
       `IF OLD.id OPERATOR(pg_catalog.<>) NEW.id THEN
-          ${record('(VALUES (OLD.id, -1), (NEW.id, 1))')}
+          ${record(moved)}
+        ELSIF OLD.tenant OPERATOR(pg_catalog.<>) NEW.tenant THEN
+          ${record(moved, ofTenant)}
         END IF;`),
     // Emptied like the users' table, for every snapshot; the state first, in the order in which all lock.
     ...trigger('counting_truncate', users, 'TRUNCATE ON FOR EACH STATEMENT',
@@ -88,13 +96,14 @@ export function countingTriggers ({ users, state, quoted }: Names): string[] {
           VALUES ('', '', pg_catalog.gen_random_uuid()::pg_catalog.text, 0);`),
     // Whoever moves the boundary has locked its row, so only one moves the sequence. Once NULL it stays NULL; below
     // LOWEST it was never set. The old boundary counts too, since the new one may be rolled back. The row of an
-    // emptied table says nothing new, and what it replaces is unknown.
+    // emptied table says nothing new, and what it replaces is unknown. The boundary of a tenant is never ahead.
     ...trigger('counting_watermark_move', state, 'INSERT OR UPDATE OF next_boundary ON FOR EACH ROW',
       `PERFORM pg_catalog.setval(${sequence},
           GREATEST(s.last_value, ${LOWEST}, ${numberOf('OLD.next_boundary')}, ${numberOf('NEW.next_boundary')}),
           (s.is_called OR s.last_value OPERATOR(pg_catalog.<) ${LOWEST})
             AND ${hasNumber('OLD.next_boundary')} AND ${hasNumber('NEW.next_boundary')})
           FROM ${watermark} AS s
-          WHERE TG_OP OPERATOR(pg_catalog.=) 'UPDATE' OR NEW.next_boundary OPERATOR(pg_catalog.<>) '';`)
+          WHERE NEW.scope OPERATOR(pg_catalog.=) ''
+            AND (TG_OP OPERATOR(pg_catalog.=) 'UPDATE' OR NEW.next_boundary OPERATOR(pg_catalog.<>) '');`)
   ]
 }

@@ -1,7 +1,7 @@
 import { USER_COLUMNS } from '../tables/columns.ts'
 import { KEY_CHANGES_CHANNEL, type Names } from '../tables/names.ts'
 import type { SchemaSql } from './dialect.ts'
-import { PAGES_FUNCTION, PAGES_FUNCTION_TYPES, pagesFunction } from './postgres-counted-pages.ts'
+import { PAGES_FUNCTIONS, pagesFunction } from './postgres-counted-pages.ts'
 import { countingTriggers, TRIGGER_FUNCTIONS } from './postgres-counting-triggers.ts'
 import { dropFunction, withSchema } from './postgres-functions.ts'
 import { postgresUnfit } from './unfit-settings.ts'
@@ -57,7 +57,8 @@ export const postgresSchema: SchemaSql = {
       `CREATE SEQUENCE ${watermark}`,
       ...withSchema(names, [
         ...countingTriggers(names),
-        pagesFunction(names, USER_COLUMNS),
+        pagesFunction(names, USER_COLUMNS, false),
+        pagesFunction(names, USER_COLUMNS, true),
         ...keyChangesTrigger(names)
       ]),
       // On a replica too: sequences are not replicated.
@@ -66,7 +67,7 @@ export const postgresSchema: SchemaSql = {
   },
   drop: (names) => [
     ...[...TRIGGER_FUNCTIONS, KEY_CHANGES].map((name) => dropFunction(names, name)),
-    dropFunction(names, PAGES_FUNCTION, PAGES_FUNCTION_TYPES),
+    ...Object.entries(PAGES_FUNCTIONS).map(([name, types]) => dropFunction(names, name, types)),
     `DROP SEQUENCE ${names.watermark}`
   ],
   unfit: postgresUnfit,

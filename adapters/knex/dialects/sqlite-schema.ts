@@ -33,17 +33,24 @@ function columnChecks ({ bareUsers, bare }: Names) {
 
 /** Triggers that count users (`docs/exact-counting.md`). They count users changed by plain SQL too. */
 function countingTriggers ({ users, changes, state, quoted }: Names): string[] {
-  const boundary = `(SELECT next_boundary FROM ${state})`
+  // The boundary of all users is never below that of a tenant.
+  const boundary = `(SELECT next_boundary FROM ${state} WHERE scope = '')`
+  const record = (row: 'NEW' | 'OLD', change: 1 | -1, where = '') =>
+    `INSERT INTO ${changes} (scope, user_id, change) SELECT scope, ${row}.id, ${change} FROM ${state}
+          WHERE scope IN ('', ${row}.tenant) AND ${row}.id < next_boundary${where};`
+  // The number of all users stays the same if only the tenant changes.
+  const counts = " AND (scope <> '' OR OLD.id <> NEW.id)"
   return [
     `CREATE TRIGGER ${quoted('counting_insert')} AFTER INSERT ON ${users} WHEN NEW.id < ${boundary} BEGIN
-        INSERT INTO ${changes} (user_id, change) VALUES (NEW.id, 1);
+        ${record('NEW', 1)}
       END`,
     `CREATE TRIGGER ${quoted('counting_delete')} AFTER DELETE ON ${users} WHEN OLD.id < ${boundary} BEGIN
-        INSERT INTO ${changes} (user_id, change) VALUES (OLD.id, -1);
+        ${record('OLD', -1)}
       END`,
-    `CREATE TRIGGER ${quoted('counting_id_update')} AFTER UPDATE OF id ON ${users} WHEN OLD.id <> NEW.id BEGIN
-        INSERT INTO ${changes} (user_id, change) SELECT OLD.id, -1 WHERE OLD.id < ${boundary};
-        INSERT INTO ${changes} (user_id, change) SELECT NEW.id, 1 WHERE NEW.id < ${boundary};
+    `CREATE TRIGGER ${quoted('counting_id_update')} AFTER UPDATE OF id, tenant ON ${users}
+        WHEN OLD.id <> NEW.id OR OLD.tenant <> NEW.tenant BEGIN
+        ${record('OLD', -1, counts)}
+        ${record('NEW', 1, counts)}
       END`
   ]
 }

@@ -122,26 +122,34 @@ function webhookTables ({ schema: { bytewise, json, moment, isId } }: Dialect, n
   ]
 }
 
-/** The tables of exact counting (`docs/exact-counting.md`), and the rows that count zero users. */
+/**
+ * The tables of exact counting (`docs/exact-counting.md`), and the rows that count zero users. The scope is empty for
+ * all users, or a tenant that has many.
+ */
 function countingTables ({ schema: { bytewise, fillFactor } }: Dialect, names: Names): string[] {
   const { blocks, groups, changes, state, quoted } = names
   return [
     `CREATE TABLE ${blocks} (
-        first_id ${bytewise} NOT NULL CONSTRAINT ${quoted('counting_blocks_pkey')} PRIMARY KEY,
-        users integer NOT NULL
+        scope ${bytewise} NOT NULL DEFAULT '',
+        first_id ${bytewise} NOT NULL,
+        users integer NOT NULL,
+        CONSTRAINT ${quoted('counting_blocks_pkey')} PRIMARY KEY (scope, first_id)
       )${fillFactor}`,
     `CREATE TABLE ${groups} (
-        first_id ${bytewise} NOT NULL CONSTRAINT ${quoted('counting_groups_pkey')} PRIMARY KEY,
-        users_before bigint NOT NULL
+        scope ${bytewise} NOT NULL DEFAULT '',
+        first_id ${bytewise} NOT NULL,
+        users_before bigint NOT NULL,
+        CONSTRAINT ${quoted('counting_groups_pkey')} PRIMARY KEY (scope, first_id)
       )`,
-    `CREATE INDEX ${quoted('counting_groups_before')} ON ${groups} (users_before, first_id)`,
+    `CREATE INDEX ${quoted('counting_groups_before')} ON ${groups} (scope, users_before, first_id)`,
     `CREATE TABLE ${changes} (
+        scope ${bytewise} NOT NULL,
         user_id ${bytewise} NOT NULL,
         change integer NOT NULL
       )`,
+    `CREATE INDEX ${quoted('counting_changes_scope')} ON ${changes} (scope, user_id)`,
     `CREATE TABLE ${state} (
-        singleton integer NOT NULL DEFAULT 1 CONSTRAINT ${quoted('counting_state_pkey')} PRIMARY KEY
-          CONSTRAINT ${quoted('counting_state_singleton')} CHECK (singleton = 1),
+        scope ${bytewise} NOT NULL DEFAULT '' CONSTRAINT ${quoted('counting_state_pkey')} PRIMARY KEY,
         boundary ${bytewise} NOT NULL,
         next_boundary ${bytewise} NOT NULL,
         round text NOT NULL,

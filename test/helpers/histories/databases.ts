@@ -43,7 +43,7 @@ async function databaseOn (host: Knex, schema: string | null, connections: Query
   const executor = createPoolExecutor(host, names, {
     limits: { wait: Infinity, busy: LOCK_TIMEOUT_MS, total: Infinity }
   })
-  const countedPages = dialect.counting.pages(names, USER_COLUMNS)
+  const countedPages = dialect.counting.pages(names, false, USER_COLUMNS)
   const isSqlite = dialect.name === 'sqlite'
   const recursive = (length: number) => '(WITH RECURSIVE g (value) AS ' +
     `(SELECT 1 UNION ALL SELECT value + 1 FROM g WHERE value < ${length}) SELECT value FROM g)`
