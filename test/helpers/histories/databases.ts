@@ -30,7 +30,7 @@ export interface HistoryDatabase {
   id (n: string): string
   /** SQL for a table of the numbers from 1, with the column `value`. */
   series (length: number): string
-  page (page: { order: 'asc' | 'desc', limit: number, offset: number }): Statement
+  page (page: { order: 'asc' | 'desc', limit: number, offset: number, tenant: string | undefined }): Statement
   compaction: Compaction
   verify (): Promise<CountsReport>
 }
@@ -43,7 +43,8 @@ async function databaseOn (host: Knex, schema: string | null, connections: Query
   const executor = createPoolExecutor(host, names, {
     limits: { wait: Infinity, busy: LOCK_TIMEOUT_MS, total: Infinity }
   })
-  const countedPages = dialect.counting.pages(names, false, USER_COLUMNS)
+  const pagesOfAll = dialect.counting.pages(names, false, USER_COLUMNS)
+  const pagesOfTenant = dialect.counting.pages(names, true, USER_COLUMNS)
   const isSqlite = dialect.name === 'sqlite'
   const recursive = (length: number) => '(WITH RECURSIVE g (value) AS ' +
     `(SELECT 1 UNION ALL SELECT value + 1 FROM g WHERE value < ${length}) SELECT value FROM g)`
@@ -53,7 +54,9 @@ async function databaseOn (host: Knex, schema: string | null, connections: Query
     table: names.users,
     id: (n) => isSqlite ? `'usr_0' || printf('%010d', ${n})` : `'usr_0' || lpad((${n})::text, 10, '0')`,
     series: (length) => isSqlite ? recursive(length) : `generate_series(1, ${length}) AS g (value)`,
-    page: ({ order, limit, offset }) => countedPages([{ order, limit, from: { offset } }]),
+    page: ({ order, limit, offset, tenant }) => tenant === undefined
+      ? pagesOfAll([{ order, limit, from: { offset } }])
+      : pagesOfTenant([{ order, limit, from: { offset }, tenant }]),
     compaction: createCompaction(executor, names),
     verify: countsVerifier(executor, names)
   }

@@ -1,13 +1,16 @@
 import { USER_COLUMN_LIST } from '../plain-users.ts'
 import { checkPages, type CheckedPages } from './check.ts'
 import type { HistoryDatabase } from './databases.ts'
-import type { Step } from './steps.ts'
+import { type Step, TENANTS } from './steps.ts'
 
 /** The distance of two positions, so that inserted ids lie between others. */
 const SPACE = 100_000
 /** Two positions of deleted ranges are a little further apart, so that ranges begin anywhere. */
 const RANGE_SPACE = 120_000
 const FIRST_APPENDED = 1_000_000_000
+/** Of thirty users three belong to nobody, one to the small tenant, and the rest to the others. */
+const TENANT = "CASE WHEN value % 10 = 0 THEN '' WHEN value % 30 = 1 THEN 'small' " +
+  "WHEN value % 2 = 0 THEN 'large' ELSE 'larger' END"
 const NOW = "'2026-01-01T00:00:00.000Z'"
 
 /** True if a statement conflicted with another transaction: that of its connection is over then. */
@@ -51,8 +54,9 @@ class Player {
     const { table, id, series } = this.#database
     const unique = ++this.#unique
     const newId = `${id(number)} || '${String(unique).padStart(15, '0')}'`
-    await this.query(on, `INSERT INTO ${table} ${USER_COLUMN_LIST} SELECT ${newId}, 'n', 'n', 'e',
-      '${unique}-' || value, 1, ${NOW}, ${NOW} FROM ${series(count)}`)
+    await this.query(on, `INSERT INTO ${table} ${USER_COLUMN_LIST.replace(')', ', tenant)')}
+      SELECT ${newId}, 'n', 'n', 'e',
+      '${unique}-' || value, 1, ${NOW}, ${NOW}, ${TENANT} FROM ${series(count)}`)
   }
 
   async #begin (on: number, isolation: string): Promise<void> {
@@ -96,6 +100,14 @@ class Player {
       WHERE id >= ${id(String(at * RANGE_SPACE))} ORDER BY id LIMIT 5${lock})`)
   }
 
+  async #changeTenants (on: number, at: number): Promise<void> {
+    const { isSqlite, table, id } = this.#database
+    const lock = isSqlite ? '' : ' FOR UPDATE SKIP LOCKED'
+    await this.query(on, `UPDATE ${table} SET tenant = CASE tenant WHEN 'large' THEN 'larger' ELSE 'large' END
+      WHERE id IN (SELECT id FROM ${table}
+        WHERE id >= ${id(String(at * RANGE_SPACE))} ORDER BY id LIMIT 5${lock})`)
+  }
+
   async #truncate (on: number): Promise<void> {
     const { isSqlite, table } = this.#database
     if (this.#isOpenElsewhere(on)) return
@@ -112,6 +124,7 @@ class Player {
         return this.#insert(step.on, step.count, `${this.#newest - step.count} + value`)
       case 'delete': return this.#delete(step)
       case 'changeIds': return this.#changeIds(step.on, step.at)
+      case 'changeTenants': return this.#changeTenants(step.on, step.at)
       case 'insertUndone':
         if (this.open[step.on] !== true) return
         await this.query(step.on, 'SAVEPOINT s')
@@ -125,7 +138,10 @@ class Player {
   async #do (step: Step): Promise<void> {
     const { compaction } = this.#database
     switch (step.kind) {
-      case 'compact': this.background.push(compaction.run()); return
+      case 'compact':
+        for (const tenant of TENANTS) compaction.onPage(tenant, Infinity, 0)
+        this.background.push(compaction.run())
+        return
       case 'rebuild': this.background.push(compaction.rebuild()); return
       case 'check': return this.check(step.on, step)
       case 'begin': return this.#begin(step.on, step.isolation)
@@ -156,8 +172,11 @@ export async function playHistory (database: HistoryDatabase, steps: readonly St
     for (const on of player.open.keys()) await player.end(on, 'COMMIT').catch(() => player.query(on, 'ROLLBACK'))
   }
   await Promise.all(player.background)
+  for (const tenant of TENANTS) compaction.onPage(tenant, Infinity, 0)
   await compaction.run()
-  for (const order of ['asc', 'desc'] as const) await player.check(0, { order, at: 5000, limit: 20 })
+  for (const tenant of [undefined, ...TENANTS]) {
+    for (const order of ['asc', 'desc'] as const) await player.check(0, { order, at: 5000, limit: 20, tenant })
+  }
   const { users, counted, wrong } = await verify()
   if (users !== counted || wrong !== 0) {
     throw new Error(`${counted} counted instead of ${users} users, ${wrong} wrong numbers`)
