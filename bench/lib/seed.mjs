@@ -75,7 +75,7 @@ export async function seedSqlite (filename, table, size, { create }) {
 }
 
 /** Runs a statement on a connection of its own. Returns its rows, and how many rows it changed. */
-async function plainSql (place, sql) {
+export async function plainSql (place, sql) {
   if (isPostgres(place)) {
     const client = new pg.Client({ connectionString: place })
     await client.connect()

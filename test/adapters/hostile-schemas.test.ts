@@ -119,6 +119,7 @@ test('every function says who may call it', async (t) => {
     ...['delete', 'id_update', 'insert', 'truncate', 'watermark_move'].map(trigger),
     // With the rights of whoever calls it.
     { name: 'fastify_users_list_pages', asOwner: false, others: true },
+    { name: 'fastify_users_list_tenant_pages', asOwner: false, others: true },
     { name: 'fastify_users_number_events', asOwner: true, others: false }
   ])
 })

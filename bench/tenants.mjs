@@ -1,0 +1,149 @@
+// What a page of a tenant costs at the storage, as a ratio to the same page of a table without tenants that has as
+// many users. `--scale 10` has 100,000 tenants with 100 users each, 100 with 100,000, and one with ten million beside
+// 10,000 small ones.
+// node bench/tenants.mjs --storage postgres,sqlite [--scale 1] [--json FILE]
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { postgres } from '../dist/adapters/postgres.js'
+import { sqlite } from '../dist/adapters/sqlite.js'
+import { startPostgres } from '../test/servers/postgres.mjs'
+import { RUNTIME } from './lib/machine.mjs'
+import { median } from './lib/median.mjs'
+import { saveResults } from './lib/results.mjs'
+import { plainSql, settlePostgres } from './lib/seed.mjs'
+
+const TABLE = 'fastify_users_users'
+const SAMPLES = 100
+const ROUNDS = 5
+const LIMIT = 20
+
+const { values: given } = parseArgs({
+  options: {
+    storage: { type: 'string', default: 'postgres,sqlite' },
+    scale: { type: 'string', default: '1' },
+    json: { type: 'string' }
+  }
+})
+const scale = Number(given.scale)
+
+/** The users of a database, and the tenant of the nth, as an expression in SQL; none of a table without tenants. */
+const shapes = [
+  { name: 'small tenants', size: 100, users: 1_000_000 * scale, tenant: `'t' || (n % ${10_000 * scale})` },
+  { name: 'middle tenants', size: 10_000 * scale, users: 1_000_000 * scale, tenant: "'t' || (n % 100)" },
+  {
+    name: 'one large tenant beside small ones',
+    size: 1_000_000 * scale,
+    users: 1_100_000 * scale,
+    tenant: "CASE WHEN n % 11 = 0 THEN 's' || (n / 11 % 10000) ELSE 't0' END"
+  }
+]
+
+const filterOf = (tenant) => ({ emailKey: null, prefix: null, fields: {}, ...(tenant !== null && { tenant }) })
+const page = (storage, tenant, order, offset) =>
+  storage.listUsers(filterOf(tenant), { order, limit: LIMIT, from: { offset } })
+
+/** A storage with so many users, inserted by plain SQL in the order of their ids. */
+async function fill (kind, place, users, tenant) {
+  const isPostgres = kind === 'postgres'
+  const storage = isPostgres ? postgres({ connection: place }) : sqlite({ filename: place })
+  await storage.migrate()
+  const [id, now, series] = isPostgres
+    ? ["lpad(n::text, 25, '0')", 'now()', `generate_series(0, ${users - 1}) AS g (n)`]
+    : ["printf('%025d', n)", "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')", '(WITH RECURSIVE g (n) AS ' +
+        `(SELECT 0 UNION ALL SELECT n + 1 FROM g WHERE n < ${users - 1}) SELECT n FROM g)`]
+  await plainSql(place, `INSERT INTO ${TABLE}
+    (id, name, name_key, email, email_key, version, created_at, updated_at, tenant)
+    SELECT 'usr_0' || ${id}, 'User ' || n, 'user ' || n, n || '@example.org', n || '@example.org', 1, ${now}, ${now},
+      ${tenant ?? "''"} FROM ${series}`)
+  if (isPostgres) await settlePostgres(place)
+  await storage.rebuildCounts()
+  return storage
+}
+
+/** Lists until compaction has nothing left to do. */
+async function settle (kind, place, storage, tenant) {
+  const scope = tenant ?? ''
+  const whose = tenant === null ? '' : ` AND tenant = '${tenant}' AND tenant <> ''`
+  const boundary = `coalesce((SELECT boundary FROM fastify_users_counting_state WHERE scope = '${scope}'), '')`
+  while (true) {
+    const { rows: [{ n }] } =
+      await plainSql(place, `SELECT count(*) AS n FROM ${TABLE} WHERE id >= ${boundary}${whose}`)
+    if (Number(n) < 640) break
+    await page(storage, tenant, 'asc', 0)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  if (kind === 'postgres') await settlePostgres(place)
+}
+
+async function time (storage, tenant, order, offsets) {
+  const times = []
+  for (const offset of offsets) {
+    const start = performance.now()
+    await page(storage, tenant, order, offset)
+    times.push(performance.now() - start)
+  }
+  return median(times)
+}
+
+/** The cost of each page of a tenant, in milliseconds, and the ratio to the same page of the table without tenants. */
+async function measure (plain, storage, tenant, size) {
+  for (const [each, of] of [[plain, null], [storage, tenant]]) {
+    const { total } = await page(each, of, 'asc', 0)
+    if (total !== size) throw new Error(`${total} users instead of ${size}`)
+  }
+  const last = size - LIMIT
+  const offsets = { first: () => 0, middle: () => last >> 1, last: () => last, random: (i) => (i * 7_368_787) % last }
+  const pages = {}
+  for (const [name, offsetOf] of Object.entries(offsets)) {
+    for (const order of ['asc', 'desc']) {
+      const rounds = []
+      // Round -1 is a warm-up.
+      for (let round = -1; round < ROUNDS; round++) {
+        const places = Array.from({ length: SAMPLES }, (_, i) => offsetOf((round + 1) * SAMPLES + i))
+        const base = await time(plain, null, order, places)
+        const ms = await time(storage, tenant, order, places)
+        if (round >= 0) rounds.push({ base, ms, ratio: ms / base })
+      }
+      const of = (member) => Number(median(rounds.map((each) => each[member])).toFixed(3))
+      pages[`${name} ${order}`] = { base: of('base'), ms: of('ms'), ratio: of('ratio') }
+    }
+  }
+  return pages
+}
+
+const results = {}
+const directory = await mkdtemp(join(tmpdir(), 'bench-tenants-'))
+try {
+  for (const kind of given.storage.split(',')) {
+    results[kind] = {}
+    for (const { name, size, users, tenant } of shapes) {
+      const servers = []
+      const place = async (file) => {
+        if (kind !== 'postgres') return join(directory, `${file}.db`)
+        servers.push(await startPostgres({ durable: true }))
+        return servers.at(-1).url
+      }
+      const places = [await place(`${name} plain`), await place(name)]
+      const plain = await fill(kind, places[0], size, null)
+      const storage = await fill(kind, places[1], users, tenant)
+      const [first, other] = tenant.startsWith('CASE') ? ['t0', 's7'] : ['t0', 't7']
+      await settle(kind, places[0], plain, null)
+      await settle(kind, places[1], storage, null)
+      await settle(kind, places[1], storage, first)
+      await page(storage, other, 'asc', 0)
+      const pages = await measure(plain, storage, first, size)
+      const dearest = (member) => Math.max(...Object.values(pages).map((each) => each[member]))
+      results[kind][name] = { size, users, pages, dearest: { base: dearest('base'), ms: dearest('ms') } }
+      console.log(`${kind}, ${name}: dearest page ${dearest('ms')} ms, without tenants ${dearest('base')} ms: ` +
+        `${(dearest('ms') / dearest('base')).toFixed(2)}`)
+      console.log(JSON.stringify(pages))
+      await Promise.all([plain.close(), storage.close()])
+      for (const server of servers) await server.stop()
+    }
+  }
+} finally {
+  await rm(directory, { recursive: true, force: true })
+}
+if (given.json !== undefined) await saveResults(given.json, { runtime: RUNTIME, scale, results })
