@@ -9,6 +9,7 @@ import { dialectOf } from '../../../adapters/knex/dialects/index.ts'
 import type { Param, Statement } from '../../../adapters/knex/drivers/driver.ts'
 import type { SqliteDriver } from '../../../adapters/knex/drivers/sqlite-drivers.ts'
 import { knexStorage } from '../../../adapters/knex/index.ts'
+import { ofTenant, pageStatement } from '../../../adapters/knex/pages.ts'
 import { USER_COLUMNS } from '../../../adapters/knex/tables/columns.ts'
 import { namesOf } from '../../../adapters/knex/tables/names.ts'
 import type { Row } from '../../../adapters/knex/tables/rows.ts'
@@ -21,6 +22,8 @@ const LOCK_TIMEOUT_MS = 60_000
 
 type Query = (sql: string, params?: readonly unknown[]) => Promise<Row[]>
 
+interface OffsetPage { order: 'asc' | 'desc', limit: number, offset: number }
+
 /** A database for histories: several connections of plain SQL, and the compaction of a storage. */
 export interface HistoryDatabase {
   isSqlite: boolean
@@ -30,7 +33,8 @@ export interface HistoryDatabase {
   id (n: string): string
   /** SQL for a table of the numbers from 1, with the column `value`. */
   series (length: number): string
-  page (page: { order: 'asc' | 'desc', limit: number, offset: number }): Statement
+  page (page: OffsetPage): Statement
+  tenantPage (tenant: string, page: OffsetPage): Statement
   compaction: Compaction
   verify (): Promise<CountsReport>
 }
@@ -54,6 +58,8 @@ async function databaseOn (host: Knex, schema: string | null, connections: Query
     id: (n) => isSqlite ? `'usr_0' || printf('%010d', ${n})` : `'usr_0' || lpad((${n})::text, 10, '0')`,
     series: (length) => isSqlite ? recursive(length) : `generate_series(1, ${length}) AS g (value)`,
     page: ({ order, limit, offset }) => countedPages([{ order, limit, from: { offset } }]),
+    tenantPage: (tenant, { order, limit, offset }) =>
+      pageStatement(dialect, names.users, USER_COLUMNS, ofTenant({ tenant }), { order, limit, from: { offset } }),
     compaction: createCompaction(executor, names),
     verify: countsVerifier(executor, names)
   }

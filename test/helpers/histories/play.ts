@@ -1,5 +1,5 @@
 import { USER_COLUMN_LIST } from '../plain-users.ts'
-import { checkPages, type CheckedPages } from './check.ts'
+import { checkPages, type CheckedPages, TENANTS } from './check.ts'
 import type { HistoryDatabase } from './databases.ts'
 import type { Step } from './steps.ts'
 
@@ -51,8 +51,10 @@ class Player {
     const { table, id, series } = this.#database
     const unique = ++this.#unique
     const newId = `${id(number)} || '${String(unique).padStart(15, '0')}'`
-    await this.query(on, `INSERT INTO ${table} ${USER_COLUMN_LIST} SELECT ${newId}, 'n', 'n', 'e',
-      '${unique}-' || value, 1, ${NOW}, ${NOW} FROM ${series(count)}`)
+    // Each address is in both tenants, and with a user of none.
+    await this.query(on, `INSERT INTO ${table} ${USER_COLUMN_LIST.replace(')', ', tenant)')} SELECT ${newId}, 'n', 'n',
+      'e', '${unique}-' || (value / 3), 1, ${NOW}, ${NOW},
+      CASE value % 3 WHEN 0 THEN '' WHEN 1 THEN '${TENANTS[0]}' ELSE '${TENANTS[1]}' END FROM ${series(count)}`)
   }
 
   async #begin (on: number, isolation: string): Promise<void> {
