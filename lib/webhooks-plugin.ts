@@ -3,10 +3,10 @@ import type { FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
 import { defaulted, type Option, optional, type OptionsOf, readOptions } from './core/option-table.ts'
 import { missingFromWebhooks } from './storage/storage-rules.ts'
-import type { EventLog, WebhookStore } from './storage/storage.ts'
+import type { EventLog, Storage, WebhookStore } from './storage/storage.ts'
 import { fromStorage } from './storage/storage-errors.ts'
 import { Type } from './core/typebox.ts'
-import { type Mount, requireMount } from './mount/mounts.ts'
+import { type Mount, requireMount, type Seen } from './mount/mounts.ts'
 import { webhookOperations } from './operations/webhooks.ts'
 import { flag, method, positive } from './mount/option-schemas.ts'
 import { isNetwork, type Network, parseNetwork } from './webhooks/addresses.ts'
@@ -14,7 +14,7 @@ import { createGate, sharesOf } from './webhooks/bounds.ts'
 import { createDeliver } from './webhooks/deliver.ts'
 import { createWebhooks } from './webhooks/in-process.ts'
 import { createSend } from './webhooks/send.ts'
-import { createWebhooksService } from './webhooks/service.ts'
+import { createWebhooksService, type WebhooksService } from './webhooks/service.ts'
 import { createTargets } from './webhooks/targets.ts'
 import { createWorker } from './webhooks/worker.ts'
 
@@ -53,7 +53,7 @@ const optionTable = {
   allowedNetworks: networks,
   /** Resolves names, as the option of `net.connect()` with this name; `lookup` of `node:dns` by default. */
   lookup: optional<LookupFunction>({ schema: method, message: 'must be a function' }),
-  /** Maximum number of webhooks. More are refused. */
+  /** Maximum number of webhooks of a tenant, and of those that belong to none. More are refused. */
   maxWebhooks: defaulted<number>(MAX_WEBHOOKS, positive),
   /**
    * Attempts that run concurrently in this process, together with tests, and with checks of where a URL leads to. A
@@ -127,18 +127,29 @@ const plugin: FastifyPluginAsync<WebhooksOptions> = async (host, given) => {
     await pruned
   })
 
-  const service = createWebhooksService({
-    store, targets, pageSize, deliver, gate: createGate(shares), maxWebhooks, closing: closing.signal, wake
-  })
-  host.decorate(options.decoratorName, createWebhooks(service))
+  const gate = createGate(shares)
+  const services = new WeakMap<Storage, WebhooksService>()
+  /** The service of a tenant, or of all. One for each storage: the creations of a service are made in turn. */
+  function serviceOf ({ storage, tenant }: Seen): WebhooksService {
+    const known = services.get(storage)
+    if (known !== undefined) return known
+    const { webhooks: own = store } = storage
+    const made = createWebhooksService({
+      store: own, tenant, targets, pageSize, deliver, gate, maxWebhooks, closing: closing.signal, wake
+    })
+    services.set(storage, made)
+    return made
+  }
+  host.decorate(options.decoratorName, createWebhooks(serviceOf({ storage: mount.storage, tenant: undefined }),
+    (tenant) => serviceOf(mount.ofTenant(tenant))))
   if (!options.routes) return
-  await mount.addOperations(host, (settings) => webhookOperations(service, settings))
+  await mount.addOperations(host, (seen, settings) => webhookOperations(serviceOf(seen), settings))
 }
 
 /** The plugin: `await app.register(webhooks)`, after fastify-users with the option `eventLog`. */
 export const webhooks = fp(plugin, { name: 'fastify-users-webhooks', fastify: '5.x || 6.x' })
 export default webhooks
 export type { Delivery, Webhook } from './storage/webhook.ts'
-export type { Webhooks } from './webhooks/in-process.ts'
+export type { TenantWebhooks, Webhooks } from './webhooks/in-process.ts'
 export type { ReplayStart, WebhookInput, WebhookPatch } from './webhooks/rules.ts'
 export type { NewWebhook } from './webhooks/service.ts'

@@ -45,9 +45,10 @@ function tenantSql ({ dialect }: Executor, names: Names) {
     // 1: the tenant; 2: how many at most.
     removeKeys: `DELETE FROM ${apiKeys} WHERE tenant = ${p(1)} AND tenant <> '' RETURNING id`,
     removeUsers: `DELETE FROM ${users} WHERE id IN (${some(users)}) RETURNING id`,
-    removeDeliveries: `DELETE FROM ${webhookDeliveries} WHERE webhook_id IN (${some(webhooks)})`,
     removeWebhooks: `DELETE FROM ${webhooks} WHERE id IN (${some(webhooks)}) RETURNING id`,
     forgetCounts: forgetCounts(dialect, names),
+    removeDeliveries: `DELETE FROM ${webhookDeliveries} WHERE webhook_id IN ` +
+      `(SELECT q_id FROM ${batch.rows([['id', 'text']])})`,
     readEvents: `SELECT ${packed(EVENT_COLUMNS, someEvents)} AS items`,
     forget: `UPDATE ${events} SET data = q_data, before = q_before, tenant = '' ` +
       `FROM ${batch.rows([['id', 'text'], ['data', 'json'], ['before', 'json']])} WHERE id = q_id${batch.idCondition}`
@@ -83,8 +84,10 @@ export function knexTenants (executor: Executor, names: Names): TenantStore {
         if (count < limit) count += (await on(sql.removeUsers, [tenant, limit - count])).length
         if (count < limit) count += await forgetEvents(on, tenant, limit - count)
         if (count === 0) {
-          await on(sql.removeDeliveries, [tenant, limit])
-          count += (await on(sql.removeWebhooks, [tenant, limit])).length
+          // The endpoints first: that waits for a change that is adding deliveries, and none can be added after it.
+          const webhooks = await on(sql.removeWebhooks, [tenant, limit])
+          if (webhooks.length > 0) await on(sql.removeDeliveries, batch.values(webhooks.map(({ id }) => [String(id)])))
+          count += webhooks.length
           for (const statement of sql.forgetCounts) await on(statement, [tenant])
         }
         return count

@@ -58,10 +58,18 @@ export function webhookSql (dialect: Dialect, { webhooks, webhookDeliveries: del
     prune: `DELETE FROM ${deliveries} WHERE id IN (SELECT id FROM ${deliveries} ` +
       `WHERE due_at IS NULL AND created_at < ${p(1)} ORDER BY created_at LIMIT ${limit(2)}) RETURNING id`,
     findEvent: `SELECT ${packed(EVENT_COLUMNS, `SELECT * FROM ${events} WHERE id = ${p(1)}`)} AS items`,
-    newestEvent: `SELECT id FROM ${events} WHERE position > 0 ORDER BY position DESC LIMIT 1`,
-    /** 1: id. */
-    firstFrom: `SELECT min(position) AS position FROM ${events} WHERE id >= ${p(1)} AND position > 0`,
-    /** 1: position. */
-    eventBefore: `SELECT id FROM ${events} WHERE position > 0 AND position < ${p(1)} ORDER BY position DESC LIMIT 1`
+    /** The event before an id, in two steps; `ofTenant`: the last value of each is the tenant. */
+    before (ofTenant: boolean) {
+      const of = (n: number) => ofTenant ? ` AND tenant = ${p(n)} AND tenant <> ''` : ''
+      const last = (condition: string) =>
+        `SELECT id FROM ${events} WHERE position > 0${condition} ORDER BY position DESC LIMIT 1`
+      return {
+        newest: last(of(1)),
+        /** 1: id. */
+        firstFrom: `SELECT min(position) AS position FROM ${events} WHERE id >= ${p(1)} AND position > 0${of(2)}`,
+        /** 1: position. */
+        event: last(` AND position < ${p(1)}${of(2)}`)
+      }
+    }
   }
 }

@@ -93,14 +93,14 @@ export function knexWebhooks (
       return one(sql.findEvent, id, ({ items }) => unpacked(EVENT_COLUMNS, items).map(toEvent)[0] ?? null)
     },
 
-    async eventBefore (id) {
+    async eventBefore (id, tenant) {
       await numbering.all()
+      const of = tenant === undefined ? [] : [tenant]
+      const { newest, firstFrom, event } = sql.before(tenant !== undefined)
       // A plan for any id would look through the whole log for the first one.
-      const [first] = await read(sql.firstFrom, [id], { keepPlan: false })
+      const [first] = await read(firstFrom, [id, ...of], { keepPlan: false })
       const position = first?.['position'] ?? null
-      const [before] = position === null
-        ? await read(sql.newestEvent)
-        : await read(sql.eventBefore, [String(position)])
+      const [before] = position === null ? await read(newest, of) : await read(event, [String(position), ...of])
       return before === undefined ? null : String(before['id'])
     },
 

@@ -92,10 +92,11 @@ export class MemoryEvents implements EventLog {
     return entry === undefined ? null : copy(entry)
   }
 
-  /** The id of the last event before the first one with this id or a greater one. */
-  before (id: string): string | null {
-    const first = this.#entries.findIndex(({ event }) => event.id >= id)
-    return (first === -1 ? this.#entries.at(-1) : this.#entries[first - 1])?.event.id ?? null
+  /** The id of the last event before the first one with this id or a greater one; of all, or of a tenant's. */
+  before (id: string, tenant?: string): string | null {
+    const entries = tenant === undefined ? this.#entries : this.#ofTenant.get(tenant) ?? []
+    const first = entries.findIndex(({ event }) => event.id >= id)
+    return (first === -1 ? entries.at(-1) : entries[first - 1])?.event.id ?? null
   }
 
   /** The events of a user or key, if it belongs to the tenant. */

@@ -1,6 +1,7 @@
 import type { DeliveryRecord, WebhookRecord, WebhookStore } from '../../lib/storage/storage.ts'
 import type { MemoryEvents } from './event-log.ts'
-import { pageOf, positionsOf } from './positions.ts'
+import { Groups } from './groups.ts'
+import { pageOf } from './positions.ts'
 import { SortedMap } from './sorted-map.ts'
 
 function isDue ({ dueAt }: DeliveryRecord, now: string): boolean {
@@ -10,23 +11,38 @@ function isDue ({ dueAt }: DeliveryRecord, now: string): boolean {
 /** Endpoints and deliveries of webhooks in memory. No method waits for anything, so each is atomic by itself. */
 export function memoryWebhooks (events: MemoryEvents): WebhookStore & { drop: (tenant: string) => number } {
   const webhooks = new SortedMap<WebhookRecord>()
+  const ofTenants = new Groups<WebhookRecord>()
   const deliveries = new Map<string, DeliveryRecord>()
   const endpoints = new Map<string, WebhookRecord>()
+  const ofEndpoints = new Groups<DeliveryRecord>()
   // By endpoint: those that are pending are few, and looked at often.
   const pending = new Map<string, Map<string, DeliveryRecord>>()
 
+  function leaveTenant (id: string): void {
+    const webhook = endpoints.get(id)
+    if (webhook?.tenant !== undefined) ofTenants.delete(webhook.tenant, webhook)
+  }
+
   function keep (webhook: WebhookRecord): void {
+    leaveTenant(webhook.id)
     webhooks.set(webhook.id, webhook)
     endpoints.set(webhook.id, webhook)
+    if (webhook.tenant !== undefined) ofTenants.add(webhook.tenant, webhook)
   }
 
   function keepDelivery (delivery: DeliveryRecord): void {
     const { id, webhook, dueAt } = delivery
     deliveries.set(id, delivery)
+    ofEndpoints.add(webhook, delivery)
     const ofWebhook = pending.get(webhook) ?? new Map<string, DeliveryRecord>()
     pending.set(webhook, ofWebhook)
     if (dueAt === null) ofWebhook.delete(id)
     else ofWebhook.set(id, delivery)
+  }
+
+  function removeDelivery (delivery: DeliveryRecord): void {
+    deliveries.delete(delivery.id)
+    ofEndpoints.delete(delivery.webhook, delivery)
   }
 
   /** Those that are known, or whose event has no pending delivery to the endpoint. */
@@ -40,12 +56,10 @@ export function memoryWebhooks (events: MemoryEvents): WebhookStore & { drop: (t
     return [...pending.get(webhook)?.values() ?? []].filter((each) => isDue(each, now))
   }
 
-  function ofEndpoint (id: string): DeliveryRecord[] {
-    return [...deliveries.values()].filter(({ webhook }) => webhook === id)
-  }
-
   function removeEndpoint (id: string): boolean {
-    for (const { id: delivery } of ofEndpoint(id)) deliveries.delete(delivery)
+    leaveTenant(id)
+    const all = ofEndpoints.get(id)
+    for (const delivery of all.range(0, all.size)) removeDelivery(delivery)
     webhooks.delete(id)
     pending.delete(id)
     return endpoints.delete(id)
@@ -61,9 +75,7 @@ export function memoryWebhooks (events: MemoryEvents): WebhookStore & { drop: (t
     },
 
     async list (page) {
-      const found = page.tenant === undefined
-        ? webhooks
-        : positionsOf(webhooks.range(0, webhooks.size).filter(({ tenant }) => tenant === page.tenant))
+      const found = page.tenant === undefined ? webhooks : ofTenants.get(page.tenant)
       return { items: structuredClone(pageOf(found, page)), total: found.size }
     },
 
@@ -82,8 +94,10 @@ export function memoryWebhooks (events: MemoryEvents): WebhookStore & { drop: (t
     remove: async (id) => removeEndpoint(id),
 
     /** Deletes the endpoints of a tenant, and returns how many. */
-    drop: (tenant) => [...endpoints.values()].filter((each) => each.tenant === tenant)
-      .filter(({ id }) => removeEndpoint(id)).length,
+    drop (tenant) {
+      const all = ofTenants.get(tenant)
+      return all.range(0, all.size).filter(({ id }) => removeEndpoint(id)).length
+    },
 
     async due (now) {
       return [...pending.keys()].filter((id) => dueOf(id, now).length > 0)
@@ -101,18 +115,18 @@ export function memoryWebhooks (events: MemoryEvents): WebhookStore & { drop: (t
     },
 
     async listDeliveries (id, { offset, limit }) {
-      const sorted = ofEndpoint(id).sort((a, b) => a.id < b.id ? -1 : 1)
-      const page = pageOf(positionsOf(sorted), { order: 'desc', limit, from: { offset } })
-      return { items: structuredClone(page), total: sorted.length }
+      const all = ofEndpoints.get(id)
+      const page = pageOf(all, { order: 'desc', limit, from: { offset } })
+      return { items: structuredClone(page), total: all.size }
     },
 
     findEvent: async (id) => events.find(id),
-    eventBefore: async (id) => events.before(id),
+    eventBefore: async (id, tenant) => events.before(id, tenant),
 
     async prune (before, limit) {
       const isOld = ({ dueAt, createdAt }: DeliveryRecord): boolean => dueAt === null && createdAt < before
       const old = [...deliveries.values()].filter(isOld).slice(0, limit)
-      for (const { id } of old) deliveries.delete(id)
+      for (const each of old) removeDelivery(each)
       return old.length
     }
   }

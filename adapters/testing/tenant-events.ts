@@ -6,7 +6,7 @@ import { eventOf, logOf, readEvents } from './event-values.ts'
 import { firstPage } from './list-values.ts'
 import { addTo } from './tenant-values.ts'
 import { anyVersion, apiKeyOf, idOf, rename, timeOf } from './values.ts'
-import { webhookOf, webhooksOf } from './webhook-values.ts'
+import { addDeliveries, deliveriesOf, deliveryOf, webhookOf, webhooksOf } from './webhook-values.ts'
 
 /** The duties of a store with tenants about its events. */
 export const tenantEventCases: Cases = {
@@ -83,5 +83,42 @@ export const tenantWebhookCases: Cases = {
     // A change keeps the tenant.
     await webhooks.change(idOf('whk', 3), null, (webhook) => ({ webhook: { ...webhook, enabled: false } }))
     assert.equal((await webhooks.list({ ...firstPage(9), tenant: 'acme' })).total, 2)
+  },
+
+  'webhooks.eventBefore, tenants: looks at the events of a tenant alone': async (storage) => {
+    const webhooks = webhooksOf(storage)
+    const before = (n: number, tenant?: string) => webhooks.eventBefore(idOf('evt', n), tenant)
+    await addTo(storage, 'beta', 1)
+    assert.equal(await before(9, 'acme'), null, 'a tenant without events')
+    await addTo(storage, 'acme', 2)
+    await addTo(storage, 'beta', 3)
+    await addTo(storage, 'acme', 5)
+    await addTo(storage, undefined, 4, 6)
+    const rows = [[2, null], [3, 2], [4, 2], [5, 2], [6, 5], [9, 5]] as const
+    for (const [n, expected] of rows) {
+      assert.equal(await before(n, 'acme'), expected && idOf('evt', expected), `before ${n}`)
+    }
+    assert.deepEqual([await before(1, 'beta'), await before(3, 'beta')], [null, idOf('evt', 1)])
+    assert.deepEqual([await before(4), await before(9)], [idOf('evt', 3), idOf('evt', 6)], 'of all')
+    const found = await Promise.all([2, 3, 4].map((n) => webhooks.findEvent(idOf('evt', n))))
+    assert.deepEqual(found.map((event) => event?.tenant), ['acme', 'beta', undefined], 'webhooks.findEvent')
+  },
+
+  'webhooks.find, webhooks.due, tenants: a tenant that is removed leaves no endpoint and no delivery': async (
+    storage
+  ) => {
+    const webhooks = webhooksOf(storage)
+    const { tenants } = storage
+    assert.ok(tenants !== undefined)
+    for (const [n, tenant] of [[1, 'acme'], [2, 'beta'], [3, 'acme']] as const) {
+      await webhooks.insert(webhookOf(n, { tenant }))
+      await addDeliveries(webhooks, [deliveryOf(n, { webhook: idOf('whk', n) })], n)
+    }
+    while (await tenants.remove('acme', 1) > 0);
+    assert.deepEqual((await webhooks.list(firstPage(9))).items, [webhookOf(2, { tenant: 'beta' })])
+    assert.equal(await webhooks.findDelivery(idOf('dlv', 1)), null)
+    assert.equal(await webhooks.findDelivery(idOf('dlv', 3)), null)
+    assert.deepEqual(await webhooks.due(timeOf(50)), [idOf('whk', 2)])
+    assert.deepEqual(await deliveriesOf(webhooks, 2), [deliveryOf(2, { webhook: idOf('whk', 2) })])
   }
 }

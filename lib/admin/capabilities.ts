@@ -44,8 +44,7 @@ export function capabilitiesOf ({ principal, record, expiresAt }: Caller, offer:
       scopes: [...principal.scopes],
       ...(expiresAt !== null && { expiresAt })
     },
-    // Webhooks are the platform's.
-    offers: { apiKeys, events, webhooks: webhooks && principal.tenant === undefined },
+    offers: { apiKeys, events, webhooks },
     requireIfMatch,
     pageSize,
     fields: { properties: fields.properties, required: fields.required },

@@ -58,10 +58,13 @@ export function createEventLog ({ log, present, pageSize, hasUser, tail }: Event
   const check = eventQueryChecks(pageSize)
   const read = (request: EventsRequest): Promise<EventsPage | null> => fromStorage(() => log.read(request))
 
-  /** True if an id is older than the oldest event that is kept. */
+  /**
+   * True if an id is older than the oldest event that is kept. Where none is kept, every id of the past is: a tenant's
+   * newest event is pruned too, and what else was pruned would tell of other tenants.
+   */
   async function isOld (id: string): Promise<boolean> {
     const oldest = (await read({ after: null, limit: 1, types: null }))?.events[0]
-    return oldest !== undefined && timeOfId(id) <= Date.parse(oldest.timestamp)
+    return timeOfId(id) <= (oldest === undefined ? Date.now() : Date.parse(oldest.timestamp))
   }
 
   async function pageOf (request: EventsRequest): Promise<EventsPage> {

@@ -2,7 +2,7 @@ import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
 import type { TenantRecord } from '../storage/storage.ts'
 import type { UserFields } from '../users/types.ts'
 import type { TenantUsers } from './in-process.ts'
-import type { Tenants } from './tenants.ts'
+import { requireTenants, type Tenants } from './tenants.ts'
 
 /** `app.users`: with the option `tenants`, those of every tenant. */
 export interface Users<Fields = UserFields> extends TenantUsers<Fields> {
@@ -33,10 +33,7 @@ export interface TenantMethods {
 
 /** Makes `app.users`. `tenants`: null without the option `tenants`. */
 export function createUsers (own: TenantUsers, tenants: Tenants | null): Users {
-  function some (): Tenants {
-    if (tenants !== null) return tenants
-    throw new TypeError('fastify-users: tenants need the option tenants')
-  }
+  const some = (): Tenants => requireTenants(tenants)
   return Object.freeze({
     ...own,
     tenant: (name: string) => some().of(name).inProcess,

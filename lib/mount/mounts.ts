@@ -13,6 +13,10 @@ import type { CheckedOptions } from './options.ts'
 import type { Routing } from './routing.ts'
 import type { Services } from './services.ts'
 import type { Membership } from './shared-storage.ts'
+import { requireTenants, type StorageServices } from './tenants.ts'
+
+/** What a tenant sees, or whoever sees all. */
+export type Seen = Pick<StorageServices, 'storage' | 'tenant'>
 
 /** What a plugin on top of `app.users` uses of it. */
 export interface Mount {
@@ -31,9 +35,14 @@ export interface Mount {
   publishDisabled: (webhook: Webhook, recorded: NewEvent) => void
   /** Calls back after each change that a mount on the storage has made in this process. */
   onChange: (listener: () => void) => void
-  /** Adds operations under the prefix of the users, with the same authentication, limits and errors. */
+  /** What one tenant sees of the mount. @throws TypeError without the option `tenants`, `validation_failed` */
+  ofTenant: (tenant: string) => Seen
+  /**
+   * Adds operations under the prefix of the users, with the same authentication, limits and errors. They are made once
+   * for those who see all, and once for each tenant.
+   */
   addOperations: (
-    host: FastifyInstance, operations: (settings: Omit<OperationSettings, 'handlerFor'>) => Operation[]
+    host: FastifyInstance, operations: (seen: Seen, settings: Omit<OperationSettings, 'handlerFor'>) => Operation[]
   ) => Promise<void>
   /** True if an operation has been added. */
   hasOperation: Routing['has']
@@ -56,7 +65,7 @@ const mounts = new WeakMap<Users, Mount>()
 /** Keeps what a mount offers to plugins on top of it. */
 export function keepMount ({ log, storage, fields, options, services, membership, routing, path }: MountParts): void {
   const { pageSize, apiKeys, requireIfMatch } = options
-  const { inProcess, eventLog, present, publish } = services
+  const { inProcess, eventLog, present, publish, tenants } = services
   mounts.set(inProcess, {
     storage,
     log,
@@ -74,8 +83,12 @@ export function keepMount ({ log, storage, fields, options, services, membership
     present,
     publishDisabled: (webhook, recorded) => publish('webhook.disabled', webhook, IN_PROCESS, recorded),
     onChange: membership.onChange,
+    ofTenant: (tenant) => requireTenants(tenants).of(tenant),
     async addOperations (to, operations) {
-      await routing.add(to, (_scope, settings) => ({ operations: operations(settings) }))
+      await routing.add(to, (_scope, settings) => ({
+        operations: operations(services, settings),
+        ofTenant: (bound) => operations(bound, settings)
+      }))
     },
     hasOperation: routing.has
   })

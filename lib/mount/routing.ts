@@ -33,8 +33,8 @@ export interface RoutingParts {
 /** Operations that are added to a mount. */
 export interface AddedOperations {
   operations: Operation[]
-  /** Makes the same for a tenant, on its services. Absent: they know no tenants, and are not there for one. */
-  ofTenant?: (services: StorageServices) => Operation[]
+  /** Makes those that a tenant has, on its services. */
+  ofTenant: (services: StorageServices) => Operation[]
 }
 
 /** The routes of a mount. */
@@ -107,7 +107,7 @@ export function createRouting (host: FastifyInstance, options: CheckedOptions, p
             })
           }
         })
-        const { operations, ofTenant = () => [] } = operationsIn(scope, settings)
+        const { operations, ofTenant } = operationsIn(scope, settings)
         for (const { operationId } of operations) added.add(operationId)
         routeOperations(scope, operations, { ...settings, handlerFor: tenants?.handlers(ofTenant) ?? null })
       }, registration)

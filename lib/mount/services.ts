@@ -81,7 +81,7 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
     }
     const parts = { ...usersOn(seen, publish, makeEvent), presenter, apiKeys }
     const inProcess = createInProcess({ ...parts, events: createEvents(on, eventLog), usersIn })
-    return { ...parts, eventLog, inProcess, tenant }
+    return { ...parts, eventLog, inProcess, storage: seen, tenant }
   }
 
   const own = servicesOn(storage, emitter.on)

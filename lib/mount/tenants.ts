@@ -26,6 +26,8 @@ export interface StorageServices extends UsersServices {
   apiKeys: ApiKeysService
   eventLog: EventLogService | null
   inProcess: TenantUsers
+  /** The storage that they are made on, which is bound to the tenant. */
+  storage: Storage
   /** The tenant that they are bound to. */
   tenant: string | undefined
 }
@@ -40,6 +42,12 @@ export interface Tenants {
   list (query: Readonly<Record<string, unknown>>): Promise<ListedPage<TenantRecord>>
   /** Deletes a tenant with all that it has, in steps. @throws `validation_failed`, `storage_unavailable` */
   remove (tenant: string): Promise<void>
+}
+
+/** @throws TypeError without the option `tenants` */
+export function requireTenants (tenants: Tenants | null): Tenants {
+  if (tenants !== null) return tenants
+  throw new TypeError('fastify-users: tenants need the option tenants')
 }
 
 /** Makes what a mount does for its tenants. `servicesOn`: makes the services of a bound storage. */
@@ -75,9 +83,7 @@ export function createTenants (
       kept.set(tenant, made)
       return made
     }
-    // Operations of other plugins know no tenants: for one they are not there.
-    return ({ operationId, handler, forEveryTenant = false }, tenant) =>
-      handlersOf(tenant).get(operationId) ?? (forEveryTenant ? handler : async () => notFound())
+    return ({ operationId }, tenant) => handlersOf(tenant).get(operationId) ?? (async () => notFound())
   }
 
   return {

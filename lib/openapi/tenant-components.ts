@@ -9,7 +9,8 @@ const tenant: Schema = {
 
 /** Components that have the tenant, with the option `tenants`. */
 const OF_TENANTS = [
-  'User', 'UserInput', 'UserPatch', 'UserReplacement', 'ApiKey', 'NewApiKey', 'ApiKeyInput', 'Event'
+  'User', 'UserInput', 'UserPatch', 'UserReplacement', 'ApiKey', 'NewApiKey', 'ApiKeyInput', 'Event', 'Webhook',
+  'NewWebhook', 'WebhookInput', 'WebhookPatch'
 ]
 
 /** Adds the tenant to the components that have it. */

@@ -9,7 +9,6 @@ export const capabilitiesOperation = (offer: () => Offer): Operation => ({
   method: 'GET',
   path: '/capabilities',
   scope: null,
-  forEveryTenant: true,
   operationId: 'getCapabilities',
   summary: 'Read what the caller can do',
   description: 'Who the caller is, with its scopes, and what this API offers. Any valid key will do. HEAD works too.',

@@ -47,8 +47,6 @@ export interface Operation extends OperationDescription {
   limitsItself?: boolean
   /** It makes users, which belong to a tenant: where the platform's callers name it. */
   needsTenant?: 'body' | 'query'
-  /** True if it says nothing of records, and is the same for every tenant. */
-  forEveryTenant?: boolean
   handler: (call: OperationCall) => Promise<FastifyReply>
 }
 

@@ -69,7 +69,7 @@ function boundWebhooks (webhooks: WebhookStore, tenant: string): WebhookStore {
     findEvent: (id) => own(webhooks.findEvent(id), tenant),
     due: (now) => webhooks.due(now),
     claim: async (id, request) => await isOwn(id) ? webhooks.claim(id, request) : [],
-    eventBefore: (id) => webhooks.eventBefore(id),
+    eventBefore: (id) => webhooks.eventBefore(id, tenant),
     prune: (before, limit) => webhooks.prune(before, limit)
   }
 }

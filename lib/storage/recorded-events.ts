@@ -2,6 +2,7 @@ import type { Context } from '../core/context.ts'
 import { newId } from '../core/ids.ts'
 import { cloneFields, isJsonObject } from '../core/json.ts'
 import type { ApiKeyRecord, EventRecord, JsonObject, NewEvent, PrunedEvents, UserRecord } from './storage.ts'
+import type { Webhook } from './webhook.ts'
 
 // What a store records of a change. Adapters share it, so that events are the same on every store.
 
@@ -26,6 +27,11 @@ export function updateEvent (event: NewEvent, before: UserRecord, after: UserRec
 export function apiKeyEvent (event: NewEvent, key: ApiKeyRecord): EventRecord {
   const { digest, scopes, tenant, ...members } = key
   return recorded(event, key.id, { ...members, scopes: [...scopes] }, tenant)
+}
+
+/** The event of a change of an endpoint, from its public view. */
+export function webhookEvent (event: NewEvent, { tenant, ...members }: Webhook): EventRecord {
+  return recorded(event, members.id, Object(members), tenant)
 }
 
 /** The event of a key that is revoked with the one before it: the same change, with an id of its own. */

@@ -133,9 +133,9 @@ export interface WebhookStore {
 
   /**
    * The id of the last event before the first one, in the order of the log, whose id is this one or a greater one; the
-   * newest one if there is no such; `null`: there is none before it.
+   * newest one if there is no such; `null`: there is none before it. `tenant`: among the events of this tenant.
    */
-  eventBefore (id: string): Promise<string | null>
+  eventBefore (id: string, tenant?: string): Promise<string | null>
 
   /** Deletes deliveries that are not pending and were made before this time, at most `limit`; returns how many. */
   prune (before: string, limit: number): Promise<number>

@@ -15,6 +15,8 @@ export interface Webhook {
   failingSince?: string
   createdAt: string
   updatedAt: string
+  /** The tenant whose events it gets. Absent: it gets those of all. */
+  tenant?: string
 }
 
 /** A delivery as callers see it. */
@@ -29,7 +31,7 @@ export interface Delivery extends Pick<DeliveryRecord, 'id' | 'type' | 'status' 
 
 /** The public view of an endpoint. */
 export function toWebhook (record: WebhookRecord): Webhook {
-  const { id, url, types, description, enabled, disabledReason, failingSince, createdAt, updatedAt } = record
+  const { id, url, types, description, enabled, disabledReason, failingSince, createdAt, updatedAt, tenant } = record
   return {
     id,
     url,
@@ -39,7 +41,8 @@ export function toWebhook (record: WebhookRecord): Webhook {
     ...(disabledReason !== null && { disabledReason }),
     ...(failingSince !== null && { failingSince }),
     createdAt,
-    updatedAt
+    updatedAt,
+    ...(tenant !== undefined && { tenant })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { DeliveryRecord, EventRecord, WebhookRecord, WebhookStore } from '../storage/storage.ts'
+import { belongsTo } from '../storage/storage-rules.ts'
 import { channels, traced } from '../storage/tracing.ts'
 import type { LoggedEvent } from '../events/types.ts'
 import type { Answer, Send } from './send.ts'
@@ -20,9 +21,10 @@ export function createDeliver (
   send: Send,
   present: (record: EventRecord) => LoggedEvent
 ): Deliver {
-  return async ({ id, url, secrets }, { event, testEvent }, signal = new AbortController().signal) => {
+  return async ({ id, url, secrets, tenant }, { event, testEvent }, signal = new AbortController().signal) => {
     const record = testEvent === null ? await store.findEvent(event) : null
-    if (testEvent === null && record === null) return GONE
+    // An event of a tenant that was removed belongs to none.
+    if (testEvent === null && (record === null || !belongsTo(record, tenant))) return GONE
     const body = JSON.stringify(record === null ? testEvent : present(record))
     const now = Date.now()
     const timestamp = Math.floor(now / 1000)

@@ -1,6 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { newId } from '../core/ids.ts'
-import type { DeliveryRecord, EventLog, EventRecord, WebhookRecord, WebhookStore } from '../storage/storage.ts'
+import type {
+  DeliveryRecord, EventLog, EventRecord, EventsPage, WebhookRecord, WebhookStore
+} from '../storage/storage.ts'
 import { standingOf } from '../events/missed.ts'
 import { isOfType, typesOf } from '../events/rules.ts'
 
@@ -23,15 +25,41 @@ function deliveryOf ({ id: event, type }: EventRecord, webhook: string, now: str
   }
 }
 
-/** Groups webhooks by their position in the log. */
-function byPosition (webhooks: readonly WebhookRecord[]): Map<string | null, WebhookRecord[]> {
-  const groups = new Map<string | null, WebhookRecord[]>()
+/** Webhooks that get the same events next: those after a position in the log, of all or of one tenant. */
+interface Group {
+  after: string | null
+  tenant: string | undefined
+  webhooks: WebhookRecord[]
+}
+
+function groupsOf (webhooks: readonly WebhookRecord[]): Group[] {
+  const groups = new Map<string, Group>()
   for (const webhook of webhooks) {
-    const group = groups.get(webhook.after)
-    if (group === undefined) groups.set(webhook.after, [webhook])
-    else group.push(webhook)
+    const { after, tenant } = webhook
+    const name = `${tenant} ${after}`
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, { after, tenant, webhooks: [webhook] })
+    else group.webhooks.push(webhook)
   }
-  return groups
+  return [...groups.values()]
+}
+
+/** Makes the function that finds the tenants with events since its last call; null: any may have some. */
+function createNews (log: EventLog): () => Promise<Set<string> | null> {
+  let passed: string | null = null
+  return async () => {
+    const tenants = new Set<string>()
+    let after = passed
+    while (after !== null) {
+      const page: EventsPage | null = await log.read({ after, limit: EVENTS_TOGETHER, types: null })
+      for (const { tenant } of page?.events ?? []) if (tenant !== undefined) tenants.add(tenant)
+      after = page?.position ?? null
+      if (page?.more === false) break
+    }
+    const isKnown = after !== null
+    passed = after ?? (await log.read({ after: null, limit: 1, types: [] }))?.position ?? null
+    return isKnown ? tenants : null
+  }
 }
 
 /**
@@ -50,8 +78,25 @@ export function createFanOut (store: WebhookStore, log: EventLog, logger: Fastif
     })
   }
 
-  async function fanOut (after: string | null, webhooks: readonly WebhookRecord[]): Promise<boolean> {
-    const page = await log.read({ after, limit: EVENTS_TOGETHER, types: null })
+  const findNews = createNews(log)
+  // By endpoint of a tenant: the position behind which the tenant has no event. Those of tenants without news are not
+  // read again, so a round does not cost more with each tenant.
+  const ends = new Map<string, string | null>()
+  const isAtEnd = ({ id, after }: WebhookRecord): boolean => ends.has(id) && ends.get(id) === after
+
+  async function forgetEnds (webhooks: readonly WebhookRecord[]): Promise<void> {
+    if (webhooks.every(({ tenant }) => tenant === undefined)) return ends.clear()
+    const news = await findNews()
+    const tenants = new Map(webhooks.map(({ id, tenant }) => [id, String(tenant)]))
+    for (const id of ends.keys()) {
+      const tenant = tenants.get(id)
+      if (news === null || tenant === undefined || news.has(tenant)) ends.delete(id)
+    }
+  }
+
+  async function fanOut ({ after, tenant, webhooks }: Group): Promise<boolean> {
+    const of = tenant === undefined ? {} : { tenant }
+    const page = await log.read({ after, limit: EVENTS_TOGETHER, types: null, ...of })
     if (page === null) {
       const pruned = await log.pruned()
       const missed = webhooks.filter(({ types }) => standingOf(String(after), typesOf(types), pruned) !== 'complete')
@@ -61,14 +106,16 @@ export function createFanOut (store: WebhookStore, log: EventLog, logger: Fastif
       return true
     }
     const last = page.events.at(-1)
-    if (last === undefined) return false
-    for (const { id } of webhooks) await advance(id, after, last.id, page.events)
+    if (last !== undefined) for (const { id } of webhooks) await advance(id, after, last.id, page.events)
+    if (tenant !== undefined && !page.more) for (const { id } of webhooks) ends.set(id, last?.id ?? after)
     return page.more
   }
 
   return async (webhooks: readonly WebhookRecord[]): Promise<boolean> => {
+    // Before the events are read: what comes between is news of the next round.
+    await forgetEnds(webhooks)
     let more = false
-    for (const [after, group] of byPosition(webhooks)) more = await fanOut(after, group) || more
+    for (const group of groupsOf(webhooks.filter((each) => !isAtEnd(each)))) more = await fanOut(group) || more
     return more
   }
 }

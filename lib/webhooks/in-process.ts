@@ -3,8 +3,8 @@ import type { Delivery, Webhook } from '../storage/webhook.ts'
 import type { ReplayStart, WebhookInput, WebhookPatch } from './rules.ts'
 import type { NewWebhook, WebhooksService } from './service.ts'
 
-/** `app.webhooks`: in process what the routes do over HTTP. Every method throws UsersError alone. */
-export interface Webhooks {
+/** The webhooks that a caller sees: in process what the routes do over HTTP. Every method throws UsersError alone. */
+export interface TenantWebhooks {
   /**
    * Creates a webhook. It gets the events that are recorded from now on. Its secret is only in this result.
    * @throws `validation_failed`, `url_not_allowed`, `too_many_webhooks`, `storage_unavailable`
@@ -39,9 +39,26 @@ export interface Webhooks {
   retry (id: string, delivery: string): Promise<Delivery>
 }
 
-/** Makes `app.webhooks`. */
-export function createWebhooks (service: WebhooksService): Webhooks {
+/** `app.webhooks`: with the option `tenants` of the users, those of every tenant. */
+export interface Webhooks extends TenantWebhooks {
+  /**
+   * The same for one tenant: its webhooks get its events alone, and those of others are not there.
+   * @throws TypeError without the option `tenants`
+   * @throws `validation_failed` for what is no name of a tenant
+   */
+  tenant (name: string): TenantWebhooks
+}
+
+/** Makes `app.webhooks`. `serviceOf`: the service of a tenant. */
+export function createWebhooks (service: WebhooksService, serviceOf: (tenant: string) => WebhooksService): Webhooks {
   return Object.freeze({
+    ...webhookMethods(service),
+    tenant: (name: string) => Object.freeze(webhookMethods(serviceOf(name)))
+  })
+}
+
+function webhookMethods (service: WebhooksService): TenantWebhooks {
+  return {
     create: (input: WebhookInput) => service.create(input),
     get: (id: string) => service.get(id),
     async list (query: PagingQuery = {}) {
@@ -58,5 +75,5 @@ export function createWebhooks (service: WebhooksService): Webhooks {
       return { data: page.items, meta: listMeta(page) }
     },
     retry: (id: string, delivery: string) => service.retry(id, delivery)
-  })
+  }
 }

@@ -3,13 +3,16 @@ import type { Fault } from '../core/fault.ts'
 import { DELIVERY_ID, firstIdAt, greatestId, newId, timeOfId, WEBHOOK_ID } from '../core/ids.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
+import { belongsTo } from '../storage/storage-rules.ts'
 import type { DeliveryRecord, JsonObject, WebhookRecord, WebhookSecret } from '../storage/storage.ts'
 import { type Delivery, toDelivery, toWebhook, type Webhook } from '../storage/webhook.ts'
 import type { Gate } from './bounds.ts'
 import { callerOf, FROM_PROCESS, type WebhookCall } from './call.ts'
 import type { Deliver } from './deliver.ts'
 import { grantTypes, requireReadable } from './grants.ts'
-import { checkReplay, checkSecretRotation, checkWebhookInput, checkWebhookPatch, webhookQueryChecks } from './rules.ts'
+import {
+  checkReplay, checkSecretRotation, checkWebhookInput, checkWebhookPatch, type ReplayStart, webhookQueryChecks
+} from './rules.ts'
 import { isSuccess } from './schedule.ts'
 import { NOT_TRIED } from './send.ts'
 import { currentSecrets, newSecret } from './signature.ts'
@@ -49,21 +52,21 @@ function again (delivery: DeliveryRecord): DeliveryRecord {
 
 /** The operations on webhooks, without HTTP. They take unchecked input and throw only UsersError. */
 export function createWebhooksService (options: WebhooksServiceOptions) {
-  const { store, targets, pageSize, deliver, gate, closing } = options
+  const { store, targets, pageSize, deliver, gate, closing, tenant } = options
   const { find, change, write, insert } = createWrites(options)
   const check = webhookQueryChecks(pageSize)
 
   const checkTarget = (url: string, call: WebhookCall): Promise<void> =>
     gate(callerOf(call), () => targets.check(url, callerOf(call)))
 
-  /** The event after which a replay starts. */
-  async function replayAfter (options: unknown, priorFaults: readonly Fault[]): Promise<string | null> {
-    const start = checkReplay(options, priorFaults)
+  /** The event after which a replay starts: one that its endpoint may get. */
+  async function replayAfter (start: ReplayStart, { tenant }: WebhookRecord): Promise<string | null> {
     if ('since' in start) {
-      return fromStorage(() => store.eventBefore(firstIdAt('evt', Date.parse(start.since))))
+      return fromStorage(() => store.eventBefore(firstIdAt('evt', Date.parse(start.since)), tenant))
     }
-    if (await fromStorage(() => store.findEvent(start.after)) !== null) return start.after
-    const oldest = await fromStorage(() => store.eventBefore(start.after))
+    const event = await fromStorage(() => store.findEvent(start.after))
+    if (event !== null && belongsTo(event, tenant)) return start.after
+    const oldest = await fromStorage(() => store.eventBefore(start.after, tenant))
     // All kept events come after this id: the event is older than any of them.
     if (oldest === null && timeOfId(start.after) <= Date.now()) throw new UsersError('events_expired')
     throw validationFailed([{ pointer: '/after', code: 'unknown', detail: 'is not the id of an event' }])
@@ -77,7 +80,7 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
       const secret = newSecret()
       const id = newId('whk')
       // Start after the newest event: skip earlier ones, and miss none that is recorded during this write.
-      const after = await call.limited(() => fromStorage(() => store.eventBefore(greatestId('evt'))))
+      const after = await call.limited(() => fromStorage(() => store.eventBefore(greatestId('evt'), tenant)))
       const now = iso()
       const record: WebhookRecord = {
         id,
@@ -88,7 +91,8 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
         failingSince: null,
         pausedUntil: null,
         createdAt: now,
-        updatedAt: now
+        updatedAt: now,
+        ...(tenant !== undefined && { tenant })
       }
       await insert(record, call)
       return { ...toWebhook(record), secret }
@@ -173,7 +177,8 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
 
     /** Delivers events again from a point in the log. The events after them follow in order. */
     async replay (id: string, options: unknown, call = FROM_PROCESS): Promise<Webhook> {
-      const after = await replayAfter(options, call.priorFaults)
+      const start = checkReplay(options, call.priorFaults)
+      const after = await replayAfter(start, await find(id))
       return toWebhook(await write(id, (before) => {
         requireReadable(call.scopes, before.types)
         return { ...before, after }
@@ -210,12 +215,14 @@ export const TEST_TYPE = 'webhook.test'
 
 /** A test event for an endpoint, in the same form as all other events. */
 export function testEvent (webhook: WebhookRecord): JsonObject {
+  const { tenant, ...data } = toWebhook(webhook)
   return {
     id: newId('evt'),
     type: TEST_TYPE,
     timestamp: new Date().toISOString(),
-    data: Object(toWebhook(webhook)),
+    data: Object(data),
     actor: null,
-    requestId: null
+    requestId: null,
+    ...(tenant !== undefined && { tenant })
   }
 }

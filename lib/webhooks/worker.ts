@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { IN_PROCESS } from '../core/context.ts'
-import { newEvent } from '../storage/recorded-events.ts'
+import { newEvent, webhookEvent } from '../storage/recorded-events.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { DeliveryRecord, EventLog, NewEvent, WebhookRecord, WebhookStore } from '../storage/storage.ts'
 import { toWebhook, type Webhook } from '../storage/webhook.ts'
@@ -11,6 +11,7 @@ import { type Deliver, EXPIRED } from './deliver.ts'
 import { createFanOut } from './fan-out.ts'
 import { outcomeOf } from './schedule.ts'
 import { type Answer, ATTEMPT_MS, NOT_TRIED } from './send.ts'
+import { allWebhooks } from './writes.ts'
 
 // Poll once a second for events that other processes recorded and for deliveries that are due again.
 const POLL_MS = 1000
@@ -25,7 +26,6 @@ const UNTRIED: ReadonlyArray<string | null> = ['closed', NOT_TRIED]
 const CLAIM_MS = 2 * ATTEMPT_MS
 // At shutdown, give running attempts up to five seconds to finish.
 const CLOSE_MS = 5000
-const PAGE = 100
 
 export interface WorkerOptions {
   store: WebhookStore
@@ -75,15 +75,6 @@ export function createWorker ({ store, log, logger, deliver, shares, publish }: 
     ring()
   }
 
-  async function enabledWebhooks (): Promise<WebhookRecord[]> {
-    const all: WebhookRecord[] = []
-    while (true) {
-      const { items, total } = await store.list({ order: 'asc', limit: PAGE, from: { offset: all.length } })
-      all.push(...items)
-      if (items.length === 0 || all.length >= total) return all.filter(({ enabled }) => enabled)
-    }
-  }
-
   async function settle ({ id, url }: WebhookRecord, { id: delivery, claims }: DeliveryRecord, answer: Answer) {
     const now = Date.now()
     const event = newEvent('webhook.disabled', IN_PROCESS)
@@ -99,7 +90,7 @@ export function createWorker ({ store, log, logger, deliver, shares, publish }: 
       const change = { webhook: outcome.webhook, deliveries: [outcome.delivery] }
       if (!outcome.disabled) return change
       disabled = toWebhook(outcome.webhook)
-      return { ...change, event: { ...event, subject: id, data: Object(disabled), before: null } }
+      return { ...change, event: webhookEvent(event, disabled) }
     })
     if (disabled === null) return
     logger.warn({ webhook: id }, 'a webhook was disabled: its receiver is gone, or has failed for days')
@@ -175,7 +166,7 @@ export function createWorker ({ store, log, logger, deliver, shares, publish }: 
 
   /** One round. True: there is more to do. */
   async function work (): Promise<boolean> {
-    const webhooks = await enabledWebhooks()
+    const webhooks = (await allWebhooks(store)).filter(({ enabled }) => enabled)
     const more = webhooks.length > 0 && await fanOut(webhooks)
     if (webhooks.length > 0) await attemptDue(webhooks)
     return more

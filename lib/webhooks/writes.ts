@@ -6,16 +6,31 @@ import { FROM_PROCESS, type WebhookCall } from './call.ts'
 
 export interface WritesOptions {
   store: WebhookStore
-  /** Webhooks that there may be. */
+  /** The tenant that the store is bound to. Absent: it is bound to none. */
+  tenant?: string | undefined
+  /** Webhooks that a tenant may have, and as many that belong to none. */
   maxWebhooks: number
   /** Called when there may be something to deliver. */
   wake: () => void
 }
 
+// Endpoints that are read together.
+const PAGE = 100
+
+/** Every endpoint of a store. */
+export async function allWebhooks (store: WebhookStore): Promise<WebhookRecord[]> {
+  const all: WebhookRecord[] = []
+  while (true) {
+    const { items, total } = await store.list({ order: 'asc', limit: PAGE, from: { offset: all.length } })
+    all.push(...items)
+    if (items.length === 0 || all.length >= total) return all
+  }
+}
+
 export const notFound = (): UsersError => new UsersError('webhook_not_found')
 
 /** The reads and writes that the operations on webhooks share. They throw UsersError alone. */
-export function createWrites ({ store, maxWebhooks, wake }: WritesOptions) {
+export function createWrites ({ store, tenant, maxWebhooks, wake }: WritesOptions) {
   async function find (id: string, { limited } = FROM_PROCESS): Promise<WebhookRecord> {
     const record = WEBHOOK_ID.test(id) ? await limited(() => fromStorage(() => store.find(id))) : null
     if (record === null) throw notFound()
@@ -57,11 +72,19 @@ export function createWrites ({ store, maxWebhooks, wake }: WritesOptions) {
 
   let lastInsertion: Promise<unknown> = Promise.resolve()
 
+  /** True if there may be no more webhooks of the tenant, or of none. */
+  async function isFull (): Promise<boolean> {
+    const { total } = await store.list({ order: 'asc', limit: 1, from: { offset: 0 } })
+    if (total < maxWebhooks || tenant !== undefined) return total >= maxWebhooks
+    // Those of tenants leave the others their places.
+    const own = (await allWebhooks(store)).filter((each) => each.tenant === undefined)
+    return own.length >= maxWebhooks
+  }
+
   /** Adds a webhook, if there may be one more. In turn, since the number is read before. */
   function insert (record: WebhookRecord, { limited }: WebhookCall): Promise<void> {
     const insertion = lastInsertion.catch(() => {}).then(() => limited(() => fromStorage(async () => {
-      const { total } = await store.list({ order: 'asc', limit: 1, from: { offset: 0 } })
-      if (total >= maxWebhooks) throw new UsersError('too_many_webhooks')
+      if (await isFull()) throw new UsersError('too_many_webhooks')
       await store.insert(record)
       wake()
     })))

@@ -1,5 +1,5 @@
 // Totals and pages equal those of count(*) and OFFSET after any history of several connections: open transactions,
-// plain SQL, and compaction in between.
+// plain SQL, and compaction in between; for all users and for those of tenants.
 import fc from 'fast-check'
 import { test, type Test } from 'tap'
 import { type HistoryDatabase, postgresDatabase, sqliteDatabase } from '../helpers/histories/databases.ts'

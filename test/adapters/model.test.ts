@@ -1,8 +1,10 @@
-// Every store, played a random history, against a plain list of users that is counted and cut for each page.
+// Every store, played a random history of two tenants and of whoever sees all, against a plain list of users that is
+// counted and cut for each page.
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
 import { kitStorage } from '../../adapters/testing/kit-storage.ts'
+import { boundStorage } from '../../lib/storage/bound-storage.ts'
 import { isStorageError } from '../../lib/storage/storage-error.ts'
 import type { Storage, UserFilter, UserRecord } from '../../lib/storage/storage.ts'
 import { stores } from '../helpers/stores.ts'
@@ -13,7 +15,10 @@ interface Known {
   emailKey: string
 }
 
-type Step =
+/** Whose call it is: that of a tenant, or of whoever sees all. */
+type Tenant = 'acme' | 'beta' | null
+
+type Step = { tenant: Tenant } & (
   | { kind: 'create'; n: number; name: string; email: string }
   | { kind: 'update'; n: number; name: string | null; email: string | null; version: number | null }
   | { kind: 'delete'; n: number; version: number | null }
@@ -24,6 +29,7 @@ type Step =
     from: { offset: number } | { after: number }
     filter: { email: string | null; prefix: string | null }
   }
+)
 
 const AT = Date.UTC(2026, 0)
 const LATER = '2026-01-02T00:00:00.000Z'
@@ -34,7 +40,9 @@ const byId = (a: Known, b: Known) => (a.user.id < b.user.id ? -1 : 1)
 const text = fc.string({ unit: fc.constantFrom('a', 'A', 'b', '%', '_'), minLength: 1, maxLength: 4 })
 const number = fc.nat(40)
 const version = fc.option(fc.integer({ min: 1, max: 3 }), { freq: 2 })
+const tenant = fc.constantFrom<Tenant>('acme', 'beta', null)
 const list: fc.Arbitrary<Step> = fc.record({
+  tenant,
   kind: fc.constant('list' as const),
   order: fc.constantFrom('asc' as const, 'desc' as const),
   limit: fc.integer({ min: 1, max: 8 }),
@@ -42,10 +50,14 @@ const list: fc.Arbitrary<Step> = fc.record({
   filter: fc.record({ email: fc.option(text, { freq: 1 }), prefix: fc.option(text, { freq: 1 }) })
 })
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('create' as const), n: number, name: text, email: text }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ tenant, kind: fc.constant('create' as const), n: number, name: text, email: text })
+  },
   {
     weight: 2,
     arbitrary: fc.record({
+      tenant,
       kind: fc.constant('update' as const),
       n: number,
       name: fc.option(text),
@@ -53,23 +65,27 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       version
     })
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), n: number, version }) },
+  { weight: 1, arbitrary: fc.record({ tenant, kind: fc.constant('delete' as const), n: number, version }) },
   { weight: 3, arbitrary: list }
 )
 
+const of = (tenant: Tenant) => tenant === null ? {} : { tenant }
 const valueOf = (value: string) => ({ value, key: value.toLowerCase() })
 const guardOf = (version: number | null) => ({ ifVersion: version === null ? null : [version], unlessVersion: [] })
 
 /** What a plain list makes of a step. */
 function expected (known: Map<string, Known>, step: Step, at: string): unknown {
-  const holderOf = (email: string) =>
-    [...known.values()].find(({ emailKey }) => emailKey === email.toLowerCase())?.user.id
+  const { tenant } = step
+  const isSeen = ({ user }: Known) => tenant === null || user.tenant === tenant
+  /** Whoever has an address in a tenant, or among those of none. */
+  const holderOf = (email: string, of: string | undefined) => [...known.values()].find(({ user, emailKey }) =>
+    user.tenant === of && emailKey === email.toLowerCase())?.user.id
   if (step.kind === 'list') {
     const { email, prefix } = step.filter
     const fits = ({ nameKey, emailKey }: Known) =>
       (email === null || emailKey === email.toLowerCase()) &&
       (prefix === null || [nameKey, emailKey].some((key) => key.startsWith(prefix.toLowerCase())))
-    const found = [...known.values()].filter(fits).sort(byId)
+    const found = [...known.values()].filter((each) => isSeen(each) && fits(each)).sort(byId)
     if (step.order === 'desc') found.reverse()
     const { from } = step
     const rest =
@@ -82,13 +98,16 @@ function expected (known: Map<string, Known>, step: Step, at: string): unknown {
   const holder = known.get(id)
   if (step.kind === 'create') {
     // A store may look at either first.
-    if (holder !== undefined) return holderOf(step.email) === undefined ? 'fault' : 'fault or email_taken'
-    if (holderOf(step.email) !== undefined) return 'email_taken'
-    const user = { id, name: step.name, email: step.email, fields: {}, version: 1, createdAt: at, updatedAt: at }
+    const isTaken = holderOf(step.email, tenant ?? undefined) !== undefined
+    if (holder !== undefined) return isTaken ? 'fault or email_taken' : 'fault'
+    if (isTaken) return 'email_taken'
+    const user = {
+      id, name: step.name, email: step.email, fields: {}, version: 1, createdAt: at, updatedAt: at, ...of(tenant)
+    }
     known.set(id, { user, nameKey: step.name.toLowerCase(), emailKey: step.email.toLowerCase() })
     return { user: { ...user }, replayed: false }
   }
-  if (holder === undefined) return null
+  if (holder === undefined || !isSeen(holder)) return null
   if (step.version !== null && step.version !== holder.user.version) return 'version_mismatch'
   if (step.kind === 'delete') {
     known.delete(id)
@@ -99,7 +118,7 @@ function expected (known: Map<string, Known>, step: Step, at: string): unknown {
   if (next.name === holder.user.name && next.email === holder.user.email) {
     return { user: { ...holder.user }, changed: false }
   }
-  if (email !== null && ![undefined, id].includes(holderOf(email))) return 'email_taken'
+  if (email !== null && ![undefined, id].includes(holderOf(email, holder.user.tenant))) return 'email_taken'
   holder.user = { ...next, version: next.version + 1, updatedAt: LATER }
   holder.nameKey = next.name.toLowerCase()
   holder.emailKey = next.email.toLowerCase()
@@ -107,7 +126,8 @@ function expected (known: Map<string, Known>, step: Step, at: string): unknown {
 }
 
 /** What the store makes of it. */
-async function actual (storage: Storage, step: Step, at: string): Promise<unknown> {
+async function actual (whole: Storage, step: Step, at: string): Promise<unknown> {
+  const storage = step.tenant === null ? whole : boundStorage(whole, step.tenant)
   try {
     if (step.kind === 'list') {
       const { email, prefix } = step.filter
@@ -147,7 +167,7 @@ async function actual (storage: Storage, step: Step, at: string): Promise<unknow
 const RUNS = Number(process.env['HISTORIES'] ?? 0)
 
 for (const { name, create: make } of stores) {
-  test(`${name}: after any history every page is what a plain list gives`, async (t) => {
+  test(`${name}: after any history of two tenants every page is what a plain list gives`, async (t) => {
     const storage = await make(t)
     t.teardown(() => storage.close())
     await storage.migrate()
@@ -163,6 +183,12 @@ for (const { name, create: make } of stores) {
             if (wanted === 'fault or email_taken' && (found === 'fault' || found === 'email_taken')) continue
             assert.deepEqual(found, wanted)
           }
+          const items = ['acme', 'beta'].flatMap((id) => {
+            const users = [...known.values()].filter(({ user }) => user.tenant === id).length
+            return users === 0 ? [] : [{ id, users }]
+          })
+          const listed = await storage.tenants?.list({ order: 'asc', limit: 9, from: { offset: 0 } })
+          assert.deepEqual(listed, { items, total: items.length })
         } finally {
           for (const id of known.keys()) await kitStorage(storage).deleteUser(id, guardOf(null))
         }

@@ -1,14 +1,18 @@
 // No answer tells a key of one tenant what another tenant has. Every operation is tried with what belongs to the other,
 // and gives the same bytes as for what does not exist; and nothing of the other's life changes what the key sees.
 import { test, type Test } from 'tap'
+import { timeOf } from '../../adapters/testing/values.ts'
+import { deliveryOf } from '../../adapters/testing/webhook-values.ts'
 import { newId } from '../../lib/core/ids.ts'
 import type { Storage } from '../../lib/index.ts'
+import { webhooks } from '../../lib/webhooks.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { tenants as leaks } from '../helpers/planted-stores/tenants.ts'
 import { stores } from '../helpers/stores.ts'
 
 const PLATFORM = 'platform-key-of-at-least-32-characters'
 const JSON_TYPE = { 'content-type': 'application/json' }
+const URL = 'http://127.0.0.1:9/hook'
 const ANN = { name: 'Ann', email: 'ann@example.org' }
 
 /** A request of an operation that names a record by its id. */
@@ -19,7 +23,18 @@ const BY_ID: ReadonlyArray<readonly [method: string, path: string, body?: object
   ['POST', '/users/batch', { operations: [{ op: 'update', id: '{user}', body: { name: 'X' } }] }],
   ['POST', '/users/batch', { operations: [{ op: 'delete', id: '{user}' }], atomic: true }],
   ['GET', '/api-keys/{key}'], ['DELETE', '/api-keys/{key}'], ['DELETE', '/api-keys/{key}?successors=true'],
-  ['POST', '/api-keys/{key}/rotate', {}], ['GET', '/events?after={event}'], ['GET', '/events?after={event}&limit=1']
+  ['POST', '/api-keys/{key}/rotate', {}], ['GET', '/events?after={event}'], ['GET', '/events?after={event}&limit=1'],
+  ['GET', '/webhooks/{webhook}'], ['HEAD', '/webhooks/{webhook}'], ['PATCH', '/webhooks/{webhook}', {}],
+  ['PATCH', '/webhooks/{webhook}', { enabled: false }], ['PATCH', '/webhooks/{webhook}', { url: URL }],
+  ['PATCH', '/webhooks/{webhook}', { types: ['user.*'], description: 'X' }], ['DELETE', '/webhooks/{webhook}'],
+  ['POST', '/webhooks/{webhook}/rotate-secret'], ['POST', '/webhooks/{webhook}/rotate-secret', { overlap: 1 }],
+  ['POST', '/webhooks/{webhook}/test'], ['POST', '/webhooks/{webhook}/replay', { since: '2026-01-31T09:30:00Z' }],
+  ['POST', '/webhooks/{webhook}/replay', { after: '{event}' }],
+  ['POST', '/webhooks/{ownWebhook}/replay', { after: '{event}' }],
+  ['GET', '/webhooks/{webhook}/deliveries'], ['GET', '/webhooks/{webhook}/deliveries?limit=1&page=2'],
+  ['POST', '/webhooks/{webhook}/deliveries/{delivery}/retry'],
+  ['POST', '/webhooks/{ownWebhook}/deliveries/{delivery}/retry'],
+  ['POST', '/webhooks/{webhook}/deliveries/{ownDelivery}/retry']
 ]
 
 /** What a key reads of all, in every way that a query can ask for it. */
@@ -27,10 +42,11 @@ const LISTS = [
   '/users', '/users?sort=-createdAt', '/users?limit=1&page=2', '/users?q=ann', '/users?email=ann@example.org',
   '/users?after={user}', '/users?after={user}&sort=-createdAt', '/users/export', '/users/export?format=csv',
   '/api-keys', '/api-keys?after={key}', '/events', '/events?type=user.*', '/events?limit=1', '/events?after=now',
-  '/users?tenant=acme'
+  '/users?tenant=acme', '/webhooks', '/webhooks?limit=1&page=2', '/webhooks?after={webhook}', '/webhooks?tenant=acme',
+  '/webhooks/{webhook}', '/webhooks/{webhook}/deliveries', '/webhooks/{webhook}/deliveries?limit=1&page=2'
 ]
 
-interface Ids { user: string, key: string, event: string }
+interface Ids { user: string, key: string, event: string, webhook: string, delivery: string }
 
 /** A host with two tenants that have the same, each with a key. */
 async function twoTenants (t: Test, storage: Storage) {
@@ -41,6 +57,7 @@ async function twoTenants (t: Test, storage: Storage) {
     apiKeys: { routes: true, static: [{ key: PLATFORM, name: 'platform', scopes: ALL_SCOPES }], cache: 0 },
     server: { genReqId: () => 'fixed' }
   })
+  await app.register(webhooks, { allowHttp: true, allowedNetworks: ['127.0.0.0/8'], deliver: false })
   const keyOf = async (tenant: string) =>
     (await app.users.tenant(tenant).apiKeys.create({ name: 'service', scopes: ALL_SCOPES })).key
   const idsOf = async (tenant: string): Promise<Ids> => {
@@ -48,7 +65,12 @@ async function twoTenants (t: Test, storage: Storage) {
     const { id: user } = await users.create(ANN)
     const { id: key } = await users.apiKeys.create({ name: 'other' })
     const { data: events } = await users.events.list()
-    return { user, key, event: String(events.at(-1)?.id) }
+    const event = String(events.at(-1)?.id)
+    const { id: webhook } = await app.webhooks.tenant(tenant).create({ url: URL })
+    const delivery = newId('dlv')
+    await storage.webhooks?.change(webhook, null, () =>
+      ({ deliveries: [deliveryOf(1, { id: delivery, webhook, event })] }))
+    return { user, key, event, webhook, delivery }
   }
   const send = async (key: string, method: string, path: string, body?: object, headers: object = {}) => {
     const { statusCode, headers: { date, ...rest }, body: text } = await inject(app, method, `/v1${path}`, {
@@ -57,8 +79,10 @@ async function twoTenants (t: Test, storage: Storage) {
     })
     return { statusCode, headers: rest, text }
   }
-  const fill = (text: string, ids: Ids): string =>
-    text.replaceAll(/\{(user|key|event)\}/g, (_, name: 'user' | 'key' | 'event') => ids[name])
+  const fill = (text: string, ids: object): string => {
+    const values: Record<string, string> = { ...ids }
+    return text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
+  }
   return { app, keyOf, idsOf, send, fill }
 }
 
@@ -67,6 +91,8 @@ async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
   const { app, keyOf, idsOf, send, fill } = await twoTenants(t, storage)
   const faults: string[] = []
   const note = (isWrong: boolean, what: string) => { if (isWrong) faults.push(what) }
+  // An id of before all that the tenant has, and after an event of the platform's.
+  const early = newId('evt')
   const acme = await keyOf('acme')
   const own = await idsOf('acme')
   const before = await Promise.all(LISTS.map((path) => send(acme, 'GET', fill(path, own))))
@@ -82,7 +108,9 @@ async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
   }
 
   // What belongs to the other is as if it were not there.
-  const unknown = { user: newId('usr'), key: newId('key'), event: newId('evt') }
+  const unknown = {
+    user: newId('usr'), key: newId('key'), event: newId('evt'), webhook: newId('whk'), delivery: newId('dlv')
+  }
   const asText = (ids: Ids, answer: object): string => {
     let text = JSON.stringify(answer)
     for (const [name, id] of Object.entries(ids)) text = text.replaceAll(id, name)
@@ -90,11 +118,19 @@ async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
   }
   for (const [method, path, body] of BY_ID) {
     const ask = async (ids: Ids) => {
-      const sent = body === undefined ? undefined : JSON.parse(fill(JSON.stringify(body), ids))
-      return asText(ids, await send(acme, method, fill(path, ids), sent))
+      const all = { ...ids, ownWebhook: own.webhook, ownDelivery: own.delivery }
+      const sent = body === undefined ? undefined : JSON.parse(fill(JSON.stringify(body), all))
+      return asText(ids, await send(acme, method, fill(path, all), sent))
     }
     const [found, missing] = [await ask(other), await ask(unknown)]
     note(found !== missing, `${method} ${path} tells that another tenant has it`)
+  }
+
+  // How old an event is depends on those of the tenant alone.
+  for (const [method, path, body] of [
+    ['GET', `/events?after=${early}`], ['POST', `/webhooks/${own.webhook}/replay`, { after: early }]
+  ] as const) {
+    note((await send(acme, method, path, body)).statusCode !== 410, `${method} ${path} knows an event of others`)
   }
 
   // One address in two tenants, and one idempotency key of two keys.
@@ -112,7 +148,11 @@ async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
   for (const tenant of ['beta', 'nobody']) {
     const answers = [
       await send(acme, 'GET', `/users?tenant=${tenant}`), await send(acme, 'POST', '/users', { ...ANN, tenant }),
-      await send(acme, 'POST', '/api-keys', { name: 'x', tenant }), await send(acme, 'GET', `/events?tenant=${tenant}`)
+      await send(acme, 'POST', '/api-keys', { name: 'x', tenant }), await send(acme, 'GET', `/events?tenant=${tenant}`),
+      await send(acme, 'GET', `/webhooks?tenant=${tenant}`),
+      await send(acme, 'POST', '/webhooks', { url: URL, tenant }),
+      await send(acme, 'PATCH', `/webhooks/${own.webhook}`, { tenant }),
+      await send(acme, 'GET', `/webhooks/${own.webhook}/deliveries?tenant=${tenant}`)
     ]
     note(answers.some(({ statusCode, text }) => statusCode !== 403 || !text.includes('tenant_forbidden')),
       `the tenant ${tenant} can be named`)
@@ -124,6 +164,14 @@ async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
   note(kept?.version !== 1 || kept.name !== 'Ann', 'a user of another tenant was changed')
   const key = await users.apiKeys.get(other.key).catch(() => null)
   note(key === null || key.revokedAt !== undefined, 'a key of another tenant was revoked')
+  const hooks = app.webhooks.tenant('beta')
+  const hook = await hooks.get(other.webhook).catch(() => null)
+  note(hook === null || !hook.enabled || 'description' in hook, 'a webhook of another tenant was changed')
+  const deliveries = await hooks.deliveries(other.webhook).catch(() => null)
+  note(deliveries?.meta.total !== 1 || deliveries.data[0]?.nextAttemptAt !== timeOf(1),
+    'a delivery of another tenant was changed')
+  await send(acme, 'PATCH', `/webhooks/${own.webhook}`, { description: 'changed' })
+  note((await app.webhooks.tenant('acme').list()).meta.total !== 1, 'a webhook of its own is lost')
   return faults
 }
 
@@ -137,8 +185,8 @@ test('the suite finds each store that leaks what HTTP can show', async (t) => {
   // The others are about what only the platform sees, or about removals.
   const unseen = [
     'the tenant of a user is lost', 'the tenant of a key is lost', 'a tenant without users is no tenant',
-    'the users of a removed tenant stay', 'a list has the endpoints of all tenants',
-    'the tenant of an endpoint is lost',
+    'the users of a removed tenant stay', 'the endpoints of a removed tenant stay',
+    'the tenant of an event that is found is lost',
     'the key that must stay may be of another tenant', 'the first key of a tenant is that of the store',
     'the tenant of an event is lost', 'another tenant erases the events of a user'
   ]

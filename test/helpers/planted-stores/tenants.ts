@@ -150,5 +150,55 @@ export const tenants: Mistake[] = [
     : { webhooks: { ...webhooks, list: (page) => webhooks.list(Object(bare(page))) } }),
   leak('the tenant of an endpoint is lost', ({ webhooks }) => webhooks === undefined
     ? {}
-    : { webhooks: { ...webhooks, insert: (webhook) => webhooks.insert(Object(bare(webhook))) } })
+    : { webhooks: { ...webhooks, insert: (webhook) => webhooks.insert(Object(bare(webhook))) } }),
+  leak('the tenant of an endpoint is lost when it is found', ({ webhooks }) => webhooks === undefined
+    ? {}
+    : {
+        webhooks: {
+          ...webhooks,
+          async find (id) {
+            const webhook = await webhooks.find(id)
+            return webhook === null ? null : bare(webhook)
+          }
+        }
+      }),
+  leak('the tenant of an endpoint is lost when it is changed', ({ webhooks }) => webhooks === undefined
+    ? {}
+    : {
+        webhooks: {
+          ...webhooks,
+          change: (id, delivery, decide) => webhooks.change(id, delivery, (...given) => {
+            const change = decide(...given)
+            return change?.webhook === undefined ? change : { ...change, webhook: bare(change.webhook) }
+          })
+        }
+      }),
+  leak('the tenant of an event that is found is lost', ({ webhooks }) => webhooks === undefined
+    ? {}
+    : {
+        webhooks: {
+          ...webhooks,
+          async findEvent (id) {
+            const event = await webhooks.findEvent(id)
+            return event === null ? null : bare(event)
+          }
+        }
+      }),
+  leak('a tenant begins after the newest event of all', ({ webhooks }) => webhooks === undefined
+    ? {}
+    : { webhooks: { ...webhooks, eventBefore: (id) => webhooks.eventBefore(id) } }),
+  leak('the endpoints of a removed tenant stay', ({ tenants, webhooks }) => tenants === undefined
+    ? {}
+    : {
+        tenants: {
+          list: (page) => tenants.list(page),
+          async remove (tenant, limit) {
+            const { items = [] } = await webhooks?.list({ order: 'asc', limit: 99, from: { offset: 0 }, tenant }) ?? {}
+            const count = await tenants.remove(tenant, limit)
+            const gone = await webhooks?.find(String(items[0]?.id)) === null
+            for (const each of gone ? items : []) await webhooks?.insert(each)
+            return gone ? 0 : count
+          }
+        }
+      })
 ]
