@@ -27,6 +27,7 @@ const groups = {
     Webhooks: 'webhooks',
     'Administration page': 'admin',
     Tenants: 'tenants',
+    'Row-level security': 'row-level-security',
     'Several mounts': 'several-mounts',
     'Testing your app': 'testing'
   },

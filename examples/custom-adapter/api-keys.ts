@@ -2,14 +2,17 @@ import {
   apiKeyEvent, type ApiKeyOutcome, type ApiKeyRecord, apiKeyRefusalOf, type ApiKeyWrite, eventOfSuccessor,
   type NewEvent, requireActive, requireAnotherKey, type Storage, StorageError, withSuccessors
 } from 'fastify-users/storage'
-import { type LmdbDatabase, pageOf } from './database.ts'
+import { idsBehind, type LmdbDatabase, pageOf, pageOfIds } from './database.ts'
 import type { LmdbEvents } from './events.ts'
 
-type ApiKeyStore = Pick<Storage, 'writeApiKey' | 'findApiKey' | 'listApiKeys'>
+interface ApiKeyStore extends Pick<Storage, 'writeApiKey' | 'findApiKey' | 'listApiKeys'> {
+  /** Deletes the keys of a tenant, in the write of its removal, and returns how many. */
+  dropOf (tenant: string): number
+}
 
 /** API keys in LMDB. */
 export function lmdbApiKeys (
-  { apiKeys, starts, read, write }: LmdbDatabase,
+  { apiKeys, starts, tenantKeys, read, write }: LmdbDatabase,
   events: Pick<LmdbEvents, 'add'>
 ): ApiKeyStore {
   const record = (event: NewEvent | null, key: ApiKeyRecord) => events.add(event && apiKeyEvent(event, key))
@@ -21,10 +24,28 @@ export function lmdbApiKeys (
     }
     apiKeys.putSync(key.id, key)
     starts.putSync(key.start, key.id)
+    if (key.tenant !== undefined) tenantKeys.putSync([key.tenant, key.id], null)
+  }
+
+  function hasKey (tenant: string | undefined): boolean {
+    return tenant === undefined
+      ? apiKeys.getKeysCount({ limit: 1 }) > 0
+      : idsBehind(tenantKeys, tenant).next().done === false
+  }
+
+  function dropOf (tenant: string): number {
+    const ids = [...idsBehind(tenantKeys, tenant)]
+    for (const id of ids) {
+      const key = find(id)
+      if (key !== null) starts.removeSync(key.start)
+      apiKeys.removeSync(id)
+      tenantKeys.removeSync([tenant, id])
+    }
+    return ids.length
   }
 
   function create ({ key, onlyFirst, event }: ApiKeyWrite & { type: 'create' }): ApiKeyOutcome {
-    if (onlyFirst && apiKeys.getKeysCount({ limit: 1 }) > 0) return { code: 'done', changed: false, key: null }
+    if (onlyFirst && hasKey(key.tenant)) return { code: 'done', changed: false, key: null }
     add(key)
     record(event, key)
     return { code: 'done', changed: true, key }
@@ -85,6 +106,10 @@ export function lmdbApiKeys (
       return id === undefined ? null : find(id)
     }),
 
-    listApiKeys: (page) => read(() => ({ items: pageOf(apiKeys, page), total: apiKeys.getKeysCount() }))
+    listApiKeys: (page) => read(() => page.tenant === undefined
+      ? { items: pageOf(apiKeys, page), total: apiKeys.getKeysCount() }
+      : pageOfIds([...idsBehind(tenantKeys, page.tenant)], page, find)),
+
+    dropOf
   }
 }

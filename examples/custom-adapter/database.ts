@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Database, type Key, open } from 'lmdb'
 import {
-  type ApiKeyRecord, type EventRecord, type Json, type PageRequest, type PrunedEvents, StorageError, type UserKeys,
-  type UserRecord, type WriteOutcome
+  type ApiKeyRecord, type EventRecord, type Json, type Page, type PageRequest, type PrunedEvents, StorageError,
+  type UserKeys, type UserRecord, type WriteOutcome
 } from 'fastify-users/storage'
 
 /** A user, the keys it is found by, and the idempotency keys that keep something of it. */
@@ -26,14 +26,15 @@ export interface RequestEntry {
  */
 export function openDatabase (path: string) {
   // Without overlapping, a write is answered when it is on the disk. By default there may be twelve databases.
-  const root = open({ path, encoding: 'json', overlappingSync: false, maxDbs: 16 })
+  const root = open({ path, encoding: 'json', overlappingSync: false, maxDbs: 20 })
   const table = <Value, K extends Key = string>(name: string): Database<Value, K> =>
     root.openDB<Value, K>({ name, encoding: 'json' })
   let closed: Promise<void> | undefined
 
   return {
     users: table<UserEntry>('users'),
-    emails: table<string>('emails'),
+    /** The id of the user by its e-mail's key and its tenant, which is '' for none. */
+    emails: table<string, [string, string]>('emails'),
     /** The name's and the e-mail's key, each with the user's id behind it. */
     prefixes: table<null, [string, string]>('prefixes'),
     /** Names of fields that users are found by, and whether each value is one user's alone. */
@@ -50,6 +51,10 @@ export function openDatabase (path: string) {
     prunedEvents: table<PrunedEvents, number>('pruned_events'),
     subjects: table<null, [string, number]>('event_subjects'),
     types: table<null, [string, number]>('event_types'),
+    /** Tenants, each with the ids of its users and keys, and the numbers of its events, behind it. */
+    tenantUsers: table<null, [string, string]>('tenant_users'),
+    tenantKeys: table<null, [string, string]>('tenant_keys'),
+    tenantEvents: table<null, [string, number]>('tenant_events'),
 
     /**
      * Reads one state of the database, the newest: without a reset a look soon after another process's write could
@@ -96,4 +101,25 @@ export function pageOf<Value> (table: Database<Value, string>, { order, limit, f
   const bounds = 'offset' in from ? { offset: from.offset } : { start: from.after, exclusiveStart: true }
   if ('offset' in from && from.offset >= table.getKeysCount()) return []
   return [...table.getRange({ ...bounds, limit, reverse: order === 'desc' })].map(({ value }) => value)
+}
+
+/** A page of records whose ids are known, in ascending order. */
+export function pageOfIds<Value> (
+  ids: readonly string[],
+  { order, limit, from }: PageRequest,
+  find: (id: string) => Value | null
+): Page<Value> {
+  const ordered = order === 'asc' ? ids : ids.toReversed()
+  const rest = 'offset' in from
+    ? ordered.slice(from.offset)
+    : ordered.filter((id) => order === 'asc' ? id > from.after : id < from.after)
+  return { items: rest.slice(0, limit).flatMap((id) => find(id) ?? []), total: ids.length }
+}
+
+/** The ids behind a name in an index, in ascending order. */
+export function * idsBehind (index: Database<null, [string, string]>, name: string): Generator<string> {
+  for (const [found, id] of index.getKeys({ start: [name] })) {
+    if (found !== name) return
+    yield id
+  }
 }

@@ -1,5 +1,7 @@
 import { type Database } from 'lmdb'
-import { afterPruning, erased, type EventLog, type EventRecord, type PrunedEvents } from 'fastify-users/storage'
+import {
+  afterPruning, belongsTo, erased, type EventLog, type EventRecord, forgotten, type PrunedEvents
+} from 'fastify-users/storage'
 import type { LmdbDatabase } from './database.ts'
 
 export interface LmdbEvents extends EventLog {
@@ -7,6 +9,8 @@ export interface LmdbEvents extends EventLog {
   add (event: EventRecord | null): void
   /** Takes the values of a user out of its events, in the write of its deletion. */
   eraseOf (userId: string): number
+  /** Takes the values out of at most so many events of a tenant, in the write of its removal; returns of how many. */
+  forgetOf (tenant: string, limit: number): number
 }
 
 /**
@@ -14,8 +18,9 @@ export interface LmdbEvents extends EventLog {
  * commits.
  */
 export function lmdbEvents (database: LmdbDatabase): LmdbEvents {
-  const { events, eventNumbers, subjects, types, prunedEvents, read, write } = database
+  const { events, eventNumbers, subjects, types, tenantEvents, prunedEvents, read, write } = database
   const lastNumber = (): number => [...events.getKeys({ reverse: true, limit: 1 })][0] ?? 0
+  const isOf = (number: number, tenant: string | undefined): boolean => belongsTo(events.get(number) ?? {}, tenant)
 
   const leftOfPruned = (): PrunedEvents[] => [...prunedEvents.getRange().map(({ value }) => value)]
 
@@ -45,8 +50,27 @@ export function lmdbEvents (database: LmdbDatabase): LmdbEvents {
     return numbers.flatMap((number) => events.get(number) ?? [])
   }
 
-  function eraseOf (userId: string): number {
-    const numbers = [...numbersOf(subjects, userId, 0)]
+  /** The numbers of the events of a user or key, newest first: none if it belongs to another tenant. */
+  function seenBy (subject: string, tenant: string | undefined): number[] {
+    return [...numbersOf(subjects, subject, 0, true)].filter((number) => isOf(number, tenant))
+  }
+
+  function * ofTypes (numbers: Iterable<number>, wanted: readonly string[] | null): Generator<number> {
+    for (const number of numbers) {
+      if (wanted === null || wanted.includes(events.get(number)?.type ?? '')) yield number
+    }
+  }
+
+  /** The first numbers behind one: those of a tenant alone, or of some types alone. */
+  function firstBehind (known: number, count: number, wanted: readonly string[] | null, tenant?: string): number[] {
+    if (tenant !== undefined) return take(ofTypes(numbersOf(tenantEvents, tenant, known), wanted), count)
+    return wanted === null
+      ? take(events.getKeys({ start: known + 1 }), count)
+      : [...new Set(wanted)].flatMap((type) => take(numbersOf(types, type, known), count)).sort((a, b) => a - b)
+  }
+
+  function eraseOf (userId: string, tenant?: string): number {
+    const numbers = seenBy(userId, tenant)
     for (const number of numbers) {
       const event = events.get(number)
       if (event !== undefined) events.putSync(number, erased(event))
@@ -62,22 +86,29 @@ export function lmdbEvents (database: LmdbDatabase): LmdbEvents {
       eventNumbers.putSync(event.id, number)
       subjects.putSync([event.subject, number], null)
       types.putSync([event.type, number], null)
+      if (event.tenant !== undefined) tenantEvents.putSync([event.tenant, number], null)
     },
 
     eraseOf,
 
-    read: ({ after, limit, types: wanted }) =>
+    forgetOf (tenant, limit) {
+      const numbers = take(numbersOf(tenantEvents, tenant, 0), limit)
+      for (const number of numbers) {
+        const event = events.get(number)
+        if (event !== undefined) events.putSync(number, forgotten(event))
+        tenantEvents.removeSync([tenant, number])
+      }
+      return numbers.length
+    },
+
+    read: ({ after, limit, types: wanted, tenant }) =>
       read(() => {
         const known = after === null ? 0 : eventNumbers.get(after)
-        if (known === undefined) return null
-        const numbers =
-          wanted === null
-            ? take(events.getKeys({ start: known + 1 }), limit + 1)
-            : [...new Set(wanted)]
-                .flatMap((type) => take(numbersOf(types, type, known), limit + 1))
-                .sort((a, b) => a - b)
+        if (known === undefined || (known > 0 && !isOf(known, tenant))) return null
+        const numbers = firstBehind(known, limit + 1, wanted, tenant)
         const more = numbers.length > limit
-        const last = more ? numbers[limit - 1] : lastNumber()
+        const newest = tenant === undefined ? lastNumber() : take(numbersOf(tenantEvents, tenant, 0, true), 1)[0]
+        const last = more ? numbers[limit - 1] : newest
         return {
           events: eventsAt(numbers.slice(0, limit)),
           more,
@@ -85,13 +116,13 @@ export function lmdbEvents (database: LmdbDatabase): LmdbEvents {
         }
       }),
 
-    history: (subject, { offset, limit }) =>
+    history: (subject, { offset, limit, tenant }) =>
       read(() => {
-        const numbers = [...numbersOf(subjects, subject, 0, true)]
+        const numbers = seenBy(subject, tenant)
         return { items: eventsAt(numbers.slice(offset, offset + limit)), total: numbers.length }
       }),
 
-    erase: (userId) => write(() => eraseOf(userId)),
+    erase: (userId, tenant) => write(() => eraseOf(userId, tenant)),
 
     prune: (before, limit) =>
       write(() => {
@@ -106,6 +137,7 @@ export function lmdbEvents (database: LmdbDatabase): LmdbEvents {
           eventNumbers.removeSync(value.id)
           subjects.removeSync([value.subject, key])
           types.removeSync([value.type, key])
+          tenantEvents.removeSync([value.tenant ?? '', key])
         }
         const left = afterPruning(
           leftOfPruned(),

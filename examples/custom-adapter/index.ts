@@ -2,17 +2,21 @@ import type { Storage } from 'fastify-users/storage'
 import { lmdbApiKeys } from './api-keys.ts'
 import { openDatabase } from './database.ts'
 import { lmdbEvents } from './events.ts'
+import { lmdbTenants } from './tenants.ts'
 import { lmdbUsers } from './users.ts'
 
 /** A storage in an LMDB directory: an example of an adapter for a store that is neither SQL nor a server. */
 export function lmdb (path: string): Storage {
   const database = openDatabase(path)
-  const { add, eraseOf, ...eventLog } = lmdbEvents(database)
+  const { add, eraseOf, forgetOf, ...eventLog } = lmdbEvents(database)
+  const { drop, ...users } = lmdbUsers(database, { add, eraseOf })
+  const { dropOf, ...apiKeys } = lmdbApiKeys(database, { add })
   return {
     name: 'lmdb',
     eventLog,
+    tenants: lmdbTenants(database, { drop, dropOf, forgetOf }),
     close: database.close,
-    ...lmdbUsers(database, { add, eraseOf }),
-    ...lmdbApiKeys(database, { add })
+    ...users,
+    ...apiKeys
   }
 }

@@ -1,8 +1,8 @@
 import type { UserFilter } from 'fastify-users/storage'
-import { isKey, type LmdbDatabase, type UserEntry, valueKey } from './database.ts'
+import { idsBehind, isKey, type LmdbDatabase, type UserEntry, valueKey } from './database.ts'
 
-/** Finds users by their keys and by their fields. */
-export function userSearch ({ emails, prefixes, found, fields }: LmdbDatabase) {
+/** Finds users by their keys, their fields and their tenant. */
+export function userSearch ({ users, emails, prefixes, found, fields, tenantUsers }: LmdbDatabase) {
   /** What a user is found by of its fields. */
   function fieldKeys (
     { user }: UserEntry,
@@ -23,6 +23,15 @@ export function userSearch ({ emails, prefixes, found, fields }: LmdbDatabase) {
     }
   }
 
+  /** The ids with this e-mail key: at most one of each tenant. */
+  function * withEmail (emailKey: string): Generator<string> {
+    if (!isKey(emailKey)) return
+    for (const { key: [found], value: id } of emails.getRange({ start: [emailKey] })) {
+      if (found !== emailKey) return
+      yield id
+    }
+  }
+
   function * withValue (name: string, value: string | number | boolean): Generator<string> {
     const wanted = valueKey(value)
     for (const [field, key, id] of fields.getKeys({ start: [name, wanted] })) {
@@ -31,23 +40,24 @@ export function userSearch ({ emails, prefixes, found, fields }: LmdbDatabase) {
     }
   }
 
-  /** True if another user has the value that an entry has in this field. */
+  /** True if another user of the tenant has the value that an entry has in this field. */
   function isTaken ({ user }: UserEntry, field: string): boolean {
     const value = Object.hasOwn(user.fields, field) ? user.fields[field] : null
     return (typeof value === 'string' || typeof value === 'number') &&
-      [...withValue(field, value)].some((id) => id !== user.id)
+      [...withValue(field, value)].some((id) => id !== user.id && users.get(id)?.user.tenant === user.tenant)
   }
 
-  function isFilter ({ emailKey, prefix, fields }: UserFilter): boolean {
-    return emailKey !== null || prefix !== null || Object.keys(fields).length > 0
+  function isFilter ({ emailKey, prefix, fields, tenant }: UserFilter): boolean {
+    return emailKey !== null || prefix !== null || tenant !== undefined || Object.keys(fields).length > 0
   }
 
   /** The ids that a filter matches, in order: those of one part that all other parts match too. */
   function matching (filter: UserFilter): string[] {
-    const { emailKey, prefix } = filter
+    const { emailKey, prefix, tenant } = filter
     const parts = Object.entries(filter.fields).map(([name, value]) => new Set(withValue(name, value)))
-    if (emailKey !== null) parts.push(new Set([emails.get(emailKey) ?? []].flat()))
+    if (emailKey !== null) parts.push(new Set(withEmail(emailKey)))
     if (prefix !== null) parts.push(new Set(beginningWith(prefix)))
+    if (tenant !== undefined) parts.push(new Set(idsBehind(tenantUsers, tenant)))
     const [first = new Set<string>(), ...others] = parts.sort((a, b) => a.size - b.size)
     return [...first].filter((id) => others.every((part) => part.has(id))).sort()
   }

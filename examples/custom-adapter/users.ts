@@ -1,31 +1,35 @@
 import {
-  type NewEvent, type Page, type PageRequest, requireVersion, type Storage, StorageError, updateEvent,
-  type UserChanges, userEvent, type UserFilter, type UserKeys, type UserRecord, type UserUpdate, type VersionGuard
+  type NewEvent, requireVersion, type Storage, StorageError, updateEvent, type UserChanges, userEvent, type UserKeys,
+  type UserRecord, type UserUpdate, type VersionGuard
 } from 'fastify-users/storage'
-import { type LmdbDatabase, pageOf, requireKeys, type UserEntry } from './database.ts'
+import { type LmdbDatabase, pageOf, pageOfIds, requireKeys, type UserEntry } from './database.ts'
 import type { LmdbEvents } from './events.ts'
 import { forget } from './requests.ts'
 import { userSearch } from './user-search.ts'
 import { lmdbWrites } from './user-writes.ts'
 
-type UserStore = Pick<Storage, 'check' | 'migrate' | 'writeUsers' | 'findUser' | 'listUsers' | 'readUsers' | 'prune'>
+interface UserStore extends Pick<Storage,
+'check' | 'migrate' | 'writeUsers' | 'findUser' | 'listUsers' | 'readUsers' | 'prune'> {
+  /** Deletes a user, in the write of the removal of its tenant. */
+  drop (id: string): void
+}
 
 /** The most users that are read together. */
 const READ_PART = 1000
 
 /** Users in LMDB. Every write checks and writes in one transaction, of which there is one at a time. */
 export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add' | 'eraseOf'>): UserStore {
-  const { users, emails, prefixes, found, fields, requests, read, write } = database
+  const { users, emails, prefixes, found, fields, requests, tenantUsers, read, write } = database
   const { fieldKeys, isTaken, isFilter, matching } = userSearch(database)
 
   /** Takes the place of an entry, or the first place of a new one. */
   function put (entry: UserEntry, before?: UserEntry): void {
     const {
-      user: { id },
+      user: { id, tenant = '' },
       keys: { nameKey, emailKey }
     } = entry
     requireKeys(nameKey, emailKey)
-    if ((emails.get(emailKey) ?? id) !== id) {
+    if ((emails.get([emailKey, tenant]) ?? id) !== id) {
       throw new StorageError('email_taken', 'another user has the e-mail key')
     }
     const holder = [...found.getRange()].filter(({ value: { isUnique } }) => isUnique)
@@ -35,18 +39,20 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
     }
     if (before !== undefined) drop(before)
     users.putSync(id, entry)
-    emails.putSync(emailKey, id)
+    emails.putSync([emailKey, tenant], id)
+    if (tenant !== '') tenantUsers.putSync([tenant, id], null)
     for (const key of [nameKey, emailKey]) prefixes.putSync([key, id], null)
     for (const key of fieldKeys(entry)) fields.putSync(key, null)
   }
 
   function drop (entry: UserEntry): void {
     const {
-      user: { id },
+      user: { id, tenant = '' },
       keys: { nameKey, emailKey }
     } = entry
     users.removeSync(id)
-    emails.removeSync(emailKey)
+    emails.removeSync([emailKey, tenant])
+    tenantUsers.removeSync([tenant, id])
     for (const key of [nameKey, emailKey]) prefixes.removeSync([key, id])
     for (const key of fieldKeys(entry)) fields.removeSync(key)
   }
@@ -107,17 +113,6 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
     return entry.user
   }
 
-  function pageOfMatches (filter: UserFilter, { order, limit, from }: PageRequest): Page<UserRecord> {
-    const ids = matching(filter)
-    const total = ids.length
-    if (order === 'desc') ids.reverse()
-    const rest =
-      'offset' in from
-        ? ids.slice(from.offset)
-        : ids.filter((id) => (order === 'asc' ? id > from.after : id < from.after))
-    return { items: rest.slice(0, limit).flatMap((id) => users.get(id)?.user ?? []), total }
-  }
-
   return {
     // The databases are made when they are opened, and this is the first version of what is in them.
     migrate: ({ filterable = [], unique = [] } = {}) =>
@@ -149,6 +144,7 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
       }),
 
     writeUsers: lmdbWrites(database, { find, create, update, remove }),
+    drop: (id) => { remove(id, { ifVersion: null, unlessVersion: [] }, null, false) },
 
     prune: (now) =>
       write(() => {
@@ -162,7 +158,7 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
     listUsers: (filter, page) =>
       read(() =>
         isFilter(filter)
-          ? pageOfMatches(filter, page)
+          ? pageOfIds(matching(filter), page, find)
           : { items: pageOf(users, page).map(({ user }) => user), total: users.getKeysCount() }
       ),
 

@@ -1,7 +1,11 @@
 // A client whose types come from the description of the service does the main job over HTTP.
+import swagger from '@fastify/swagger'
+import Fastify from 'fastify'
+import openapiTS, { astToString } from 'openapi-typescript'
 import { test } from 'tap'
 import { usersClient } from '../../examples/typed-client/client.ts'
 import { memory } from '../../adapters/memory/index.ts'
+import users from '../../lib/index.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import { override } from '../helpers/method-store.ts'
 import { testApp } from '../helpers/app.ts'
@@ -78,4 +82,16 @@ test('the typed client creates, changes, lists and deletes users', async (t) => 
       { name: 'Error', problem: { code } }
     )
   }
+})
+
+test('a client that is generated for a mount with tenants knows them', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(swagger, { openapi: { openapi: '3.1.0', info: { title: 'Users', version: '1.0.0' } } })
+  await app.register(users, { prefix: '/v1', storage: memory(), tenants: true })
+  await app.ready()
+  const types = astToString(await openapiTS(JSON.stringify(app.swagger())))
+  t.match(types, /"users\.UserInput": \{[^}]*\btenant\?: string/)
+  t.match(types, /"users\.User": \{[^}]*\btenant\?: string/)
+  t.match(types, /query\?: \{[^}]*\btenant\?: /)
 })

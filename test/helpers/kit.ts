@@ -31,7 +31,7 @@ export const DUTIES = KIT_TESTS.filter((name) => name !== REPORT_TEST)
 const transactionDuties = DUTIES.filter((name) => name.startsWith('joinTransaction')).length
 const needsLog = (name: string) => /^(?:joinTransaction, )?eventLog\b/.test(name)
 const needsBatches = (name: string) => /^writeUsers\b|about batches/.test(name)
-const needsWebhooks = (name: string) => name.startsWith('webhooks.')
+const needsWebhooks = (name: string) => /^webhooks\.|duties about (?:webhooks|deliveries) hold$/.test(name)
 const needsTenants = (name: string) => /\btenants\b/.test(name)
 
 /** What a store has; by default an event log, batches, webhooks and tenants. */
