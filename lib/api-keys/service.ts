@@ -6,7 +6,10 @@ import type { MakeEvent } from '../storage/recorded-events.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { ApiKeyRecord, ApiKeyWrite, ApiKeyWritten, NewEvent, Storage } from '../storage/storage.ts'
-import { type Delegation, earlier, requireNoStronger, requireOwnExpiry, requireOwnScopes } from './delegation.ts'
+import { boundsOf, type KeyBounds } from './bounds.ts'
+import {
+  type Delegation, earlier, requireNoStronger, requireOwnBounds, requireOwnExpiry, requireOwnScopes
+} from './delegation.ts'
 import { digestSecret, generateKey } from './key-text.ts'
 import { type ApiKey, type KeyEventType, toApiKey } from './record.ts'
 import {
@@ -62,7 +65,8 @@ function scopesToKeep (scopes: readonly string[], staticScopes: KeptKeys['static
   return scopes.includes(ADMIN_SCOPE) && !isCovered ? scopes : []
 }
 
-type NewKeyValues = Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom' | 'lifetime' | 'tenant'>
+type NewKeyValues = KeyBounds &
+Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom' | 'lifetime' | 'tenant'>
 
 /**
  * The operations on API keys, without HTTP. Every change goes through here, so that the verifier drops what it cached.
@@ -98,8 +102,8 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
   async function add (input: unknown, onlyFirst: boolean, call: KeyCall): Promise<NewApiKey | null> {
     const { context, priorFaults, delegation } = call
     const now = Date.now()
-    const values = checkApiKeyInput(input, now, delegation, priorFaults)
-    const { record, text } = make({ ...values, rotatedFrom: null }, now)
+    const { bounds, ...values } = checkApiKeyInput(input, now, delegation, priorFaults)
+    const { record, text } = make({ ...values, ...bounds, rotatedFrom: null }, now)
     const event = makeEvent('api_key.created', context)
     const { changed, key } = await write({ type: 'create', key: record, onlyFirst, event })
     if (!changed) return null
@@ -139,16 +143,19 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
   async function rotate (id: string, options: unknown = {}, call = UNBOUNDED): Promise<NewApiKey> {
     const { context, priorFaults, delegation } = call
     const overlap = checkRotateOptions(options, priorFaults)
-    const { name, scopes, lifetime, expiresAt: end, tenant } = await find(id)
+    const old = await find(id)
+    const { name, scopes, lifetime, expiresAt: end, tenant } = old
+    const bounds = boundsOf(old)
     // The caller gets the successor's text: without these bounds, it could obtain any key by rotating it.
     if (delegation !== null) {
       requireOwnScopes(delegation, scopes, () => '')
+      requireOwnBounds(delegation, bounds, false)
       // A key that can manage keys must not be replaced by one that ends sooner: it may be the last.
       if (scopes.includes(ADMIN_SCOPE)) requireOwnExpiry(delegation, end, '')
     }
     const now = Date.now()
     const expiresAt = earlier(expiryAfter(lifetime, now), delegation === null ? null : delegation.expiresAt)
-    const values = { name, scopes, lifetime, expiresAt, rotatedFrom: id }
+    const values = { name, scopes, lifetime, expiresAt, rotatedFrom: id, ...bounds }
     const { record, text } = make(tenant === undefined ? values : { ...values, tenant }, now)
     const event = makeEvent('api_key.rotated', context)
     await write({
