@@ -161,6 +161,18 @@ test('what binds a key is shown in its one form, and a successor keeps it', asyn
   t.strictSame(['owner', 'addresses', 'rateLimit'].filter((member) => member in none), [])
 })
 
+test('the events of a key have what binds it, until its tenant is removed', async (t) => {
+  const { app, call } = await keyApp(t, { eventLog: true, tenants: true, openapi: false })
+  const acme = app.users.tenant('acme').apiKeys
+  const bounds = { owner: 'Ann', addresses: ['10.0.0.0/8'], rateLimit: { max: 1, window: 1 } }
+  await acme.create({ name: 'x', ...bounds })
+  const last = async () => (await call('GET', '/events')).json().data.at(-1)
+  t.has((await last()).data, bounds)
+  await app.users.tenants.remove('acme')
+  const { data } = await last()
+  t.strictSame([data.name, data.owner, data.addresses], [null, undefined, undefined])
+})
+
 test('every fault of what binds a key is named', async (t) => {
   const { post } = await keyApp(t)
   const cases: Array<[object, string[]]> = [

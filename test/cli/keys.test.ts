@@ -66,7 +66,7 @@ for (const { name, skip, create } of databases) {
     t.match(JSON.parse(bound.out), {
       owner: 'Team Zoë', addresses: ['10.0.0.0/8', '2001:db8::1/128'], rateLimit: { max: 600, window: 60 }
     })
-    t.match(await cli('keys', 'create', '-n', 'x', '--addresses', '10.0.0.1'), { code: 1, out: '', err: /CIDR/ })
+    t.match(await cli('keys', 'create', '-n', 'x', '--addresses', '10.0.0.1'), { code: 2, out: '', err: /CIDR/ })
     t.match(await cli('keys', 'create', '-n', 'x', '--rate-limit', '600'), { code: 2, out: '', err: /600\/1m/ })
 
     const unlimited = await cli('keys', 'create', '-n', 'for ever', '--no-expires', '--json', '--key-prefix', 'acme')
