@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Call, type Context, FROM_PROCESS } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
@@ -107,8 +108,19 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     const event = makeEvent('api_key.created', context)
     const { changed, key } = await write({ type: 'create', key: record, onlyFirst, event })
     if (!changed) return null
+    await requireKept(record)
     publish('api_key.created', toApiKey(key ?? record), context, event)
     return { ...toApiKey(key ?? record), key: text }
+  }
+
+  /** A store that was written before there were such members would let the key work from anywhere. */
+  async function requireKept (record: ApiKeyRecord): Promise<void> {
+    if (record.addresses === undefined && record.rateLimit === undefined) return
+    const kept = await fromStorage(() => storage.findApiKey({ id: record.id }))
+    if (kept === null || isDeepStrictEqual(boundsOf(kept), boundsOf(record))) return
+    await revoke(record.id)
+    const cause = new TypeError(`the storage ${storage.name} does not keep the addresses and the limit of an API key`)
+    throw new UsersError('internal', { cause })
   }
 
   async function find (id: string): Promise<ApiKeyRecord> {

@@ -1,5 +1,6 @@
 // The addresses and the limit that a caller can give to a key that it creates or rotates: none beyond its own.
 import { test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
 import { ALL_SCOPES } from '../helpers/app.ts'
 import { keyApp } from '../helpers/key-app.ts'
 
@@ -52,4 +53,22 @@ test('a key rotates no key that works from elsewhere, or may send more', async (
     t.strictSame(await app.users.apiKeys.get(other.id), (({ key, ...record }) => record)(other), 'it stays as it was')
   }
   t.has((await post(`/api-keys/${caller.id}/rotate`, {}, caller.key)).json(), bounds)
+})
+
+test('a store that loses the addresses of a key makes none: the key is revoked', async (t) => {
+  const right = memory()
+  const { app } = await keyApp(t, {
+    storage: {
+      ...right,
+      async findApiKey (by) {
+        const found = await right.findApiKey(by)
+        if (found === null) return null
+        const { addresses, ...key } = found
+        return key
+      }
+    }
+  })
+  await t.rejects(app.users.apiKeys.create({ name: 'bound', addresses: ['10.0.0.0/8'] }), { code: 'internal' })
+  const key = (await app.users.apiKeys.list()).data.at(-1)
+  t.match(key, { name: 'bound', revokedAt: String })
 })
