@@ -74,11 +74,21 @@ export interface CreateKeyOptions {
   expiresIn?: string
   expiresAt?: string
   expires: boolean
+  owner?: string
+  addresses?: string
+  rateLimit?: string
+}
+
+/** A limit of requests: 600/1m. */
+function rateLimitOf (text: string): { max: number, window: number } {
+  const [, max, window = ''] = /^(\d{1,10})\/(\d+[smhd]?)$/.exec(text) ?? []
+  if (max === undefined) throw new UsageError('--rate-limit must be a number of requests and a time: 600/1m')
+  return { max: Number(max), window: secondsOf(window) }
 }
 
 /** Creates a key and shows its text. @throws UsageError, UsersError */
 export async function createKey (keys: ApiKeysService, output: Output, options: CreateKeyOptions): Promise<void> {
-  const { name, scopes, expiresIn, expiresAt, expires } = options
+  const { name, scopes, expiresIn, expiresAt, expires, owner, addresses, rateLimit } = options
   if ([expiresIn !== undefined, expiresAt !== undefined, !expires].filter(Boolean).length > 1) {
     throw new UsageError('give one of --expires-in, --expires-at and --no-expires')
   }
@@ -92,7 +102,10 @@ export async function createKey (keys: ApiKeysService, output: Output, options: 
     scopes: known ?? ['users:read'],
     ...(expiresIn !== undefined && { expiresIn: secondsOf(expiresIn) }),
     ...(expiresAt !== undefined && { expiresAt }),
-    ...(!expires && { expiresAt: null })
+    ...(!expires && { expiresAt: null }),
+    ...(owner !== undefined && { owner }),
+    ...(addresses !== undefined && { addresses: addresses.split(',').map((network) => network.trim()) }),
+    ...(rateLimit !== undefined && { rateLimit: rateLimitOf(rateLimit) })
   }))
 }
 
@@ -111,10 +124,10 @@ export async function listKeys (keys: ApiKeysService, output: Output): Promise<v
   }
   if (output.json) return output.value(all)
   const now = Date.now()
-  const heads = ['ID', 'NAME', 'STATE', 'SCOPES', 'START', 'CREATED', 'EXPIRES', 'LAST USED']
+  const heads = ['ID', 'NAME', 'STATE', 'SCOPES', 'START', 'CREATED', 'EXPIRES', 'LAST USED', 'OWNER']
   await output.line(tableOf(heads, all.map((key) => {
-    const { id, name, scopes, start, createdAt, expiresAt = 'never', lastUsedAt = '-' } = key
-    return [id, name, stateOf(key, now), scopes.join(' '), start, createdAt, expiresAt, lastUsedAt]
+    const { id, name, scopes, start, createdAt, expiresAt = 'never', lastUsedAt = '-', owner = '-' } = key
+    return [id, name, stateOf(key, now), scopes.join(' '), start, createdAt, expiresAt, lastUsedAt, owner]
   })))
 }
 

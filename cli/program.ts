@@ -53,6 +53,9 @@ function addKeyCommands (program: Command): void {
     .option('--expires-in <time>', 'seconds, or 15m, 24h, 30d (default: 365d)')
     .option('--expires-at <moment>', 'an RFC 3339 date and time')
     .option('--no-expires', 'it never expires')
+    .option('--owner <text>', 'who answers for it, for people')
+    .option('--addresses <list>', 'networks in CIDR form that it works from, separated by commas (default: any)')
+    .option('--rate-limit <limit>', 'requests in a time, in place of the limit of the server: 600/1m')
     .option(...keyPrefix)
     .addHelpText('after', CREATE_EXAMPLES)
     .action((options: Common & KeyOptions & CreateKeyOptions) =>
@@ -61,7 +64,7 @@ function addKeyCommands (program: Command): void {
   keyCommand('list', 'list every key, oldest first, including revoked and expired ones; no texts')
     .action((options: Common) => withKeys(options, listKeys))
 
-  keyCommand('rotate', 'create a successor with the same name, scopes and lifetime; its text is the answer')
+  keyCommand('rotate', 'create a successor with the same name, scopes and bounds; its text is the answer')
     .argument('<id>', 'key_…')
     .option('--overlap <time>', 'how long the old key keeps working: seconds, or 15m, 24h, 7d (default: 24h)')
     .option(...keyPrefix)

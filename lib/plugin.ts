@@ -5,6 +5,7 @@ import { createVerifier } from './api-keys/verifier.ts'
 import { NO_FIELDS } from './fields/fields-schema.ts'
 import { createHostFields } from './fields/host-fields.ts'
 import { continueWhenRead } from './http/admission/late-continue.ts'
+import { addressOf } from './http/caller.ts'
 import { createConcurrencyLimits } from './http/limits/concurrency-limit.ts'
 import { createRateLimits } from './http/limits/rate-limits.ts'
 import { createSecurityLog } from './http/logging/security-log.ts'
@@ -55,6 +56,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     keyPrefix: apiKeys.prefix,
     staticKeys: apiKeys.static,
     authenticate: options.authenticate,
+    addressOf,
     tenants: options.tenants,
     onRefused: securityLog.refused
   })

@@ -20,7 +20,7 @@ const notFound = (): ApiKeyOutcome => ({ code: 'not_found' })
 
 const INSERTED = [
   'id', 'name', 'scopes', 'start', 'digest', 'created_at', 'expires_at', 'revoked_at', 'last_used_at', 'rotated_from',
-  'rotated_at', 'lifetime', 'tenant'
+  'rotated_at', 'lifetime', 'tenant', 'owner', 'addresses', 'rate_limit_max', 'rate_limit_window'
 ]
 
 /** The statements of API keys. */
@@ -69,10 +69,13 @@ export function knexApiKeys (executor: Executor, names: Names, { recordApiKey }:
   const sql = apiKeySql(dialect, names)
 
   async function insert (on: Query, key: ApiKeyRecord): Promise<void> {
-    const { id, name, scopes, start, digest, createdAt, expiresAt, revokedAt, lastUsedAt } = key
+    const { id, name, scopes, start, digest, createdAt, expiresAt, revokedAt, lastUsedAt, rateLimit } = key
     const times = [createdAt, expiresAt, revokedAt, lastUsedAt]
     const rotation = [key.rotatedFrom, key.rotatedAt]
-    const values = [id, name, scopes.join(' '), start, digest, ...times, ...rotation, key.lifetime, key.tenant ?? '']
+    const bounds = [key.owner, key.addresses?.join(' '), rateLimit?.max, rateLimit?.window].map((each) => each ?? null)
+    const values = [
+      id, name, scopes.join(' '), start, digest, ...times, ...rotation, key.lifetime, key.tenant ?? '', ...bounds
+    ]
     await on(sql.insert, values, { savepoint: true })
   }
 

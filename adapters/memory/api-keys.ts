@@ -15,7 +15,7 @@ interface ApiKeyStore extends Pick<Storage, 'writeApiKey' | 'findApiKey' | 'list
 
 const notFound = (): ApiKeyOutcome => ({ code: 'not_found' })
 
-const copy = (key: ApiKeyRecord): ApiKeyRecord => ({ ...key, scopes: [...key.scopes] })
+const copy = (key: ApiKeyRecord): ApiKeyRecord => structuredClone(key)
 
 /** API keys in memory. No method waits for anything, so each is atomic by itself. */
 export function memoryApiKeys (events: MemoryEvents): ApiKeyStore {

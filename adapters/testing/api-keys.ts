@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { ApiKeyRecord } from '../../lib/storage/storage.ts'
 import { addKey, ANY_KEY, countKeys, readBothWays } from './api-key-values.ts'
 import type { Cases } from './cases.ts'
 import { apiKeyOf, CONCURRENT_CALLS, concurrently, idOf, TEXTS, timeOf } from './values.ts'
@@ -26,6 +27,28 @@ export const apiKeyCases: Cases = {
     assert.equal(await storage.findApiKey({ start: 'uk_%' }), null)
   },
 
+  'create key, rotate key, findApiKey, listApiKeys: what binds a key, and whose it is, comes back': async (storage) => {
+    const bounds = {
+      owner: 'Zoë 🦊',
+      addresses: ['203.0.113.0/24', '2001:db8::/32', '10.0.0.1/32'],
+      rateLimit: { max: 2_000_000_000, window: 86_400 }
+    }
+    const addresses = Array.from({ length: 100 }, (_, n) => `2001:db8:1111:2222:3333:4444:5555:${n + 1000}/128`)
+    const given = [bounds, { owner: 'x'.repeat(200) }, { addresses }, { rateLimit: { max: 1, window: 1 } }]
+    const times = { now: timeOf(50), expiresAt: timeOf(200) }
+    for (const [i, members] of given.entries()) {
+      const [key, successor] = [apiKeyOf(i, members), apiKeyOf(i + 10, { ...members, rotatedFrom: idOf('key', i) })]
+      await storage.createApiKey(key, { onlyFirst: i === 0 })
+      await storage.touchApiKey(key.id, timeOf(40), timeOf(30))
+      await storage.rotateApiKey(key.id, successor, times)
+      const rotated = { ...key, lastUsedAt: timeOf(40), expiresAt: times.expiresAt, rotatedAt: times.now }
+      assert.deepEqual(await readBothWays(storage, i), [rotated, rotated])
+      assert.deepEqual(await readBothWays(storage, i + 10), [successor, successor])
+      const { items: listed } = await storage.listApiKeys({ order: 'asc', limit: 50, from: { offset: 0 } })
+      assert.deepEqual(listed.filter(({ id }) => [key.id, successor.id].includes(id)), [rotated, successor])
+    }
+  },
+
   'create key: names and the order of scopes are stored unchanged': async (storage) => {
     for (const [n, name] of TEXTS.entries()) {
       const key = apiKeyOf(n, { name, scopes: ['users:write', 'keys:read', 'users:read'] })
@@ -35,17 +58,19 @@ export const apiKeyCases: Cases = {
   },
 
   'create key: stored keys share no objects with the caller': async (storage) => {
-    const given = apiKeyOf(1)
+    const kept = () => apiKeyOf(1, { addresses: ['203.0.113.0/24'], rateLimit: { max: 1, window: 1 } })
+    const given = kept()
+    const change = (key: ApiKeyRecord | null | undefined): void => {
+      key?.scopes.push('keys:write')
+      key?.addresses?.push('10.0.0.0/8')
+      Object.assign(key?.rateLimit ?? {}, { max: 2 })
+    }
     await storage.createApiKey(given, { onlyFirst: false })
-    given.scopes.push('keys:write')
+    change(given)
     const { id, start } = given
-    for (const found of [await storage.findApiKey({ id }), await storage.findApiKey({ start })]) {
-      found?.scopes.push('keys:write')
-    }
-    for (const listed of (await storage.listApiKeys({ order: 'asc', limit: 1, from: { offset: 0 } })).items) {
-      listed.scopes.push('keys:write')
-    }
-    assert.deepEqual(await storage.findApiKey({ id: given.id }), apiKeyOf(1))
+    for (const found of [await storage.findApiKey({ id }), await storage.findApiKey({ start })]) change(found)
+    change((await storage.listApiKeys({ order: 'asc', limit: 1, from: { offset: 0 } })).items[0])
+    assert.deepEqual(await storage.findApiKey({ id }), kept())
   },
 
   'create key: an id or a start that another key has is refused': async (storage) => {

@@ -4,8 +4,9 @@ import { UsersError } from '../core/errors.ts'
 import { isTenant } from '../core/tenant.ts'
 import { fromStorage, toUsersError } from '../storage/storage-errors.ts'
 import { endOf } from '../storage/storage-rules.ts'
-import type { ApiKeyRecord } from '../storage/storage.ts'
+import type { ApiKeyRecord, KeyRateLimit } from '../storage/storage.ts'
 import { channels, traced } from '../storage/tracing.ts'
+import { isFrom } from './addresses.ts'
 import { keyReader } from './key-text.ts'
 import { DEFAULT_SCOPES, type Scope } from './scopes.ts'
 import type { RefusalReason, Verifier } from './verifier.ts'
@@ -15,7 +16,16 @@ import { withoutToken } from './without-token.ts'
  * A key from the host's own configuration, at least 32 visible ASCII characters. A plain string has the three scopes of
  * users.
  */
-export type StaticKey = string | { key: string, name?: string, scopes?: readonly Scope[], tenant?: string }
+export type StaticKey = string | {
+  key: string
+  name?: string
+  scopes?: readonly Scope[]
+  tenant?: string
+  /** The networks that the key works from, in CIDR form. Absent: from any. */
+  addresses?: readonly string[]
+  /** `max` requests in `window` seconds, in place of the option `limits.requests`, where that is on. */
+  rateLimit?: { max: number, window: number }
+}
 
 /** What the host's own `authenticate` returns for a valid token. */
 export interface HostPrincipal {
@@ -40,6 +50,10 @@ export interface Caller {
   record: ApiKeyRecord | null
   /** When the caller's key expires, as in a record; null: never. */
   expiresAt: string | null
+  /** The networks that the key works from. Absent: from any. */
+  addresses?: readonly string[]
+  /** The key's own limit of requests. Absent: that of every key. */
+  rateLimit?: KeyRateLimit
 }
 
 /**
@@ -58,11 +72,15 @@ export interface AuthenticatorOptions<Request> {
   keyPrefix: string
   staticKeys: readonly StaticKey[]
   authenticate: Authenticate<Request> | undefined
+  /** The address of a client, as text; null if it has none. */
+  addressOf: (request: Request) => string | null
   /** Without tenants a key that is bound to one is nobody's: its bounds would not hold. */
   tenants: boolean
   /** Called for every token that is refused. */
-  onRefused: (request: Request, refusal: Refusal) => void
+  onRefused: Refused<Request>
 }
+
+type Refused<Request> = (request: Request, refusal: Refusal) => void
 
 /** Finds the caller of a token; null: nobody's. */
 export type Identify<Request> = (token: string, request: Request) => Promise<Caller | null>
@@ -88,21 +106,29 @@ function bound (tenant: string | null | undefined): { tenant?: string } {
   return tenant === undefined || tenant === null ? {} : { tenant }
 }
 
+/** The members of a caller whose key is bound to addresses, or has a limit of its own. */
+function bounds (
+  { addresses, rateLimit }: { addresses?: readonly string[], rateLimit?: KeyRateLimit }
+): Pick<Caller, 'addresses' | 'rateLimit'> {
+  return { ...(addresses && { addresses }), ...(rateLimit && { rateLimit }) }
+}
+
 /** Compares a token with every static key in constant time. */
-function staticKeyFinder (staticKeys: readonly StaticKey[]): (token: string) => Principal | null {
-  const known = staticKeys.map((given): { digest: Buffer, principal: Principal } => {
+function staticKeyFinder (staticKeys: readonly StaticKey[]): (token: string) => Caller | null {
+  const known = staticKeys.map((given): { digest: Buffer, caller: Caller } => {
     const object = typeof given === 'string' ? { key: given } : given
     const digest = sha256(object.key)
     // Not by its place in the list: a key that moves up would be taken for the one before it.
     const { name = `static-${digest.toString('hex', 0, 6)}`, scopes = DEFAULT_SCOPES, tenant } = object
-    return { digest, principal: { type: 'static', id: name, scopes, ...bound(tenant) } }
+    const principal = { type: 'static', id: name, scopes, ...bound(tenant) } as const
+    return { digest, caller: { principal, record: null, expiresAt: null, ...bounds(object) } }
   })
   return (token) => {
     if (known.length === 0) return null
     const digest = sha256(token)
-    let found: Principal | null = null
+    let found: Caller | null = null
     for (const candidate of known) {
-      if (timingSafeEqual(candidate.digest, digest)) found = candidate.principal
+      if (timingSafeEqual(candidate.digest, digest)) found = candidate.caller
     }
     return found
   }
@@ -134,17 +160,25 @@ async function askHost<Request> (ask: Authenticate<Request>, token: string, requ
  * function throws UsersError `storage_unavailable` if that can't be decided at the moment.
  */
 export function createAuthenticator<Request> (options: AuthenticatorOptions<Request>): Identify<Request> {
-  const { verifier, keyPrefix, staticKeys, authenticate, tenants, onRefused } = options
+  const { verifier, keyPrefix, staticKeys, authenticate, addressOf, tenants, onRefused } = options
   const readKey = keyReader(keyPrefix)
   const findStatic = staticKeyFinder(staticKeys)
+
+  /** The caller, unless its key is bound to addresses that the client has none of: then null, as for an unknown key. */
+  function atHome (caller: Caller, request: Request, onRefused: Refused<Request>): Caller | null {
+    const { record, addresses } = caller
+    if (addresses === undefined || isFrom(addresses, addressOf(request))) return caller
+    onRefused(request, { reason: 'address', keyId: record?.id ?? null, start: record?.start ?? null })
+    return null
+  }
 
   async function find (
     token: string,
     request: Request,
-    onRefused: (request: Request, refusal: Refusal) => void
+    onRefused: Refused<Request>
   ): Promise<Caller | null> {
-    const principal = findStatic(token)
-    if (principal !== null) return { principal, record: null, expiresAt: null }
+    const known = findStatic(token)
+    if (known !== null) return atHome(known, request, onRefused)
     const parts = readKey(token)
     if (parts === 'malformed') {
       onRefused(request, { reason: 'malformed', keyId: null, start: null })
@@ -160,7 +194,8 @@ export function createAuthenticator<Request> (options: AuthenticatorOptions<Requ
         refuse('unknown', record)
         return null
       }
-      return { principal: { type: 'api_key', id, scopes, ...bound(tenant) }, record, expiresAt }
+      const principal = { type: 'api_key', id, scopes, ...bound(tenant) } as const
+      return atHome({ principal, record, expiresAt, ...bounds(record) }, request, onRefused)
     }
     const caller = authenticate === undefined ? null : await askHost(authenticate, token, request)
     if (caller?.principal.tenant !== undefined && !tenants) {

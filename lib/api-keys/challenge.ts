@@ -7,7 +7,7 @@ export function unauthorized (): UsersError {
   return new UsersError('unauthorized', { headers: { 'www-authenticate': REALM } })
 }
 
-/** Refuses a key that is malformed, unknown, expired or revoked, with the same answer for all four. */
+/** Refuses a key that is malformed, unknown, expired, revoked or used from elsewhere, with the same answer for all. */
 export function invalidKey (): UsersError {
   return new UsersError('invalid_api_key', { headers: { 'www-authenticate': `${REALM}, error="invalid_token"` } })
 }

@@ -1,16 +1,73 @@
 import { insufficientScope } from './challenge.ts'
+import type { KeyRateLimit } from '../storage/storage.ts'
+import { liesWithin } from './addresses.ts'
 import type { Caller } from './authenticator.ts'
+import type { AskedBounds, KeyBounds } from './bounds.ts'
 import type { Scope } from './scopes.ts'
 
-/** The most that a caller can give to a key: its own scopes, and its own expiry (null: never). */
+/** The most that a caller can give to a key: its own scopes, expiry (null: never), addresses and limit of requests. */
 export interface Delegation {
   scopes: readonly string[]
   expiresAt: string | null
+  /** Absent: any. */
+  addresses?: readonly string[]
+  /** The limit of the caller's key itself. Absent: it has none, and `usualLimit` is what it may send. */
+  rateLimit?: KeyRateLimit
+  /** The limit of every key without one of its own. Absent: there is none. */
+  usualLimit?: KeyRateLimit
 }
 
-/** What the caller of a request can give. */
-export function delegationOf ({ principal, expiresAt }: Caller): Delegation {
-  return { scopes: principal.scopes, expiresAt }
+/** What the caller of a request can give. `usualLimit`: that of keys without a limit of their own. */
+export function delegationOf (
+  { principal, expiresAt, addresses, rateLimit }: Caller,
+  usualLimit: KeyRateLimit | undefined
+): Delegation {
+  return {
+    scopes: principal.scopes,
+    expiresAt,
+    ...(addresses && { addresses }),
+    ...(rateLimit && { rateLimit }),
+    ...(usualLimit && { usualLimit })
+  }
+}
+
+/** The bounds that are asked for, and for absent ones those of the caller. */
+export function withOwnBounds ({ addresses, rateLimit }: Delegation, asked: AskedBounds): AskedBounds {
+  return { ...(addresses && { addresses }), ...(rateLimit && { rateLimit }), ...asked }
+}
+
+/** True if a limit allows no more than the other one: neither in a burst nor in the long run. */
+function allowsNoMore (limit: KeyRateLimit, most: KeyRateLimit): boolean {
+  return limit.max <= most.max && limit.max * most.window <= most.max * limit.window
+}
+
+function hasOwnAddresses ({ addresses: own }: Delegation, { addresses }: KeyBounds): boolean {
+  if (own === undefined) return true
+  return addresses !== undefined && addresses.every((network) => liesWithin(network, own))
+}
+
+function hasOwnLimit ({ rateLimit: own, usualLimit }: Delegation, { rateLimit }: KeyBounds): boolean {
+  if (rateLimit === undefined) return own === undefined
+  const most = own ?? usualLimit
+  return most === undefined || allowsNoMore(rateLimit, most)
+}
+
+/**
+ * `isInput`: the bounds come from the body of the request, which the pointers lead into.
+ * @throws UsersError `insufficient_scope` if a key would work from other addresses, or send more, than the caller's
+ */
+export function requireOwnBounds (delegation: Delegation, bounds: KeyBounds, isInput: boolean): void {
+  const faults = [
+    { member: 'addresses', isOwn: hasOwnAddresses, detail: 'must lie within the addresses of the API key that asks' },
+    { member: 'rateLimit', isOwn: hasOwnLimit, detail: 'must allow no more than the limit of the API key that asks' }
+  ].filter(({ isOwn }) => !isOwn(delegation, bounds))
+  if (faults.length === 0) return
+  throw insufficientScope([], {
+    detail: 'An API key can only give addresses and a limit within its own.',
+    errors: faults.map(({ member, detail }) => ({
+      pointer: isInput ? `/${member}` : '', code: 'beyond_caller', detail
+    }))
+  })
 }
 
 /** The earlier of two expiries; null is never. */

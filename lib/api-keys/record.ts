@@ -1,4 +1,5 @@
 import type { ApiKeyRecord } from '../storage/storage.ts'
+import { boundsOf } from './bounds.ts'
 
 /** An API key as callers see it: the record without the digest. Members that are not set are absent. */
 export interface ApiKey {
@@ -16,6 +17,12 @@ export interface ApiKey {
   rotatedFrom?: string
   /** The tenant that the key is bound to. Absent: it is the platform's. */
   tenant?: string
+  /** Who answers for the key, for people. */
+  owner?: string
+  /** The networks that the key works from, in CIDR form. Absent: from any. */
+  addresses?: string[]
+  /** The key's own limit, where the option `limits.requests` is on: `max` requests in `window` seconds. */
+  rateLimit?: { max: number, window: number }
 }
 
 /** The kinds of change of an API key. */
@@ -34,7 +41,8 @@ export function toApiKey (record: ApiKeyRecord): ApiKey {
     ...(revokedAt !== null && { revokedAt }),
     ...(lastUsedAt !== null && { lastUsedAt }),
     ...(rotatedFrom !== null && { rotatedFrom }),
-    ...(tenant !== undefined && { tenant })
+    ...(tenant !== undefined && { tenant }),
+    ...boundsOf(record)
   }
 }
 

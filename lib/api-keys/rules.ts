@@ -9,7 +9,10 @@ import { type PageSize, type Paging, pagingParameters, readPaging } from '../cor
 import { flagParameter, parameterFaults, type Parameters } from '../core/parameters.ts'
 import { checkName } from '../core/text.ts'
 import { Type } from '../core/typebox.ts'
-import { type Delegation, earlier, ownScopesOf, requireOwnExpiry, requireOwnScopes } from './delegation.ts'
+import { boundsOf, checkBounds, type KeyBounds } from './bounds.ts'
+import {
+  type Delegation, earlier, ownScopesOf, requireOwnBounds, requireOwnExpiry, requireOwnScopes, withOwnBounds
+} from './delegation.ts'
 import { DEFAULT_SCOPES, isScope, type Scope, SCOPES } from './scopes.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
@@ -21,7 +24,10 @@ const readInput = compileReader(Type.Object({
   name: Type.String(),
   scopes: Type.Optional(Type.Array(Type.String())),
   expiresAt: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  expiresIn: Type.Optional(Type.Number())
+  expiresIn: Type.Optional(Type.Number()),
+  owner: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  addresses: Type.Optional(Type.Unknown()),
+  rateLimit: Type.Optional(Type.Unknown())
 }, { additionalProperties: false }))
 
 const rotateBody = Type.Object({ overlap: Type.Optional(Type.Number()) }, { additionalProperties: false })
@@ -46,6 +52,12 @@ export interface ApiKeyInput {
   expiresAt?: string | null
   /** Seconds from now, instead of `expiresAt`. */
   expiresIn?: number
+  /** Who answers for the key, for people: 1 to 200 characters. */
+  owner?: string | null
+  /** At most 100 networks in CIDR form that the key works from; `null` or absent: any. */
+  addresses?: readonly string[] | null
+  /** `max` requests in `window` seconds, where the option `limits.requests` is on, in place of that option's. */
+  rateLimit?: { max: number, window: number } | null
 }
 
 /** ISO text of a moment; null outside the years 1970 to 9999. */
@@ -98,11 +110,13 @@ export interface CheckedApiKeyInput {
   expiresAt: string | null
   /** In seconds; `null` if unlimited. */
   lifetime: number | null
+  bounds: KeyBounds
 }
 
 /**
  * Checks the input for a new key, and that the caller may grant it. If the scopes or the expiry are absent, the
- * defaults apply, within the caller's own limits. `delegation`: `null` if there is no caller with limits.
+ * defaults apply, within the caller's own limits; without addresses or a limit, the key gets the caller's.
+ * `delegation`: `null` if there is no caller with limits.
  * @throws UsersError `validation_failed` that names every fault, `insufficient_scope`
  */
 export function checkApiKeyInput (
@@ -121,15 +135,18 @@ export function checkApiKeyInput (
   const given: readonly string[] = value.scopes ?? usualScopes
   const scopes = readScopes(given, faults)
   const asked = readExpiry(value, now, faults)
+  const askedBounds = checkBounds(value, faults)
   if (faults.length > 0 || !('value' in name)) throw validationFailed(faults)
   const isChosen = value.expiresAt !== undefined || value.expiresIn !== undefined
   const expiresAt = delegation === null || isChosen ? asked : earlier(asked, delegation.expiresAt)
+  const bounds = boundsOf(delegation === null ? askedBounds : withOwnBounds(delegation, askedBounds))
   if (delegation !== null) {
     requireOwnScopes(delegation, given, (i) => `/scopes/${i}`)
     requireOwnExpiry(delegation, expiresAt, value.expiresIn === undefined ? '/expiresAt' : '/expiresIn')
+    requireOwnBounds(delegation, bounds, true)
   }
   const lifetime = expiresAt === null ? null : Math.ceil((Date.parse(expiresAt) - now) / 1000)
-  return { name: name.value, scopes, expiresAt, lifetime }
+  return { name: name.value, scopes, expiresAt, lifetime, bounds }
 }
 
 /** Returns the check of a key list's parameters: paging only, without the filters for users. */

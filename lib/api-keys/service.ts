@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Call, type Context, FROM_PROCESS } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
@@ -6,7 +7,10 @@ import type { MakeEvent } from '../storage/recorded-events.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { ApiKeyRecord, ApiKeyWrite, ApiKeyWritten, NewEvent, Storage } from '../storage/storage.ts'
-import { type Delegation, earlier, requireNoStronger, requireOwnExpiry, requireOwnScopes } from './delegation.ts'
+import { boundsOf, type KeyBounds } from './bounds.ts'
+import {
+  type Delegation, earlier, requireNoStronger, requireOwnBounds, requireOwnExpiry, requireOwnScopes
+} from './delegation.ts'
 import { digestSecret, generateKey } from './key-text.ts'
 import { type ApiKey, type KeyEventType, toApiKey } from './record.ts'
 import {
@@ -62,7 +66,8 @@ function scopesToKeep (scopes: readonly string[], staticScopes: KeptKeys['static
   return scopes.includes(ADMIN_SCOPE) && !isCovered ? scopes : []
 }
 
-type NewKeyValues = Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom' | 'lifetime' | 'tenant'>
+type NewKeyValues = KeyBounds &
+Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom' | 'lifetime' | 'tenant'>
 
 /**
  * The operations on API keys, without HTTP. Every change goes through here, so that the verifier drops what it cached.
@@ -98,13 +103,24 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
   async function add (input: unknown, onlyFirst: boolean, call: KeyCall): Promise<NewApiKey | null> {
     const { context, priorFaults, delegation } = call
     const now = Date.now()
-    const values = checkApiKeyInput(input, now, delegation, priorFaults)
-    const { record, text } = make({ ...values, rotatedFrom: null }, now)
+    const { bounds, ...values } = checkApiKeyInput(input, now, delegation, priorFaults)
+    const { record, text } = make({ ...values, ...bounds, rotatedFrom: null }, now)
     const event = makeEvent('api_key.created', context)
     const { changed, key } = await write({ type: 'create', key: record, onlyFirst, event })
     if (!changed) return null
+    await requireKept(record)
     publish('api_key.created', toApiKey(key ?? record), context, event)
     return { ...toApiKey(key ?? record), key: text }
+  }
+
+  /** A store that was written before there were such members would let the key work from anywhere. */
+  async function requireKept (record: ApiKeyRecord): Promise<void> {
+    if (record.addresses === undefined && record.rateLimit === undefined) return
+    const kept = await fromStorage(() => storage.findApiKey({ id: record.id }))
+    if (kept === null || isDeepStrictEqual(boundsOf(kept), boundsOf(record))) return
+    await revoke(record.id)
+    const cause = new TypeError(`the storage ${storage.name} does not keep the addresses and the limit of an API key`)
+    throw new UsersError('internal', { cause })
   }
 
   async function find (id: string): Promise<ApiKeyRecord> {
@@ -139,16 +155,19 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
   async function rotate (id: string, options: unknown = {}, call = UNBOUNDED): Promise<NewApiKey> {
     const { context, priorFaults, delegation } = call
     const overlap = checkRotateOptions(options, priorFaults)
-    const { name, scopes, lifetime, expiresAt: end, tenant } = await find(id)
+    const old = await find(id)
+    const { name, scopes, lifetime, expiresAt: end, tenant } = old
+    const bounds = boundsOf(old)
     // The caller gets the successor's text: without these bounds, it could obtain any key by rotating it.
     if (delegation !== null) {
       requireOwnScopes(delegation, scopes, () => '')
+      requireOwnBounds(delegation, bounds, false)
       // A key that can manage keys must not be replaced by one that ends sooner: it may be the last.
       if (scopes.includes(ADMIN_SCOPE)) requireOwnExpiry(delegation, end, '')
     }
     const now = Date.now()
     const expiresAt = earlier(expiryAfter(lifetime, now), delegation === null ? null : delegation.expiresAt)
-    const values = { name, scopes, lifetime, expiresAt, rotatedFrom: id }
+    const values = { name, scopes, lifetime, expiresAt, rotatedFrom: id, ...bounds }
     const { record, text } = make(tenant === undefined ? values : { ...values, tenant }, now)
     const event = makeEvent('api_key.rotated', context)
     await write({

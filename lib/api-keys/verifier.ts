@@ -19,8 +19,8 @@ const cachesOf = new WeakMap<Storage, Set<() => void>>()
 /** A cached look-up: the record, if there is one, and until when the key works. */
 interface LookUp { record: ApiKeyRecord | null, end: number }
 
-/** Why a stored key is refused: no record, another secret, revoked, or expired. */
-export type RefusalReason = 'unknown' | 'mismatch' | 'revoked' | 'expired'
+/** Why a stored key is refused: no record, another secret, revoked, expired, or used from another address. */
+export type RefusalReason = 'unknown' | 'mismatch' | 'revoked' | 'expired' | 'address'
 
 export type Verifier = ReturnType<typeof createVerifier>
 

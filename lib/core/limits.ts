@@ -48,6 +48,10 @@ export const FIELDS_DEPTH_MAX = 8
 export const FIELDS_MEMBERS_MAX = 64
 /** Seconds that a rotated API key may keep working: a week. */
 export const OVERLAP_MAX = 7 * 24 * 60 * 60
+/** Networks that an API key names in its addresses. */
+export const ADDRESSES_MAX = 100
+/** The most requests of an API key's own limit. */
+export const KEY_RATE_MAX = 1_000_000_000
 /** Characters in the URL of a webhook. */
 export const WEBHOOK_URL_MAX = 2048
 /** Types of events that a webhook names. */

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../api-keys/authenticator.ts'
 import type { Scope } from '../api-keys/scopes.ts'
 import type { Context } from '../core/context.ts'
+import { memberOf } from './member-of.ts'
 
 /** Where a request of our scope keeps its caller. A symbol can't collide with a decorator of the host's. */
 export const CALLER: unique symbol = Symbol('fastify-users.caller')
@@ -28,6 +29,12 @@ export function hasScope (request: FastifyRequest, scope: Scope): boolean {
 export function contextOf (request: FastifyRequest): Context {
   const principal = request[CALLER]?.principal
   return { actor: principal === undefined ? null : { type: principal.type, id: principal.id }, requestId: request.id }
+}
+
+/** The address of a client, as the host's `trustProxy` has it; null: there is none, as through a Unix socket. */
+export function addressOf (request: FastifyRequest): string | null {
+  const ip = memberOf(request, 'ip')
+  return typeof ip === 'string' && ip !== '' ? ip : null
 }
 
 /** A name of the caller that no other caller has. */

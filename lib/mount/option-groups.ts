@@ -48,7 +48,8 @@ export const apiKeyOptions = {
   }),
   /**
    * API keys from your own configuration, at least 32 visible ASCII characters each. A plain string has the three
-   * `users:` scopes; `{ key, name, scopes }` any.
+   * `users:` scopes; `{ key, name, scopes }` any. It may also have `tenant`, `addresses` and `rateLimit`, as a stored
+   * key.
    */
   static: converted<readonly StaticKey[], readonly StaticKey[]>(
     (given = []) => Object.freeze(structuredClone([...given])),

@@ -1,7 +1,7 @@
 import type { RegisterOptions } from 'fastify'
 import type { StaticKey } from '../api-keys/authenticator.ts'
 import { SCOPES } from '../api-keys/scopes.ts'
-import { PAGE_SIZE_MAX } from '../core/limits.ts'
+import { ADDRESSES_MAX, PAGE_SIZE_MAX } from '../core/limits.ts'
 import { type Option, optional } from '../core/option-table.ts'
 import { TENANT } from '../core/tenant.ts'
 import { missingFrom } from '../storage/storage-rules.ts'
@@ -51,7 +51,9 @@ export const staticKeyObject = Type.Object({
   key: staticKey,
   name: Type.Optional(Type.String({ minLength: 1 })),
   scopes: Type.Optional(Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), { minItems: 1 })),
-  tenant: Type.Optional(Type.String({ pattern: TENANT.source }))
+  tenant: Type.Optional(Type.String({ pattern: TENANT.source })),
+  addresses: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: ADDRESSES_MAX })),
+  rateLimit: Type.Optional(quota.schema)
 }, CLOSED)
 
 // Interfaces, since the compiler writes an alias as pino's own types, which a host cannot always resolve.

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { canonicalNetwork } from '../api-keys/addresses.ts'
 import type { Authenticate as AuthenticateOn } from '../api-keys/authenticator.ts'
 import { PAGE_SIZE_MAX } from '../core/limits.ts'
 import {
@@ -136,6 +137,9 @@ function problemsBetween (options: UsersOptions): string[] {
     [options.tenants !== true && (options.apiKeys?.static ?? []).some((key) =>
       typeof key === 'object' && key.tenant !== undefined),
     'apiKeys.static names a tenant, which needs the option tenants'],
+    [(options.apiKeys?.static ?? []).some((key) => typeof key === 'object' &&
+      key.addresses?.some((text) => canonicalNetwork(text) === null) === true),
+    'apiKeys.static must have addresses in CIDR form, such as 203.0.113.0/24: one address is /32 or /128'],
     [usual > max, 'pageSize.default must not be greater than pageSize.max']
   ]
   return [

@@ -45,7 +45,7 @@ export function operationsMaker (
   parts: OperationParts
 ): (services: StorageServices) => Operation[] {
   const { storage, fields, limits, identify, rateLimits, securityLog } = parts
-  const { pageSize, apiKeys: { static: staticKeys, routes }, limits: { refusedLines, streams } } = options
+  const { pageSize, apiKeys: { static: staticKeys, routes }, limits: { refusedLines, streams, requests } } = options
   const ownerOf = createKeyOwners(storage)
   const recheckFor = rechecks(identify, securityLog)
   const begin = breakables(scope)
@@ -67,7 +67,9 @@ export function operationsMaker (
       : [],
     // Static keys of other tenants can't manage the keys of this one.
     ...routes
-      ? apiKeyOperations(apiKeys, { pageSize, staticScopes: staticKeys.filter(isOf(tenant)).map(scopesOf) })
+      ? apiKeyOperations(apiKeys, {
+        pageSize, staticScopes: staticKeys.filter(isOf(tenant)).map(scopesOf), usualLimit: requests
+      })
       : []
   ]
 }

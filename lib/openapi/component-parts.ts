@@ -1,5 +1,6 @@
 import type { Scope } from '../api-keys/scopes.ts'
 import { API_KEY_ID, EVENT_ID, USER_ID, WEBHOOK_ID } from '../core/ids.ts'
+import { NAME_MAX } from '../core/limits.ts'
 import type { PageSize } from '../core/paging.ts'
 
 // What components are made of.
@@ -68,6 +69,15 @@ export function known (words: readonly string[], description?: string): Schema {
     anyOf: [{ type: 'string', enum: words }, { type: 'string', description: LATER }],
     ...(description !== undefined && { description })
   }
+}
+
+/** The name of a user or a key. */
+export const name: Schema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: NAME_MAX,
+  pattern: '\\S',
+  description: 'Kept in NFC and trimmed, and checked in that form; a character that can be seen, no control characters.'
 }
 
 /** A JSON Schema in the dialect of OpenAPI 3.1. `$ref` is the bare name of a component. */

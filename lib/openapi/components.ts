@@ -1,13 +1,13 @@
-import { SCOPES } from '../api-keys/scopes.ts'
 import { errorTable } from '../core/error-table.ts'
-import { EMAIL_MAX, NAME_MAX, OVERLAP_MAX } from '../core/limits.ts'
+import { EMAIL_MAX } from '../core/limits.ts'
 import type { PageSize } from '../core/paging.ts'
 import { EVENT_TYPES } from '../events/types.ts'
 import { batchComponents, capabilitiesComponents } from './batch-components.ts'
 import {
-  answer, body, eventId, keyId, known, LATER, list, moment, type Schema, userId, written
+  answer, body, eventId, known, LATER, list, moment, name, type Schema, userId, written
 } from './component-parts.ts'
 import type { DescribedFields } from './described-fields.ts'
+import { KEY, keyComponents } from './key-components.ts'
 import { webhookComponents } from './webhook-components.ts'
 
 const USER = {
@@ -17,43 +17,13 @@ const USER = {
   createdAt: '2026-01-31T09:30:00.000Z',
   updatedAt: '2026-01-31T09:30:00.000Z'
 }
-const KEY = {
-  id: 'key_01h455vb4pex5vsknk084sn02q',
-  name: 'reporting',
-  scopes: ['users:read'],
-  start: 'uk_4fK8sQ1zXb0T',
-  createdAt: '2026-01-31T09:30:00.000Z',
-  expiresAt: '2027-01-31T09:30:00.000Z'
-}
 
-const name: Schema = {
-  type: 'string',
-  minLength: 1,
-  maxLength: NAME_MAX,
-  pattern: '\\S',
-  description: 'Kept in NFC and trimmed, and checked in that form; a character that can be seen, no control characters.'
-}
 const email: Schema = {
   type: 'string',
   format: 'email',
   maxLength: EMAIL_MAX,
   description: 'An ordinary address, kept as sent, trimmed, and checked in that form; unique in any case.'
 }
-
-const keyText: Schema = { type: 'string', description: 'The key’s text: shown only in this answer.' }
-const keyMembers = {
-  id: keyId,
-  name,
-  scopes: { type: 'array', items: known(SCOPES), minItems: 1, description: 'What the key may do.' },
-  start: { type: 'string', description: 'The first characters of the key’s text, safe to show.' },
-  createdAt: moment('When the key was created.'),
-  expiresAt: moment('When the key expires; absent: never.'),
-  revokedAt: moment('When the key was revoked; absent: it was not.'),
-  lastUsedAt: moment('When the key was used last, to the minute; absent: never.'),
-  rotatedFrom: { ...keyId, description: 'The key that this one replaces.' }
-} satisfies Readonly<Record<string, Schema>>
-const { start, createdAt, expiresAt } = keyMembers
-const OPTIONAL_KEY_MEMBERS = ['expiresAt', 'revokedAt', 'lastUsedAt', 'rotatedFrom']
 
 const problemMembers: Readonly<Record<string, Schema>> = {
   type: { type: 'string', format: 'uri' },
@@ -130,45 +100,6 @@ function userComponents (pageSize: PageSize, fields: DescribedFields): Readonly<
     UserReplacement: body({ id: userId, name, email, ...user }, { optional: ['id', ...omissible], example: input })
   }
 }
-
-/** Components of API keys. */
-const keyComponents = (pageSize: PageSize): Readonly<Record<string, Schema>> => ({
-  ApiKey: answer(keyMembers, { optional: OPTIONAL_KEY_MEMBERS, example: KEY }),
-  ApiKeyList: list('ApiKey', pageSize),
-  NewApiKey: answer(
-    { ...keyMembers, key: keyText },
-    { optional: OPTIONAL_KEY_MEMBERS, example: { ...KEY, key: 'uk_…' } }
-  ),
-  MinimalNewApiKey: answer({ id: keyId, start, createdAt, expiresAt, key: keyText }, { optional: ['expiresAt'] }),
-  RotatedApiKey: written('NewApiKey', 'MinimalNewApiKey', 'keys:read'),
-  ApiKeyInput: body({
-    name,
-    scopes: {
-      type: 'array',
-      items: { type: 'string', enum: SCOPES },
-      minItems: 1,
-      description: 'Only scopes that the caller has. Absent: those of the three of users that the caller has.'
-    },
-    expiresAt: {
-      type: ['string', 'null'],
-      format: 'date-time',
-      description: 'Not later than the caller’s own expiry; null: never. Absent: in a year. ' +
-        'Not together with `expiresIn`.'
-    },
-    expiresIn: { type: 'integer', minimum: 1, description: 'Seconds from now, instead of `expiresAt`.' }
-  }, {
-    optional: ['scopes', 'expiresAt', 'expiresIn'],
-    example: { name: 'reporting', scopes: ['users:read'], expiresIn: 2_592_000 }
-  }),
-  Rotation: body({
-    overlap: {
-      type: 'integer',
-      minimum: 0,
-      maximum: OVERLAP_MAX,
-      description: 'Seconds that the old key keeps working. Absent: a day.'
-    }
-  }, { optional: ['overlap'], example: { overlap: 3600 } })
-})
 
 /** Components of events. */
 function eventComponents (pageSize: PageSize, { user, example }: DescribedFields): Readonly<Record<string, Schema>> {

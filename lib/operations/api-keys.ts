@@ -11,12 +11,15 @@ import { JSON_TYPE } from '../http/body.ts'
 import { callerOf, contextOf, hasScope } from '../http/caller.ts'
 import { keyId } from '../openapi/component-parts.ts'
 import { contentFaults, requireNoFaults, sendCreated, sendJson, sendPage } from './answers.ts'
+import type { KeyRateLimit } from '../storage/storage.ts'
 import type { Operation, OperationCall } from './operation.ts'
 
 export interface ApiKeyOperationsOptions {
   pageSize: PageSize
   /** The scopes of each static key. */
   staticScopes: KeptKeys['staticScopes']
+  /** The limit of requests of keys without one of their own. */
+  usualLimit: KeyRateLimit | undefined
 }
 
 const tag = 'api-keys'
@@ -38,15 +41,15 @@ function ownIdOf (request: FastifyRequest): string {
   throw new UsersError('api_key_not_found', { detail: 'The key of this request is not kept here.' })
 }
 
-function keyCallOf ({ request, faults }: OperationCall): KeyCall {
-  return { context: contextOf(request), priorFaults: faults, delegation: delegationOf(callerOf(request)) }
-}
-
 /** The operations on API keys. A caller can give no more than it has. */
 export function apiKeyOperations (
   apiKeys: ApiKeysService,
-  { pageSize, staticScopes }: ApiKeyOperationsOptions
+  { pageSize, staticScopes, usualLimit }: ApiKeyOperationsOptions
 ): Operation[] {
+  const given = (request: FastifyRequest) => delegationOf(callerOf(request), usualLimit)
+  const keyCallOf = ({ request, faults }: OperationCall): KeyCall =>
+    ({ context: contextOf(request), priorFaults: faults, delegation: given(request) })
+
   /** Revokes the key of the request where `id` is null: any holder can end its own key. */
   const revoke = (idOf: (call: OperationCall) => string | null): Operation['handler'] => async (call) => {
     const { request, reply, query, faults } = call
@@ -54,7 +57,7 @@ export function apiKeyOperations (
     const id = idOf(call)
     await apiKeys.revoke(id ?? ownIdOf(request), { successors: query['successors'] === true }, {
       context: contextOf(request),
-      delegation: id === null ? null : delegationOf(callerOf(request)),
+      delegation: id === null ? null : given(request),
       keepOne: query['force'] === true ? null : { staticScopes }
     })
     return reply.code(204).send()
@@ -142,8 +145,8 @@ export function apiKeyOperations (
       scope: 'keys:write',
       operationId: 'rotateApiKey',
       summary: 'Rotate an API key',
-      description: 'Creates a successor with the same name and scopes; the old key keeps working for the overlap. ' +
-        'No body is the same as an empty object.',
+      description: 'Creates a successor with the same name, scopes and bounds; the old key keeps working for the ' +
+        'overlap. No body is the same as an empty object.',
       body: { types: [JSON_TYPE], is: 'Rotation' },
       success: {
         status: 201,

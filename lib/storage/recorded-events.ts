@@ -25,8 +25,8 @@ export function updateEvent (event: NewEvent, before: UserRecord, after: UserRec
 
 /** The event of a change of an API key. It does not have the digest. */
 export function apiKeyEvent (event: NewEvent, key: ApiKeyRecord): EventRecord {
-  const { digest, scopes, tenant, ...members } = key
-  return recorded(event, key.id, { ...members, scopes: [...scopes] }, tenant)
+  const { digest, tenant, ...members } = structuredClone(key)
+  return recorded(event, key.id, Object(members), tenant)
 }
 
 /** The event of a change of an endpoint, from its public view. */
@@ -83,10 +83,16 @@ export function erased (event: EventRecord): EventRecord {
   }
 }
 
+// What an event of a key tells of people and their networks, beside the name.
+const KEY_VALUES = ['owner', 'addresses']
+
 /** An event of a tenant that was removed: without its values, and of no tenant. */
 export function forgotten ({ tenant, ...event }: EventRecord): EventRecord {
-  if (!event.type.startsWith('webhook.')) return erased(event)
-  return { ...event, data: withoutValues(event.data), before: null }
+  const { type, data } = event
+  if (type.startsWith('webhook.')) return { ...event, data: withoutValues(data), before: null }
+  if (!type.startsWith('api_key.')) return erased(event)
+  const values = KEY_VALUES.filter((name) => Object.hasOwn(data, name)).map((name) => [name, null])
+  return erased({ ...event, data: { ...data, ...Object.fromEntries(values) } })
 }
 
 /** What is left of pruned events once these, the oldest ones of the log in its order, are pruned too. */

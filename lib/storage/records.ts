@@ -81,6 +81,9 @@ export interface SchemaRequirements {
 /** Takes a part of what is read. The reader waits for it, and ends if it rejects. */
 export type OnUsers = (users: UserRecord[]) => Promise<void>
 
+/** At most `max` requests in `window` seconds. Both are whole numbers of at most 32 bits. */
+export interface KeyRateLimit { max: number, window: number }
+
 /** The record of an API key. It holds no secret: `digest` can't be reversed. */
 export interface ApiKeyRecord {
   /** `key_…`, made by the caller, sortable by creation. */
@@ -102,6 +105,15 @@ export interface ApiKeyRecord {
   lifetime: number | null
   /** The tenant that the key belongs to, which never changes. Absent: it belongs to none. */
   tenant?: string
+  /** Who answers for the key, for people: 1 to 200 code points. It never changes. Absent: nobody is named. */
+  owner?: string
+  /**
+   * The networks that the key works from, 1 to 100 in CIDR form: ASCII without spaces. A store that lost them would let
+   * the key work from anywhere. They never change. Absent: from any.
+   */
+  addresses?: string[]
+  /** The key's own limit of requests, which never changes. Absent: that of every key. */
+  rateLimit?: KeyRateLimit
 }
 
 /** Identifies repetitions of a call that writes users. */

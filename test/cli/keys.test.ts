@@ -61,17 +61,26 @@ for (const { name, skip, create } of databases) {
     const unpeppered = await run(['keys', 'list', '--json', ...args], { DATABASE_URL: url, FASTIFY_USERS_PEPPER: '' })
     t.match(unpeppered, { code: 0, err: '' }, 'an empty pepper is none, as for the standalone service')
 
+    const bounds = ['--owner', 'Team Zoë', '--addresses', '10.0.0.0/8, 2001:db8::1/128', '--rate-limit', '600/1m']
+    const bound = await cli('keys', 'create', '-n', 'bound', '--json', ...bounds)
+    t.match(JSON.parse(bound.out), {
+      owner: 'Team Zoë', addresses: ['10.0.0.0/8', '2001:db8::1/128'], rateLimit: { max: 600, window: 60 }
+    })
+    t.match(await cli('keys', 'create', '-n', 'x', '--addresses', '10.0.0.1'), { code: 2, out: '', err: /CIDR/ })
+    t.match(await cli('keys', 'create', '-n', 'x', '--rate-limit', '600'), { code: 2, out: '', err: /600\/1m/ })
+
     const unlimited = await cli('keys', 'create', '-n', 'for ever', '--no-expires', '--json', '--key-prefix', 'acme')
     const forever = JSON.parse(unlimited.out)
     t.strictSame([forever.expiresAt, forever.key.slice(0, 5)], [undefined, 'acme_'])
     const table = await cli('keys', 'list')
     t.match(table.out, new RegExp([
-      '^ID +NAME +STATE +SCOPES +START +CREATED +EXPIRES +LAST USED',
+      '^ID +NAME +STATE +SCOPES +START +CREATED +EXPIRES +LAST USED +OWNER',
       `${record.id}  ci        active   users:read .*`,
       `${successor.id}  ci        revoked  .*`,
       `${third.id}  leaked    revoked  .*`,
       `${fourth.id}  leaked    revoked  .*`,
-      `${forever.id}  for ever  active   .*never +-\n$`
+      `${JSON.parse(bound.out).id}  bound .* Team Zoë`,
+      `${forever.id}  for ever  active   .*never +- +-\n`
     ].join('\n')))
     for (const text of [table.out, table.err, listed.out]) {
       for (const key of [made.out.trim(), successor.key, forever.key]) t.notMatch(text, key)

@@ -23,7 +23,8 @@ function keyChangesTrigger ({ apiKeys, quoted }: Names): string[] {
       $body$`,
     `REVOKE ALL ON FUNCTION @${name}() FROM PUBLIC`,
     `CREATE TRIGGER ${name}
-      AFTER INSERT OR UPDATE OF id, start, digest, scopes, expires_at, revoked_at OR DELETE OR TRUNCATE
+      AFTER INSERT OR DELETE OR TRUNCATE OR UPDATE OF
+        id, start, digest, scopes, expires_at, revoked_at, addresses, rate_limit_max, rate_limit_window
       ON ${apiKeys} FOR EACH STATEMENT EXECUTE FUNCTION @${name}()`
   ]
 }

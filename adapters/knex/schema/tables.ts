@@ -45,6 +45,10 @@ function apiKeysTable ({ schema: { bytewise, moment, isId } }: Dialect, { apiKey
         rotated_from ${bytewise},
         rotated_at ${moment},
         lifetime bigint,
+        owner text,
+        addresses text,
+        rate_limit_max integer,
+        rate_limit_window integer,
         tenant ${bytewise} NOT NULL DEFAULT ''
       )`,
     `CREATE INDEX ${quoted('api_keys_tenant')} ON ${apiKeys} (tenant, id) WHERE tenant <> ''`

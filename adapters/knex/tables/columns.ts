@@ -38,7 +38,9 @@ export const PRUNED_COLUMNS: readonly Column[] = [plain('type'), plain('id'), pl
 
 /** What is read of an API key. */
 export const API_KEY_COLUMNS: readonly Column[] = [
-  ...['id', 'name', 'scopes', 'start', 'digest', 'lifetime'].map((name) => plain(name)),
+  ...['id', 'name', 'scopes', 'start', 'digest', 'lifetime', 'owner', 'addresses'].map((name) => plain(name)),
+  plain('rateLimitMax', 'rate_limit_max'),
+  plain('rateLimitWindow', 'rate_limit_window'),
   plain('rotatedFrom', 'rotated_from'),
   moment('createdAt', 'created_at'),
   moment('expiresAt', 'expires_at'),

@@ -103,6 +103,15 @@ export function toEvent (row: Row): EventRecord {
   }
 }
 
+/** The members of a key that bind it, and whose it is. */
+function keyBoundsOf ({ owner, addresses, rateLimitMax: max, rateLimitWindow: window }: Row): Partial<ApiKeyRecord> {
+  return {
+    ...(owner !== null && { owner: String(owner) }),
+    ...(addresses !== null && { addresses: String(addresses).split(' ') }),
+    ...(max !== null && { rateLimit: { max: Number(max), window: Number(window) } })
+  }
+}
+
 export function toApiKeyRecord (row: Row): ApiKeyRecord {
   return {
     id: String(row['id']),
@@ -117,6 +126,7 @@ export function toApiKeyRecord (row: Row): ApiKeyRecord {
     rotatedFrom: row['rotatedFrom'] === null ? null : String(row['rotatedFrom']),
     rotatedAt: isoOrNull(row['rotatedAt']),
     lifetime: row['lifetime'] === null ? null : Number(row['lifetime']),
-    ...tenantOf(row)
+    ...tenantOf(row),
+    ...keyBoundsOf(row)
   }
 }

@@ -15,7 +15,9 @@ export type Count = (request: FastifyRequest, increment?: boolean) => Promise<Co
 type CreateCounter = (
   name: string,
   quota: { max: number, ms: number },
-  keyOf: (request: FastifyRequest) => string
+  keyOf: (request: FastifyRequest) => string,
+  /** The quota of a request that has another one. */
+  ownOf?: (request: FastifyRequest) => { max: number, ms: number } | undefined
 ) => Count
 
 /** A Redis client may wait for its server without limit. */
@@ -41,9 +43,11 @@ export async function createCounters (
   const where = redis === undefined ? { store: store ?? inProcess } : { redis }
   await instance.register(rateLimit, { ...where, nameSpace, global: false })
 
-  return (name, { max, ms }, keyOf) => {
+  return (name, quota, keyOf, ownOf = () => undefined) => {
     const keyGenerator = (request: FastifyRequest) => `${name}:${keyOf(request)}`
-    const count = instance.createRateLimit({ max, timeWindow: ms, keyGenerator })
+    const max = (request: FastifyRequest) => (ownOf(request) ?? quota).max
+    const timeWindow = (request: FastifyRequest) => (ownOf(request) ?? quota).ms
+    const count = instance.createRateLimit({ max, timeWindow, keyGenerator })
     return async (request, increment = true) => {
       try {
         // These members are absent only with an allow list, and there is none.
@@ -51,7 +55,7 @@ export async function createCounters (
         const { remaining, ttlInSeconds, isExceeded } = Object(result)
         return { remaining, seconds: ttlInSeconds, exceeded: isExceeded }
       } catch (cause) {
-        if (skipOnError) return { remaining: max, seconds: 0, exceeded: false }
+        if (skipOnError) return { remaining: max(request), seconds: 0, exceeded: false }
         const detail = 'The rate limit cannot be checked at the moment. Try again later.'
         throw new UsersError('storage_unavailable', { cause, detail, headers: { 'retry-after': '5' } })
       }

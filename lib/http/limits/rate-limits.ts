@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { UsersError } from '../../core/errors.ts'
 import { requireOptional } from '../../core/optional-packages.ts'
-import { callerKey } from '../caller.ts'
+import { callerKey, callerOf } from '../caller.ts'
 import { createFamiliarKeys, type FamiliarKeys } from './familiar-keys.ts'
 import type { RateLimitPackage } from '../fastify-internals.ts'
 import { memberOf } from '../member-of.ts'
@@ -41,9 +41,15 @@ function hasAddress (request: FastifyRequest): boolean {
   return typeof ip === 'string' && isIP(ip) !== 0
 }
 
-function requestLimit (count: Count, { max, window }: Quota): RateLimits['countRequest'] {
-  const policy = `"key";q=${max};w=${window}`
+/** The limit of a caller's own key, in place of that of all. */
+function ownLimit (request: FastifyRequest): Quota | undefined {
+  return callerOf(request).rateLimit
+}
+
+function requestLimit (count: Count, usual: Quota): RateLimits['countRequest'] {
   return async (request, reply) => {
+    const { max, window } = ownLimit(request) ?? usual
+    const policy = `"key";q=${max};w=${window}`
     const { remaining, seconds, exceeded } = await count(request)
     // draft-ietf-httpapi-ratelimit-headers-10.
     reply.headers({ 'ratelimit-policy': policy, ratelimit: `"key";r=${remaining};t=${seconds}` })
@@ -90,8 +96,9 @@ export async function createRateLimits (options: RateLimitOptions): Promise<Rate
   const name = '@fastify/rate-limit'
   const rateLimitPackage: RateLimitPackage = requireOptional('a rate limit', [name])(name)
   const createCounter = await createCounters(rateLimitPackage, counters)
-  const counter = (name: string, { max, window }: Quota, keyOf: (request: FastifyRequest) => string) =>
-    createCounter(name, { max, ms: window * 1000 }, keyOf)
+  const counted = ({ max, window }: Quota) => ({ max, ms: window * 1000 })
+  const counter = (name: string, quota: Quota, keyOf: (request: FastifyRequest) => string) =>
+    createCounter(name, counted(quota), keyOf)
   const limits: RateLimits = {
     countRequest: nothing,
     refuseGuesser: nothing,
@@ -100,7 +107,11 @@ export async function createRateLimits (options: RateLimitOptions): Promise<Rate
     countDeletion: nothing
   }
   if (requests !== undefined) {
-    limits.countRequest = requestLimit(counter('requests', requests, callerKey), requests)
+    const ownOf = (request: FastifyRequest) => {
+      const own = ownLimit(request)
+      return own && counted(own)
+    }
+    limits.countRequest = requestLimit(createCounter('requests', counted(requests), callerKey, ownOf), requests)
   }
   if (failures !== undefined) {
     // An IPv6 client has the 2^64 addresses of its network.

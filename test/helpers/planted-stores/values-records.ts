@@ -66,6 +66,33 @@ export const valuesRecords: Mistake[] = [
   keyWith('a key without an end expires in the year 9999', ({ expiresAt }) => ({
     expiresAt: expiresAt ?? '9999-12-31T23:59:59.999Z'
   })),
+  keyWith('the owner of a key is lost', () => ({ owner: undefined })),
+  keyWith('the owner of a key is cut to 100 characters', ({ owner }) =>
+    owner === undefined ? {} : { owner: owner.slice(0, 100) }),
+  keyWith('a key without an owner has an empty one', ({ owner = '' }) => ({ owner })),
+  plantKeptKey('the addresses of a key are lost', ({ addresses, ...key }) => key),
+  keyWith('a key without addresses has an empty list', ({ addresses = [] }) => ({ addresses })),
+  keyWith('addresses come back sorted', ({ addresses }) => addresses === undefined
+    ? {}
+    : { addresses: addresses.toSorted() }),
+  keyWith('addresses are cut to 1,000 characters', ({ addresses }) => addresses === undefined
+    ? {}
+    : { addresses: addresses.join(' ').slice(0, 1000).split(' ') }),
+  plantKeptKey('the own limit of a key is lost', ({ rateLimit, ...key }) => key),
+  keyWith('the own limit of a key is at most 65535', ({ rateLimit }) => rateLimit === undefined
+    ? {}
+    : { rateLimit: { ...rateLimit, max: Math.min(rateLimit.max, 65_535) } }),
+  plant('a successor works from anywhere', class extends PlainStore {
+    override async rotateApiKey (...[id, { addresses, ...successor }, times]: Parameters<PlainStore['rotateApiKey']>) {
+      return super.rotateApiKey(id, successor, times)
+    }
+  }),
+  plant('a key that is listed has no addresses', class extends PlainStore {
+    override async listApiKeys (...given: Parameters<PlainStore['listApiKeys']>) {
+      const { items, total } = await super.listApiKeys(...given)
+      return { items: items.map(({ addresses, ...key }) => key), total }
+    }
+  }),
   keyWith('the digest of a key is kept in lower case', ({ digest }) => ({ digest: digest.toLowerCase() })),
   keyWith('names of API keys are cut to 100 characters', ({ name }) => ({ name: name.slice(0, 100) })),
   plantGivenUser('records are frozen', freeze),

@@ -1,0 +1,97 @@
+import { SCOPES } from '../api-keys/scopes.ts'
+import { ADDRESSES_MAX, KEY_RATE_MAX, OVERLAP_MAX } from '../core/limits.ts'
+import type { PageSize } from '../core/paging.ts'
+import { answer, body, keyId, known, list, moment, name, type Schema, written } from './component-parts.ts'
+
+export const KEY = {
+  id: 'key_01h455vb4pex5vsknk084sn02q',
+  name: 'reporting',
+  scopes: ['users:read'],
+  start: 'uk_4fK8sQ1zXb0T',
+  createdAt: '2026-01-31T09:30:00.000Z',
+  expiresAt: '2027-01-31T09:30:00.000Z'
+}
+
+const network: Schema = { type: 'string', description: 'In CIDR form; one address is /32 or /128.' }
+const rateMembers = {
+  max: { type: 'integer', minimum: 1, maximum: KEY_RATE_MAX, description: 'Requests in a window.' },
+  window: { type: 'integer', minimum: 1, maximum: 86_400, description: 'Seconds.' }
+} satisfies Readonly<Record<string, Schema>>
+
+const keyText: Schema = { type: 'string', description: 'The key’s text: shown only in this answer.' }
+const keyMembers = {
+  id: keyId,
+  name,
+  scopes: { type: 'array', items: known(SCOPES), minItems: 1, description: 'What the key may do.' },
+  start: { type: 'string', description: 'The first characters of the key’s text, safe to show.' },
+  createdAt: moment('When the key was created.'),
+  expiresAt: moment('When the key expires; absent: never.'),
+  revokedAt: moment('When the key was revoked; absent: it was not.'),
+  lastUsedAt: moment('When the key was used last, to the minute; absent: never.'),
+  rotatedFrom: { ...keyId, description: 'The key that this one replaces.' },
+  owner: { ...name, description: 'Who answers for the key; absent: nobody is named.' },
+  addresses: {
+    type: 'array',
+    items: network,
+    minItems: 1,
+    maxItems: ADDRESSES_MAX,
+    description: 'The networks that the key works from; absent: from any.'
+  },
+  rateLimit: answer(rateMembers)
+} satisfies Readonly<Record<string, Schema>>
+const { start, createdAt, expiresAt } = keyMembers
+const OPTIONAL_KEY_MEMBERS = ['expiresAt', 'revokedAt', 'lastUsedAt', 'rotatedFrom', 'owner', 'addresses', 'rateLimit']
+
+/** Components of API keys. */
+export const keyComponents = (pageSize: PageSize): Readonly<Record<string, Schema>> => ({
+  ApiKey: answer(keyMembers, { optional: OPTIONAL_KEY_MEMBERS, example: KEY }),
+  ApiKeyList: list('ApiKey', pageSize),
+  NewApiKey: answer(
+    { ...keyMembers, key: keyText },
+    { optional: OPTIONAL_KEY_MEMBERS, example: { ...KEY, key: 'uk_…' } }
+  ),
+  MinimalNewApiKey: answer({ id: keyId, start, createdAt, expiresAt, key: keyText }, { optional: ['expiresAt'] }),
+  RotatedApiKey: written('NewApiKey', 'MinimalNewApiKey', 'keys:read'),
+  ApiKeyInput: body({
+    name,
+    scopes: {
+      type: 'array',
+      items: { type: 'string', enum: SCOPES },
+      minItems: 1,
+      description: 'Only scopes that the caller has. Absent: those of the three of users that the caller has.'
+    },
+    expiresAt: {
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: 'Not later than the caller’s own expiry; null: never. Absent: in a year. ' +
+        'Not together with `expiresIn`.'
+    },
+    expiresIn: { type: 'integer', minimum: 1, description: 'Seconds from now, instead of `expiresAt`.' },
+    owner: { ...name, type: ['string', 'null'], description: 'Who answers for the key, for people.' },
+    addresses: {
+      type: ['array', 'null'],
+      items: network,
+      minItems: 1,
+      maxItems: ADDRESSES_MAX,
+      description: 'The networks that the key works from, within the caller’s own; null: from any. ' +
+        'Absent: the caller’s own.'
+    },
+    rateLimit: {
+      ...body(rateMembers),
+      type: ['object', 'null'],
+      description: 'The key’s own limit, which allows no more than that of the caller; null: that of every key. ' +
+        'Absent: the caller’s own.'
+    }
+  }, {
+    optional: ['scopes', 'expiresAt', 'expiresIn', 'owner', 'addresses', 'rateLimit'],
+    example: { name: 'reporting', scopes: ['users:read'], expiresIn: 2_592_000 }
+  }),
+  Rotation: body({
+    overlap: {
+      type: 'integer',
+      minimum: 0,
+      maximum: OVERLAP_MAX,
+      description: 'Seconds that the old key keeps working. Absent: a day.'
+    }
+  }, { optional: ['overlap'], example: { overlap: 3600 } })
+})
