@@ -10,7 +10,7 @@ import { flagParameter, parameterFaults, type Parameters } from '../core/paramet
 import { checkName } from '../core/text.ts'
 import { Type } from '../core/typebox.ts'
 import { type Delegation, earlier, ownScopesOf, requireOwnExpiry, requireOwnScopes } from './delegation.ts'
-import { DEFAULT_SCOPES, isScope, type Scope, SCOPES } from './scopes.ts'
+import { DEFAULT_SCOPES, isScope, type Scope } from './scopes.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
 const YEAR_SECONDS = 365 * DAY_SECONDS
@@ -81,12 +81,12 @@ function readExpiry ({ expiresAt, expiresIn }: Expiry, now: number, faults: Faul
   return at
 }
 
-function readScopes (scopes: readonly string[], faults: Fault[]): Scope[] {
+function readScopes (scopes: readonly string[], known: readonly Scope[], faults: Fault[]): Scope[] {
   const pointer = '/scopes'
   if (scopes.length === 0) faults.push({ pointer, code: 'too_short', detail: 'must name at least one scope' })
-  const detail = `must be one of ${SCOPES.join(', ')}`
+  const detail = `must be one of ${known.join(', ')}`
   scopes.forEach((scope, i) => {
-    if (!isScope(scope)) faults.push({ pointer: `${pointer}/${i}`, code: 'choice', detail })
+    if (!known.some((each) => each === scope)) faults.push({ pointer: `${pointer}/${i}`, code: 'choice', detail })
   })
   return [...new Set(scopes.filter(isScope))]
 }
@@ -102,14 +102,16 @@ export interface CheckedApiKeyInput {
 
 /**
  * Checks the input for a new key, and that the caller may grant it. If the scopes or the expiry are absent, the
- * defaults apply, within the caller's own limits. `delegation`: `null` if there is no caller with limits.
+ * defaults apply, within the caller's own limits. `delegation`: `null` if there is no caller with limits. `known`: the
+ * scopes that keys may have.
  * @throws UsersError `validation_failed` that names every fault, `insufficient_scope`
  */
 export function checkApiKeyInput (
   input: unknown,
   now: number,
   delegation: Delegation | null,
-  priorFaults: readonly Fault[]
+  priorFaults: readonly Fault[],
+  known: readonly Scope[]
 ): CheckedApiKeyInput {
   const read = readInput(input)
   if ('faults' in read) throw validationFailed([...priorFaults, ...read.faults])
@@ -119,7 +121,7 @@ export function checkApiKeyInput (
   if (!('value' in name)) faults.push({ pointer: '/name', ...name })
   const usualScopes = delegation === null ? DEFAULT_SCOPES : ownScopesOf(delegation, DEFAULT_SCOPES)
   const given: readonly string[] = value.scopes ?? usualScopes
-  const scopes = readScopes(given, faults)
+  const scopes = readScopes(given, known, faults)
   const asked = readExpiry(value, now, faults)
   if (faults.length > 0 || !('value' in name)) throw validationFailed(faults)
   const isChosen = value.expiresAt !== undefined || value.expiresIn !== undefined

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Authenticate as AuthenticateOn } from '../api-keys/authenticator.ts'
+import { isTenantScope } from '../api-keys/scopes.ts'
 import { PAGE_SIZE_MAX } from '../core/limits.ts'
 import {
   type CheckedOptionsOf, converted, defaulted, optional, type OptionsOf, readOptions
@@ -136,6 +137,9 @@ function problemsBetween (options: UsersOptions): string[] {
     [options.tenants !== true && (options.apiKeys?.static ?? []).some((key) =>
       typeof key === 'object' && key.tenant !== undefined),
     'apiKeys.static names a tenant, which needs the option tenants'],
+    [options.tenants !== true && (options.apiKeys?.static ?? []).some((key) =>
+      typeof key === 'object' && key.scopes?.some(isTenantScope) === true),
+    'apiKeys.static has a scope of tenants, which needs the option tenants'],
     [usual > max, 'pageSize.default must not be greater than pageSize.max']
   ]
   return [
