@@ -2,11 +2,12 @@
 // and gives the same bytes as for what does not exist; and nothing of the other's life changes what the key sees.
 import { test, type Test } from 'tap'
 import { newId } from '../../lib/core/ids.ts'
-import type { Storage } from '../../lib/index.ts'
+import type { Scope, Storage } from '../../lib/index.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { tenants as leaks } from '../helpers/planted-stores/tenants.ts'
 import { stores } from '../helpers/stores.ts'
 
+const SCOPES: Scope[] = [...ALL_SCOPES, 'tenants:read', 'tenants:delete']
 const PLATFORM = 'platform-key-of-at-least-32-characters'
 const JSON_TYPE = { 'content-type': 'application/json' }
 const ANN = { name: 'Ann', email: 'ann@example.org' }
@@ -18,6 +19,7 @@ const BY_ID: ReadonlyArray<readonly [method: string, path: string, body?: object
   ['DELETE', '/users/{user}?erase=true'], ['GET', '/users/{user}/events'],
   ['POST', '/users/batch', { operations: [{ op: 'update', id: '{user}', body: { name: 'X' } }] }],
   ['POST', '/users/batch', { operations: [{ op: 'delete', id: '{user}' }], atomic: true }],
+  ['GET', '/tenants/{tenant}'], ['HEAD', '/tenants/{tenant}'], ['DELETE', '/tenants/{tenant}'],
   ['GET', '/api-keys/{key}'], ['DELETE', '/api-keys/{key}'], ['DELETE', '/api-keys/{key}?successors=true'],
   ['POST', '/api-keys/{key}/rotate', {}], ['GET', '/events?after={event}'], ['GET', '/events?after={event}&limit=1']
 ]
@@ -27,10 +29,10 @@ const LISTS = [
   '/users', '/users?sort=-createdAt', '/users?limit=1&page=2', '/users?q=ann', '/users?email=ann@example.org',
   '/users?after={user}', '/users?after={user}&sort=-createdAt', '/users/export', '/users/export?format=csv',
   '/api-keys', '/api-keys?after={key}', '/events', '/events?type=user.*', '/events?limit=1', '/events?after=now',
-  '/users?tenant=acme'
+  '/users?tenant=acme', '/tenants', '/tenants/acme', '/tenants?tenant=acme'
 ]
 
-interface Ids { user: string, key: string, event: string }
+interface Ids { tenant: string, user: string, key: string, event: string }
 
 /** A host with two tenants that have the same, each with a key. */
 async function twoTenants (t: Test, storage: Storage) {
@@ -38,17 +40,17 @@ async function twoTenants (t: Test, storage: Storage) {
     storage,
     tenants: true,
     eventLog: true,
-    apiKeys: { routes: true, static: [{ key: PLATFORM, name: 'platform', scopes: ALL_SCOPES }], cache: 0 },
+    apiKeys: { routes: true, static: [{ key: PLATFORM, name: 'platform', scopes: SCOPES }], cache: 0 },
     server: { genReqId: () => 'fixed' }
   })
   const keyOf = async (tenant: string) =>
-    (await app.users.tenant(tenant).apiKeys.create({ name: 'service', scopes: ALL_SCOPES })).key
+    (await app.users.tenant(tenant).apiKeys.create({ name: 'service', scopes: SCOPES })).key
   const idsOf = async (tenant: string): Promise<Ids> => {
     const users = app.users.tenant(tenant)
     const { id: user } = await users.create(ANN)
     const { id: key } = await users.apiKeys.create({ name: 'other' })
     const { data: events } = await users.events.list()
-    return { user, key, event: String(events.at(-1)?.id) }
+    return { tenant, user, key, event: String(events.at(-1)?.id) }
   }
   const send = async (key: string, method: string, path: string, body?: object, headers: object = {}) => {
     const { statusCode, headers: { date, ...rest }, body: text } = await inject(app, method, `/v1${path}`, {
@@ -58,7 +60,7 @@ async function twoTenants (t: Test, storage: Storage) {
     return { statusCode, headers: rest, text }
   }
   const fill = (text: string, ids: Ids): string =>
-    text.replaceAll(/\{(user|key|event)\}/g, (_, name: 'user' | 'key' | 'event') => ids[name])
+    text.replaceAll(/\{(tenant|user|key|event)\}/g, (_, name: keyof Ids) => ids[name])
   return { app, keyOf, idsOf, send, fill }
 }
 
@@ -82,7 +84,7 @@ async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
   }
 
   // What belongs to the other is as if it were not there.
-  const unknown = { user: newId('usr'), key: newId('key'), event: newId('evt') }
+  const unknown = { tenant: 'nobody', user: newId('usr'), key: newId('key'), event: newId('evt') }
   const asText = (ids: Ids, answer: object): string => {
     let text = JSON.stringify(answer)
     for (const [name, id] of Object.entries(ids)) text = text.replaceAll(id, name)
