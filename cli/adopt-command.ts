@@ -11,7 +11,7 @@ Examples:
     --fields fields.json --unique legacyId --on-conflict update --by legacyId --since 2026-11-01T00:00:00Z
 
 Moments of columns without a time zone are taken to be in UTC, and numbers to be seconds or milliseconds since 1970.
-NULL is a member that the user does not have.`
+NULL is a member that the user does not have. With tenant=<column> each row says whose user it is.`
 
 /** Adds the command that takes users in from a table. */
 export function addAdoptCommand (program: Command): void {

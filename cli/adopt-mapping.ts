@@ -18,7 +18,7 @@ export const MOMENTS: readonly string[] = ['createdAt', 'updatedAt']
 
 /** Reads `name=full_name,email=email,fields.plan=plan`. `fields`: the host's. @throws UsageError */
 export function readMapping (text: string, fields: Pick<FieldsSchema, 'properties'>): Mapped[] {
-  const table = tableColumns(fields)
+  const table = tableColumns(fields, !Object.hasOwn(fields.properties, 'tenant'))
   const columnNamed = columnFinder(table)
   const pairs = mapPairs(text)
   if (pairs === null || pairs.some(([, from]) => from === '' || from.includes('='))) {

@@ -1,6 +1,10 @@
 import type { Command } from 'commander'
 import type { KnexStorage } from '../adapters/knex/index.ts'
+import { isTenant, TENANT_FORM } from '../lib/core/tenant.ts'
+import { boundStorage } from '../lib/storage/bound-storage.ts'
+import type { Storage } from '../lib/storage/storage.ts'
 import { type DatabaseOptions, openDatabase } from './database.ts'
+import { UsageError } from './failure.ts'
 import { createOutput, type Output } from './output.ts'
 
 /** The options that all commands have. */
@@ -17,6 +21,28 @@ export function withCommonOptions (command: Command): Command {
     .option('--table-prefix <prefix>', 'prefix of the tables (default: "fastify_users_")')
     .option('--pooler', 'PostgreSQL: the connection goes through a pooler such as PgBouncer')
     .option('--json', 'answer in JSON')
+}
+
+/** The option of commands that can be about one tenant. */
+export interface TenantOptions {
+  tenant?: string
+}
+
+/** Adds the option of commands that can be about one tenant. `help`: what it does for the command. */
+export function withTenantOption (command: Command, help: string): Command {
+  return withCommonOptions(command).option('--tenant <name>', `${help}, of a server with the option tenants`)
+}
+
+/** @throws UsageError for what is no name of a tenant */
+export function requireTenant (tenant: string, place: string): void {
+  if (!isTenant(tenant)) throw new UsageError(`${place} ${TENANT_FORM}`)
+}
+
+/** The storage as the tenant of the options sees it; without one, all of it. @throws UsageError */
+export function ofTenant (storage: Storage, { tenant }: TenantOptions): Storage {
+  if (tenant === undefined) return storage
+  requireTenant(tenant, '--tenant')
+  return boundStorage(storage, tenant)
 }
 
 type Work = (storage: KnexStorage, output: Output) => Promise<void>

@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander'
 import { EXPORT_FORMATS } from '../lib/transfer/export.ts'
-import { type Common, withCommonOptions, withStorage } from './common.ts'
+import { type Common, ofTenant, type TenantOptions, withStorage, withTenantOption } from './common.ts'
 import { type ExportOptions, exportUsers } from './export.ts'
+import { hasTenants } from './tenants.ts'
 
 const EXAMPLES = `
 Examples:
@@ -10,7 +11,10 @@ Examples:
 
 /** Adds the command that exports users. */
 export function addExportCommand (program: Command): void {
-  withCommonOptions(program.command('export').description('export users, all as they are at one moment'))
+  withTenantOption(
+    program.command('export').description('export users, all as they are at one moment'),
+    'only users of this tenant'
+  )
     .addOption(new Option('--format <format>', 'a line of JSON for each user, or a table (default: "ndjson")')
       .choices(EXPORT_FORMATS))
     .option('--columns <list>', 'which columns, in this order, separated by commas; own fields need --fields')
@@ -20,8 +24,9 @@ export function addExportCommand (program: Command): void {
     .option('--fields <file>', 'the JSON Schema of the own fields: the option fields of the server')
     .option('-o, --output <file>', 'a file for the answer, which appears when it is whole; - is standard output')
     .addHelpText('after', EXAMPLES)
-    .action((options: Common & ExportOptions) => withStorage(options, async (storage, output) => {
-      await storage.check()
-      await exportUsers(storage, output, options)
-    }))
+    .action((options: Common & TenantOptions & Omit<ExportOptions, 'ofTenants'>) =>
+      withStorage(options, async (storage, output) => {
+        await storage.check()
+        await exportUsers(ofTenant(storage, options), output, { ...options, ofTenants: await hasTenants(storage) })
+      }))
 }

@@ -22,6 +22,8 @@ export interface ExportOptions {
   /** A file with the JSON Schema of the host's fields: the option `fields` of the server. */
   fields?: string
   output?: string
+  /** True if the storage has users that belong to tenants. */
+  ofTenants: boolean
 }
 
 /** The options that are parameters of an export over HTTP too. */
@@ -33,8 +35,8 @@ const FILE_MODE = 0o600
 /** Users with their fields as they are stored: nobody has said what they should be. */
 const asStored = {
   user: ({ fields, ...members }: UserRecord) => ({ ...members, ...fields }),
-  userJson: ({ id, name, email, fields, createdAt, updatedAt }: UserRecord) =>
-    JSON.stringify({ id, name, email, ...fields, createdAt, updatedAt })
+  userJson: ({ id, name, email, fields, createdAt, updatedAt, tenant }: UserRecord) =>
+    JSON.stringify({ id, name, email, ...fields, createdAt, updatedAt, ...(tenant !== undefined && { tenant }) })
 }
 
 const namesUnknownColumn = (error: unknown): boolean => error instanceof UsersError &&
@@ -77,7 +79,7 @@ async function writeAnswer (output: Output, texts: AsyncIterable<string>): Promi
 
 /** Exports users to a file, or to standard output. @throws UsageError, Refusal, UsersError */
 export async function exportUsers (storage: Storage, output: Output, options: ExportOptions): Promise<void> {
-  const { fields: schema, output: path = '-' } = options
+  const { fields: schema, output: path = '-', ofTenants } = options
   if (path !== '-') await requireReplaceable(path)
   const fields = schema === undefined ? null : await fieldsIn(schema)
   const warn = (_details: object, message: string): void => output.note(message)
@@ -99,7 +101,8 @@ export async function exportUsers (storage: Storage, output: Output, options: Ex
   const open = createExports({
     users,
     presenter: { user: counting(shown.user), userJson: counting(shown.userJson) },
-    fields: fields?.schema ?? NO_FIELDS
+    fields: fields?.schema ?? NO_FIELDS,
+    ofTenants
   })
   const given = QUERY.flatMap((name) => options[name] === undefined ? [] : [[name, options[name]] as const])
   let opened: Export

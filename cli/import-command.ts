@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { CONFLICT_RULES } from '../lib/transfer/import-judge.ts'
 import { IMPORT_FORMATS } from '../lib/transfer/file-rows.ts'
 import { MAX_REFUSED, REPORTS } from '../lib/transfer/import-answer.ts'
-import { type Common, withCommonOptions, withStorage } from './common.ts'
+import { type Common, withStorage, withTenantOption } from './common.ts'
 import { importFile, type ImportOptions } from './import.ts'
 
 const EXAMPLES = `
@@ -14,7 +14,7 @@ Examples:
 
 /** Adds the options of every command that takes users in. */
 export function withImportingOptions (command: Command): Command {
-  return withCommonOptions(command)
+  return withTenantOption(command, 'whose users they are; without it a column or member tenant says so')
     .addOption(new Option('--on-conflict <rule>', 'what is done with a user who is there already (default: "fail")')
       .choices(CONFLICT_RULES))
     .option('--by <member>', 'by which member a user is found: email, id, or a unique field (default: "email")')

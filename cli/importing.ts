@@ -9,7 +9,9 @@ import { createReporter, MAX_REFUSED, summaryLine } from '../lib/transfer/import
 import type { OnConflict } from '../lib/transfer/import-judge.ts'
 import type { ImportSettings } from '../lib/transfer/import-settings.ts'
 import { createImports, type Import, type ImportResult, type ImportSummary } from '../lib/transfer/import.ts'
+import type { RowTenants } from '../lib/transfer/row-tenants.ts'
 import type { SourceRows } from '../lib/transfer/source-row.ts'
+import { ofTenant, type TenantOptions } from './common.ts'
 import { lineOf, Refusal, UsageError } from './failure.ts'
 import { fieldsIn } from './fields.ts'
 import { untilInterrupted } from './interruption.ts'
@@ -18,6 +20,7 @@ import type { Output } from './output.ts'
 import { printable } from './printable.ts'
 import { createProgress } from './progress.ts'
 import { requirementsOf } from './schema.ts'
+import { hasTenants } from './tenants.ts'
 
 /** The options of every command that takes users in. */
 export interface ImportingOptions {
@@ -37,6 +40,8 @@ export interface ImportingOptions {
   fields?: string
   /** The option `unique` of the server. */
   unique?: string
+  /** Whose users they are. */
+  tenant?: string
 }
 
 /** What is imported, and how far it is. */
@@ -93,6 +98,17 @@ function settingsOf (options: ImportingOptions): ImportSettings {
   }
 }
 
+/** A field of the host's may have the name too. Among tenants, a row that names none would be nobody's. */
+async function rowTenantsOf (
+  storage: Storage,
+  fields: HostFields | null,
+  { tenant }: TenantOptions
+): Promise<RowTenants> {
+  if (fields?.has('tenant') === true) return 'none'
+  if (tenant !== undefined) return { only: tenant }
+  return await hasTenants(storage) ? 'required' : 'optional'
+}
+
 const LACKS_SCHEMA = 'the users have unknown members: pass the schema of the host’s fields with --fields <file>'
 
 const hasUnknown = ({ errors }: { errors?: readonly Fault[] | undefined }): boolean =>
@@ -112,7 +128,8 @@ export async function importUsers (
   const { report = 'faults', maxRefused = String(MAX_REFUSED) } = options
   if (!/^\d+$/.test(maxRefused)) throw new UsageError('--max-refused takes a whole number')
   const named = createReporter(report, Number(maxRefused))
-  const opened = createImports({ storage, fields, publish () {}, makeEvent })(settingsOf(options))
+  const parts = { storage: ofTenant(storage, options), fields, publish () {}, makeEvent }
+  const opened = createImports({ ...parts, tenants: await rowTenantsOf(storage, fields, options) })(settingsOf(options))
   const { summary, results } = opened
   const progress = createProgress(process.stderr)
   const { rows, isCut, close } = untilInterrupted(rowsOf(opened))

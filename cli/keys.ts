@@ -46,7 +46,9 @@ export function keysOf (
     keyPrefix,
     pepper: peppers[0],
     publish: () => {},
-    makeEvent: isLogged ? newEvent : () => null
+    makeEvent: isLogged ? newEvent : () => null,
+    // The server's option is not known here.
+    tenants: true
   })
 }
 

@@ -2,7 +2,9 @@ import { Command } from 'commander'
 import { DEFAULT_KEY_PREFIX } from '../lib/api-keys/key-text.ts'
 import { SCOPES } from '../lib/api-keys/scopes.ts'
 import { addAdoptCommand } from './adopt-command.ts'
-import { type Common, withCommonOptions, withStorage } from './common.ts'
+import {
+  type Common, ofTenant, type TenantOptions, withCommonOptions, withStorage, withTenantOption
+} from './common.ts'
 import { addExportCommand } from './export-command.ts'
 import { addImportCommand } from './import-command.ts'
 import { explained, tailEvents, type TailOptions } from './events.ts'
@@ -13,6 +15,7 @@ import type { Output } from './output.ts'
 import {
   check, type FoundByOptions, migrate, migrationStatus, requirementsOf, rollback, type RollbackOptions
 } from './schema.ts'
+import { addTenantCommands } from './tenant-commands.ts'
 import { addWebhookCommands } from './webhook-commands.ts'
 
 const EXIT_CODES = `
@@ -29,12 +32,12 @@ function withoutValues (message: string): string {
 }
 
 async function withKeys (
-  options: Common & KeyOptions,
+  options: Common & KeyOptions & TenantOptions,
   work: (keys: ReturnType<typeof keysOf>, output: Output) => Promise<void>
 ): Promise<void> {
   await withStorage(options, async (storage, output) => {
     await storage.check()
-    return work(keysOf(storage, options, await isLogged(storage)), output)
+    return work(keysOf(ofTenant(storage, options), options, await isLogged(storage)), output)
   })
 }
 
@@ -43,7 +46,7 @@ function addKeyCommands (program: Command): void {
     .addHelpText('after', '\nA pepper of the server is read from the environment variable FASTIFY_USERS_PEPPER.\n' +
       'Several are separated by commas, the one for new keys first.')
   const keyCommand = (name: string, description: string) =>
-    withCommonOptions(keys.command(name).description(description))
+    withTenantOption(keys.command(name).description(description), 'only keys that are bound to this tenant')
   const prefixHelp = `the option apiKeys.prefix of the server (default: "${DEFAULT_KEY_PREFIX}")`
   const keyPrefix = ['--key-prefix <prefix>', prefixHelp] as const
 
@@ -62,7 +65,7 @@ function addKeyCommands (program: Command): void {
       withKeys(options, (keys, output) => createKey(keys, output, options)))
 
   keyCommand('list', 'list every key, oldest first, including revoked and expired ones; no texts')
-    .action((options: Common) => withKeys(options, listKeys))
+    .action((options: Common & TenantOptions) => withKeys(options, listKeys))
 
   keyCommand('rotate', 'create a successor with the same name, scopes and bounds; its text is the answer')
     .argument('<id>', 'key_…')
@@ -81,16 +84,17 @@ function addKeyCommands (program: Command): void {
 function addEventCommands (program: Command): void {
   const events = program.command('events').description('the event log')
   const description = 'print events, oldest first; with --json, one complete event per line'
-  withCommonOptions(events.command('tail').description(description))
+  withTenantOption(events.command('tail').description(description), 'only what happened in this tenant')
     .option('--after <id>', 'only events after this one; now: only those that come')
     .option('--type <type>', 'only events of this type, or of all that begin so: user.*')
     .option('-f, --follow', 'go on with the events that come, until Ctrl+C', false)
-    .action((options: Common & TailOptions) => withStorage(options, async (storage, output) => {
+    .action((options: Common & TenantOptions & TailOptions) => withStorage(options, async (storage, output) => {
       await storage.check()
       const ending = new AbortController()
       const end = (): void => ending.abort()
       process.once('SIGINT', end).once('SIGTERM', end)
-      await tailEvents(storage, output, options, ending.signal).catch((error) => { throw explained(error) })
+      const seen = ofTenant(storage, options)
+      await tailEvents(seen, output, options, ending.signal).catch((error) => { throw explained(error) })
     }))
 }
 
@@ -128,7 +132,8 @@ function addSchemaCommands (program: Command): void {
 /** Builds the command line. `writeHelp` gets the help and the version. Commands throw what `failureOf` handles. */
 export function buildProgram (version: string, writeHelp: (text: string) => void): Command {
   const program = new Command('fastify-users')
-    .description('Manages the API keys, webhooks and tables of fastify-users, moves users in and out, prints events.')
+    .description('Manages the API keys, webhooks, tenants and tables of fastify-users, moves users in and out, ' +
+      'prints events.')
     .version(version)
     .exitOverride()
     .configureOutput({ writeOut: writeHelp, outputError: (message, write) => write(withoutValues(message)) })
@@ -137,6 +142,7 @@ export function buildProgram (version: string, writeHelp: (text: string) => void
   addKeyCommands(program)
   addEventCommands(program)
   addWebhookCommands(program)
+  addTenantCommands(program)
   addExportCommand(program)
   addImportCommand(program)
   addAdoptCommand(program)

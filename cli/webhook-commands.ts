@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type Common, withCommonOptions, withStorage } from './common.ts'
+import { type Common, ofTenant, type TenantOptions, withStorage, withTenantOption } from './common.ts'
 import {
   createWebhook, type CreateWebhookOptions, listWebhooks, replayWebhook, webhooksOf
 } from './webhooks.ts'
@@ -8,12 +8,12 @@ import {
 export function addWebhookCommands (program: Command): void {
   const webhooks = program.command('webhooks').description('webhooks: create and list them, deliver events again')
   const command = (name: string, description: string) =>
-    withCommonOptions(webhooks.command(name).description(description))
+    withTenantOption(webhooks.command(name).description(description), 'webhooks of this tenant alone')
 
   command('list', 'list every webhook, oldest first; no secrets')
-    .action((options: Common) => withStorage(options, async (storage, output) => {
+    .action((options: Common & TenantOptions) => withStorage(options, async (storage, output) => {
       await storage.check()
-      await listWebhooks(webhooksOf(storage, {}), output)
+      await listWebhooks(webhooksOf(ofTenant(storage, options), {}), output)
     }))
 
   command('create', 'create a webhook; its secret is the answer')
@@ -22,18 +22,19 @@ export function addWebhookCommands (program: Command): void {
     .option('--description <text>', 'what it is for')
     .option('--allow-http', 'the option allowHttp of the server')
     .option('--allow-networks <list>', 'the option allowedNetworks of the server, separated by commas')
-    .action((options: Common & CreateWebhookOptions) => withStorage(options, async (storage, output) => {
-      await storage.check()
-      await createWebhook(storage, output, options)
-    }))
+    .action((options: Common & TenantOptions & CreateWebhookOptions) =>
+      withStorage(options, async (storage, output) => {
+        await storage.check()
+        await createWebhook(ofTenant(storage, options), output, options)
+      }))
 
   command('replay', 'deliver events again')
     .argument('<id>', 'whk_…')
     .option('--after <id>', 'those after this event')
     .option('--since <moment>', 'those since this RFC 3339 date and time')
-    .action((id: string, options: Common & { after?: string, since?: string }) =>
+    .action((id: string, options: Common & TenantOptions & { after?: string, since?: string }) =>
       withStorage(options, async (storage, output) => {
         await storage.check()
-        await replayWebhook(webhooksOf(storage, {}), output, id, options)
+        await replayWebhook(webhooksOf(ofTenant(storage, options), {}), output, id, options)
       }))
 }

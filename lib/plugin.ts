@@ -25,7 +25,8 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const options = checkOptions(given)
   const storage = tracedStorage(options.storage)
   const { apiKeys, limits: { inFlight = storage.concurrency ?? Infinity } } = options
-  const reserved = { members: USER_MEMBERS, parameters: LIST_PARAMETERS }
+  const members = options.tenants ? [...USER_MEMBERS, 'tenant'] : USER_MEMBERS
+  const reserved = { members, parameters: LIST_PARAMETERS }
   const fields = options.fields === undefined ? null : await createHostFields(options.fields, reserved)
   requireFit(host, options)
   continueWhenRead(host)
@@ -66,7 +67,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const { tenants } = services
   const routing = createRouting(host, options, { ...guards, log, fields: schema, limits, verifier, tenants })
   const path = await routing.add(host, (scope) => {
-    const operationsOn = operationsMaker(scope, options, { ...guards, storage, fields: schema, limits })
+    const operationsOn = operationsMaker(scope, options, { ...guards, storage, fields: schema, limits, tenants })
     return { operations: operationsOn(services), ofTenant: operationsOn }
   })
   keepMount({ log, storage, fields: schema, options, services, membership, routing, path })

@@ -249,6 +249,7 @@ export const english = {
   'error.not_found': 'There is nothing at this address.',
   'error.user_not_found': 'This user does not exist, or was deleted.',
   'error.api_key_not_found': 'This API key does not exist.',
+  'error.tenant_not_found': 'This tenant does not exist, or was deleted.',
   'error.webhook_not_found': 'This webhook does not exist, or was deleted.',
   'error.delivery_not_found': 'This delivery does not exist any more.',
   'error.method_not_allowed': 'The server does not offer this.',

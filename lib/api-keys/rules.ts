@@ -13,7 +13,7 @@ import { boundsOf, checkBounds, type KeyBounds } from './bounds.ts'
 import {
   type Delegation, earlier, ownScopesOf, requireOwnBounds, requireOwnExpiry, requireOwnScopes, withOwnBounds
 } from './delegation.ts'
-import { DEFAULT_SCOPES, isScope, type Scope, SCOPES } from './scopes.ts'
+import { DEFAULT_SCOPES, isScope, type Scope } from './scopes.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
 const YEAR_SECONDS = 365 * DAY_SECONDS
@@ -93,12 +93,12 @@ function readExpiry ({ expiresAt, expiresIn }: Expiry, now: number, faults: Faul
   return at
 }
 
-function readScopes (scopes: readonly string[], faults: Fault[]): Scope[] {
+function readScopes (scopes: readonly string[], known: readonly Scope[], faults: Fault[]): Scope[] {
   const pointer = '/scopes'
   if (scopes.length === 0) faults.push({ pointer, code: 'too_short', detail: 'must name at least one scope' })
-  const detail = `must be one of ${SCOPES.join(', ')}`
+  const detail = `must be one of ${known.join(', ')}`
   scopes.forEach((scope, i) => {
-    if (!isScope(scope)) faults.push({ pointer: `${pointer}/${i}`, code: 'choice', detail })
+    if (!known.some((each) => each === scope)) faults.push({ pointer: `${pointer}/${i}`, code: 'choice', detail })
   })
   return [...new Set(scopes.filter(isScope))]
 }
@@ -116,14 +116,15 @@ export interface CheckedApiKeyInput {
 /**
  * Checks the input for a new key, and that the caller may grant it. If the scopes or the expiry are absent, the
  * defaults apply, within the caller's own limits; without addresses or a limit, the key gets the caller's.
- * `delegation`: `null` if there is no caller with limits.
+ * `delegation`: `null` if there is no caller with limits. `known`: the scopes that keys may have.
  * @throws UsersError `validation_failed` that names every fault, `insufficient_scope`
  */
 export function checkApiKeyInput (
   input: unknown,
   now: number,
   delegation: Delegation | null,
-  priorFaults: readonly Fault[]
+  priorFaults: readonly Fault[],
+  known: readonly Scope[]
 ): CheckedApiKeyInput {
   const read = readInput(input)
   if ('faults' in read) throw validationFailed([...priorFaults, ...read.faults])
@@ -133,7 +134,7 @@ export function checkApiKeyInput (
   if (!('value' in name)) faults.push({ pointer: '/name', ...name })
   const usualScopes = delegation === null ? DEFAULT_SCOPES : ownScopesOf(delegation, DEFAULT_SCOPES)
   const given: readonly string[] = value.scopes ?? usualScopes
-  const scopes = readScopes(given, faults)
+  const scopes = readScopes(given, known, faults)
   const asked = readExpiry(value, now, faults)
   const askedBounds = checkBounds(value, faults)
   if (faults.length > 0 || !('value' in name)) throw validationFailed(faults)

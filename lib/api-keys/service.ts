@@ -16,7 +16,7 @@ import { type ApiKey, type KeyEventType, toApiKey } from './record.ts'
 import {
   checkApiKeyInput, checkRevokeOptions, checkRotateOptions, expiryAfter, keyListQueryCheck
 } from './rules.ts'
-import { ADMIN_SCOPE } from './scopes.ts'
+import { ADMIN_SCOPE, scopesOf } from './scopes.ts'
 import type { Verifier } from './verifier.ts'
 
 /** A new key: its record, and its text, which is not stored. */
@@ -40,6 +40,8 @@ export interface ApiKeysServiceOptions {
   publish: (event: KeyEventType, key: ApiKey, context: Context, recorded: NewEvent | null) => void
   /** Creates the event that the storage records for a change. */
   makeEvent: MakeEvent
+  /** The option: without it the scopes of tenants are unknown. */
+  tenants: boolean
 }
 
 /** A revocation. `keepOne`: `null` if no other key has to remain, as for calls in process. */
@@ -76,6 +78,7 @@ Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom' | 'lifetime' 
  */
 export function createApiKeysService (options: ApiKeysServiceOptions) {
   const { storage, verifier, pageSize, keyPrefix, pepper, publish, makeEvent } = options
+  const known = scopesOf(options.tenants)
   const checkListQuery = keyListQueryCheck(pageSize)
   const notFound = () => new UsersError('api_key_not_found')
 
@@ -103,7 +106,7 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
   async function add (input: unknown, onlyFirst: boolean, call: KeyCall): Promise<NewApiKey | null> {
     const { context, priorFaults, delegation } = call
     const now = Date.now()
-    const { bounds, ...values } = checkApiKeyInput(input, now, delegation, priorFaults)
+    const { bounds, ...values } = checkApiKeyInput(input, now, delegation, priorFaults, known)
     const { record, text } = make({ ...values, ...bounds, rotatedFrom: null }, now)
     const event = makeEvent('api_key.created', context)
     const { changed, key } = await write({ type: 'create', key: record, onlyFirst, event })

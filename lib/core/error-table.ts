@@ -65,6 +65,11 @@ export const errorTable = Object.freeze({
     title: 'Delivery not found',
     detail: 'This webhook has no delivery with this id.'
   },
+  tenant_not_found: {
+    status: 404,
+    title: 'Tenant not found',
+    detail: 'There is no tenant with this name.'
+  },
   method_not_allowed: {
     status: 405,
     title: 'Method not allowed',

@@ -1,3 +1,5 @@
+import type { Fault } from './fault.ts'
+
 /** The name of a tenant: 1 to 64 of `a-z`, `0-9`, `_` and `-`, a letter or digit first. */
 export const TENANT = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
@@ -6,4 +8,9 @@ export const TENANT_FORM = 'must be 1 to 64 of a-z, 0-9, _ and -, a letter or di
 
 export function isTenant (value: unknown): value is string {
   return typeof value === 'string' && TENANT.test(value)
+}
+
+/** The fault of what makes a user and does not say whose it is. */
+export function tenantRequired (place: Pick<Fault, 'pointer' | 'parameter'>): Fault {
+  return { ...place, code: 'required', detail: 'is required: each user belongs to a tenant' }
 }

@@ -1,6 +1,7 @@
 import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
 import type { TenantRecord } from '../storage/storage.ts'
 import type { UserFields } from '../users/types.ts'
+import type { Tenant } from '../operations/tenants.ts'
 import type { TenantUsers } from './in-process.ts'
 import { requireTenants, type Tenants } from './tenants.ts'
 
@@ -24,8 +25,13 @@ export interface TenantMethods {
    */
   list (query?: PagingQuery): Promise<{ data: TenantRecord[], meta: ListMeta }>
   /**
+   * A tenant of which anything is left, events too. `status` is there while this process deletes it.
+   * @throws `tenant_not_found`, `storage_unavailable`
+   */
+  get (name: string): Promise<Tenant>
+  /**
    * Deletes a tenant for good, with its keys, users and webhooks, and takes the values out of its events. It is done in
-   * steps, keys first: after an error, call it again.
+   * steps, keys first: after an error, such as when the server closes meanwhile, call it again.
    * @throws `validation_failed`, `storage_unavailable`
    */
   remove (name: string): Promise<void>
@@ -42,7 +48,8 @@ export function createUsers (own: TenantUsers, tenants: Tenants | null): Users {
         const page = await some().list({ ...query })
         return { data: page.items, meta: listMeta(page) }
       },
-      remove: (name: string) => some().remove(name)
+      get: async (name: string) => some().get(name),
+      remove: async (name: string) => some().remove(name)
     })
   })
 }

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { canonicalNetwork } from '../api-keys/addresses.ts'
 import type { Authenticate as AuthenticateOn } from '../api-keys/authenticator.ts'
+import { isTenantScope } from '../api-keys/scopes.ts'
 import { PAGE_SIZE_MAX } from '../core/limits.ts'
 import {
   type CheckedOptionsOf, converted, defaulted, optional, type OptionsOf, readOptions
@@ -140,6 +141,9 @@ function problemsBetween (options: UsersOptions): string[] {
     [(options.apiKeys?.static ?? []).some((key) => typeof key === 'object' &&
       key.addresses?.some((text) => canonicalNetwork(text) === null) === true),
     'apiKeys.static must have addresses in CIDR form, such as 203.0.113.0/24: one address is /32 or /128'],
+    [options.tenants !== true && (options.apiKeys?.static ?? []).some((key) =>
+      typeof key === 'object' && key.scopes?.some(isTenantScope) === true),
+    'apiKeys.static has a scope of tenants, which needs the option tenants'],
     [usual > max, 'pageSize.default must not be greater than pageSize.max']
   ]
   return [

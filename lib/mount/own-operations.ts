@@ -16,11 +16,12 @@ import { eventOperations } from '../operations/events.ts'
 import { exportOperation } from '../operations/export.ts'
 import { importOperation } from '../operations/import.ts'
 import type { Operation } from '../operations/operation.ts'
+import { tenantOperations } from '../operations/tenants.ts'
 import { userOperations } from '../operations/users.ts'
 import type { Storage } from '../storage/storage.ts'
 import { createExports } from '../transfer/export.ts'
 import type { CheckedOptions } from './options.ts'
-import type { StorageServices } from './tenants.ts'
+import type { StorageServices, Tenants } from './tenants.ts'
 
 export interface OperationParts {
   storage: Storage
@@ -29,6 +30,8 @@ export interface OperationParts {
   identify: Identify<FastifyRequest>
   rateLimits: RateLimits | null
   securityLog: SecurityLog
+  /** Null without the option `tenants`. */
+  tenants: Tenants | null
 }
 
 /** True for the static keys that are bound to this tenant, or to none. */
@@ -44,7 +47,7 @@ export function operationsMaker (
   options: CheckedOptions,
   parts: OperationParts
 ): (services: StorageServices) => Operation[] {
-  const { storage, fields, limits, identify, rateLimits, securityLog } = parts
+  const { storage, fields, limits, identify, rateLimits, securityLog, tenants } = parts
   const { pageSize, apiKeys: { static: staticKeys, routes }, limits: { refusedLines, streams, requests } } = options
   const ownerOf = createKeyOwners(storage)
   const recheckFor = rechecks(identify, securityLog)
@@ -53,11 +56,11 @@ export function operationsMaker (
   const scopesOf = (key: StaticKey) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES
   return ({ users, presenter, openImport, writeBatch, eventLog, apiKeys, tenant }) => [
     ...userOperations(users, presenter, { pageSize, fields, erases: eventLog !== null, ownerOf }),
-    exportOperation(begin, createExports({ users, presenter, fields }), {
+    exportOperation(begin, createExports({ users, presenter, fields, ofTenants: tenants !== null }), {
       fields, limits, recheck: recheckFor('users:read')
     }),
     importOperation(begin, openImport, {
-      fields, maxRefused: refusedLines, limits, recheck: recheckFor('users:write')
+      fields, maxRefused: refusedLines, ofTenants: tenants !== null, limits, recheck: recheckFor('users:write')
     }),
     ...storage.singleWrites === true
       ? []
@@ -70,6 +73,7 @@ export function operationsMaker (
       ? apiKeyOperations(apiKeys, {
         pageSize, staticScopes: staticKeys.filter(isOf(tenant)).map(scopesOf), usualLimit: requests
       })
-      : []
+      : [],
+    ...tenants !== null ? tenantOperations(tenants, pageSize, tenant) : []
   ]
 }

@@ -65,7 +65,7 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
   /** The services of a storage: the mount's own, or what one tenant sees of it. */
   function servicesOn (seen: Storage, on: Events['on'], tenant?: string): StorageServices {
     const apiKeys = createApiKeysService({
-      storage: seen, verifier, pageSize, keyPrefix, pepper, publish: publishKey, makeEvent
+      storage: seen, verifier, pageSize, keyPrefix, pepper, publish: publishKey, makeEvent, tenants: options.tenants
     })
     const hasUser = async (id: string) => await fromStorage(() => seen.findUser(id)) !== null
     const eventLog = options.eventLog === null || seen.eventLog === undefined
@@ -77,9 +77,9 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
         throw new TypeError(`fastify-users: the storage ${seen.name} joins no transactions: use knexStorage(knex) ` +
           "on your Knex instance, in tests too, on SQLite, whose filename may be ':memory:'")
       }
-      return usersOn(joined, (...change) => joined.afterCommit(() => publish(...change)), makeEvent)
+      return usersOn(joined, (...change) => joined.afterCommit(() => publish(...change)), makeEvent, tenant)
     }
-    const parts = { ...usersOn(seen, publish, makeEvent), presenter, apiKeys }
+    const parts = { ...usersOn(seen, publish, makeEvent, tenant), presenter, apiKeys }
     const inProcess = createInProcess({ ...parts, events: createEvents(on, eventLog), usersIn })
     return { ...parts, eventLog, inProcess, storage: seen, tenant }
   }
@@ -89,5 +89,6 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
     ? createTenants(storage, verifier, pageSize, (seen, tenant) =>
       servicesOn(seen, ofTenant(emitter.on, tenant), tenant))
     : null
+  if (tenants !== null) host.addHook('preClose', tenants.close)
   return { ...own, present, publish, tenants, inProcess: createUsers(own.inProcess, tenants) }
 }

@@ -1,24 +1,25 @@
 import { LRUCache } from 'lru-cache'
 import type { ApiKeysService } from '../api-keys/service.ts'
 import type { Verifier } from '../api-keys/verifier.ts'
-import { validationFailed } from '../core/errors.ts'
-import { type ListedPage, type PageSize, pagingParameters, readPage, readPaging } from '../core/paging.ts'
+import { UsersError, validationFailed } from '../core/errors.ts'
+import { type Page, type PageRequest, type PageSize, pagingParameters, readPage, readPaging } from '../core/paging.ts'
 import { parameterFaults } from '../core/parameters.ts'
 import { isTenant, TENANT, TENANT_FORM } from '../core/tenant.ts'
 import type { EventLogService } from '../events/log.ts'
 import { notFound } from '../http/admission/admission.ts'
 import type { HandlerFor, Operation } from '../operations/operation.ts'
+import type { Tenant, TenantsService } from '../operations/tenants.ts'
 import { boundStorage } from '../storage/bound-storage.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { Storage, TenantRecord } from '../storage/storage.ts'
+import { tenantRemains } from '../storage/tenant-remains.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { TenantUsers } from './in-process.ts'
+import { createTenantRemovals } from './tenant-removal.ts'
 import type { UsersServices } from './users-services.ts'
 
 // The services and handlers of those tenants are kept that were used last.
 const KEPT = 1000
-// How many records of a tenant go in one step.
-const REMOVED_TOGETHER = 500
 
 /** The services of a storage. */
 export interface StorageServices extends UsersServices {
@@ -33,15 +34,15 @@ export interface StorageServices extends UsersServices {
 }
 
 /** What a mount does for its tenants. They throw UsersError alone. */
-export interface Tenants {
+export interface Tenants extends TenantsService {
   /** The services of a tenant. @throws `validation_failed` for what is no name of a tenant */
   of (tenant: string): StorageServices
   /** Makes the function that finds the handlers of a tenant. */
   handlers (operationsOf: (services: StorageServices) => Operation[]): HandlerFor
-  /** @throws `validation_failed`, `storage_unavailable` */
-  list (query: Readonly<Record<string, unknown>>): Promise<ListedPage<TenantRecord>>
   /** Deletes a tenant with all that it has, in steps. @throws `validation_failed`, `storage_unavailable` */
   remove (tenant: string): Promise<void>
+  /** Ends deletions behind the steps that have begun. */
+  close (): Promise<void>
 }
 
 /** @throws TypeError without the option `tenants` */
@@ -59,6 +60,7 @@ export function createTenants (
 ): Tenants {
   const services = new LRUCache<string, StorageServices>({ max: KEPT })
   const declared = pagingParameters(pageSize, TENANT)
+  const removals = createTenantRemovals(storage, clear)
 
   function requireName (tenant: unknown): asserts tenant is string {
     if (isTenant(tenant)) return
@@ -74,6 +76,8 @@ export function createTenants (
     return made
   }
 
+  const remainsOf = (tenant: string) => fromStorage(() => tenantRemains(storage, tenant))
+
   function handlers (operationsOf: (services: StorageServices) => Operation[]): HandlerFor {
     const kept = new LRUCache<string, Map<string, Operation['handler']>>({ max: KEPT })
     function handlersOf (tenant: string): Map<string, Operation['handler']> {
@@ -86,21 +90,47 @@ export function createTenants (
     return ({ operationId }, tenant) => handlersOf(tenant).get(operationId) ?? (async () => notFound())
   }
 
+  async function get (tenant: string): Promise<Tenant> {
+    const isRunning = removals.isRunning(tenant)
+    const remains = isTenant(tenant) ? await remainsOf(tenant) : null
+    if (remains === null && !isRunning) throw new UsersError('tenant_not_found')
+    return { id: tenant, users: remains?.users ?? 0, ...(isRunning && { status: 'deleting' }) }
+  }
+
+  /** A page of the list of one tenant. */
+  async function readOnly (only: string, { order, limit, from }: PageRequest): Promise<Page<TenantRecord>> {
+    const remains = await remainsOf(only)
+    const listed = remains?.isListed === true ? [{ id: only, users: remains.users }] : []
+    const items = 'offset' in from
+      ? listed.slice(from.offset, from.offset + limit)
+      : listed.filter(({ id }) => order === 'asc' ? id > from.after : id < from.after)
+    return { items, total: listed.length }
+  }
+
   return {
     of,
     handlers,
+    get,
 
-    async list (query) {
-      const faults = parameterFaults(declared, query)
+    async list (query, priorFaults = [], only) {
+      const faults = [...priorFaults, ...parameterFaults(declared, query)]
       const paging = readPaging(query, pageSize, faults)
       if (faults.length > 0) throw validationFailed(faults)
-      return readPage(paging, (page) => fromStorage(async () =>
-        await storage.tenants?.list(page) ?? { items: [], total: 0 }))
+      return readPage(paging, (page) => only !== undefined
+        ? readOnly(only, page)
+        : fromStorage(async () => await storage.tenants?.list(page) ?? { items: [], total: 0 }))
     },
 
     async remove (tenant) {
       requireName(tenant)
-      while (await fromStorage(async () => await storage.tenants?.remove(tenant, REMOVED_TOGETHER) ?? 0) > 0) clear()
-    }
+      await removals.remove(tenant)
+    },
+
+    async startRemoval (tenant, onFailure) {
+      await get(tenant)
+      removals.remove(tenant).catch(onFailure)
+    },
+
+    close: removals.close
   }
 }

@@ -4,6 +4,7 @@ import type { HostFields } from '../fields/host-fields.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import type { Storage } from '../storage/storage.ts'
 import { createImports, type OpenImport } from '../transfer/import.ts'
+import type { RowTenants } from '../transfer/row-tenants.ts'
 import { createBatches, type WriteBatch } from '../users/batch.ts'
 import type { Presenter } from '../users/presenter.ts'
 import { createUsersService, type PublishUser, type UsersService } from '../users/service.ts'
@@ -16,19 +17,28 @@ export interface UsersServices {
   writeBatch: WriteBatch
 }
 
-/** Makes the function that makes the services of users on a storage: the mount's own, or one in a transaction. */
+function rowTenants (tenants: boolean, tenant: string | undefined): RowTenants {
+  if (tenant !== undefined) return { only: tenant }
+  return tenants ? 'required' : 'none'
+}
+
+/**
+ * Makes the function that makes the services of users on a storage: the mount's own, or one in a transaction. `tenant`:
+ * the one that the storage is bound to.
+ */
 export function usersServices (fields: HostFields | null, presenter: Presenter, options: CheckedOptions) {
   const { pageSize, requireIfMatch, idempotencyTtl } = options
-  return (storage: Storage, publish: Publish, makeEvent: MakeEvent): UsersServices => {
+  return (storage: Storage, publish: Publish, makeEvent: MakeEvent, tenant?: string): UsersServices => {
+    const needsTenant = options.tenants && tenant === undefined
     const publishUser: PublishUser = (type, user, context, recorded) => {
       // A copy: the caller may change its result before the commit.
       publish(type, presenter.user({ ...user, fields: cloneFields(user.fields) }), context, recorded)
     }
     const parts = { storage, fields, makeEvent, publish: publishUser }
     return {
-      users: createUsersService({ ...parts, pageSize, requireIfMatch, idempotencyTtl }),
-      openImport: createImports(parts),
-      writeBatch: createBatches({ ...parts, requireIfMatch, idempotencyTtl })
+      users: createUsersService({ ...parts, pageSize, requireIfMatch, idempotencyTtl, needsTenant }),
+      openImport: createImports({ ...parts, tenants: rowTenants(options.tenants, tenant) }),
+      writeBatch: createBatches({ ...parts, requireIfMatch, idempotencyTtl, needsTenant })
     }
   }
 }

@@ -1,4 +1,4 @@
-import { SCOPES } from '../api-keys/scopes.ts'
+import { scopesOf } from '../api-keys/scopes.ts'
 import { BATCH_MAX } from '../core/limits.ts'
 import { answer, body, known, moment, type Schema, userId } from './component-parts.ts'
 
@@ -54,7 +54,7 @@ export const capabilitiesComponents: Readonly<Record<string, Schema>> = {
       type: known(['api_key', 'static', 'host']),
       id: { type: 'string' },
       name: { type: 'string', description: 'The name of an API key.' },
-      scopes: { ...names, description: `Such as ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.` },
+      scopes: { ...names, description: `Such as ${scopesOf(false).map((scope) => `\`${scope}\``).join(', ')}.` },
       expiresAt: moment('When the key expires; absent: never.')
     }, { optional: ['name', 'expiresAt'] }),
     offers: answer({ apiKeys: flag, events: flag, webhooks: flag }),

@@ -2,6 +2,7 @@ import type { Scope } from '../api-keys/scopes.ts'
 import { API_KEY_ID, EVENT_ID, USER_ID, WEBHOOK_ID } from '../core/ids.ts'
 import { NAME_MAX } from '../core/limits.ts'
 import type { PageSize } from '../core/paging.ts'
+import { TENANT } from '../core/tenant.ts'
 
 // What components are made of.
 
@@ -22,6 +23,8 @@ export const keyId: Schema = {
   pattern: API_KEY_ID.source,
   description: 'The id of the API key’s record: a TypeID, sortable by creation.'
 }
+
+export const tenantId: Schema = { type: 'string', pattern: TENANT.source, description: 'The tenant’s name.' }
 
 export const eventId: Schema = { type: 'string', pattern: EVENT_ID.source, description: 'The event’s id: a TypeID.' }
 

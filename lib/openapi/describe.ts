@@ -3,7 +3,7 @@ import { describeFields } from './described-fields.ts'
 import { type DescriptionSettings, type OperationDescription, schemaOf } from './operation-description.ts'
 import { referencedNames, withReferences } from './references.ts'
 import type { Schema } from './component-parts.ts'
-import { withTenant } from './tenant-components.ts'
+import { withTenants } from './tenant-components.ts'
 import { webhookRequests } from './webhook-requests.ts'
 
 /** The name of our security scheme in a description. */
@@ -19,6 +19,7 @@ const TAGS = {
   'api-keys': 'API keys: list, create, rotate, revoke.',
   events: 'Recorded changes of users and API keys.',
   webhooks: 'Where events are delivered to.',
+  tenants: 'Whose users they are: list, delete.',
   capabilities: 'What the caller can do.'
 }
 
@@ -138,7 +139,7 @@ export function createDescribe (
   onUnsupported: () => void
 ): Describe {
   const usual = componentsFor(settings.pageSize, describeFields(settings.fields))
-  const components = settings.tenants ? withTenant(usual) : usual
+  const components = settings.tenants ? withTenants(usual, settings.pageSize) : usual
   const own = new Set<string>()
   let warned = false
   const transformOf = (operation: OperationDescription): Transform => ({ url, openapiObject }) => {

@@ -1,4 +1,4 @@
-import { SCOPES } from '../api-keys/scopes.ts'
+import { scopesOf } from '../api-keys/scopes.ts'
 import { ADDRESSES_MAX, KEY_RATE_MAX, OVERLAP_MAX } from '../core/limits.ts'
 import type { PageSize } from '../core/paging.ts'
 import { answer, body, keyId, known, list, moment, name, type Schema, written } from './component-parts.ts'
@@ -22,7 +22,7 @@ const keyText: Schema = { type: 'string', description: 'The key’s text: shown 
 const keyMembers = {
   id: keyId,
   name,
-  scopes: { type: 'array', items: known(SCOPES), minItems: 1, description: 'What the key may do.' },
+  scopes: { type: 'array', items: known(scopesOf(false)), minItems: 1, description: 'What the key may do.' },
   start: { type: 'string', description: 'The first characters of the key’s text, safe to show.' },
   createdAt: moment('When the key was created.'),
   expiresAt: moment('When the key expires; absent: never.'),
@@ -56,7 +56,7 @@ export const keyComponents = (pageSize: PageSize): Readonly<Record<string, Schem
     name,
     scopes: {
       type: 'array',
-      items: { type: 'string', enum: SCOPES },
+      items: { type: 'string', enum: scopesOf(false) },
       minItems: 1,
       description: 'Only scopes that the caller has. Absent: those of the three of users that the caller has.'
     },

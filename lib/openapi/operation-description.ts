@@ -8,7 +8,7 @@ import { ERROR_HEADERS, type HeaderName, HEADERS, REQUEST_HEADERS } from './head
 /** What descriptions say of an operation. `schemaOf` adds what all operations have in common. */
 export interface OperationDescription {
   operationId: string
-  tag: 'users' | 'api-keys' | 'events' | 'webhooks' | 'capabilities'
+  tag: 'users' | 'api-keys' | 'events' | 'webhooks' | 'tenants' | 'capabilities'
   summary: string
   description?: string
   /** The parameter `id` of the path, if there is one. */

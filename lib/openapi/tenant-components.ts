@@ -1,11 +1,12 @@
-import { TENANT } from '../core/tenant.ts'
-import type { Schema } from './component-parts.ts'
+import { SCOPES } from '../api-keys/scopes.ts'
+import type { PageSize } from '../core/paging.ts'
+import { answer, known, list, type Schema, tenantId } from './component-parts.ts'
 
 const tenant: Schema = {
-  type: 'string',
-  pattern: TENANT.source,
+  ...tenantId,
   description: 'The tenant that it belongs to, which never changes; absent: none.'
 }
+const status = known(['deleting'], 'There while the process that answers deletes it.')
 
 /** Components that have the tenant, with the option `tenants`. */
 const OF_TENANTS = [
@@ -13,11 +14,24 @@ const OF_TENANTS = [
   'NewWebhook', 'WebhookInput', 'WebhookPatch'
 ]
 
-/** Adds the tenant to the components that have it. */
-export function withTenant (components: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {
+/** Adds the tenant to the components that have it, and the components of tenants. */
+export function withTenants (
+  components: Readonly<Record<string, Schema>>,
+  pageSize: PageSize
+): Readonly<Record<string, Schema>> {
   const changed = OF_TENANTS.map((name) => {
     const { properties, ...rest } = Object(components[name])
-    return [name, { ...rest, properties: { ...properties, tenant } }]
+    const { scopes } = properties
+    const items = name === 'ApiKeyInput' ? { type: 'string', enum: SCOPES } : known(SCOPES)
+    const own = scopes === undefined ? { tenant } : { scopes: { ...scopes, items }, tenant }
+    return [name, { ...rest, properties: { ...properties, ...own } }]
   })
-  return { ...components, ...Object.fromEntries(changed) }
+  const users = { type: 'integer', minimum: 0, description: 'How many users it has.' }
+  return {
+    ...components,
+    ...Object.fromEntries(changed),
+    Tenant: answer({ id: tenantId, users, status }, { optional: ['status'], example: { id: 'acme', users: 42 } }),
+    TenantList: list('Tenant', pageSize),
+    TenantDeletion: answer({ id: tenantId, status })
+  }
 }

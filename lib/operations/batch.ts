@@ -100,7 +100,6 @@ export function batchOperation (
     // Each operation needs its own scope.
     scope: null,
     operationId: 'writeUsers',
-    needsTenant: 'query',
     summary: 'Create, update and delete users',
     description: 'Operations run in order, and each is answered as it would be alone: it needs its scope, and counts ' +
       'towards the limits. Nobody sees only some of them. With `atomic`, all succeed or none. An ' +

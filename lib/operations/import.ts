@@ -22,6 +22,8 @@ export interface ImportOperationOptions {
   fields: FieldsSchema
   /** The most refused lines that a response may name. */
   maxRefused: number
+  /** True if users have a tenant. */
+  ofTenants: boolean
   limits: ConcurrencyLimits
   /** Throws once the caller of a request may no longer write users. */
   recheck: (request: FastifyRequest) => Promise<void>
@@ -37,9 +39,9 @@ type Reporter = ReturnType<typeof createReporter>
 export function importOperation (
   begin: Breakables,
   open: OpenImport,
-  { fields, maxRefused: most, limits, recheck }: ImportOperationOptions
+  { fields, maxRefused: most, ofTenants, limits, recheck }: ImportOperationOptions
 ): Operation {
-  const parameters = importRouteParameters(fields, most)
+  const parameters = importRouteParameters(fields, most, ofTenants)
 
   async function answer (
     request: FastifyRequest,
@@ -76,7 +78,6 @@ export function importOperation (
     path: '/users/import',
     scope: 'users:write',
     operationId: 'importUsers',
-    needsTenant: 'query',
     summary: 'Import users',
     description: 'A line of JSON for each user, or a table with a header (RFC 4180), of any length; a line has at ' +
       `most ${IMPORT_LINE_MAX / 1024} KiB. Members are those of a creation, and \`id\`, \`createdAt\` and ` +

@@ -45,8 +45,8 @@ export interface Operation extends OperationDescription {
   endsOwnKey?: boolean
   /** True if the handler applies the limits of concurrent requests itself, or needs none. */
   limitsItself?: boolean
-  /** It makes users, which belong to a tenant: where the platform's callers name it. */
-  needsTenant?: 'body' | 'query'
+  /** True if it is the platform's: for a caller that is bound to a tenant it is not there. */
+  platformOnly?: boolean
   handler: (call: OperationCall) => Promise<FastifyReply>
 }
 

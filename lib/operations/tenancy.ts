@@ -48,10 +48,12 @@ function takeFromBody (request: OperationRequest, { body: declared, streamsBody 
 /**
  * The tenant that a request is about; undefined: the platform's caller asks for all. What is named only confirms what
  * the key is bound to (contract §16).
- * @throws UsersError `not_found` for a path of another tenant, `tenant_forbidden`, `validation_failed`
+ * @throws UsersError `not_found` for a path of another tenant, and for what is the platform's; `tenant_forbidden`,
+ * `validation_failed`
  */
 export function tenantOf (request: OperationRequest, operation: Operation, { pairs }: ParsedQuery): string | undefined {
   const { principal: { tenant: own } } = callerOf(request)
+  if (own !== undefined && operation.platformOnly === true) throw new UsersError('not_found')
   const params: Record<string, unknown> = Object(request.params)
   const named = {
     path: params['tenant'],
@@ -67,10 +69,6 @@ export function tenantOf (request: OperationRequest, operation: Operation, { pai
   if (bound !== undefined && others.some((value) => value !== bound)) throw tenantForbidden()
   const [first, ...more] = [bound, ...others].filter(isTenant)
   if (more.some((value) => value !== first)) throw tenantForbidden()
-  if (first === undefined && operation.needsTenant !== undefined) {
-    const place = operation.needsTenant === 'body' ? { pointer: '/tenant' } : { parameter: 'tenant' }
-    throw validationFailed([{ ...place, code: 'required', detail: 'is required' }])
-  }
   return first
 }
 

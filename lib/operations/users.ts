@@ -88,7 +88,6 @@ export function userOperations (
       path: '/users',
       scope: 'users:write',
       operationId: 'createUser',
-      needsTenant: 'body',
       summary: 'Create a user',
       reads: ['Idempotency-Key'],
       body: { types: [JSON_TYPE], is: 'UserInput' },

@@ -18,6 +18,9 @@ export interface Column {
 const BEFORE = ['id', 'name', 'email']
 const AFTER = ['createdAt', 'updatedAt']
 
+/** The members behind a user's fields. `ofTenants`: users have a tenant. */
+const after = (ofTenants: boolean): string[] => ofTenants ? [...AFTER, 'tenant'] : AFTER
+
 /** A column of a field. null beside another type is no type of its own: its cell differs from that of any value. */
 function columnOf (path: readonly string[], schema: JsonSchema): Column {
   const types = typesOf(schema)
@@ -26,9 +29,12 @@ function columnOf (path: readonly string[], schema: JsonSchema): Column {
   return { name: path.join('.'), path, types, isJson }
 }
 
-/** The names of a user's members: those of every user, and between them those of the host's fields. */
-export function memberNames ({ properties }: FieldsSchema): string[] {
-  return [...BEFORE, ...Object.keys(properties), ...AFTER]
+/**
+ * The names of a user's members: those of every user, and between them those of the host's fields. `ofTenants`: users
+ * have a tenant.
+ */
+export function memberNames ({ properties }: FieldsSchema, ofTenants = false): string[] {
+  return [...BEFORE, ...Object.keys(properties), ...after(ofTenants)]
 }
 
 /** The members of an object that has no others; null if it may have others, or its schema is of another form. */
@@ -52,8 +58,11 @@ function columnsWithin (path: readonly string[], schema: JsonSchema): Column[] {
   return members.flatMap(([name, member]) => columnsWithin([...path, name], member))
 }
 
-/** The columns of a table of users. Objects of the host's fields are flattened where that loses nothing. */
-export function tableColumns ({ properties }: Pick<FieldsSchema, 'properties'>): Column[] {
+/**
+ * The columns of a table of users. Objects of the host's fields are flattened where that loses nothing. `ofTenants`:
+ * users have a tenant.
+ */
+export function tableColumns ({ properties }: Pick<FieldsSchema, 'properties'>, ofTenants = false): Column[] {
   const text = (name: string): Column => ({ name, path: [name], types: TEXT, isJson: false })
   const names = Object.keys(properties)
   const own = Object.entries(properties).flatMap(([name, schema]) => {
@@ -62,5 +71,5 @@ export function tableColumns ({ properties }: Pick<FieldsSchema, 'properties'>):
     const isAmbiguous = columns.some((column) => column.path.length > 1 && names.includes(column.name))
     return isAmbiguous ? [columnOf([name], schema)] : columns
   })
-  return [...BEFORE.map(text), ...own, ...AFTER.map(text)]
+  return [...BEFORE.map(text), ...own, ...after(ofTenants).map(text)]
 }

@@ -19,6 +19,8 @@ export interface ExportParts {
   users: Pick<UsersService, 'snapshot'>
   presenter: Pick<Presenter, 'user' | 'userJson'>
   fields: FieldsSchema
+  /** True if users have a tenant. */
+  ofTenants: boolean
 }
 
 /** An export whose query was checked. */
@@ -100,9 +102,9 @@ function ndjsonFormat ({ presenter: { user, userJson } }: ExportParts, names: re
 
 /** Makes the function that opens an export. It throws UsersError alone, `validation_failed` before anything is read. */
 export function createExports (parts: ExportParts) {
-  const { users, fields } = parts
-  const table = tableColumns(fields)
-  const members = memberNames(fields)
+  const { users, fields, ofTenants } = parts
+  const table = tableColumns(fields, ofTenants)
+  const members = memberNames(fields, ofTenants)
 
   function csvOf (names: readonly string[] | null, faults: Fault[]): Format {
     faults.push(...columnFaults(names ?? [], (name) => table.some((column) => column.name === name)))

@@ -8,14 +8,18 @@ export const REPORTS = ['faults', 'all', 'none']
 /** How many refused rows a response names by default. Limited, because a short row can have a long reason. */
 export const MAX_REFUSED = 10_000
 
-/** Declares the parameters of an import over HTTP. `maxRefused`: the option `limits.refusedLines`. */
+/**
+ * Declares the parameters of an import over HTTP. `maxRefused`: the option `limits.refusedLines`. `ofTenants`: users
+ * have a tenant.
+ */
 export function importRouteParameters (
   fields: Pick<FieldsSchema, 'unique' | 'properties'>,
-  maxRefused: number
+  maxRefused: number,
+  ofTenants: boolean
 ): Parameters {
   const most = 'How many refused lines are listed; further ones are only counted in the summary.'
   return {
-    ...importParameters(fields),
+    ...importParameters(fields, ofTenants),
     report: choiceParameter(REPORTS, 'Which lines are listed: those that are refused, all, or none.'),
     maxRefused: integerParameter(0, maxRefused, maxRefused, most)
   }

@@ -1,8 +1,8 @@
-import { validationFailed } from '../core/errors.ts'
 import type { ForegroundRequests } from '../core/foreground-requests.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import { keysOfRow, textOfKey } from './import-keys.ts'
 import { checkRow, type ImportRow } from './import-row.ts'
+import type { RowTenants } from './row-tenants.ts'
 import type { SourceRow, SourceRows, UnreadableRow } from './source-row.ts'
 
 /** A row that was checked, or why it is refused. */
@@ -15,11 +15,11 @@ const BATCH_MAX_BUSY = 16
 // Flush a partial batch after 10 ms without new rows.
 const QUIET_MS = 10
 
-function checked (source: SourceRow, fields: HostFields | null): BatchRow {
+function checked (source: SourceRow, fields: HostFields | null, tenants: RowTenants): BatchRow {
   if ('error' in source) return source
   const { line, value } = source
-  const row = checkRow(line, value, fields)
-  return 'faults' in row ? { line, error: validationFailed(row.faults) } : { line, row }
+  const row = checkRow(line, value, fields, tenants)
+  return 'error' in row ? { line, error: row.error } : { line, row }
 }
 
 const QUIET = Symbol('nothing comes')
@@ -43,6 +43,7 @@ async function soon<Part> (next: Promise<Part>): Promise<Part | typeof QUIET> {
 export async function * batchesOf (
   sources: SourceRows,
   fields: HostFields | null,
+  tenants: RowTenants,
   { isBusy }: Pick<ForegroundRequests, 'isBusy'>
 ): AsyncGenerator<BatchRow[], void, undefined> {
   const unique = fields?.schema.unique ?? []
@@ -75,7 +76,7 @@ export async function * batchesOf (
       if (part.done === true) break
       next = ask()
       for (const source of part.value) {
-        const each = checked(source, fields)
+        const each = checked(source, fields, tenants)
         const own = 'row' in each ? keysOfRow(each.row, unique).map(textOfKey) : []
         const max = isBusy() ? BATCH_MAX_BUSY : BATCH_MAX
         if (batch.length >= max || own.some((key) => keys.has(key))) yield take()

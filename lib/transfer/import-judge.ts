@@ -39,6 +39,10 @@ const OTHER_ID = validationFailed([
   { pointer: '/id', code: 'mismatch', detail: 'must be the id of the user that is updated' }
 ])
 
+const OTHER_TENANT = validationFailed([
+  { pointer: '/tenant', code: 'mismatch', detail: 'must be the tenant of the user that is updated' }
+])
+
 /** Builds the update for a row: the members that were sent and that differ from the stored user. */
 function updateOf (row: ImportRow, target: UserRecord, hostFields: HostFields | null): Verdict {
   const changes: UserChanges = {}
@@ -66,6 +70,7 @@ export function createJudge ({ onConflict, by }: ImportRules, fields: HostFields
     if (own !== undefined && target !== null && onConflict === 'fail') return refused(taken(own))
     if (target !== null && onConflict === 'skip') return { status: 'skipped', id: target.id }
     if (target !== null && row.id !== null && row.id !== target.id) return refused(OTHER_ID)
+    if (target !== null && row.tenant !== undefined && row.tenant !== target.tenant) return refused(OTHER_TENANT)
     const others = keys.filter((key) => key !== own)
     const holders = await Promise.all(others.map(find))
     const blocked = others.find((_key, i) => {

@@ -7,11 +7,13 @@ export interface UniqueKey {
   /** `id`, `email`, or the name of a unique field. */
   name: string
   value: string | number | boolean
+  /** The tenant within which it is unique. Absent: it is unique in the storage, as an `id` is. */
+  tenant?: string
 }
 
 /** Text that stands for a key alone. */
-export function textOfKey ({ name, value }: UniqueKey): string {
-  return `${name}=${JSON.stringify(value)}`
+export function textOfKey ({ name, value, tenant = '' }: UniqueKey): string {
+  return `${tenant}/${name}=${JSON.stringify(value)}`
 }
 
 function fieldKeys (fields: UserRecord['fields'], unique: Iterable<string>): UniqueKey[] {
@@ -23,13 +25,18 @@ function fieldKeys (fields: UserRecord['fields'], unique: Iterable<string>): Uni
   return keys
 }
 
+const keysWithin = (tenant: string | undefined) => (key: UniqueKey): UniqueKey =>
+  tenant === undefined ? key : { ...key, tenant }
+
 /** The keys of a row in the order in which they are judged. */
-export function keysOfRow ({ id, email, fields }: ImportRow, unique: Iterable<string>): UniqueKey[] {
+export function keysOfRow ({ id, email, fields, tenant }: ImportRow, unique: Iterable<string>): UniqueKey[] {
   const own = id === null ? [] : [{ name: 'id', value: id }]
-  return [{ name: 'email', value: email.key }, ...own, ...fieldKeys(fields, unique)]
+  const within = keysWithin(tenant)
+  return [within({ name: 'email', value: email.key }), ...own, ...fieldKeys(fields, unique).map(within)]
 }
 
 /** The keys of a user. */
-export function keysOfUser ({ id, email, fields }: UserRecord, unique: Iterable<string>): UniqueKey[] {
-  return [{ name: 'id', value: id }, { name: 'email', value: emailKeyOf(email) }, ...fieldKeys(fields, unique)]
+export function keysOfUser ({ id, email, fields, tenant }: UserRecord, unique: Iterable<string>): UniqueKey[] {
+  const values = [{ name: 'email', value: emailKeyOf(email) }, ...fieldKeys(fields, unique)]
+  return [{ name: 'id', value: id }, ...values.map(keysWithin(tenant))]
 }

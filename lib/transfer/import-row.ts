@@ -1,3 +1,4 @@
+import { type UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { isUserId, timeOfId } from '../core/ids.ts'
 import { isObject } from '../core/json.ts'
@@ -7,10 +8,13 @@ import type { CheckedText } from '../core/text.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import { checkCreate } from '../users/rules.ts'
 import { momentOf } from './moments.ts'
+import { rowTenantFault, rowTenant, type RowTenants } from './row-tenants.ts'
 
 /** A user to import, after the check. */
 export interface ImportRow {
   line: number
+  /** The tenant that it belongs to. */
+  tenant?: string
   /** null: one is made. */
   id: string | null
   name: CheckedText
@@ -80,15 +84,28 @@ function copyOf (value: unknown): Record<string, unknown> | null {
   return null
 }
 
-/** Checks a user to import, by the rules of a creation: every fault, or all values. */
-export function checkRow (line: number, value: unknown, fields: HostFields | null): ImportRow | { faults: Fault[] } {
+const refused = (faults: Fault[]): { error: UsersError } => ({ error: validationFailed(faults) })
+
+/** Checks a user to import, by the rules of a creation: why it is refused, or all values. */
+export function checkRow (
+  line: number,
+  value: unknown,
+  fields: HostFields | null,
+  tenants: RowTenants
+): ImportRow | { error: UsersError } {
   const row = copyOf(value)
-  if (row === null) return { faults: [{ pointer: '', code: 'type', detail: 'must be an object' }] }
-  const { id, createdAt, updatedAt, version, ...body } = row
+  if (row === null) return refused([{ pointer: '', code: 'type', detail: 'must be an object' }])
+  const { id, createdAt, updatedAt, version, ...others } = row
+  const { tenant: named, ...ofTenant } = others
+  const body = tenants === 'none' ? others : ofTenant
   const { faults, ...own } = ownMembers(row)
   const checked = checkCreate(body, fields)
   if ('faults' in checked) faults.push(...checked.faults)
-  if ('faults' in checked || faults.length > 0) return { faults }
+  const tenantFault = tenants === 'none' ? null : rowTenantFault(named, tenants)
+  if (tenantFault !== null) faults.push(tenantFault)
+  if ('faults' in checked || faults.length > 0) return refused(faults)
+  const tenant = tenants === 'none' ? undefined : rowTenant(named, tenants)
+  if (typeof tenant === 'object') return { error: tenant }
   const given = Object.keys(body).filter((name) => body[name] !== undefined && fields?.has(name) === true)
-  return { line, ...own, ...checked, given }
+  return { line, ...own, ...checked, given, ...(tenant !== undefined && { tenant }) }
 }

@@ -34,13 +34,16 @@ function mapParameter (table: readonly Column[]): Parameter {
   }
 }
 
-/** Declares the settings of an import as parameters. */
-export function importParameters (fields: Pick<FieldsSchema, 'unique' | 'properties'>): Parameters {
+/** Declares the settings of an import as parameters. `ofTenants`: users have a tenant. */
+export function importParameters (
+  fields: Pick<FieldsSchema, 'unique' | 'properties'>,
+  ofTenants: boolean
+): Parameters {
   return {
     onConflict: choiceParameter(CONFLICT_RULES, 'What is done with a line whose user is there already.'),
     by: choiceParameter(['email', 'id', ...fields.unique], 'The member by which the user of a line is found.'),
     dryRun: flagParameter('Whether nothing is written: answers and numbers are those of the run.'),
-    map: mapParameter(tableColumns(fields)),
+    map: mapParameter(tableColumns(fields, ofTenants)),
     ignoreUnknown: flagParameter('Whether what users do not have is left out, instead of being refused.')
   }
 }

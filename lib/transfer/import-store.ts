@@ -39,15 +39,16 @@ export function findIn (storage: Storage): FindHolder {
     const { items } = await storage.listUsers({ ...EVERYBODY, ...filter }, FIRST)
     return items[0] ?? null
   }
-  return ({ name, value }) => fromStorage(() => {
+  return ({ name, value, tenant }) => fromStorage(() => {
+    const within = tenant === undefined ? {} : { tenant }
     if (name === 'id') return storage.findUser(String(value))
-    return first(name === 'email' ? { emailKey: String(value) } : { fields: { [name]: value } })
+    return first({ ...within, ...(name === 'email' ? { emailKey: String(value) } : { fields: { [name]: value } }) })
   })
 }
 
 /** The user that a row makes. Its id is as old as the user is, so that users are listed by their creation. */
 export function userOfRow (row: ImportRow): UserRecord {
-  const { name, email, fields, version, line } = row
+  const { name, email, fields, version, line, tenant } = row
   const createdAt = row.createdAt ?? new Date().toISOString()
   const made = row.createdAt === null ? newId('usr') : idAt('usr', Date.parse(createdAt), line)
   return {
@@ -57,7 +58,8 @@ export function userOfRow (row: ImportRow): UserRecord {
     fields,
     version,
     createdAt,
-    updatedAt: row.updatedAt ?? createdAt
+    updatedAt: row.updatedAt ?? createdAt,
+    ...(tenant !== undefined && { tenant })
   }
 }
 

@@ -16,6 +16,7 @@ import { createJudge, type Judge, type OnConflict, type Verdict } from './import
 import type { ImportRow } from './import-row.ts'
 import { type ImportSettings, importParameters } from './import-settings.ts'
 import { findIn, importInto, type ImportStore, type ImportStoreParts } from './import-store.ts'
+import type { RowTenants } from './row-tenants.ts'
 import { type SourceRows, valueRows } from './source-row.ts'
 
 /** What has become of a row. */
@@ -186,11 +187,11 @@ function refusal (error: UsersError): Verdict {
 }
 
 /** Makes the function that opens an import. It throws UsersError alone, `validation_failed` for its settings. */
-export function createImports (parts: ImportStoreParts & { fields: HostFields | null }) {
-  const { fields, storage } = parts
+export function createImports (parts: ImportStoreParts & { fields: HostFields | null, tenants: RowTenants }) {
+  const { fields, storage, tenants } = parts
   const schema = fields?.schema ?? NO_FIELDS
-  const declared = importParameters(schema)
-  const table = tableColumns(schema)
+  const declared = importParameters(schema, tenants !== 'none')
+  const table = tableColumns(schema, tenants !== 'none')
 
   return (settings: ImportSettings, priorFaults: readonly Fault[] = []): Import => {
     const { failFast = false, ...given } = settings
@@ -216,7 +217,7 @@ export function createImports (parts: ImportStoreParts & { fields: HostFields | 
         try {
           const judge = createJudge({ onConflict, by }, fields, store.find)
           const importBatch = batchImport({ judge, store, onConflict, failFast }, !dryRun && !failFast)
-          for await (const batch of ahead(batchesOf(rows, fields, requests))) {
+          for await (const batch of ahead(batchesOf(rows, fields, tenants, requests))) {
             await requests.yieldToRequests()
             await mayGoOn()
             const { results, unlisted, goesOn } = await importBatch(batch)

@@ -2,6 +2,7 @@ import { type Call, type Context, FROM_PROCESS } from '../core/context.ts'
 import { UsersError, validationFailed } from '../core/errors.ts'
 import { isUserId } from '../core/ids.ts'
 import { FAULTS_MAX } from '../core/limits.ts'
+import { tenantRequired } from '../core/tenant.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import { type PartProblem, partProblem } from '../core/problem.ts'
 import { fromStorage, toUsersError } from '../storage/storage-errors.ts'
@@ -42,6 +43,8 @@ export interface BatchParts {
   requireIfMatch: boolean
   /** Seconds that an idempotency key is kept. */
   idempotencyTtl: number
+  /** True if users are made on a store that is bound to a tenant alone. */
+  needsTenant: boolean
   publish: PublishUser
   makeEvent: MakeEvent
 }
@@ -82,7 +85,7 @@ const refused = (error: UsersError): OperationResult => ({ status: error.statusC
 
 /** Batches of operations on users, without HTTP: each is judged as it would be alone, and all are made in one step. */
 export function createBatches (parts: BatchParts): WriteBatch {
-  const { storage, fields, requireIfMatch, idempotencyTtl, publish, makeEvent } = parts
+  const { storage, fields, requireIfMatch, idempotencyTtl, needsTenant, publish, makeEvent } = parts
 
   const lacksIfMatch = (operation: BatchOperation): boolean =>
     requireIfMatch && operation.op !== 'create' && operation.ifMatch === undefined
@@ -201,6 +204,9 @@ export function createBatches (parts: BatchParts): WriteBatch {
     const faults = [...priorFaults, ...createOptionsFaults(options), ...batchFaults(input)]
     if (faults.length > 0) throw validationFailed(faults)
     const { operations, atomic = false }: Batch = Object(input)
+    if (needsTenant && operations.some(({ op }) => op === 'create')) {
+      throw validationFailed([tenantRequired({ parameter: 'tenant' })])
+    }
     const { idempotencyKey } = options
     const { prepared, refusals } = await prepareAll({ operations, atomic }, call)
     const [first] = refusals

@@ -4,6 +4,7 @@ import type { Fault } from '../core/fault.ts'
 import { isUserId } from '../core/ids.ts'
 import { createKeyedQueue } from '../core/keyed-queue.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
+import { tenantRequired } from '../core/tenant.ts'
 import { partsOf } from '../core/parts.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
@@ -27,6 +28,8 @@ export interface UsersServiceOptions {
   requireIfMatch: boolean
   /** Seconds that an idempotency key is kept. */
   idempotencyTtl: number
+  /** True if users are made on a store that is bound to a tenant alone. */
+  needsTenant?: boolean
   /** Publishes a change, with the user after it. */
   publish: PublishUser
   /** Makes what the storage records of a change. */
@@ -80,7 +83,7 @@ function throwFaults<Checked extends object> (
  * Every method takes unchecked input and throws UsersError alone.
  */
 export function createUsersService (options: UsersServiceOptions) {
-  const { storage, fields, pageSize, requireIfMatch, idempotencyTtl, publish, makeEvent } = options
+  const { storage, fields, pageSize, requireIfMatch, idempotencyTtl, needsTenant = false, publish, makeEvent } = options
   const inTurn = createKeyedQueue()
   const { filters } = fields?.schema ?? NO_FIELDS
   const checkListQuery = listQueryCheck(pageSize, filters)
@@ -107,7 +110,8 @@ export function createUsersService (options: UsersServiceOptions) {
     { ownerOf, context, priorFaults }: CreationCall = FROM_PROCESS
   ): Promise<Creation> {
     const checked = checkCreate(input, fields)
-    throwFaults([...priorFaults, ...createOptionsFaults(options)], checked)
+    const ofNone = needsTenant ? [tenantRequired({ pointer: '/tenant' })] : []
+    throwFaults([...priorFaults, ...createOptionsFaults(options), ...ofNone], checked)
     const { idempotencyKey } = options
     const { user, keys } = newUserOf(checked)
     const idempotency = idempotencyKey === undefined

@@ -57,6 +57,7 @@ test('no interleaving of two instances accepts a key that has ended', async (t) 
         }))
         const verifier = createVerifier({ storage, peppers: [], ttl: 3600 })
         const service = createApiKeysService({
+          tenants: false,
           storage,
           verifier,
           pageSize: { default: 1, max: 1 },

@@ -11,6 +11,7 @@ const ALL = {
   apiKeys: { routes: true },
   eventLog: true,
   webhooks: true,
+  tenants: true,
   admin: true,
   limits: { requests: { max: 6000, window: 60 } }
 }

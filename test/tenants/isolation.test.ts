@@ -4,12 +4,13 @@ import { test, type Test } from 'tap'
 import { timeOf } from '../../adapters/testing/values.ts'
 import { deliveryOf } from '../../adapters/testing/webhook-values.ts'
 import { newId } from '../../lib/core/ids.ts'
-import type { Storage } from '../../lib/index.ts'
+import type { Scope, Storage } from '../../lib/index.ts'
 import { webhooks } from '../../lib/webhooks.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { tenants as leaks } from '../helpers/planted-stores/tenants.ts'
 import { stores } from '../helpers/stores.ts'
 
+const SCOPES: Scope[] = [...ALL_SCOPES, 'tenants:read', 'tenants:delete']
 const PLATFORM = 'platform-key-of-at-least-32-characters'
 const JSON_TYPE = { 'content-type': 'application/json' }
 const URL = 'http://127.0.0.1:9/hook'
@@ -22,6 +23,7 @@ const BY_ID: ReadonlyArray<readonly [method: string, path: string, body?: object
   ['DELETE', '/users/{user}?erase=true'], ['GET', '/users/{user}/events'],
   ['POST', '/users/batch', { operations: [{ op: 'update', id: '{user}', body: { name: 'X' } }] }],
   ['POST', '/users/batch', { operations: [{ op: 'delete', id: '{user}' }], atomic: true }],
+  ['GET', '/tenants/{tenant}'], ['HEAD', '/tenants/{tenant}'], ['DELETE', '/tenants/{tenant}'],
   ['GET', '/api-keys/{key}'], ['DELETE', '/api-keys/{key}'], ['DELETE', '/api-keys/{key}?successors=true'],
   ['POST', '/api-keys/{key}/rotate', {}], ['GET', '/events?after={event}'], ['GET', '/events?after={event}&limit=1'],
   ['GET', '/webhooks/{webhook}'], ['HEAD', '/webhooks/{webhook}'], ['PATCH', '/webhooks/{webhook}', {}],
@@ -43,10 +45,11 @@ const LISTS = [
   '/users?after={user}', '/users?after={user}&sort=-createdAt', '/users/export', '/users/export?format=csv',
   '/api-keys', '/api-keys?after={key}', '/events', '/events?type=user.*', '/events?limit=1', '/events?after=now',
   '/users?tenant=acme', '/webhooks', '/webhooks?limit=1&page=2', '/webhooks?after={webhook}', '/webhooks?tenant=acme',
-  '/webhooks/{webhook}', '/webhooks/{webhook}/deliveries', '/webhooks/{webhook}/deliveries?limit=1&page=2'
+  '/webhooks/{webhook}', '/webhooks/{webhook}/deliveries', '/webhooks/{webhook}/deliveries?limit=1&page=2',
+  '/tenants', '/tenants/acme', '/tenants?tenant=acme'
 ]
 
-interface Ids { user: string, key: string, event: string, webhook: string, delivery: string }
+interface Ids { tenant: string, user: string, key: string, event: string, webhook: string, delivery: string }
 
 /** A host with two tenants that have the same, each with a key. */
 async function twoTenants (t: Test, storage: Storage) {
@@ -54,12 +57,12 @@ async function twoTenants (t: Test, storage: Storage) {
     storage,
     tenants: true,
     eventLog: true,
-    apiKeys: { routes: true, static: [{ key: PLATFORM, name: 'platform', scopes: ALL_SCOPES }], cache: 0 },
+    apiKeys: { routes: true, static: [{ key: PLATFORM, name: 'platform', scopes: SCOPES }], cache: 0 },
     server: { genReqId: () => 'fixed' }
   })
   await app.register(webhooks, { allowHttp: true, allowedNetworks: ['127.0.0.0/8'], deliver: false })
   const keyOf = async (tenant: string) =>
-    (await app.users.tenant(tenant).apiKeys.create({ name: 'service', scopes: ALL_SCOPES })).key
+    (await app.users.tenant(tenant).apiKeys.create({ name: 'service', scopes: SCOPES })).key
   const idsOf = async (tenant: string): Promise<Ids> => {
     const users = app.users.tenant(tenant)
     const { id: user } = await users.create(ANN)
@@ -70,7 +73,7 @@ async function twoTenants (t: Test, storage: Storage) {
     const delivery = newId('dlv')
     await storage.webhooks?.change(webhook, null, () =>
       ({ deliveries: [deliveryOf(1, { id: delivery, webhook, event })] }))
-    return { user, key, event, webhook, delivery }
+    return { tenant, user, key, event, webhook, delivery }
   }
   const send = async (key: string, method: string, path: string, body?: object, headers: object = {}) => {
     const { statusCode, headers: { date, ...rest }, body: text } = await inject(app, method, `/v1${path}`, {
@@ -109,7 +112,12 @@ async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
 
   // What belongs to the other is as if it were not there.
   const unknown = {
-    user: newId('usr'), key: newId('key'), event: newId('evt'), webhook: newId('whk'), delivery: newId('dlv')
+    tenant: 'nobody',
+    user: newId('usr'),
+    key: newId('key'),
+    event: newId('evt'),
+    webhook: newId('whk'),
+    delivery: newId('dlv')
   }
   const asText = (ids: Ids, answer: object): string => {
     let text = JSON.stringify(answer)

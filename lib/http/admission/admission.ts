@@ -37,6 +37,9 @@ export interface AdmissionOptions {
   onCaller: (caller: Caller, request: FastifyRequest) => void
 }
 
+// The limit of deletions counts requests that need one of these.
+const DELETIONS = new Set<Scope | null>(['users:delete', 'tenants:delete'])
+
 export function notFound (): never {
   throw new UsersError('not_found')
 }
@@ -67,7 +70,7 @@ function createAdmission ({ identify, rateLimits, securityLog, onCaller }: Admis
     if (rateLimits !== null && !endsOwnKey) await rateLimits.countRequest(request, reply)
     if ('refuse' in access) return access.refuse()
     if (access.scope !== null) requireScope(request, caller, access.scope, securityLog)
-    if (rateLimits !== null && access.scope === 'users:delete') await rateLimits.countDeletion(request)
+    if (rateLimits !== null && DELETIONS.has(access.scope)) await rateLimits.countDeletion(request)
     if (access.accepts.length > 0) checkMediaType(request, access.accepts)
   }
 }

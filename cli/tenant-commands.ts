@@ -1,0 +1,23 @@
+import type { Command } from 'commander'
+import { type Common, withCommonOptions, withStorage } from './common.ts'
+import { deleteTenant, listTenants } from './tenants.ts'
+
+/** Adds the commands of tenants. */
+export function addTenantCommands (program: Command): void {
+  const tenants = program.command('tenants').description('list the tenants, with the numbers of their users')
+  withCommonOptions(tenants).action((options: Common) => withStorage(options, async (storage, output) => {
+    await storage.check()
+    await listTenants(storage, output)
+  }))
+  withCommonOptions(tenants.command('delete')
+    .description('delete a tenant for good, with its users, keys and webhooks, and the values in its events'))
+    .argument('<name>', 'its name')
+    .option('--yes', 'confirm that all of it will be lost', false)
+    .action((name: string, _options: Common, command: Command) => {
+      const options: Common & { yes: boolean } = command.optsWithGlobals()
+      return withStorage(options, async (storage, output) => {
+        await storage.check()
+        await deleteTenant(storage, output, name, options)
+      })
+    })
+}

@@ -1,0 +1,74 @@
+import { UsersError } from '../core/errors.ts'
+import { watchForegroundRequests } from '../core/foreground-requests.ts'
+import { fromStorage } from '../storage/storage-errors.ts'
+import type { Storage } from '../storage/storage.ts'
+
+// How many records of a tenant go in one step.
+const REMOVED_TOGETHER = 500
+
+/** The deletions of tenants that this process is making. */
+export interface TenantRemovals {
+  /**
+   * Deletes all that a tenant has at this moment. Whoever asks while it is being deleted waits for the same deletion.
+   * @throws UsersError `storage_unavailable`, also if the server closes before the end
+   */
+  remove (tenant: string): Promise<void>
+  /** True while it is being deleted. */
+  isRunning (tenant: string): boolean
+  /** Ends them all behind the steps that have begun. */
+  close (): Promise<void>
+}
+
+interface Removal {
+  /** Somebody has asked again: what was made since a step began goes too. */
+  isAskedAgain: boolean
+  done: Promise<void>
+}
+
+/** Makes what deletes tenants in steps, beside requests. `clear`: forgets the keys that were verified. */
+export function createTenantRemovals ({ tenants }: Storage, clear: () => void): TenantRemovals {
+  const running = new Map<string, Removal>()
+  let isClosed = false
+
+  async function step (tenant: string): Promise<boolean> {
+    if (isClosed) {
+      const cause = new Error('the server closes, and the tenant is not deleted as a whole: ask for it again')
+      throw new UsersError('storage_unavailable', { cause })
+    }
+    const removed = await fromStorage(async () => await tenants?.remove(tenant, REMOVED_TOGETHER) ?? 0)
+    if (removed > 0) clear()
+    return removed > 0
+  }
+
+  async function run (tenant: string, removal: Removal): Promise<void> {
+    const requests = watchForegroundRequests()
+    try {
+      do {
+        removal.isAskedAgain = false
+        while (await step(tenant)) await requests.yieldToRequests()
+      } while (removal.isAskedAgain)
+    } finally {
+      requests.close()
+      running.delete(tenant)
+    }
+  }
+
+  return {
+    async remove (tenant) {
+      const known = running.get(tenant)
+      if (known !== undefined) {
+        known.isAskedAgain = true
+        return known.done
+      }
+      const removal: Removal = { isAskedAgain: false, done: Promise.resolve() }
+      running.set(tenant, removal)
+      removal.done = run(tenant, removal)
+      return removal.done
+    },
+    isRunning: (tenant) => running.has(tenant),
+    async close () {
+      isClosed = true
+      await Promise.allSettled([...running.values()].map(({ done }) => done))
+    }
+  }
+}

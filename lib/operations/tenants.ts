@@ -1,0 +1,106 @@
+import { UsersError } from '../core/errors.ts'
+import type { Fault } from '../core/fault.ts'
+import { type ListedPage, type PageSize, pagingParameters } from '../core/paging.ts'
+import { TENANT } from '../core/tenant.ts'
+import { tenantId } from '../openapi/component-parts.ts'
+import type { TenantRecord } from '../storage/storage.ts'
+import { requireBare, requireNoFaults, sendJson, sendPage } from './answers.ts'
+import type { Operation, OperationCall } from './operation.ts'
+
+/** A tenant, or what is left of it. */
+export interface Tenant extends TenantRecord {
+  /** There while this process deletes it. */
+  status?: 'deleting'
+}
+
+/** What the operations on tenants do. They throw UsersError alone. */
+export interface TenantsService {
+  /** `only`: no other tenant is listed. @throws `validation_failed`, `storage_unavailable` */
+  list (
+    query: Readonly<Record<string, unknown>>, priorFaults?: readonly Fault[], only?: string
+  ): Promise<ListedPage<TenantRecord>>
+  /** @throws `tenant_not_found`, `storage_unavailable` */
+  get (tenant: string): Promise<Tenant>
+  /**
+   * Begins to delete a tenant in the background, or has a deletion go on. `onFailure` gets why one has ended early.
+   * @throws `tenant_not_found`, `storage_unavailable`
+   */
+  startRemoval (tenant: string, onFailure: (error: unknown) => void): Promise<void>
+}
+
+const tag = 'tenants'
+
+/** The operations on tenants, which are the platform's. `only`: the tenant that a request is narrowed to. */
+export function tenantOperations (tenants: TenantsService, pageSize: PageSize, only?: string): Operation[] {
+  function idOf ({ request: { params: { id } } }: OperationCall): string {
+    if (only !== undefined && id !== only) throw new UsersError('tenant_not_found')
+    return id
+  }
+
+  return [
+    {
+      tag,
+      method: 'GET',
+      path: '/tenants',
+      scope: 'tenants:read',
+      operationId: 'listTenants',
+      platformOnly: true,
+      summary: 'List tenants',
+      description: 'A page of the tenants that have a user or a key, by name, with the exact numbers of their users. ' +
+        'HEAD works too.',
+      query: pagingParameters(pageSize, TENANT),
+      success: { status: 200, description: 'The page.', is: 'TenantList', headers: ['Link'] },
+      codes: ['validation_failed'],
+      handler: async (call) => sendPage(call, await tenants.list(call.query, call.faults, only))
+    },
+    {
+      tag,
+      method: 'GET',
+      path: '/tenants/:id',
+      id: tenantId,
+      scope: 'tenants:read',
+      operationId: 'getTenant',
+      platformOnly: true,
+      summary: 'Read a tenant, or what is left of it',
+      description: '404 once nothing of it is left, values in events included. HEAD works too.',
+      success: { status: 200, description: 'The tenant.', is: 'Tenant' },
+      codes: ['validation_failed', 'tenant_not_found'],
+      async handler (call) {
+        requireNoFaults(call.faults)
+        return sendJson(call.reply, await tenants.get(idOf(call)))
+      }
+    },
+    {
+      tag,
+      method: 'DELETE',
+      path: '/tenants/:id',
+      id: tenantId,
+      scope: 'tenants:delete',
+      operationId: 'deleteTenant',
+      platformOnly: true,
+      summary: 'Delete a tenant with all that it has',
+      description: 'For good: API keys, users, webhooks, and the values in its events. It goes on in the background, ' +
+        'and `Location` says what is left. If the server ends before, ask again.',
+      success: {
+        status: 202,
+        description: 'The deletion has begun, or goes on.',
+        is: 'TenantDeletion',
+        headers: ['Location']
+      },
+      counted: 'deletions',
+      codes: [
+        'validation_failed', 'malformed_json', 'tenant_not_found', 'body_too_large', 'unsupported_media_type'
+      ],
+      async handler (call) {
+        requireBare(call)
+        const { request: { log }, reply, collection } = call
+        const id = idOf(call)
+        await tenants.startRemoval(id, (err) => {
+          log.warn({ tenant: id, err }, 'a tenant was not deleted as a whole: ask for it again')
+        })
+        log.info({ tenant: id }, 'a tenant is being deleted')
+        return sendJson(reply.header('location', `${collection}/${id}`), { id, status: 'deleting' }, 202)
+      }
+    }
+  ]
+}
