@@ -88,6 +88,20 @@ function boundView (storage: Storage, tenant: string): Storage {
   const { name, eventLog, webhooks, singleWrites } = storage
   const findApiKey: Storage['findApiKey'] = (by) => own(storage.findApiKey(by), tenant)
 
+  const writeUsers: Storage['writeUsers'] = async (writes, { atomic, idempotency }) => {
+    const options = { atomic, idempotency: boundIdempotency(idempotency, tenant) }
+    try {
+      return await storage.writeUsers(writes.map((write) => boundWrite(write, tenant)), options)
+    } catch (error) {
+      // An import gives the ids of another system, and every id is unique: a fault of the row, not of the store.
+      const [write] = writes
+      if (writes.length > 1 || write?.type !== 'create') throw error
+      const holder = await storage.findUser(write.user.id).catch(() => null)
+      if (holder === null || belongsTo(holder, tenant)) throw error
+      return { outcomes: [{ code: 'field_taken', field: 'id' }], note: null, replayed: false }
+    }
+  }
+
   async function writeApiKey (write: ApiKeyWrite): ReturnType<Storage['writeApiKey']> {
     if (write.type === 'create') return storage.writeApiKey({ ...write, key: { ...write.key, tenant } })
     // A key never changes its tenant, so nothing can come between.
@@ -109,10 +123,7 @@ function boundView (storage: Storage, tenant: string): Storage {
     migrate: (requirements) => storage.migrate(requirements),
     close: () => storage.close(),
     prune: (now) => storage.prune(now),
-    writeUsers: (writes, { atomic, idempotency }) => storage.writeUsers(
-      writes.map((write) => boundWrite(write, tenant)),
-      { atomic, idempotency: boundIdempotency(idempotency, tenant) }
-    ),
+    writeUsers,
     findUser: (id) => own(storage.findUser(id), tenant),
     listUsers: (filter, page) => storage.listUsers({ ...filter, tenant }, page),
     readUsers: (filter, order, onPart) => storage.readUsers({ ...filter, tenant }, order, onPart),

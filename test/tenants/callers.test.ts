@@ -96,6 +96,23 @@ test('keys are given within the tenant, and the platform gives any', async (t) =
   t.equal((await app.users.apiKeys.list()).meta.total, 5, 'with that of the test')
 })
 
+for (const { name, create } of stores) {
+  test(`${name}: an import with the id of somebody in another tenant refuses that row alone`, async (t) => {
+    const { app } = await host(t, '/v1', await create(t))
+    const { id } = await app.users.tenant('beta').create(ANN)
+    const bound = app.users.tenant('acme')
+    const rows = [{ ...ANN, id }, { name: 'Bob', email: 'bob@example.org' }]
+    const results: unknown[] = []
+    await bound.import(rows, { onResult: (result) => { results.push(result) } })
+    t.match(results, [
+      { line: 1, status: 'refused', problem: { code: 'field_taken', errors: [{ pointer: '/id' }] } },
+      { line: 2, status: 'created' }
+    ])
+    t.strictSame((await bound.list()).data.map((user) => user.name), ['Bob'])
+    t.equal((await app.users.tenant('beta').get(id)).name, 'Ann')
+  })
+}
+
 test('a parameter of the prefix confirms what a key is bound to, and narrows the platform', async (t) => {
   const { send } = await host(t, '/:tenant/v1')
   t.match(await send(KEYS.acme, 'POST', '/acme/v1/users', ANN), { status: 201, body: { tenant: 'acme' } })
