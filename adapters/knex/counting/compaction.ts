@@ -53,8 +53,8 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
   let restUntil = 0
   /** The scopes that something may be due for. */
   const due = new Set<string>()
-  /** The rounds that this process has begun and not ended. */
-  const ownRounds = new Set<string>()
+  /** The round that this process has begun and not ended in each scope, if it gave up waiting for writers. */
+  const ownRounds = new Map<string, string>()
   /** The latest round of another process in each scope. */
   const foreign = new Map<string, { round: string, since: number }>()
 
@@ -75,7 +75,7 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
 
   /** True if another process has begun a round that it may still finish. */
   function isForeign (scope: string, { boundary, nextBoundary, round }: State): boolean {
-    if (nextBoundary === boundary || ownRounds.has(round)) {
+    if (nextBoundary === boundary || ownRounds.get(scope) === round) {
       foreign.delete(scope)
       return false
     }
@@ -146,13 +146,12 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
     const [next] = await query(idAfter, [scope, state.boundary, blocks * BLOCK])
     if (next === undefined) return false
     const round = randomUUID()
-    ownRounds.add(round)
-    try {
-      await query(announce, [scope, round, String(next['id']), state.round, state.boundary])
-      return await writersEnded() && (await compact(scope, round, true) || blocks === BLOCKS_PER_ROUND)
-    } finally {
-      ownRounds.delete(round)
-    }
+    ownRounds.set(scope, round)
+    await query(announce, [scope, round, String(next['id']), state.round, state.boundary])
+    if (!await writersEnded()) return false
+    const more = await compact(scope, round, true)
+    ownRounds.delete(scope)
+    return more || blocks === BLOCKS_PER_ROUND
   }
 
   /** Does one round of a scope. True if another is due now. */
