@@ -6,6 +6,7 @@ import { createTail } from '../lib/events/tail.ts'
 import type { LoggedEvent } from '../lib/events/types.ts'
 import { Refusal } from './failure.ts'
 import type { Output } from './output.ts'
+import { printable } from './printable.ts'
 
 const PAGE = 100
 
@@ -18,7 +19,8 @@ export interface TailOptions {
 
 /** One event in a line, without the values of a user. */
 function lineOf ({ id, timestamp, type, data, actor }: LoggedEvent): string {
-  const by = actor === null ? '-' : `${actor.type}:${actor.id.replace(/[\p{C}\p{Z}]/gu, '?')}`
+  const name = actor === null || actor.name === null ? '' : ` (${printable(actor.name)})`
+  const by = actor === null ? '-' : `${actor.type}:${actor.id.replace(/[\p{C}\p{Z}]/gu, '?')}${name}`
   return `${timestamp}  ${type.padEnd(15)}  ${String(data['id'])}  ${by}  ${id}`
 }
 

@@ -34,14 +34,15 @@ function networksOf (list = ''): Array<ReturnType<typeof parseNetwork>> {
 
 /** The webhooks of a storage. */
 export function webhooksOf (storage: Storage, { allowHttp = false, allowNetworks }: TargetOptions): WebhooksService {
-  const { webhooks: store, name } = storage
-  if (store === undefined) throw new Refusal(`${name} keeps no webhooks`)
+  const { webhooks: store, eventLog: log, name } = storage
+  if (store === undefined || log === undefined) throw new Refusal(`${name} keeps no webhooks`)
   const targets = createTargets({ allowHttp, allowedNetworks: networksOf(allowNetworks) })
   // Own fields as they are stored: the command line does not know the host's schema.
   const present = eventPresenter({ pastFields: (fields) => fields })
-  const deliver = createDeliver(store, createSend(targets), present)
+  const deliver = createDeliver(log, createSend(targets), present)
   return createWebhooksService({
     store,
+    log,
     targets,
     pageSize: { default: PAGE, max: PAGE },
     deliver,

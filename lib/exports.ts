@@ -30,9 +30,10 @@ export type { Deprecated } from './http/responses/deprecation.ts'
 export type { ErrorFormat } from './http/responses/problem.ts'
 export type { CounterOptions, CounterStore, Quota } from './http/limits/rate-limit-options.ts'
 export type {
-  ApiKeyMethods, IterateOptions, IterateQuery, TenantUsers, TransactionLike, UserBatchOptions, UserBatchResult,
-  UserBatchResults, UserMethods, UserOperation
+  IterateOptions, IterateQuery, TenantUsers, TransactionLike, UserBatchOptions, UserBatchResult, UserBatchResults,
+  UserMethods, UserOperation
 } from './mount/in-process.ts'
+export type { ApiKeyMethods } from './mount/in-process-keys.ts'
 export type { TenantMethods, Users } from './mount/all-users.ts'
 export type { ApiKeysOptions, FieldsOptions, LimitsOptions } from './mount/option-groups.ts'
 export type { Authenticate, UsersOptions } from './mount/options.ts'
@@ -41,7 +42,10 @@ export type { ImportSettings } from './transfer/import-settings.ts'
 export type { ImportOptions, ImportSource } from './transfer/import-source.ts'
 export type { ImportResult, ImportSummary } from './transfer/import.ts'
 export type { OnConflict } from './transfer/import-judge.ts'
+export type { RestoreOptions } from './users/deletions.ts'
 export type { CreateOptions } from './users/idempotency.ts'
 export type { ListQuery } from './users/list-query.ts'
+export type { RevertOptions } from './users/reversal.ts'
+export type { Subject, SubjectDelivery } from './events/subject.ts'
 export type * from './users/types.ts'
 export type { DeleteOptions, Versions, WriteOptions } from './users/write-options.ts'

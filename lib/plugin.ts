@@ -17,6 +17,7 @@ import { createRouting } from './mount/routing.ts'
 import { createServices } from './mount/services.ts'
 import { joinMounts } from './mount/shared-storage.ts'
 import { openStorage } from './mount/storage-lifecycle.ts'
+import { purgeRegularly } from './mount/trash-purging.ts'
 import { tracedStorage } from './storage/tracing.ts'
 import { LIST_PARAMETERS } from './users/list-query.ts'
 import { USER_MEMBERS } from './users/rules.ts'
@@ -48,6 +49,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const securityLog = createSecurityLog(log)
   host.addHook('onClose', async () => securityLog.close())
   const services = createServices(host, options, { log, storage, fields, verifier, securityLog, membership })
+  if (options.trash !== null) purgeRegularly(host, log, services.users, options.trash)
   warnWithoutKeys(host, log, services.apiKeys, options)
   host.decorate(options.decoratorName, services.inProcess)
 

@@ -98,7 +98,7 @@ const plugin: FastifyPluginAsync<WebhooksOptions> = async (host, given) => {
   const { allowHttp, allowedNetworks, lookup, maxWebhooks } = options
   const shares = sharesOf(options.maxInFlight)
   const targets = createTargets({ allowHttp, allowedNetworks, lookup })
-  const deliver = createDeliver(store, createSend(targets), present)
+  const deliver = createDeliver(log, createSend(targets), present)
   const worker = options.deliver
     ? createWorker({ store, log, logger: mount.log, deliver, shares, publish: mount.publishDisabled })
     : null
@@ -133,9 +133,9 @@ const plugin: FastifyPluginAsync<WebhooksOptions> = async (host, given) => {
   function serviceOf ({ storage, tenant }: Seen): WebhooksService {
     const known = services.get(storage)
     if (known !== undefined) return known
-    const { webhooks: own = store } = storage
+    const { webhooks: own = store, eventLog = log } = storage
     const made = createWebhooksService({
-      store: own, tenant, targets, pageSize, deliver, gate, maxWebhooks, closing: closing.signal, wake
+      store: own, log: eventLog, tenant, targets, pageSize, deliver, gate, maxWebhooks, closing: closing.signal, wake
     })
     services.set(storage, made)
     return made

@@ -1,5 +1,7 @@
 import type { Knex } from 'knex'
-import type { EventLog, Storage, StorageInTransaction, TenantStore, WebhookStore } from '../../lib/storage/storage.ts'
+import type {
+  EventLog, Storage, StorageInTransaction, TenantStore, Trash, WebhookStore
+} from '../../lib/storage/storage.ts'
 import { knexApiKeys } from './api-keys.ts'
 import type { Executor } from './connection/executor.ts'
 import type { KeyChangeListener } from './connection/key-change-listener.ts'
@@ -17,6 +19,7 @@ import { createMigrator, type Migrator } from './schema/migrator.ts'
 import { namesOf, type NamingOptions } from './tables/names.ts'
 import { userReading } from './user-reading.ts'
 import { knexTenants } from './tenants.ts'
+import { knexTrash } from './trash.ts'
 import { knexWrites } from './user-writes.ts'
 import { knexUsers } from './users.ts'
 import { knexWebhooks } from './webhooks.ts'
@@ -30,6 +33,7 @@ export interface KnexStorage extends Storage, Migrator {
   joinTransaction (transaction: unknown): StorageInTransaction
   eventLog: EventLog
   webhooks: WebhookStore
+  trash: Trash
   tenants: TenantStore
   /** Compares the counted numbers with the users. @throws StorageError `unavailable` */
   verifyCounts (): Promise<CountsReport>
@@ -55,6 +59,8 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
 
   const uniqueFields = new Set<string>()
   const usersOn = (executor: Executor) => knexUsers(executor, names, uniqueFields, compaction, writes)
+  const trashOn = (executor: Executor) => knexTrash(executor, names, usersOn, writes)
+  const writersOn = (executor: Executor) => ({ users: usersOn(executor), trash: trashOn(executor) })
 
   function storageOn (
     executor: Executor,
@@ -63,6 +69,7 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
   ): Omit<KnexStorage, 'eventLog' | 'webhooks' | 'tenants'> {
     const migrator = createMigrator(executor, names, uniqueFields)
     const { findUser, listUsers, prune } = usersOn(executor)
+    const { find, list, expired } = trashOn(executor)
     return {
       name: executor.dialect.name,
       ...migrator,
@@ -79,7 +86,8 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
       findUser,
       listUsers,
       prune,
-      writeUsers: knexWrites(executor, names, usersOn),
+      writeUsers: knexWrites(executor, names, writersOn),
+      trash: { find, list, expired },
       readUsers: userReading(executor, names, snapshots),
       ...knexApiKeys(executor, names, writes)
     }

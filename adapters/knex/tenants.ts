@@ -15,7 +15,7 @@ const toTenant = ({ id, users }: Row): TenantRecord => ({ id: String(id), users:
 
 /** The statements of tenants. */
 function tenantSql ({ dialect }: Executor, names: Names) {
-  const { users, apiKeys, events, webhooks, webhookDeliveries, changes, state } = names
+  const { users, apiKeys, events, webhooks, webhookDeliveries, deletedUsers, changes, state } = names
   const { p, limit, packed, batch } = dialect
   // One step along the index for each name. DISTINCT would read every user.
   const namesIn = (name: string, table: string) => `${name} AS (
@@ -45,6 +45,7 @@ function tenantSql ({ dialect }: Executor, names: Names) {
     // 1: the tenant; 2: how many at most.
     removeKeys: `DELETE FROM ${apiKeys} WHERE tenant = ${p(1)} AND tenant <> '' RETURNING id`,
     removeUsers: `DELETE FROM ${users} WHERE id IN (${some(users)}) RETURNING id`,
+    removeDeleted: `DELETE FROM ${deletedUsers} WHERE id IN (${some(deletedUsers)}) RETURNING id`,
     removeWebhooks: `DELETE FROM ${webhooks} WHERE id IN (${some(webhooks)}) RETURNING id`,
     forgetCounts: forgetCounts(dialect, names),
     removeDeliveries: `DELETE FROM ${webhookDeliveries} WHERE webhook_id IN ` +
@@ -82,6 +83,7 @@ export function knexTenants (executor: Executor, names: Names): TenantStore {
       return transaction(async (on) => {
         let count = (await on(sql.removeKeys, [tenant])).length
         if (count < limit) count += (await on(sql.removeUsers, [tenant, limit - count])).length
+        if (count < limit) count += (await on(sql.removeDeleted, [tenant, limit - count])).length
         if (count < limit) count += await forgetEvents(on, tenant, limit - count)
         if (count === 0) {
           // The endpoints first: that waits for a change that is adding deliveries, and none can be added after it.

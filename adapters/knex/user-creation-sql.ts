@@ -8,7 +8,7 @@ import type { Names } from './tables/names.ts'
 const COLUMNS = [
   ['id', 'text'], ['name', 'text'], ['name_key', 'text'], ['email', 'text'], ['email_key', 'text'],
   ['version', 'bigint'], ['created_at', 'timestamptz'], ['updated_at', 'timestamptz'], ['fields', 'json'],
-  ['tenant', 'text']
+  ['tenant', 'text'], ['status', 'text'], ['status_reason', 'text']
 ] as const
 
 /** Values of an idempotency key: key, fingerprint, user as JSON, expiry, now. */
@@ -34,8 +34,7 @@ export function creationSql (dialect: Dialect, names: Names) {
     `FROM ${batch.lockTimeout}${rows} WHERE true${batch.order('q_email_key')} ON CONFLICT DO NOTHING RETURNING id`
   const claimed = `WITH claimed AS (${claim(first, userId)})`
   const insertClaimed = `INSERT INTO ${users} ${columns} ` +
-    `SELECT ${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}::int, ${p(7)}::timestamptz, ` +
-    `${p(8)}::timestamptz, ${p(9)}::json, ${p(10)}::text FROM claimed RETURNING id`
+    `SELECT ${COLUMNS.map(([, type], i) => `${p(i + 1)}::${type}`).join(', ')} FROM claimed RETURNING id`
 
   /** Records the event whose values begin with the nth, if a statement has written a row. */
   const recording = (before: string, written: string, n: number) =>

@@ -37,7 +37,7 @@ interface CreationParts {
 
 function isSame (a: UserRecord, b: UserRecord): boolean {
   return a.name === b.name && a.email === b.email && a.createdAt === b.createdAt &&
-    JSON.stringify(a.fields) === JSON.stringify(b.fields) && a.tenant === b.tenant
+    JSON.stringify(a.fields) === JSON.stringify(b.fields) && a.tenant === b.tenant && a.status === b.status
 }
 
 /** Creation of users in SQL, alone or together with an idempotency key. */
@@ -97,11 +97,12 @@ export function knexCreation (
 
   return {
     async create (user, { nameKey, emailKey }, idempotency, event) {
-      const { id, name, email, fields, version, createdAt, updatedAt, tenant = '' } = user
+      const { id, name, email, fields, version, createdAt, updatedAt, tenant = '', status, statusReason } = user
       const insertion = {
         user,
         values: [
-          id, name, nameKey, email, emailKey, String(version), createdAt, updatedAt, JSON.stringify(fields), tenant
+          id, name, nameKey, email, emailKey, String(version), createdAt, updatedAt, JSON.stringify(fields), tenant,
+          status, statusReason ?? ''
         ],
         event
       }

@@ -6,7 +6,7 @@ import { type PartRequest, partStatement } from './pages.ts'
 import { USER_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 import { toUser } from './tables/rows.ts'
-import { canMatch, conditionOf } from './users.ts'
+import { canMatch, conditionOf } from './user-lists.ts'
 
 type ReadPart = (request: PartRequest) => Promise<UserRecord[]>
 

@@ -8,21 +8,27 @@ import type { Names } from './tables/names.ts'
 /** What a user must be for a write: of these versions, and of this tenant. */
 export interface OwnedGuard extends VersionGuard {
   tenant?: string | undefined
+  /** The user has this status already. */
+  standing?: Standing | undefined
 }
 
+/** The status of a user, as its columns have it. */
+export type Standing = ReadonlyArray<readonly [column: 'status' | 'status_reason', value: string]>
+
 /** The columns that decide whether anything changes. */
-const COMPARED = ['name', 'email', 'fields']
+const COMPARED = ['name', 'email', 'fields', 'status', 'status_reason']
 
 /** The conditions of a guard. An absent one is omitted, since each costs a look-up. */
 export function guardConditions (
   { isIn, p }: Dialect,
-  { ifVersion, unlessVersion, tenant }: OwnedGuard,
+  { ifVersion, unlessVersion, tenant, standing = [] }: OwnedGuard,
   place: (value: Param) => number
 ): string[] {
   return [
     ...(ifVersion === null ? [] : [isIn('version', place(ifVersion), 'bigint')]),
     ...(unlessVersion.length === 0 ? [] : [`NOT ${isIn('version', place(unlessVersion), 'bigint')}`]),
-    ...(tenant === undefined ? [] : [`tenant = ${p(place(tenant))}`])
+    ...(tenant === undefined ? [] : [`tenant = ${p(place(tenant))}`]),
+    ...standing.map(([column, value]) => `${column} = ${p(place(value))}`)
   ]
 }
 
@@ -54,12 +60,21 @@ function assignments (
   return { set: set.join(', '), differs: `(${differs.join(' OR ')})` }
 }
 
+/** The columns of the status that changes name. */
+export function standingOf ({ status, statusReason }: UserChanges): Standing {
+  return [
+    ...(status === undefined ? [] : [['status', status] as const]),
+    ...(statusReason === undefined ? [] : [['status_reason', statusReason ?? ''] as const])
+  ]
+}
+
 /** The values that an update sets, by column. */
-export function valuesOf ({ name, email, fields }: UserChanges, updatedAt: string): Map<string, string> {
+export function valuesOf ({ name, email, fields, ...standing }: UserChanges, updatedAt: string): Map<string, string> {
   const values = new Map([['updated_at', updatedAt]])
   if (name !== undefined) values.set('name', name.value).set('name_key', name.key)
   if (email !== undefined) values.set('email', email.value).set('email_key', email.key)
   if (fields !== undefined) values.set('fields', JSON.stringify(fields))
+  for (const [column, value] of standingOf(standing)) values.set(column, value)
   return values
 }
 
@@ -86,20 +101,30 @@ export interface UpdateKind {
   guarded: boolean
   /** Each names the tenant that the user must belong to. */
   owned: boolean
+  /** The columns of the status that the user must have already. */
+  standing: ReadonlyArray<Standing[number][0]>
 }
 
 /** The columns of a batch of updates, with those of its events. */
-function givenColumns ({ columns, guarded, owned }: UpdateKind, event: readonly TypedColumn[]): readonly TypedColumn[] {
+function givenColumns (
+  { columns, guarded, owned, standing }: UpdateKind,
+  event: readonly TypedColumn[]
+): readonly TypedColumn[] {
   const typeOf = (column: string) => column === 'updated_at' ? 'timestamptz' : 'text'
   const set = columns.map((column) => [column, typeOf(column)] as const)
   const version = guarded ? [['version', 'bigint'] as const] : []
   const tenant = owned ? [['tenant', 'text'] as const] : []
-  return [['id', 'text'], ...set, ...version, ...tenant, ...event]
+  const kept = standing.map((column) => [column, 'text'] as const)
+  return [['id', 'text'], ...set, ...version, ...tenant, ...kept, ...event]
 }
 
 /** The conditions on what each update of a batch names. */
-function guardOf ({ guarded, owned }: UpdateKind): string[] {
-  return [...guarded ? ['version = q_version'] : [], ...owned ? ['tenant = q_tenant'] : []]
+function guardOf ({ guarded, owned, standing }: UpdateKind): string[] {
+  return [
+    ...guarded ? ['version = q_version'] : [],
+    ...owned ? ['tenant = q_tenant'] : [],
+    ...standing.map((column) => `${column} = q_${column}`)
+  ]
 }
 
 /** The statement that updates the same columns of many users. */

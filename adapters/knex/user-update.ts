@@ -60,7 +60,7 @@ export function userUpdate (
   }
 
   function groupFor (kind: UpdateKind, isRecorded: boolean, batching: Batching): GroupedWrite {
-    const name = `${kind.columns} ${kind.guarded} ${kind.owned} ${isRecorded}`
+    const name = `${kind.columns} ${kind.guarded} ${kind.owned} ${kind.standing} ${isRecorded}`
     const known = groups.get(name)
     if (known !== undefined) return known
     const statements = isRecorded
@@ -88,16 +88,18 @@ export function userUpdate (
       }
       const params = batch.values([[id, ...values.values(), ...recorded]])
       const conditions = guardConditions(dialect, guard, (value) => params.push(value))
-      const kind = { columns, guarded: false, owned: false, conditions, bounded: false }
+      const kind = { columns, guarded: false, owned: false, standing: [], conditions, bounded: false }
       return (await runAll(recordedUpdate(dialect, names, returned, kind), params, options))[0]
     }
 
-    const { ifVersion, unlessVersion, tenant } = guard
+    const { ifVersion, unlessVersion, tenant, standing = [] } = guard
     const isPlain = unlessVersion.length === 0 && (ifVersion === null || ifVersion.length === 1)
     if (batching === null || !isPlain || setsUniqueValue(changes, uniqueFields)) return alone(performance.now())
-    const kind = { columns, guarded: ifVersion !== null, owned: tenant !== undefined }
+    const kept = standing.map(([column]) => column)
+    const kind = { columns, guarded: ifVersion !== null, owned: tenant !== undefined, standing: kept }
     const group = groupFor(kind, event !== null, batching)
     const of = tenant === undefined ? [] : [tenant]
-    return group(id, [id, ...values.values(), ...(ifVersion ?? []), ...of, ...recorded], alone)
+    const conditions = [...(ifVersion ?? []), ...of, ...standing.map(([, value]) => value)]
+    return group(id, [id, ...values.values(), ...conditions, ...recorded], alone)
   }
 }

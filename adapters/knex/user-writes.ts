@@ -4,7 +4,7 @@ import {
   belongsTo, creationAlone, refusalOf, requireSameRequest, requireVersion, withoutUsers
 } from '../../lib/storage/storage-rules.ts'
 import type {
-  Idempotency, Json, Storage, UserWrite, WriteOutcome, WritesOptions, WritesResult
+  Idempotency, Json, Storage, UserRecord, UserWrite, WriteOutcome, WritesOptions, WritesResult
 } from '../../lib/storage/storage.ts'
 import { isLost, waitedTooLong } from './connection/driver-errors.ts'
 import type { Executor, Query } from './connection/executor.ts'
@@ -12,6 +12,7 @@ import { nestedExecutor } from './connection/nested-executor.ts'
 import { idempotencySql, indexOfPart, partBounds, partKey } from './idempotency-sql.ts'
 import type { Names } from './tables/names.ts'
 import { toCreatedUser } from './tables/rows.ts'
+import type { KnexTrash } from './trash.ts'
 import type { SingleWrites } from './users.ts'
 
 /** What the row of a key keeps. `run`: which call has written it, for one whose answer was lost. */
@@ -32,17 +33,31 @@ function emailKeyOf (write: UserWrite): string[] {
   return changes.email === undefined ? [] : [changes.email.key]
 }
 
+/** What writes users, and what gives back those that are put away. */
+export interface Writers {
+  users: SingleWrites
+  trash: KnexTrash
+}
+
+function doneWith (user: UserRecord | null): WriteOutcome {
+  return user === null ? { code: 'not_found' } : { code: 'done', changed: true, user }
+}
+
 /** Makes one write. @throws StorageError for what refuses it */
-async function make (users: SingleWrites, write: UserWrite): Promise<WriteOutcome> {
+async function make ({ users, trash }: Writers, write: UserWrite): Promise<WriteOutcome> {
   switch (write.type) {
+    case 'restore': return doneWith(await trash.restore(write))
+    case 'purge': {
+      const purged = await trash.purge(write)
+      return purged === null ? { code: 'not_found' } : { code: 'done', changed: true, ...purged }
+    }
     case 'create': {
       const { user } = await users.create(write.user, write.keys, null, write.event)
       return { code: 'done', changed: true, user }
     }
     case 'delete': {
-      const { id, guard, tenant, event, erase } = write
-      const user = await users.remove(id, { ...guard, tenant }, event, erase)
-      return user === null ? { code: 'not_found' } : { code: 'done', changed: true, user }
+      const { id, guard, tenant } = write
+      return doneWith(await users.remove(id, { ...write, guard: { ...guard, tenant } }))
     }
     case 'update': {
       const { id, updatedAt, event, tenant } = write
@@ -69,14 +84,15 @@ async function make (users: SingleWrites, write: UserWrite): Promise<WriteOutcom
 export function knexWrites (
   executor: Executor,
   names: Names,
-  usersOn: (executor: Executor) => SingleWrites
+  writersOn: (executor: Executor) => Writers
 ): Storage['writeUsers'] {
   const { dialect, joined } = executor
-  const users = usersOn(executor)
+  const writers = writersOn(executor)
   const { lockNames } = dialect.transaction
   const sql = idempotencySql(dialect, names)
   const lockUsers = `SELECT id FROM ${names.users} WHERE ${dialect.isIn('id', 1, 'text')} ` +
     `ORDER BY id${dialect.forUpdate}`
+  const lockDeleted = lockUsers.replace(names.users, names.deletedUsers)
 
   /** Locks addresses and users in one order, so that concurrent batches can't wait for each other. */
   async function lock (on: Query, writes: readonly UserWrite[]): Promise<void> {
@@ -87,6 +103,7 @@ export function knexWrites (
     const addresses = joined ? [] : [...new Set(writes.flatMap(emailKeyOf).map(lockOf))].sort()
     if (addresses.length > 0) await on(lockNames(names), [addresses])
     if (ids.length > 0) await on(lockUsers, [ids])
+    if (writes.some(({ type }) => type === 'restore' || type === 'purge')) await on(lockDeleted, [ids])
   }
 
   /** Takes the key; if it is known, what it keeps. */
@@ -129,10 +146,10 @@ export function knexWrites (
 
   async function writeAll (nested: Executor, writes: readonly UserWrite[], atomic: boolean): Promise<WriteOutcome[]> {
     await lock(nested.query, writes)
-    const users = usersOn(nested)
+    const writers = writersOn(nested)
     const outcomes: WriteOutcome[] = []
     for (const write of writes) {
-      const outcome = await make(users, write).catch(refusalOf)
+      const outcome = await make(writers, write).catch(refusalOf)
       outcomes.push(outcome)
       if (atomic && outcome.code !== 'done') break
     }
@@ -178,7 +195,7 @@ export function knexWrites (
     idempotency: Idempotency | null
   ): Promise<WritesResult> {
     try {
-      const made = await users.create(user, keys, idempotency, event)
+      const made = await writers.users.create(user, keys, idempotency, event)
       return { outcomes: [{ code: 'done', changed: true, user: made.user }], note: null, replayed: made.replayed }
     } catch (error) {
       return { outcomes: [refusalOf(error)], note: null, replayed: false }
@@ -186,7 +203,7 @@ export function knexWrites (
   }
 
   async function writeAlone (write: UserWrite): Promise<WritesResult> {
-    const outcome = await make(users, write).catch(refusalOf)
+    const outcome = await make(writers, write).catch(refusalOf)
     return { outcomes: [outcome], note: null, replayed: false }
   }
 

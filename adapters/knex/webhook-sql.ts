@@ -1,5 +1,5 @@
 import type { Dialect, TypedColumn } from './dialects/dialect.ts'
-import { type Column, EVENT_COLUMNS } from './tables/columns.ts'
+import type { Column } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 
 /** What is read of an endpoint. */
@@ -57,7 +57,8 @@ export function webhookSql (dialect: Dialect, { webhooks, webhookDeliveries: del
     /** 1: before, 2: limit. */
     prune: `DELETE FROM ${deliveries} WHERE id IN (SELECT id FROM ${deliveries} ` +
       `WHERE due_at IS NULL AND created_at < ${p(1)} ORDER BY created_at LIMIT ${limit(2)}) RETURNING id`,
-    findEvent: `SELECT ${packed(EVENT_COLUMNS, `SELECT * FROM ${events} WHERE id = ${p(1)}`)} AS items`,
+    /** 1: the ids of events. */
+    deliveriesOf: `SELECT ${columns} FROM ${deliveries} WHERE ${dialect.isIn('event_id', 1, 'text')} ORDER BY id`,
     /** The event before an id, in two steps; `ofTenant`: the last value of each is the tenant. */
     before (ofTenant: boolean) {
       const of = (n: number) => ofTenant ? ` AND tenant = ${p(n)} AND tenant <> ''` : ''

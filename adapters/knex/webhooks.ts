@@ -5,9 +5,8 @@ import type { Param } from './drivers/driver.ts'
 import { type EventWrites, recordedValues } from './events/event-writes.ts'
 import type { Numbering } from './events/numbering.ts'
 import { ofTenant, pageStatement, toPage } from './pages.ts'
-import { EVENT_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
-import { isoOrNull, type Row, toEvent, toJson, unpacked } from './tables/rows.ts'
+import { isoOrNull, type Row, toJson, unpacked } from './tables/rows.ts'
 import { DELIVERY_COLUMNS, WEBHOOK_COLUMNS, webhookSql } from './webhook-sql.ts'
 
 const toWebhook = ({ record }: Row): WebhookRecord => Object(toJson(record))
@@ -89,9 +88,7 @@ export function knexWebhooks (
       return { items: unpacked(DELIVERY_COLUMNS, row?.['items']).map(toDelivery), total: Number(row?.['total']) }
     },
 
-    async findEvent (id) {
-      return one(sql.findEvent, id, ({ items }) => unpacked(EVENT_COLUMNS, items).map(toEvent)[0] ?? null)
-    },
+    deliveriesOf: async (events) => (await read(sql.deliveriesOf, [events.filter(isStorable)])).map(toDelivery),
 
     async eventBefore (id, tenant) {
       await numbering.all()

@@ -55,7 +55,7 @@ export class MemoryEvents implements EventLog {
 
   async read ({ after, limit, types, tenant }: Parameters<EventLog['read']>[0]): ReturnType<EventLog['read']> {
     const position = after === null ? 0 : this.#positionOf.get(after)
-    if (position === undefined || (after !== null && !belongsTo(this.find(after) ?? {}, tenant))) return null
+    if (position === undefined || (after !== null && !belongsTo(this.#find(after) ?? {}, tenant))) return null
     if (tenant !== undefined) return this.#readOf(this.#ofTenant.get(tenant) ?? [], position, limit, types)
     const lists = types === null ? [this.#entries] : [...new Set(types)].map((type) => this.#ofType.get(type) ?? [])
     const found = lists.flatMap((list) => {
@@ -85,8 +85,11 @@ export class MemoryEvents implements EventLog {
     return { items: list.slice(Math.max(0, end - limit), end).reverse().map(copy), total: list.length }
   }
 
-  /** The event with this id. */
-  find (id: string): EventRecord | null {
+  async find (id: string): ReturnType<EventLog['find']> {
+    return this.#find(id)
+  }
+
+  #find (id: string): EventRecord | null {
     const position = this.#positionOf.get(id)
     const entry = position === undefined ? undefined : this.#entries[position - (this.#entries[0]?.position ?? 0)]
     return entry === undefined ? null : copy(entry)

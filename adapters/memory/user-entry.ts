@@ -22,9 +22,10 @@ export function storedFields (fields: JsonObject): JsonObject {
 }
 
 /** A copy of a user for the caller. */
-export function userOf ({ id, name, email, fields, version, createdAt, updatedAt, tenant }: UserRecord): UserRecord {
+export function userOf (record: UserRecord): UserRecord {
+  const { id, name, email, fields, status, statusReason, version, createdAt, updatedAt, tenant } = record
   const own = fields === NO_FIELDS ? {} : cloneFields(fields)
-  const user = { id, name, email, fields: own, version, createdAt, updatedAt }
+  const user = { id, name, email, fields: own, status, statusReason, version, createdAt, updatedAt }
   return tenant === undefined ? user : { ...user, tenant }
 }
 

@@ -1,5 +1,5 @@
 import { belongsTo } from '../../lib/storage/storage-rules.ts'
-import type { UserFilter } from '../../lib/storage/storage.ts'
+import type { UserFilter, UserStatus } from '../../lib/storage/storage.ts'
 import type { FieldIndex } from './field-index.ts'
 import { type Positions, positionsOf } from './positions.ts'
 import type { PrefixIndex } from './prefix-index.ts'
@@ -10,18 +10,20 @@ export interface UserIndexes {
   /** Those with this e-mail key: at most one of each tenant. */
   byEmailKey (emailKey: string, tenant: string | undefined): Positions<UserEntry>
   byTenant (tenant: string): Positions<UserEntry>
+  byStatus (status: UserStatus): Positions<UserEntry>
   byPrefix: PrefixIndex<UserEntry>
   byField: FieldIndex<UserEntry>
 }
 
 /** The matches of each condition of a filter. */
 function partsOf (
-  { emailKey, prefix, fields, tenant }: UserFilter,
+  { emailKey, prefix, fields, status, tenant }: UserFilter,
   indexes: UserIndexes
 ): Array<Positions<UserEntry>> {
   const parts = Object.entries(fields).map(([name, value]) => indexes.byField.matching(name, value))
   if (prefix !== null) parts.push(indexes.byPrefix.matching(prefix))
   if (emailKey !== null) parts.push(indexes.byEmailKey(emailKey, tenant))
+  if (status !== undefined) parts.push(indexes.byStatus(status))
   if (tenant !== undefined) parts.push(indexes.byTenant(tenant))
   return parts
 }
@@ -30,8 +32,9 @@ function hasField ({ record: { fields } }: UserEntry, name: string, value: unkno
   return Object.hasOwn(fields, name) && fields[name] === value
 }
 
-function matches (entry: UserEntry, { emailKey, prefix, fields, tenant }: UserFilter): boolean {
+function matches (entry: UserEntry, { emailKey, prefix, fields, status, tenant }: UserFilter): boolean {
   return belongsTo(entry.record, tenant) && (emailKey === null || entry.emailKey === emailKey) &&
+    (status === undefined || entry.record.status === status) &&
     (prefix === null || searchKeysOf(entry).some((key) => key.startsWith(prefix))) &&
     Object.entries(fields).every(([name, value]) => hasField(entry, name, value))
 }

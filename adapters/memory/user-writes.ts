@@ -1,5 +1,5 @@
 import { makeWrite, type SynchronousWrites } from '../../lib/storage/make-write.ts'
-import { creationAlone, withoutUsers } from '../../lib/storage/storage-rules.ts'
+import { creationAlone, withoutUsers, withUser } from '../../lib/storage/storage-rules.ts'
 import type { Idempotency, Json, Storage, UserWrite, WriteOutcome, WritesResult } from '../../lib/storage/storage.ts'
 import type { MemoryEvents } from './event-log.ts'
 import type { IdempotencyRecords } from './idempotency-records.ts'
@@ -24,12 +24,13 @@ export function memoryWrites (users: MemoryWrites, { events, idempotencyRecords 
   function keep (idempotency: Idempotency, outcomes: readonly WriteOutcome[], goesWithUser: boolean): void {
     const kept = withoutUsers(outcomes)
     for (const [i, outcome] of outcomes.entries()) {
-      const entry = outcome.code === 'done' && outcome.user !== null ? users.entryOf(outcome.user.id) : null
+      if (outcome.code !== 'done' || outcome.user === null) continue
+      const entry = users.entryOf(outcome.user.id)
       if (entry === null) continue
       // Pruned keys are dropped, so that the list of a user in every call does not grow without bound.
       const others = entry.idempotencyKeys.filter((key) => key !== idempotency.key && idempotencyRecords.has(key))
       entry.idempotencyKeys = [...others, idempotency.key]
-      kept[i] = copyOf(outcome)
+      kept[i] = copyOf(withUser(outcome, outcome.user))
     }
     idempotencyRecords.add(idempotency, { outcomes: kept, note: structuredClone(idempotency.note) }, goesWithUser)
   }

@@ -1,24 +1,24 @@
 import { READ_PART_MAX } from '../../lib/core/limits.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
-import { updateEvent, userEvent } from '../../lib/storage/recorded-events.ts'
-import type { UserUpdate } from '../../lib/storage/make-write.ts'
+import { deletionBefore, purgeEvent, updateEvents, updateTypes, userEvent } from '../../lib/storage/recorded-events.ts'
+import { type Deletion, LIVE_PURGE, type PurgedUser, type UserUpdate } from '../../lib/storage/make-write.ts'
 import { requireVersion } from '../../lib/storage/storage-rules.ts'
 import type {
-  NewEvent, Page, PageRequest, SchemaRequirements, Storage, UserChanges, UserFilter, UserKeys, UserRecord, VersionGuard
+  NewEvent, Page, PageRequest, Storage, UserChanges, UserFilter, UserKeys, UserRecord, VersionGuard
 } from '../../lib/storage/storage.ts'
 import type { MemoryEvents } from './event-log.ts'
-import { FieldIndex } from './field-index.ts'
-import { Groups } from './groups.ts'
 import { IdempotencyRecords } from './idempotency-records.ts'
-import { pageOf, type Positions, positionsOf } from './positions.ts'
-import { PrefixIndex } from './prefix-index.ts'
-import { SortedMap } from './sorted-map.ts'
-import { searchKeysOf, storedFields, type UserEntry, userOf } from './user-entry.ts'
-import { matching } from './user-filter.ts'
+import { pageOf } from './positions.ts'
+import { MemoryTrash } from './trash.ts'
+import { storedFields, userOf } from './user-entry.ts'
+import { userTable } from './user-table.ts'
 import { memoryWrites } from './user-writes.ts'
 
+/** The later one of two moments. */
+const later = (a: string, b: string): string => a < b ? b : a
+
 interface UserStore extends Pick<Storage,
-'check' | 'migrate' | 'writeUsers' | 'findUser' | 'listUsers' | 'readUsers' | 'prune'> {
+'trash' | 'check' | 'migrate' | 'writeUsers' | 'findUser' | 'listUsers' | 'readUsers' | 'prune'> {
   /** How many users each tenant has that has any. */
   tenants: () => Map<string, number>
   /** Deletes users of a tenant, at most `limit`, and returns how many. */
@@ -27,101 +27,18 @@ interface UserStore extends Pick<Storage,
 
 /** Users in memory. No write awaits anything, so each is atomic. */
 export function memoryUsers (events: MemoryEvents): UserStore {
-  const entries = new Map<string, UserEntry>()
-  // By tenant and e-mail key.
-  const idOfEmail = new Map<string, string>()
-  // Of users with a tenant: another tenant may have the address too.
-  const ofEmail = new Groups<UserEntry>()
-  const ofTenant = new Groups<UserEntry>()
-  const ordered = new SortedMap<UserRecord>()
+  const table = userTable()
+  const trash = new MemoryTrash()
   const idempotencyRecords = new IdempotencyRecords()
-  const byPrefix = new PrefixIndex<UserEntry>()
-  const byField = new FieldIndex<UserEntry>()
-  const indexes = { byEmailKey, byTenant: (tenant: string) => ofTenant.get(tenant), byPrefix, byField }
-
-  const placeOf = (emailKey: string, tenant = ''): string => `${tenant}/${emailKey}`
-
-  function holderOf (emailKey: string, tenant: string | undefined): UserEntry[] {
-    const holder = entries.get(idOfEmail.get(placeOf(emailKey, tenant)) ?? '')
-    return holder === undefined ? [] : [holder]
-  }
-
-  function byEmailKey (emailKey: string, tenant: string | undefined): Positions<UserEntry> {
-    const inTenants = ofEmail.get(emailKey)
-    if (tenant !== undefined || inTenants.size === 0) return positionsOf(holderOf(emailKey, tenant))
-    const all = [...holderOf(emailKey, undefined), ...inTenants.range(0, inTenants.size)]
-    return positionsOf(all.sort((a, b) => a.id < b.id ? -1 : 1))
-  }
-
-  function requireEmail (emailKey: string, id: string, tenant: string | undefined): void {
-    const holder = idOfEmail.get(placeOf(emailKey, tenant))
-    if (holder !== undefined && holder !== id) throw new StorageError('email_taken', 'another user has the e-mail key')
-  }
-
-  function indexFields (requirements: SchemaRequirements = {}): void {
-    byField.index(requirements, () => entries.values())
-  }
-
-  function enterEmail (entry: UserEntry, emailKey: string): void {
-    const { id, record: { tenant } } = entry
-    idOfEmail.set(placeOf(emailKey, tenant), id)
-    if (tenant !== undefined) ofEmail.add(emailKey, entry)
-  }
-
-  function leaveEmail (entry: UserEntry): void {
-    const { emailKey, record: { tenant } } = entry
-    idOfEmail.delete(placeOf(emailKey, tenant))
-    if (tenant !== undefined) ofEmail.delete(emailKey, entry)
-  }
-
-  function put (entry: UserEntry): void {
-    const { id, record, emailKey } = entry
-    entries.set(id, entry)
-    enterEmail(entry, emailKey)
-    if (record.tenant !== undefined) ofTenant.add(record.tenant, entry)
-    ordered.set(id, record)
-    byPrefix.move(entry, [], searchKeysOf(entry))
-    byField.move(entry, {}, record.fields)
-  }
-
-  function drop (entry: UserEntry): void {
-    byPrefix.move(entry, searchKeysOf(entry), [])
-    byField.move(entry, entry.record.fields, {})
-    entries.delete(entry.id)
-    leaveEmail(entry)
-    if (entry.record.tenant !== undefined) ofTenant.delete(entry.record.tenant, entry)
-    ordered.delete(entry.id)
-  }
-
-  function add (user: UserRecord, { nameKey, emailKey }: UserKeys): void {
-    const { id, name, email, fields, version, createdAt, updatedAt, tenant } = user
-    // Copying may throw, so it comes before anything is changed.
-    const values = { id, name, email, fields: storedFields(fields), version, createdAt, updatedAt }
-    const record = tenant === undefined ? values : { ...values, tenant }
-    requireEmail(emailKey, id, tenant)
-    byField.requireFree(id, record.fields, tenant)
-    put({ id, record, nameKey, emailKey, idempotencyKeys: [] })
-  }
-
-  /** Gives a user new values and keys. */
-  function replace (entry: UserEntry, record: UserRecord, keys: UserKeys): void {
-    const before = searchKeysOf(entry)
-    byField.move(entry, entry.record.fields, record.fields)
-    entry.record = record
-    entry.nameKey = keys.nameKey
-    entry.emailKey = keys.emailKey
-    ordered.set(entry.id, record)
-    byPrefix.move(entry, before, searchKeysOf(entry))
-  }
 
   function find (id: string): UserRecord | null {
-    const entry = entries.get(id)
+    const entry = table.get(id)
     return entry === undefined ? null : userOf(entry.record)
   }
 
   function create (user: UserRecord, keys: UserKeys, event: NewEvent | null): UserRecord {
-    if (entries.has(user.id)) throw new StorageError('fault', 'another user has the id')
-    add(user, keys)
+    if (table.get(user.id) !== undefined) throw new StorageError('fault', 'another user has the id')
+    table.add(user, keys)
     if (event !== null) events.add(userEvent(event, user))
     return userOf(user)
   }
@@ -133,7 +50,7 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     guard: VersionGuard,
     event: NewEvent | null
   ): UserUpdate | null {
-    const entry = entries.get(id)
+    const entry = table.get(id)
     if (entry === undefined) return null
     const { record } = entry
     requireVersion(guard, record)
@@ -141,37 +58,65 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     const email = changes.email ?? { value: record.email, key: entry.emailKey }
     const keepsFields = changes.fields === undefined ||
       JSON.stringify(changes.fields) === JSON.stringify(record.fields)
-    if (name.value === record.name && email.value === record.email && keepsFields) {
+    const { status = record.status, statusReason = record.statusReason } = changes
+    const keepsStatus = status === record.status && statusReason === record.statusReason
+    if (name.value === record.name && email.value === record.email && keepsFields && keepsStatus) {
       return { user: userOf(record), changed: false }
     }
     const fields = keepsFields ? record.fields : storedFields(changes.fields ?? {})
-    const { version, tenant } = record
-    requireEmail(email.key, id, tenant)
-    byField.requireFree(id, fields, tenant)
-    leaveEmail(entry)
-    enterEmail(entry, email.key)
+    const { version } = record
     const changed = {
       ...record,
       name: name.value,
       email: email.value,
       fields,
+      status,
+      statusReason,
       version: version + 1,
-      updatedAt: updatedAt < record.updatedAt ? record.updatedAt : updatedAt
+      updatedAt: later(updatedAt, record.updatedAt)
     }
-    replace(entry, changed, { nameKey: name.key, emailKey: email.key })
-    if (event !== null) events.add(updateEvent(event, record, changed))
-    return { user: userOf(changed), changed: true }
+    table.change(entry, changed, { nameKey: name.key, emailKey: email.key })
+    if (event !== null) for (const each of updateEvents(event, record, changed)) events.add(each)
+    const types = changed.status === record.status ? {} : { types: updateTypes(record, changed) }
+    return { user: userOf(changed), changed: true, ...types }
   }
 
-  function remove (id: string, guard: VersionGuard, event: NewEvent | null, erase: boolean): UserRecord | null {
-    const entry = entries.get(id)
+  function remove (id: string, { guard, event, erase, putAway }: Deletion): UserRecord | null {
+    const entry = table.get(id)
     if (entry === undefined) return null
     requireVersion(guard, entry.record)
-    drop(entry)
+    table.drop(entry)
     for (const key of entry.idempotencyKeys) idempotencyRecords.deleteOf(id, key)
+    const { record: user, nameKey, emailKey } = entry
+    if (putAway !== undefined) trash.put({ user, keys: { nameKey, emailKey }, ...structuredClone(putAway) })
     if (event !== null) events.add(userEvent(event, entry.record))
     if (erase) events.eraseOf(id)
     return userOf(entry.record)
+  }
+
+  function restore (id: string, updatedAt: string, guard: VersionGuard, event: NewEvent | null): UserRecord | null {
+    const away = trash.get(id)
+    if (away === null) return null
+    requireVersion(guard, away.user)
+    if (table.get(id) !== undefined) throw new StorageError('field_taken', 'a user has the id again', { field: 'id' })
+    const { version, updatedAt: before } = away.user
+    const user = { ...away.user, version: version + 1, updatedAt: later(updatedAt, before) }
+    const made = create(user, away.keys, event)
+    trash.drop(id)
+    return made
+  }
+
+  function purge (id: string, guard: VersionGuard, event: NewEvent | null, erase: boolean): PurgedUser | null {
+    const away = trash.get(id)
+    if (away !== null) requireVersion(guard, away.user)
+    const user = away === null
+      ? remove(id, { guard, event: event && deletionBefore(event), erase: false })
+      : userOf(away.user)
+    if (user === null) return null
+    trash.drop(id)
+    if (event !== null) events.add(purgeEvent(event, user))
+    if (erase) events.eraseOf(id)
+    return { user, ...(away === null && { types: [...LIVE_PURGE] }) }
   }
 
   /**
@@ -179,14 +124,17 @@ export function memoryUsers (events: MemoryEvents): UserStore {
    * that time.
    */
   function keepingUser (id: string): () => void {
-    const before = entries.get(id)
+    const before = table.get(id)
     const kept = before === undefined ? null : { ...before, records: idempotencyRecords.of(before.idempotencyKeys) }
+    const away = trash.get(id)
     return () => {
-      const entry = entries.get(id)
-      if (entry !== undefined) drop(entry)
+      if (away === null) trash.drop(id)
+      else trash.put(away)
+      const entry = table.get(id)
+      if (entry !== undefined) table.drop(entry)
       if (kept === null) return
       const { records, ...values } = kept
-      put(values)
+      table.put(values)
       idempotencyRecords.restore(records)
     }
   }
@@ -194,43 +142,53 @@ export function memoryUsers (events: MemoryEvents): UserStore {
   return {
     async check (requirements) {
       try {
-        indexFields(requirements)
+        table.indexFields(requirements)
       } catch {
         throw new StorageError('schema_behind', 'users have the same value of a field that must be unique')
       }
     },
-    async migrate (requirements) { indexFields(requirements) },
+    async migrate (requirements) { table.indexFields(requirements) },
 
     writeUsers: memoryWrites({
-      find, create, update, remove, entryOf: (id) => entries.get(id) ?? null, keepingUser
+      find,
+      create,
+      update,
+      remove,
+      findDeleted: (id) => trash.get(id),
+      restore,
+      purge,
+      entryOf: (id) => table.get(id) ?? null,
+      keepingUser
     }, { events, idempotencyRecords }),
 
     async prune (now) {
       idempotencyRecords.prune(now)
     },
 
-    tenants: () => ofTenant.sizes(),
+    trash,
+    tenants: () => table.tenantSizes(),
     drop (tenant, limit) {
-      const gone = ofTenant.get(tenant).range(0, limit)
-      for (const { id } of gone) remove(id, { ifVersion: null, unlessVersion: [] }, null, false)
-      return gone.length
+      const gone = table.ofTenant(tenant).range(0, limit)
+      const guard = { ifVersion: null, unlessVersion: [] }
+      for (const { id } of gone) remove(id, { guard, event: null, erase: false })
+      return gone.length + trash.dropOf(tenant, limit - gone.length)
     },
 
     findUser: async (id) => find(id),
 
     async listUsers (filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>> {
-      indexFields({ filterable: Object.keys(filter.fields) })
-      const found = matching(filter, indexes)
-      if (found === null) return { items: pageOf(ordered, page).map(userOf), total: ordered.size }
+      table.indexFields({ filterable: Object.keys(filter.fields) })
+      const found = table.matching(filter)
+      if (found === null) return { items: pageOf(table.ordered, page).map(userOf), total: table.ordered.size }
       return { items: pageOf(found, page).map(({ record }) => userOf(record)), total: found.size }
     },
 
     async readUsers (filter, order, onPart) {
-      indexFields({ filterable: Object.keys(filter.fields) })
-      const found = matching(filter, indexes)
+      table.indexFields({ filterable: Object.keys(filter.fields) })
+      const found = table.matching(filter)
       // Records are replaced, never changed, so a list of them is a snapshot.
       const records = found === null
-        ? ordered.range(0, ordered.size)
+        ? table.ordered.range(0, table.ordered.size)
         : found.range(0, found.size).map(({ record }) => record)
       if (order === 'desc') records.reverse()
       for (let start = 0; start < records.length; start += READ_PART_MAX) {

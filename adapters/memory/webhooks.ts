@@ -120,7 +120,11 @@ export function memoryWebhooks (events: MemoryEvents): WebhookStore & { drop: (t
       return { items: structuredClone(page), total: all.size }
     },
 
-    findEvent: async (id) => events.find(id),
+    async deliveriesOf (events) {
+      const found = [...deliveries.values()].filter(({ event }) => events.includes(event))
+      return structuredClone(found.sort((a, b) => a.id < b.id ? -1 : 1))
+    },
+
     eventBefore: async (id, tenant) => events.before(id, tenant),
 
     async prune (before, limit) {

@@ -9,7 +9,7 @@ export function eventOf (n: number, type: string, members: Partial<NewEvent> = {
     id: idOf('evt', n),
     type,
     timestamp: timeOf(n),
-    actor: { type: 'api_key', id: idOf('key', 7) },
+    actor: { type: 'api_key', id: idOf('key', 7), name: 'Key 7' },
     requestId: `req-${n}`,
     ...members
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { apiKeyEvent, updateEvent, userEvent } from '../../lib/storage/recorded-events.ts'
+import { apiKeyEvent, updateEvents, userEvent } from '../../lib/storage/recorded-events.ts'
 import type { NewEvent } from '../../lib/storage/storage.ts'
 import type { Cases } from './cases.ts'
 import { eventOf, readWholeLog } from './event-values.ts'
@@ -52,7 +52,7 @@ export const eventCases: Cases = {
     )
     assert.ok(first !== null && second !== null)
     assert.deepEqual(await readWholeLog(storage), [
-      updateEvent(updated(1), before, first.user), updateEvent(updated(6), first.user, second.user)
+      ...updateEvents(updated(1), before, first.user), ...updateEvents(updated(6), first.user, second.user)
     ])
   },
 

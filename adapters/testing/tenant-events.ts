@@ -100,8 +100,8 @@ export const tenantWebhookCases: Cases = {
     }
     assert.deepEqual([await before(1, 'beta'), await before(3, 'beta')], [null, idOf('evt', 1)])
     assert.deepEqual([await before(4), await before(9)], [idOf('evt', 3), idOf('evt', 6)], 'of all')
-    const found = await Promise.all([2, 3, 4].map((n) => webhooks.findEvent(idOf('evt', n))))
-    assert.deepEqual(found.map((event) => event?.tenant), ['acme', 'beta', undefined], 'webhooks.findEvent')
+    const found = await Promise.all([2, 3, 4].map((n) => logOf(storage).find(idOf('evt', n))))
+    assert.deepEqual(found.map((event) => event?.tenant), ['acme', 'beta', undefined], 'eventLog.find')
   },
 
   'webhooks.find, webhooks.due, tenants: a tenant that is removed leaves no endpoint and no delivery': async (

@@ -26,6 +26,8 @@ export function userOf (n: number, members: Partial<UserRecord> = {}): UserRecor
     name: `User ${n}`,
     email: `User${n}@Example.org`,
     fields: {},
+    status: 'active',
+    statusReason: null,
     version: 1,
     createdAt: timeOf(n),
     updatedAt: timeOf(n),

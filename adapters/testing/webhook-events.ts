@@ -54,23 +54,6 @@ export const webhookEventCases: Cases = {
     assert.equal((await readWholeLog(storage)).length, 1)
   },
 
-  'webhooks.findEvent: the event as the log has it, as long as it has it': async (storage) => {
-    const store = await addWebhooks(storage, 1)
-    assert.equal(await store.findEvent(idOf('evt', 3)), null)
-    await addRecorded(storage, 3, 1, 2)
-    await store.change(FIRST, null, () => ({ event: disabledEvent(4) }))
-    const found = async () => Promise.all([3, 1, 2, 4].map((n) => store.findEvent(idOf('evt', n))))
-    const before = await found()
-    assert.deepEqual([before, before[3]], [await readWholeLog(storage), disabledEvent(4)])
-    for (const id of ['x', '', '%', 'evt_\u0000', idOf('evt', 9), `${idOf('evt', 1)}0`, idOf('usr', 1)]) {
-      assert.equal(await store.findEvent(id), null, id)
-    }
-    await logOf(storage).erase(idOf('usr', 1))
-    assert.deepEqual(await found(), await readWholeLog(storage))
-    assert.equal(await logOf(storage).prune(timeOf(4), 1), 1)
-    assert.deepEqual((await found()).map((event) => event?.id ?? null), [null, 1, 2, 4].map((n) => n && idOf('evt', n)))
-  },
-
   'webhooks.eventBefore: goes by the order of the log, and from the first id that is not less': async (storage) => {
     const store = await addWebhooks(storage, 1)
     assert.equal(await store.eventBefore(idOf('evt', 5)), null)

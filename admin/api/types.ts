@@ -58,7 +58,7 @@ export interface LoggedEvent {
   timestamp: string
   data: JsonObject
   before?: JsonObject
-  actor: { type: string, id: string } | null
+  actor: { type: string, id: string, name: string | null } | null
   requestId: string | null
 }
 

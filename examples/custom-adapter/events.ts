@@ -89,6 +89,8 @@ export function lmdbEvents (database: LmdbDatabase): LmdbEvents {
       if (event.tenant !== undefined) tenantEvents.putSync([event.tenant, number], null)
     },
 
+    find: (id) => read(() => events.get(eventNumbers.get(id) ?? -1) ?? null),
+
     eraseOf,
 
     forgetOf (tenant, limit) {

@@ -1,6 +1,6 @@
 import {
-  type NewEvent, requireVersion, type Storage, StorageError, updateEvent, type UserChanges, userEvent, type UserKeys,
-  type UserRecord, type UserUpdate, type VersionGuard
+  type Deletion, type NewEvent, requireVersion, type Storage, StorageError, updateEvents, updateTypes,
+  type UserChanges, userEvent, type UserKeys, type UserRecord, type UserUpdate, type VersionGuard
 } from 'fastify-users/storage'
 import { type LmdbDatabase, pageOf, pageOfIds, requireKeys, type UserEntry } from './database.ts'
 import type { LmdbEvents } from './events.ts'
@@ -68,7 +68,7 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
 
   function update (
     id: string,
-    { name, email, fields }: UserChanges,
+    { name, email, fields, ...standing }: UserChanges,
     updatedAt: string,
     guard: VersionGuard,
     event: NewEvent | null
@@ -80,13 +80,16 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
     if (
       (name?.value ?? user.name) === user.name &&
       (email?.value ?? user.email) === user.email &&
-      JSON.stringify(fields ?? user.fields) === JSON.stringify(user.fields)
+      JSON.stringify(fields ?? user.fields) === JSON.stringify(user.fields) &&
+      (standing.status ?? user.status) === user.status &&
+      (standing.statusReason === undefined || standing.statusReason === user.statusReason)
     ) { return { user, changed: false } }
     const changed = {
       ...user,
       name: name?.value ?? user.name,
       email: email?.value ?? user.email,
       fields: fields ?? user.fields,
+      ...standing,
       version: user.version + 1,
       updatedAt: updatedAt < user.updatedAt ? user.updatedAt : updatedAt
     }
@@ -98,11 +101,12 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
       },
       entry
     )
-    events.add(event && updateEvent(event, user, changed))
-    return { user: changed, changed: true }
+    for (const each of event === null ? [] : updateEvents(event, user, changed)) events.add(each)
+    const types = changed.status === user.status ? {} : { types: updateTypes(user, changed) }
+    return { user: changed, changed: true, ...types }
   }
 
-  function remove (id: string, guard: VersionGuard, event: NewEvent | null, erase: boolean): UserRecord | null {
+  function remove (id: string, { guard, event, erase }: Deletion): UserRecord | null {
     const entry = users.get(id)
     if (entry === undefined) return null
     requireVersion(guard, entry.user)
@@ -144,7 +148,7 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
       }),
 
     writeUsers: lmdbWrites(database, { find, create, update, remove }),
-    drop: (id) => { remove(id, { ifVersion: null, unlessVersion: [] }, null, false) },
+    drop: (id) => { remove(id, { guard: { ifVersion: null, unlessVersion: [] }, event: null, erase: false }) },
 
     prune: (now) =>
       write(() => {

@@ -2,6 +2,8 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { Principal } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
 import { isTenant } from '../core/tenant.ts'
+import { hasAtMost, isStorable } from '../core/text.ts'
+import { NAME_MAX } from '../core/limits.ts'
 import { fromStorage, toUsersError } from '../storage/storage-errors.ts'
 import { endOf } from '../storage/storage-rules.ts'
 import type { ApiKeyRecord, KeyRateLimit } from '../storage/storage.ts'
@@ -30,6 +32,8 @@ export type StaticKey = string | {
 /** What the host's own `authenticate` returns for a valid token. */
 export interface HostPrincipal {
   id: string
+  /** What people call the caller: 1 to 200 characters. Events show it. Absent or null: only its id is known. */
+  name?: string | null
   scopes: readonly string[]
   /**
    * When the token expires, as text that Date parses. With `apiKeys.routes` the token can create no key that lives
@@ -93,10 +97,16 @@ function isMoment (value: unknown): boolean {
   return value === undefined || (typeof value === 'string' && !Number.isNaN(Date.parse(value)))
 }
 
+function isCallerName (value: unknown): boolean {
+  if (value === undefined || value === null) return true
+  return typeof value === 'string' && value !== '' && hasAtMost(value, NAME_MAX) && isStorable(value)
+}
+
 function isHostPrincipal (value: unknown): value is HostPrincipal {
   return typeof value === 'object' && value !== null &&
     'id' in value && typeof value.id === 'string' &&
     'scopes' in value && Array.isArray(value.scopes) && value.scopes.every((scope) => typeof scope === 'string') &&
+    (!('name' in value) || isCallerName(value.name)) &&
     (!('expiresAt' in value) || isMoment(value.expiresAt)) &&
     (!('tenant' in value) || value.tenant === undefined || value.tenant === null || isTenant(value.tenant))
 }
@@ -119,8 +129,9 @@ function staticKeyFinder (staticKeys: readonly StaticKey[]): (token: string) => 
     const object = typeof given === 'string' ? { key: given } : given
     const digest = sha256(object.key)
     // Not by its place in the list: a key that moves up would be taken for the one before it.
-    const { name = `static-${digest.toString('hex', 0, 6)}`, scopes = DEFAULT_SCOPES, tenant } = object
-    const principal = { type: 'static', id: name, scopes, ...bound(tenant) } as const
+    const { name, scopes = DEFAULT_SCOPES, tenant } = object
+    const id = name ?? `static-${digest.toString('hex', 0, 6)}`
+    const principal = { type: 'static', id, name: name ?? null, scopes, ...bound(tenant) } as const
     return { digest, caller: { principal, record: null, expiresAt: null, ...bounds(object) } }
   })
   return (token) => {
@@ -145,11 +156,11 @@ async function askHost<Request> (ask: Authenticate<Request>, token: string, requ
   }
   if (answer === null) return null
   if (!isHostPrincipal(answer)) {
-    throw toUsersError(new TypeError('authenticate must return { id, scopes, expiresAt?, tenant? } or null'))
+    throw toUsersError(new TypeError('authenticate must return { id, scopes, name?, expiresAt?, tenant? } or null'))
   }
-  const { id, scopes, expiresAt, tenant } = answer
+  const { id, name = null, scopes, expiresAt, tenant } = answer
   return {
-    principal: { type: 'host', id, scopes, ...bound(tenant) },
+    principal: { type: 'host', id, name, scopes, ...bound(tenant) },
     record: null,
     expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString()
   }
@@ -189,12 +200,12 @@ export function createAuthenticator<Request> (options: AuthenticatorOptions<Requ
         onRefused(request, { reason, keyId: record?.id ?? null, start: parts.start })
       const record = await fromStorage(() => verifier.verify(parts, refuse))
       if (record === null) return null
-      const { id, scopes, expiresAt, tenant } = record
+      const { id, name, scopes, expiresAt, tenant } = record
       if (tenant !== undefined && !tenants) {
         refuse('unknown', record)
         return null
       }
-      const principal = { type: 'api_key', id, scopes, ...bound(tenant) } as const
+      const principal = { type: 'api_key', id, name, scopes, ...bound(tenant) } as const
       return atHome({ principal, record, expiresAt, ...bounds(record) }, request, onRefused)
     }
     const caller = authenticate === undefined ? null : await askHost(authenticate, token, request)

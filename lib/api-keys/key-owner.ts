@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Context } from '../core/context.ts'
+import type { CallerId } from '../core/context.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Caller } from './authenticator.ts'
@@ -7,7 +7,7 @@ import type { Caller } from './authenticator.ts'
 const MAX_ENTRIES = 10_000
 
 /** Whose `Idempotency-Key` a caller sends. */
-export type KeyOwner = NonNullable<Context['actor']>
+export type KeyOwner = CallerId
 
 /**
  * Makes a function that finds whose `Idempotency-Key` a caller sends: a rotated key repeats what the first key of its

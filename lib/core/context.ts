@@ -5,15 +5,20 @@ export interface Principal {
   type: 'api_key' | 'static' | 'host'
   /** The API key record's id, the static key's name, or the id that the host's `authenticate` returned. */
   id: string
+  /** What it is called: the name of a key, or the `name` that `authenticate` returned. */
+  name: string | null
   scopes: readonly string[]
   /** The tenant that the caller is bound to. Absent: it is the platform's, and sees all. */
   tenant?: string
 }
 
+/** What tells one caller from another. */
+export type CallerId = Pick<Principal, 'type' | 'id'>
+
 /** Who causes a change, and in which request. */
 export interface Context {
   /** The caller over HTTP; null in process. */
-  actor: Pick<Principal, 'type' | 'id'> | null
+  actor: Pick<Principal, 'type' | 'id' | 'name'> | null
   /** Fastify's id of the request; null in process. */
   requestId: string | null
 }

@@ -45,6 +45,11 @@ export const errorTable = Object.freeze({
     title: 'Not found',
     detail: 'There is nothing at this path.'
   },
+  revert_conflict: {
+    status: 409,
+    title: 'Revert conflict',
+    detail: 'The user was changed since: a member is not what the event made it.'
+  },
   user_not_found: {
     status: 404,
     title: 'User not found',

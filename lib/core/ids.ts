@@ -65,6 +65,11 @@ export function isUserId (text: unknown): text is string {
   return typeof text === 'string' && USER_ID.test(text)
 }
 
+/** True if the text has the form of an event's id. */
+export function isEventId (text: unknown): text is string {
+  return typeof text === 'string' && EVENT_ID.test(text)
+}
+
 /** True if the text has the form of an API key record's id. */
 export function isApiKeyId (text: unknown): text is string {
   return typeof text === 'string' && API_KEY_ID.test(text)

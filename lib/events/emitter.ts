@@ -43,7 +43,11 @@ export function createEmitter (log: FastifyBaseLogger): { on: Listening['on'], p
   const listeners: { [Type in EventType]: Set<Listener<Type>> } = {
     'user.created': new Set(),
     'user.updated': new Set(),
+    'user.suspended': new Set(),
+    'user.activated': new Set(),
     'user.deleted': new Set(),
+    'user.restored': new Set(),
+    'user.purged': new Set(),
     'api_key.created': new Set(),
     'api_key.rotated': new Set(),
     'api_key.revoked': new Set(),

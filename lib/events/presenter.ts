@@ -11,20 +11,24 @@ function fieldsOf ({ fields }: JsonObject): JsonObject {
 
 /** Shows recorded events, with users as they are shown in process. */
 export function eventPresenter ({ pastFields }: Pick<Presenter, 'pastFields'>): (record: EventRecord) => LoggedEvent {
-  function userOf ({ id, name, email, version, createdAt, updatedAt, ...rest }: JsonObject): JsonObject {
+  function userOf (user: JsonObject): JsonObject {
+    const { id, name, email, status, statusReason, version, createdAt, updatedAt, ...rest } = user
+    const own = pastFields(fieldsOf(rest))
     return Object.fromEntries(Object.entries(
-      { id, name, email, ...pastFields(fieldsOf(rest)), version, createdAt, updatedAt }
+      { id, name, email, ...own, status, statusReason, version, createdAt, updatedAt }
     ).map(([member, value]) => [member, value ?? null]))
   }
 
   function beforeOf (record: EventRecord): JsonObject {
-    const { name, email, fields } = record.before ?? {}
+    const { name, email, fields, status, statusReason } = record.before ?? {}
     const before = fieldsOf(record.before ?? {})
     const changed = isErased(record) ? before : changedFields(before, fieldsOf(record.data))
     return {
       ...(name !== undefined && { name }),
       ...(email !== undefined && { email }),
-      ...(fields !== undefined && pastFields(changed))
+      ...(fields !== undefined && pastFields(changed)),
+      ...(status !== undefined && { status }),
+      ...(statusReason !== undefined && { statusReason })
     }
   }
 
@@ -42,7 +46,7 @@ export function eventPresenter ({ pastFields }: Pick<Presenter, 'pastFields'>): 
       timestamp,
       data: dataOf(record),
       ...(before !== null && { before: beforeOf(record) }),
-      actor: actor === null ? null : { type: actor.type, id: actor.id },
+      actor: actor === null ? null : { type: actor.type, id: actor.id, name: actor.name },
       requestId,
       ...(tenant !== undefined && { tenant })
     })

@@ -8,7 +8,8 @@ export type EventType = UserEventType | KeyEventType | 'webhook.disabled'
 
 /** Every kind of event. */
 export const EVENT_TYPES = [
-  'user.created', 'user.updated', 'user.deleted', 'api_key.created', 'api_key.rotated', 'api_key.revoked',
+  'user.created', 'user.updated', 'user.suspended', 'user.activated', 'user.deleted', 'user.restored', 'user.purged',
+  'api_key.created', 'api_key.rotated', 'api_key.revoked',
   'webhook.disabled'
 ] as const satisfies readonly EventType[]
 
@@ -37,24 +38,29 @@ export type UsersEvent<Type extends EventType = EventType, Fields = UserFields> 
   [Each in Type]: EventOf<Each, EventData<Fields>[Each]>
 }[Type]
 
+/** The events of a change of a user. */
+type UserChangeType = 'user.updated' | 'user.suspended' | 'user.activated'
+
 /** The values of a user in the log: null after its erasure. */
-type LoggedValues<Fields> = { name: string | null, email: string | null } & {
+type LoggedValues<Fields> = { name: string | null, email: string | null, statusReason: string | null } & {
   [Name in keyof Fields]: Fields[Name] | null
 }
 
 /** The subject of each kind of event in the log. */
 type LoggedData<Fields> = Record<
-  UserEventType, Pick<User<Fields>, 'id' | 'version' | 'createdAt' | 'updatedAt'> & LoggedValues<Fields>
+  UserEventType, Pick<User<Fields>, 'id' | 'status' | 'version' | 'createdAt' | 'updatedAt'> & LoggedValues<Fields>
 > & Omit<EventData<Fields>, UserEventType>
 
 /**
- * An event from the log. Its `type` says what `data` is. After an erasure of its user `name`, `email` and the own
- * fields are null, in `before` too.
+ * An event from the log. Its `type` says what `data` is. After an erasure of its user `name`, `email`, `statusReason`
+ * and the own fields are null, in `before` too.
  */
 export type LoggedEvent<Type extends EventType = EventType, Fields = UserFields> = {
   [Each in Type]: EventOf<Each, LoggedData<Fields>[Each]> & {
-    /** Of an update: the members that it changed, as they were before; null: there was no such field. */
-    readonly before?: Each extends 'user.updated' ? Readonly<Partial<LoggedValues<Fields>>> : never
+    /** Of a change of a user: the members that it changed, as they were before; null: there was no such field. */
+    readonly before?: Each extends UserChangeType
+      ? Readonly<Partial<LoggedValues<Fields> & Pick<User<Fields>, 'status'>>>
+      : never
   }
 }[Type]
 

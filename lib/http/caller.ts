@@ -28,7 +28,9 @@ export function hasScope (request: FastifyRequest, scope: Scope): boolean {
 /** The context of the changes that a request makes. */
 export function contextOf (request: FastifyRequest): Context {
   const principal = request[CALLER]?.principal
-  return { actor: principal === undefined ? null : { type: principal.type, id: principal.id }, requestId: request.id }
+  if (principal === undefined) return { actor: null, requestId: request.id }
+  const { type, id, name } = principal
+  return { actor: { type, id, name }, requestId: request.id }
 }
 
 /** The address of a client, as the host's `trustProxy` has it; null: there is none, as through a Unix socket. */

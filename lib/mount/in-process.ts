@@ -1,6 +1,4 @@
-import type { ApiKey } from '../api-keys/record.ts'
-import type { ApiKeyInput, RevokeOptions, RotateOptions } from '../api-keys/rules.ts'
-import type { ApiKeysService, NewApiKey, RevokedApiKey } from '../api-keys/service.ts'
+import type { ApiKeysService } from '../api-keys/service.ts'
 import { type UsersError, validationFailed } from '../core/errors.ts'
 import { reasonFor, unknownOptions } from '../core/fault.ts'
 import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
@@ -10,12 +8,17 @@ import type { ImportSummary } from '../transfer/import.ts'
 import type { CreateOptions } from '../users/idempotency.ts'
 import type { ListQuery } from '../users/list-query.ts'
 import type { Presenter } from '../users/presenter.ts'
-import type { FieldFilter, User, UserFields, UserInput, UserPatch } from '../users/types.ts'
+import type { RestoreOptions } from '../users/deletions.ts'
+import type { RevertOptions } from '../users/reversal.ts'
+import { type createSubjects, type Subject, wholeSubject } from '../events/subject.ts'
+import type { DeletedUser, FieldFilter, User, UserFields, UserInput, UserPatch } from '../users/types.ts'
 import type { DeleteOptions, Versions, WriteOptions } from '../users/write-options.ts'
+import { type ApiKeyMethods, keyMethods } from './in-process-keys.ts'
 import type { UsersServices } from './users-services.ts'
 
 /** Which users an iteration returns. */
-export type IterateQuery<Fields = UserFields> = Pick<ListQuery<{}>, 'sort' | 'email' | 'q'> & FieldFilter<Fields>
+export type IterateQuery<Fields = UserFields> =
+  Pick<ListQuery<{}>, 'sort' | 'email' | 'q' | 'status'> & FieldFilter<Fields>
 
 /** How users are walked. */
 export interface IterateOptions {
@@ -28,6 +31,8 @@ export type UserOperation<Fields = UserFields> =
   | { op: 'create', body: UserInput<Fields> }
   | { op: 'update', id: string, body: UserPatch<Fields>, ifMatch?: Versions }
   | { op: 'delete', id: string, ifMatch?: Versions }
+  /** With the option `trash`. */
+  | { op: 'restore' | 'purge', id: string, ifMatch?: Versions }
 
 /** Options of a batch. */
 export interface UserBatchOptions extends CreateOptions {
@@ -65,6 +70,11 @@ export interface UserMethods<Fields = UserFields> {
   create (input: UserInput<Fields>, options?: CreateOptions): Promise<User<Fields>>
   /** @throws `user_not_found`, `storage_unavailable` */
   get (id: string): Promise<User<Fields>>
+  /**
+   * True if there is a user with this id who is active: one look-up, for a host's own sign-in.
+   * @throws `storage_unavailable`
+   */
+  isActive (id: string): Promise<boolean>
   /** A page with the exact total. @throws `validation_failed`, `storage_unavailable` */
   list (query?: ListQuery<Fields>): Promise<{ data: Array<User<Fields>>, meta: ListMeta }>
   /**
@@ -75,6 +85,19 @@ export interface UserMethods<Fields = UserFields> {
   update (id: string, patch: UserPatch<Fields>, options?: WriteOptions): Promise<User<Fields>>
   /** @throws `user_not_found`, `precondition_failed`, `precondition_required`, `storage_unavailable` */
   delete (id: string, options?: DeleteOptions): Promise<void>
+  /**
+   * Restores a deleted user, with the option `trash`.
+   * @throws `validation_failed`, `user_not_found`, `email_taken`, `field_taken`, `precondition_failed`,
+   * `idempotency_key_reused`, `idempotency_in_progress`, `storage_unavailable`; TypeError without the option
+   */
+  restore (id: string, options?: RestoreOptions): Promise<User<Fields>>
+  /**
+   * A page of the deleted users that can be restored, the latest first, with the exact total.
+   * @throws `validation_failed`, `storage_unavailable`; TypeError without the option `trash`
+   */
+  listDeleted (
+    query?: Pick<PagingQuery, 'page' | 'limit'>
+  ): Promise<{ data: Array<DeletedUser<Fields>>, meta: ListMeta }>
   /**
    * Makes operations in their order and in one step, so that nobody sees only some of them, and says for each what
    * became of it. With `atomic`, one that is refused undoes all.
@@ -103,37 +126,6 @@ export interface UserMethods<Fields = UserFields> {
   import (source: ImportSource, options?: ImportOptions): Promise<ImportSummary>
 }
 
-/** The operations on API keys in process. Every method throws UsersError alone. */
-export interface ApiKeyMethods {
-  /** Creates a key. Its text is in `key`, only in this result. @throws `validation_failed`, `storage_unavailable` */
-  create (input: ApiKeyInput): Promise<NewApiKey>
-  /**
-   * Creates the first key of a store; null if it has any key. Of many concurrent processes exactly one gets a key.
-   * @throws `validation_failed`, `storage_unavailable`
-   */
-  createFirst (input: ApiKeyInput): Promise<NewApiKey | null>
-  /** @throws `api_key_not_found`, `storage_unavailable` */
-  get (id: string): Promise<ApiKey>
-  /**
-   * A page of all keys, including revoked and expired ones, with the exact total.
-   * @throws `validation_failed`, `storage_unavailable`
-   */
-  list (query?: PagingQuery): Promise<{ data: ApiKey[], meta: ListMeta }>
-  /**
-   * Creates a successor with the same name, owner, scopes, addresses, limit and lifetime. The old key keeps working for
-   * `overlap` seconds, a day by default.
-   * @throws `validation_failed`, `api_key_not_found`, `api_key_inactive`, `storage_unavailable`
-   */
-  rotate (id: string, options?: RotateOptions): Promise<NewApiKey>
-  /**
-   * Revokes a key for good: immediately in this process, within `apiKeys.cache` seconds in others. A revoked key stays
-   * as it is. With `successors` every key that came from it by rotation is revoked in the same step, also one that is
-   * being added at that moment.
-   * @throws `validation_failed`, `api_key_not_found`, `storage_unavailable`
-   */
-  revoke (id: string, options?: RevokeOptions): Promise<RevokedApiKey>
-}
-
 /**
  * `app.users`: in process what the routes do over HTTP, with the same rules, errors and order of checks, but without
  * authentication.
@@ -141,6 +133,18 @@ export interface ApiKeyMethods {
 export interface TenantUsers<Fields = UserFields> extends UserMethods<Fields> {
   /** API keys, in process. */
   readonly apiKeys: ApiKeyMethods
+  /**
+   * Sets what an event of the user's history changed back to what it was, where it still is what the event made it.
+   * @throws `validation_failed`, `user_not_found`, `revert_conflict`, and what `update` throws; TypeError without the
+   * option `eventLog`
+   */
+  revert (id: string, event: string, options?: RevertOptions): Promise<User<Fields>>
+  /**
+   * All that is stored of a person: the user, or the deleted one that can be restored, its history, and the deliveries
+   * that carried it.
+   * @throws `user_not_found`, `storage_unavailable`
+   */
+  subject (id: string): Promise<Subject<Fields>>
   /** Changes, after they were committed, and the event log. */
   readonly events: Events<Fields>
   /**
@@ -159,7 +163,7 @@ export interface TransactionLike {
 }
 
 // Options are copied: then `null` is no option, and anything but an object has members that are refused.
-function userMethods (services: UsersServices, { user }: Presenter): UserMethods {
+function userMethods (services: UsersServices, { user, deletedUser }: Presenter): UserMethods {
   const { users, openImport, writeBatch } = services
   async function * iterate (
     query: IterateQuery = {},
@@ -189,7 +193,13 @@ function userMethods (services: UsersServices, { user }: Presenter): UserMethods
     async update (id: string, patch: UserPatch, options: WriteOptions = {}) {
       return user(await users.change(id, patch, { ...options }, false))
     },
+    isActive: (id: string) => users.isActive(id),
     delete: (id: string, options: DeleteOptions = {}) => users.remove(id, { ...options }),
+    restore: async (id: string, options: RestoreOptions = {}) => user((await users.restore(id, { ...options })).user),
+    async listDeleted (query: Pick<PagingQuery, 'page' | 'limit'> = {}) {
+      const page = await users.listDeleted({ ...query })
+      return { data: page.items.map(deletedUser), meta: listMeta(page) }
+    },
     async batch (operations: readonly UserOperation[], given: UserBatchOptions = {}) {
       const { atomic, ...options } = { ...given }
       const input = { operations, ...(atomic !== undefined && { atomic }) }
@@ -202,22 +212,9 @@ function userMethods (services: UsersServices, { user }: Presenter): UserMethods
   }
 }
 
-function keyMethods (apiKeys: ApiKeysService): ApiKeyMethods {
-  return {
-    create: (input: ApiKeyInput) => apiKeys.create(input),
-    createFirst: (input: ApiKeyInput) => apiKeys.createFirst(input),
-    get: (id: string) => apiKeys.get(id),
-    async list (query: PagingQuery = {}) {
-      const page = await apiKeys.list({ ...query })
-      return { data: page.items, meta: listMeta(page) }
-    },
-    rotate: (id: string, options: RotateOptions = {}) => apiKeys.rotate(id, options),
-    revoke: (id: string, options: RevokeOptions = {}) => apiKeys.revoke(id, options)
-  }
-}
-
 export interface InProcessParts extends UsersServices {
   presenter: Presenter
+  subject: ReturnType<typeof createSubjects>
   apiKeys: ApiKeysService
   events: Events
   /** Makes the users' services of a transaction. */
@@ -226,9 +223,12 @@ export interface InProcessParts extends UsersServices {
 
 /** Makes what `app.users` has for one tenant, or for all. */
 export function createInProcess (parts: InProcessParts): TenantUsers {
-  const { presenter, apiKeys, events, usersIn } = parts
+  const { presenter, users, subject, apiKeys, events, usersIn } = parts
   return Object.freeze({
     ...userMethods(parts, presenter),
+    revert: async (id: string, event: string, options: RevertOptions = {}) =>
+      presenter.user((await users.revert(id, { event }, { ...options })).user),
+    subject: (id: string) => wholeSubject(subject(id)),
     apiKeys: Object.freeze(keyMethods(apiKeys)),
     events,
     using: (transaction: TransactionLike) => Object.freeze(userMethods(usersIn(transaction), presenter))

@@ -18,6 +18,13 @@ import {
 const RETENTION = 2_592_000
 const YEARS = 3_153_600_000
 
+const retention = {
+  schema: Type.Union([
+    Type.Boolean(), Type.Object({ retention: Type.Optional(Type.Integer({ minimum: 1, maximum: YEARS })) }, CLOSED)
+  ]),
+  message: `must be true, false or { retention } with a whole number of seconds from 1 to ${YEARS}`
+}
+
 /** The host's own check of a token. If it throws, the answer is 503, never 401. */
 export type Authenticate = AuthenticateOn<FastifyRequest>
 
@@ -73,7 +80,7 @@ export const optionTable = {
   limits,
   /**
    * Your own check of tokens that are neither static keys nor shaped like stored ones:
-   * `(token, request) => { id, scopes, expiresAt?, tenant? }` or null. If it throws, the answer is 503.
+   * `(token, request) => { id, scopes, name?, expiresAt?, tenant? }` or null. If it throws, the answer is 503.
    */
   authenticate: optional<Authenticate>({ schema: method, message: 'must be a function' }),
   /**
@@ -82,12 +89,15 @@ export const optionTable = {
    */
   eventLog: converted<boolean | { retention?: number }, { retention: number } | null>(
     (given = false) => given === false ? null : { retention: RETENTION, ...given === true ? {} : given },
-    {
-      schema: Type.Union([
-        Type.Boolean(), Type.Object({ retention: Type.Optional(Type.Integer({ minimum: 1, maximum: YEARS })) }, CLOSED)
-      ]),
-      message: `must be true, false or { retention } with a whole number of seconds from 1 to ${YEARS}`
-    }
+    retention
+  ),
+  /**
+   * Keep deleted users, so that they can be restored, and add the routes for that. `{ retention }`: seconds until they
+   * are purged, 30 days by default. Without it a deletion is final.
+   */
+  trash: converted<boolean | { retention?: number }, { retention: number } | null>(
+    (given = false) => given === false ? null : { retention: RETENTION, ...given === true ? {} : given },
+    retention
   ),
   /**
    * Serve many tenants: a key that is bound to one, and what `authenticate` returns with a `tenant`, sees, counts and
@@ -133,6 +143,8 @@ function problemsBetween (options: UsersOptions): string[] {
       'limits.counters.store must have the methods incr and child'],
     [optionTable.eventLog.read(eventLog) !== null && storage.eventLog === undefined,
       `eventLog needs a storage that keeps events, and ${storage.name} has no eventLog`],
+    [optionTable.trash.read(options.trash) !== null && storage.trash === undefined,
+      `trash needs a storage that keeps deleted users, and ${storage.name} has no trash`],
     [options.tenants === true && storage.tenants === undefined,
       `tenants needs a storage that keeps tenants apart, and ${storage.name} has no tenants`],
     [options.tenants !== true && (options.apiKeys?.static ?? []).some((key) =>

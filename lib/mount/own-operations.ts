@@ -16,6 +16,7 @@ import { eventOperations } from '../operations/events.ts'
 import { exportOperation } from '../operations/export.ts'
 import { importOperation } from '../operations/import.ts'
 import type { Operation } from '../operations/operation.ts'
+import { subjectOperation } from '../operations/subject.ts'
 import { tenantOperations } from '../operations/tenants.ts'
 import { userOperations } from '../operations/users.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -54,8 +55,13 @@ export function operationsMaker (
   const begin = breakables(scope)
   const takePlace = createStreamPlaces(streams)
   const scopesOf = (key: StaticKey) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES
-  return ({ users, presenter, openImport, writeBatch, eventLog, apiKeys, tenant }) => [
-    ...userOperations(users, presenter, { pageSize, fields, erases: eventLog !== null, ownerOf }),
+  return ({ users, presenter, subject, openImport, writeBatch, eventLog, apiKeys, tenant }) => [
+    ...userOperations(users, presenter, {
+      pageSize, fields, erases: eventLog !== null, reverts: eventLog !== null, restores: options.trash !== null, ownerOf
+    }),
+    subjectOperation(begin, subject, {
+      limits, securityLog, rechecks: [recheckFor('users:read'), recheckFor('events:read')], shown: presenter.shownUser
+    }),
     exportOperation(begin, createExports({ users, presenter, fields, ofTenants: tenants !== null }), {
       fields, limits, recheck: recheckFor('users:read')
     }),

@@ -49,7 +49,7 @@ export interface Routing {
 }
 
 function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): DescriptionSettings {
-  const { errorFormat, decoratorName, deprecated, pageSize, limits, tenants } = options
+  const { errorFormat, decoratorName, deprecated, pageSize, limits, tenants, trash } = options
   return {
     problemDetails: errorFormat === 'problem',
     decoratorName,
@@ -59,6 +59,7 @@ function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): De
     pageSize,
     fields,
     tenants,
+    trash: trash !== null,
     limited: {
       requests: limits.requests !== undefined,
       failures: limits.failures !== undefined,

@@ -14,6 +14,7 @@ import { type MakeEvent, newEvent } from '../storage/recorded-events.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { NewEvent, Storage } from '../storage/storage.ts'
 import { createPresenter } from '../users/presenter.ts'
+import { createSubjects } from '../events/subject.ts'
 import { createUsers } from './all-users.ts'
 import { createInProcess } from './in-process.ts'
 import type { CheckedOptions } from './options.ts'
@@ -79,7 +80,8 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
       }
       return usersOn(joined, (...change) => joined.afterCommit(() => publish(...change)), makeEvent, tenant)
     }
-    const parts = { ...usersOn(seen, publish, makeEvent, tenant), presenter, apiKeys }
+    const subject = createSubjects(seen, presenter, present)
+    const parts = { ...usersOn(seen, publish, makeEvent, tenant), presenter, subject, apiKeys }
     const inProcess = createInProcess({ ...parts, events: createEvents(on, eventLog), usersIn })
     return { ...parts, eventLog, inProcess, storage: seen, tenant }
   }

@@ -5,9 +5,15 @@ import type { CheckedOptions } from './options.ts'
 interface Shared {
   /** Those that are open. */
   mounts: Set<object>
-  retention: number | null
+  /** Seconds that they keep events and deleted users; null: they keep none. */
+  kept: Kept
   onChange: Set<() => void>
 }
+
+type KeptOption = 'eventLog' | 'trash'
+type Kept = Readonly<Record<KeptOption, number | null>>
+
+const shown = (retention: number | null): string => retention === null ? 'false' : `{ retention: ${retention} }`
 
 /** A mount among those on its storage. */
 export interface Membership {
@@ -23,19 +29,22 @@ const sharedOf = new WeakMap<Storage, Shared>()
 
 /**
  * Joins the mounts on a storage.
- * @throws Error if they record changes otherwise: readers of the log would miss those of this mount, or lose events to
- * a shorter retention
+ * @throws Error if they record changes, or keep deleted users, otherwise: readers of the log would miss those of this
+ * mount, and a shorter retention would take what another mount keeps
  */
-export function joinMounts ({ storage, eventLog }: Pick<CheckedOptions, 'storage' | 'eventLog'>): Membership {
-  const retention = eventLog?.retention ?? null
+export function joinMounts (
+  { storage, eventLog, trash }: Pick<CheckedOptions, 'storage' | 'eventLog' | 'trash'>
+): Membership {
+  const kept: Kept = { eventLog: eventLog?.retention ?? null, trash: trash?.retention ?? null }
   const known = sharedOf.get(storage)
-  if (known !== undefined && known.mounts.size > 0 && known.retention !== retention) {
-    const shown = known.retention === null ? 'false' : `{ retention: ${known.retention} }`
-    throw new Error(`fastify-users: eventLog must be the same for all mounts on one storage: another one has ${shown}`)
+  for (const option of ['eventLog', 'trash'] as const) {
+    if (known === undefined || known.mounts.size === 0 || known.kept[option] === kept[option]) continue
+    throw new Error(`fastify-users: ${option} must be the same for all mounts on one storage: another one has ` +
+      shown(known.kept[option]))
   }
-  const shared = known ?? { mounts: new Set(), retention, onChange: new Set() }
+  const shared = known ?? { mounts: new Set(), kept, onChange: new Set() }
   sharedOf.set(storage, shared)
-  shared.retention = retention
+  shared.kept = kept
   const mount = {}
   shared.mounts.add(mount)
   const listeners = new Set<() => void>()

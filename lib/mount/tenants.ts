@@ -14,6 +14,7 @@ import { fromStorage } from '../storage/storage-errors.ts'
 import type { Storage, TenantRecord } from '../storage/storage.ts'
 import { tenantRemains } from '../storage/tenant-remains.ts'
 import type { Presenter } from '../users/presenter.ts'
+import type { createSubjects } from '../events/subject.ts'
 import type { TenantUsers } from './in-process.ts'
 import { createTenantRemovals } from './tenant-removal.ts'
 import type { UsersServices } from './users-services.ts'
@@ -24,6 +25,8 @@ const KEPT = 1000
 /** The services of a storage. */
 export interface StorageServices extends UsersServices {
   presenter: Presenter
+  /** Reads all that is stored of a person. */
+  subject: ReturnType<typeof createSubjects>
   apiKeys: ApiKeysService
   eventLog: EventLogService | null
   inProcess: TenantUsers

@@ -27,7 +27,7 @@ function rowTenants (tenants: boolean, tenant: string | undefined): RowTenants {
  * the one that the storage is bound to.
  */
 export function usersServices (fields: HostFields | null, presenter: Presenter, options: CheckedOptions) {
-  const { pageSize, requireIfMatch, idempotencyTtl } = options
+  const { pageSize, requireIfMatch, idempotencyTtl, trash } = options
   return (storage: Storage, publish: Publish, makeEvent: MakeEvent, tenant?: string): UsersServices => {
     const needsTenant = options.tenants && tenant === undefined
     const publishUser: PublishUser = (type, user, context, recorded) => {
@@ -36,9 +36,9 @@ export function usersServices (fields: HostFields | null, presenter: Presenter, 
     }
     const parts = { storage, fields, makeEvent, publish: publishUser }
     return {
-      users: createUsersService({ ...parts, pageSize, requireIfMatch, idempotencyTtl, needsTenant }),
+      users: createUsersService({ ...parts, pageSize, requireIfMatch, idempotencyTtl, trash, needsTenant }),
       openImport: createImports({ ...parts, tenants: rowTenants(options.tenants, tenant) }),
-      writeBatch: createBatches({ ...parts, requireIfMatch, idempotencyTtl, needsTenant })
+      writeBatch: createBatches({ ...parts, requireIfMatch, idempotencyTtl, trash, needsTenant })
     }
   }
 }

@@ -13,7 +13,7 @@ const OPTIONAL = { optional: ['ifMatch'] }
 const op = (name: string): Schema => ({ type: 'string', enum: [name] })
 
 /** Components of batches. `input`: an example of a new user, if there is one. */
-export const batchComponents = (input: unknown): Readonly<Record<string, Schema>> => ({
+export const batchComponents = (input: unknown, hasTrash: boolean): Readonly<Record<string, Schema>> => ({
   Batch: body({
     operations: {
       type: 'array',
@@ -28,7 +28,9 @@ export const batchComponents = (input: unknown): Readonly<Record<string, Schema>
   }),
   BatchCreation: body({ op: op('create'), body: { $ref: 'UserInput' } }),
   BatchUpdate: body({ op: op('update'), id: userId, body: { $ref: 'UserPatch' }, ifMatch }, OPTIONAL),
-  BatchDeletion: body({ op: op('delete'), id: userId, ifMatch }, OPTIONAL),
+  BatchDeletion: body({
+    op: { type: 'string', enum: ['delete', ...hasTrash ? ['restore', 'purge'] : []] }, id: userId, ifMatch
+  }, OPTIONAL),
   BatchResults: answer({
     data: { type: 'array', items: { $ref: 'BatchResult' }, description: 'In the order of the operations.' }
   }),

@@ -1,7 +1,8 @@
 import { errorTable } from '../core/error-table.ts'
-import { EMAIL_MAX } from '../core/limits.ts'
+import { EMAIL_MAX, NAME_MAX } from '../core/limits.ts'
 import type { PageSize } from '../core/paging.ts'
 import { EVENT_TYPES } from '../events/types.ts'
+import { STATUSES } from '../users/status.ts'
 import { batchComponents, capabilitiesComponents } from './batch-components.ts'
 import {
   answer, body, eventId, known, LATER, list, moment, name, type Schema, userId, written
@@ -14,6 +15,8 @@ const USER = {
   id: 'usr_01h455vb4pex5vsknk084sn02q',
   name: 'Ada Lovelace',
   email: 'ada@example.org',
+  status: 'active',
+  statusReason: null,
   createdAt: '2026-01-31T09:30:00.000Z',
   updatedAt: '2026-01-31T09:30:00.000Z'
 }
@@ -23,6 +26,28 @@ const email: Schema = {
   format: 'email',
   maxLength: EMAIL_MAX,
   description: 'An ordinary address, kept as sent, trimmed, and checked in that form; unique in any case.'
+}
+
+const statusReason: Schema = {
+  type: ['string', 'null'],
+  minLength: 1,
+  maxLength: NAME_MAX,
+  description: 'Why the user has its status, for people.'
+}
+/** The status in a body. */
+const statusInput = {
+  status: { type: 'string', enum: STATUSES, description: 'Whether the user may be let in. Absent: `active`.' },
+  statusReason
+}
+/** The status in an answer. */
+const status = { status: known(STATUSES, 'Whether the user may be let in.'), statusReason }
+const actor: Schema = {
+  type: ['object', 'null'],
+  properties: {
+    type: known(['api_key', 'static', 'host']), id: { type: 'string' }, name: { type: ['string', 'null'] }
+  },
+  required: ['type', 'id', 'name'],
+  description: 'Who made the change, by the name that it had then; null: the server itself.'
 }
 
 const problemMembers: Readonly<Record<string, Schema>> = {
@@ -73,6 +98,8 @@ const sharedComponents = ({ max }: PageSize): Readonly<Record<string, Schema>> =
   }, { optional: ['page'], example: { page: 1, limit: 20, total: 1 } })
 })
 
+const STATUS_MEMBERS = Object.keys(statusInput)
+
 const inputOf = (example: object) => ({ name: USER.name, email: USER.email, ...example })
 
 /** Components of users. */
@@ -82,22 +109,39 @@ function userComponents (pageSize: PageSize, fields: DescribedFields): Readonly<
   const times = { createdAt: moment('When the user was created.'), updatedAt: moment('When the user last changed.') }
   return {
     User: answer(
-      { id: userId, name, email, ...user, ...times },
+      { id: userId, name, email, ...user, ...status, ...times },
       { optional, example: example && { ...USER, ...example } }
     ),
+    DeletedUser: answer({
+      id: userId,
+      name,
+      email,
+      ...user,
+      ...status,
+      ...times,
+      deletedAt: moment('When the user was deleted.'),
+      deletedBy: actor
+    }, { optional }),
+    DeletedUserList: list('DeletedUser', pageSize),
+    /** Body of a reversal. */
+    UserReversal: body({ event: eventId }, { example: { event: 'evt_01h455vb4pex5vsknk084sn02q' } }),
     /** What a write tells a caller without `users:read`. */
     MinimalUser: answer({ id: userId, ...times }),
     WrittenUser: written('User', 'MinimalUser', 'users:read'),
     UserList: list('User', pageSize),
     /** Body of POST. */
-    UserInput: body({ name, email, ...user }, { optional: omissible, example: input }),
+    UserInput: body({ name, email, ...user, ...statusInput }, {
+      optional: [...omissible, ...STATUS_MEMBERS], example: input
+    }),
     /** Body of PATCH (RFC 7396). */
-    UserPatch: body({ id: userId, name, email, ...patch }, {
-      optional: ['id', 'name', 'email', ...Object.keys(patch)],
+    UserPatch: body({ id: userId, name, email, ...patch, ...statusInput }, {
+      optional: ['id', 'name', 'email', ...Object.keys(patch), ...STATUS_MEMBERS],
       example: { name: 'Ada King' }
     }),
     /** Body of PUT. */
-    UserReplacement: body({ id: userId, name, email, ...user }, { optional: ['id', ...omissible], example: input })
+    UserReplacement: body({ id: userId, name, email, ...user, ...statusInput }, {
+      optional: ['id', ...omissible, ...STATUS_MEMBERS], example: input
+    })
   }
 }
 
@@ -105,7 +149,9 @@ function userComponents (pageSize: PageSize, fields: DescribedFields): Readonly<
 function eventComponents (pageSize: PageSize, { user, example }: DescribedFields): Readonly<Record<string, Schema>> {
   const version = { type: 'integer', minimum: 1, description: 'Of one user, events come in the order of its versions.' }
   const own = Object.fromEntries(Object.keys(user).map((member) => [member, {}]))
-  const nullable = { name: { type: ['string', 'null'] }, email: { type: ['string', 'null'] } }
+  const text = { type: ['string', 'null'] }
+  const nullable = { name: text, email: text }
+  const changed = { ...nullable, ...own, status: status.status, statusReason: text }
   return {
     Event: answer({
       id: eventId,
@@ -120,13 +166,8 @@ function eventComponents (pageSize: PageSize, { user, example }: DescribedFields
         ],
         description: 'The user, key or webhook after the change.'
       },
-      before: answer({ ...nullable, ...own }, { optional: ['name', 'email', ...Object.keys(own)] }),
-      actor: {
-        type: ['object', 'null'],
-        properties: { type: known(['api_key', 'static', 'host']), id: { type: 'string' } },
-        required: ['type', 'id'],
-        description: 'Who made the change; null: the server itself.'
-      },
+      before: answer(changed, { optional: Object.keys(changed) }),
+      actor,
       requestId: { type: ['string', 'null'], description: 'The id of the request in the server’s log.' }
     }, {
       optional: ['before'],
@@ -136,7 +177,7 @@ function eventComponents (pageSize: PageSize, { user, example }: DescribedFields
         timestamp: USER.updatedAt,
         data: { ...USER, ...example, version: 2 },
         before: { name: 'Ada Byron' },
-        actor: { type: 'api_key', id: KEY.id },
+        actor: { type: 'api_key', id: KEY.id, name: KEY.name },
         requestId: 'req-1'
       }
     }),
@@ -145,6 +186,8 @@ function eventComponents (pageSize: PageSize, { user, example }: DescribedFields
       id: userId,
       ...nullable,
       ...own,
+      status: status.status,
+      statusReason: text,
       version,
       createdAt: moment('When the user was created.'),
       updatedAt: moment('When the user last changed.')
@@ -160,16 +203,26 @@ function eventComponents (pageSize: PageSize, { user, example }: DescribedFields
         }
       }, { optional: ['position'] })
     }),
-    UserEventList: list('Event', pageSize)
+    UserEventList: list('Event', pageSize),
+    /** All that is stored of a person. */
+    Subject: answer({
+      user: { anyOf: [{ $ref: 'User' }, { $ref: 'DeletedUser' }, { type: 'null' }], description: 'null: it is gone.' },
+      events: { type: 'array', items: { $ref: 'Event' }, description: 'The history, newest first.' },
+      deliveries: { type: 'array', items: { $ref: 'SubjectDelivery' }, description: 'Those that carried it.' }
+    })
   }
 }
 
 /** The components that descriptions refer to, by name. */
-export function componentsFor (pageSize: PageSize, fields: DescribedFields): Readonly<Record<string, Schema>> {
+export function componentsFor (
+  pageSize: PageSize,
+  fields: DescribedFields,
+  trash: boolean
+): Readonly<Record<string, Schema>> {
   return {
     ...sharedComponents(pageSize),
     ...userComponents(pageSize, fields),
-    ...batchComponents(fields.example && inputOf(fields.example)),
+    ...batchComponents(fields.example && inputOf(fields.example), trash),
     ...keyComponents(pageSize),
     ...eventComponents(pageSize, fields),
     ...webhookComponents(pageSize),

@@ -138,7 +138,7 @@ export function createDescribe (
   later: ReadonlySet<string>,
   onUnsupported: () => void
 ): Describe {
-  const usual = componentsFor(settings.pageSize, describeFields(settings.fields))
+  const usual = componentsFor(settings.pageSize, describeFields(settings.fields), settings.trash)
   const components = settings.tenants ? withTenants(usual, settings.pageSize) : usual
   const own = new Set<string>()
   let warned = false

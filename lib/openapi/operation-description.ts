@@ -53,6 +53,8 @@ export interface DescriptionSettings {
   limited: { requests: boolean, failures: boolean, deletions: boolean }
   /** True with the option `tenants`. */
   tenants: boolean
+  /** True with the option `trash`. */
+  trash: boolean
 }
 
 const ALWAYS: readonly HeaderName[] = ['Cache-Control', 'X-Content-Type-Options']

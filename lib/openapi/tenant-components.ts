@@ -10,8 +10,8 @@ const status = known(['deleting'], 'There while the process that answers deletes
 
 /** Components that have the tenant, with the option `tenants`. */
 const OF_TENANTS = [
-  'User', 'UserInput', 'UserPatch', 'UserReplacement', 'ApiKey', 'NewApiKey', 'ApiKeyInput', 'Event', 'Webhook',
-  'NewWebhook', 'WebhookInput', 'WebhookPatch'
+  'User', 'DeletedUser', 'UserInput', 'UserPatch', 'UserReplacement', 'ApiKey', 'NewApiKey', 'ApiKeyInput', 'Event',
+  'Webhook', 'NewWebhook', 'WebhookInput', 'WebhookPatch'
 ]
 
 /** Adds the tenant to the components that have it, and the components of tenants. */

@@ -60,6 +60,16 @@ const deliveryId: Schema = { type: 'string', pattern: DELIVERY_ID.source }
 const deliveryStatus = known(['pending', 'succeeded', 'failed'])
 const deliveryCreatedAt = moment('When the delivery was made.')
 
+const delivery = {
+  id: deliveryId,
+  event: { ...eventId, description: 'The event, which is `webhook-id` too.' },
+  type: { type: 'string', description: 'The type of the event; of a test `webhook.test`.' },
+  status: deliveryStatus,
+  attempts: { type: 'array', items: attempt, description: 'The latest, oldest first.' },
+  nextAttemptAt: moment('When the next attempt is due. Absent: there is none.'),
+  createdAt: deliveryCreatedAt
+}
+
 /** Components of webhooks. */
 export const webhookComponents = (pageSize: PageSize): Readonly<Record<string, Schema>> => ({
   Webhook: answer(members, { optional: OPTIONAL, example: WEBHOOK }),
@@ -81,14 +91,13 @@ export const webhookComponents = (pageSize: PageSize): Readonly<Record<string, S
     after: { ...eventId, description: 'Those after this event. Not together with `since`.' },
     since: moment('Those that happened since. Not together with `after`.')
   }, { optional: ['after', 'since'], example: { since: WEBHOOK.createdAt } }),
-  Delivery: answer({
-    id: deliveryId,
-    event: { ...eventId, description: 'The event, which is `webhook-id` too.' },
-    type: { type: 'string', description: 'The type of the event; of a test `webhook.test`.' },
-    status: deliveryStatus,
-    attempts: { type: 'array', items: attempt, description: 'The latest, oldest first.' },
-    nextAttemptAt: moment('When the next attempt is due. Absent: there is none.'),
-    createdAt: deliveryCreatedAt
+  Delivery: answer(delivery, { optional: ['nextAttemptAt'] }),
+  /** A delivery that carried an event of a person. */
+  SubjectDelivery: answer({
+    ...delivery,
+    webhook: answer({
+      id: webhookId, origin: { type: 'string', description: 'The origin of its URL; empty: it is gone.' }
+    })
   }, { optional: ['nextAttemptAt'] }),
   MinimalDelivery: answer({ id: deliveryId, status: deliveryStatus, createdAt: deliveryCreatedAt }),
   WrittenDelivery: written('Delivery', 'MinimalDelivery', 'webhooks:read'),

@@ -27,7 +27,7 @@ export interface BatchOperationOptions {
 }
 
 const SCOPES: Record<BatchOperation['op'], Scope> = {
-  create: 'users:write', update: 'users:write', delete: 'users:delete'
+  create: 'users:write', update: 'users:write', restore: 'users:delete', delete: 'users:delete', purge: 'users:delete'
 }
 
 /** Converts the entity tags of the operations to versions, which the service expects. */
@@ -76,8 +76,8 @@ function admission (
     if (!isCounted) await rateLimits?.countRequest(request, reply)
     isCounted = false
     requireScope(request, callerOf(request), SCOPES[op], { denied })
-    if (op === 'delete') await rateLimits?.countDeletion(request)
-    else requireSmall(operation.body)
+    if (op === 'delete' || op === 'purge') await rateLimits?.countDeletion(request)
+    if (op === 'create' || op === 'update') requireSmall(operation.body)
   }
 }
 
@@ -100,7 +100,7 @@ export function batchOperation (
     // Each operation needs its own scope.
     scope: null,
     operationId: 'writeUsers',
-    summary: 'Create, update and delete users',
+    summary: 'Create, update and delete users together',
     description: 'Operations run in order, and each is answered as it would be alone: it needs its scope, and counts ' +
       'towards the limits. Nobody sees only some of them. With `atomic`, all succeed or none. An ' +
       '`Idempotency-Key` covers the whole batch. ' +

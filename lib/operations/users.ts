@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { Caller } from '../api-keys/authenticator.ts'
 import type { KeyOwner } from '../api-keys/key-owner.ts'
-import { parameterFaults, type Parameters } from '../core/parameters.ts'
 import type { PageSize } from '../core/paging.ts'
 import type { UserRecord } from '../storage/storage.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
@@ -10,10 +9,11 @@ import { callerOf, contextOf, hasScope } from '../http/caller.ts'
 import { entityTag, isNotModified, preconditions } from '../http/responses/conditional.ts'
 import { header } from '../http/header-fields.ts'
 import { userId } from '../openapi/component-parts.ts'
-import { eraseParameter, userListParameters } from '../users/list-query.ts'
+import { userListParameters } from '../users/list-query.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { UsersService } from '../users/service.ts'
-import { contentFaults, requireNoFaults, sendPage } from './answers.ts'
+import { requireNoFaults, sendPage } from './answers.ts'
+import { deletionOperations } from './deletions.ts'
 import type { Operation, OperationCall } from './operation.ts'
 
 export interface UserOperationsOptions {
@@ -22,9 +22,16 @@ export interface UserOperationsOptions {
   fields: FieldsSchema
   /** True if a deletion can take the values of the user out of the event log. */
   erases: boolean
+  /** True if deleted users can be restored. */
+  restores: boolean
+  /** True if changes can be reverted. */
+  reverts: boolean
   /** Whose `Idempotency-Key` a caller sends. */
   ownerOf: (caller: Caller) => Promise<KeyOwner>
 }
+
+/** Sends a user after a write, as much of it as the caller may read. */
+export type SendUser = (call: OperationCall, user: UserRecord) => FastifyReply
 
 const tag = 'users'
 const one = { tag, path: '/users/:id', id: userId, reads: ['If-Match', 'If-None-Match'] } as const
@@ -40,15 +47,15 @@ const changed = {
 /** The operations on users. */
 export function userOperations (
   users: UsersService,
-  { userJson, minimalJson, listJson }: Presenter,
-  { pageSize, fields: { filters }, erases, ownerOf }: UserOperationsOptions
+  presenter: Presenter,
+  options: UserOperationsOptions
 ): Operation[] {
-  const deletionParameters: Parameters = erases ? { erase: eraseParameter } : {}
-
+  const { pageSize, fields: { filters }, reverts, ownerOf } = options
+  const { userJson, minimalJson, listJson } = presenter
   const sendUser = (reply: FastifyReply, user: UserRecord, jsonOf = userJson): FastifyReply =>
     reply.header('etag', entityTag(user.version)).type(JSON_TYPE).send(jsonOf(user))
   // A scope includes no other: a write must not be a way to read.
-  const sendWritten = ({ request, reply }: OperationCall, user: UserRecord): FastifyReply =>
+  const sendWritten: SendUser = ({ request, reply }, user) =>
     sendUser(reply, user, hasScope(request, 'users:read') ? userJson : minimalJson)
 
   const change = (whole: boolean): Operation['handler'] => async (call) => {
@@ -148,31 +155,39 @@ export function userOperations (
       method: 'PUT',
       operationId: 'replaceUser',
       summary: 'Replace a user',
-      description: 'Replaces name, e-mail address and all own fields; it never creates.',
+      description: 'Replaces name, e-mail address, status and all own fields; it never creates. Without a status the ' +
+        'user is active.',
       body: { types: [JSON_TYPE], is: 'UserReplacement' },
       handler: change(true)
     },
-    {
-      ...one,
-      method: 'DELETE',
-      scope: 'users:delete',
-      operationId: 'deleteUser',
-      summary: 'Delete a user',
-      description: 'For good: no other user gets the id, and the e-mail address is free immediately.',
-      ...(erases && { query: deletionParameters }),
-      success: { status: 204, description: 'The user is deleted.' },
-      counted: 'deletions',
-      codes: [
-        'validation_failed', 'malformed_json', 'user_not_found', 'precondition_failed', 'body_too_large',
-        'unsupported_media_type', 'precondition_required'
-      ],
-      async handler ({ request, reply, query, faults }) {
-        const priorFaults = [...faults, ...parameterFaults(deletionParameters, query)]
-        const options = { ...preconditions(request, priorFaults), ...(query['erase'] === true && { erase: true }) }
-        priorFaults.push(...contentFaults(request))
-        await users.remove(request.params.id, options, { context: contextOf(request), priorFaults })
-        return reply.code(204).send()
-      }
-    }
+    ...reverts
+      ? [{
+          ...one,
+          ...changed,
+          method: 'POST',
+          path: '/users/:id/revert',
+          reads: [...one.reads, 'Idempotency-Key'],
+          operationId: 'revertUser',
+          summary: 'Revert a change of a user',
+          description: 'Sets what an event of the history changed back to what it was, where it still is what the ' +
+            'event made it. It is a change like others.',
+          body: { types: [JSON_TYPE], is: 'UserReversal' },
+          success: { ...changed.success, headers: ['ETag', 'Idempotency-Replayed'] },
+          codes: [...changed.codes, 'revert_conflict', 'idempotency_in_progress', 'idempotency_key_reused'],
+          async handler (call: OperationCall) {
+            const { request, reply, faults: priorFaults } = call
+            const idempotencyKey = header(request, 'idempotency-key')
+            const options = {
+              ...preconditions(request, priorFaults), ...(idempotencyKey !== undefined && { idempotencyKey })
+            }
+            const { user, replayed } = await users.revert(request.params.id, request.body, options, {
+              context: contextOf(request), priorFaults, ownerOf: () => ownerOf(callerOf(request))
+            })
+            if (replayed) reply.header('idempotency-replayed', 'true')
+            return sendWritten(call, user)
+          }
+        } as const]
+      : [],
+    ...deletionOperations(users, presenter, sendWritten, options)
   ]
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { belongsTo } from './storage-rules.ts'
 import type {
-  ApiKeyWrite, EventLog, EventRecord, Idempotency, Storage, StorageInTransaction, UserWrite, WebhookRecord,
+  ApiKeyWrite, EventLog, EventRecord, Idempotency, Storage, StorageInTransaction, Trash, UserWrite, WebhookRecord,
   WebhookStore
 } from './storage.ts'
 
@@ -28,11 +28,24 @@ function boundIdempotency (idempotency: Idempotency | null, tenant: string): Ide
 function boundEventLog (log: EventLog, tenant: string): EventLog {
   return {
     read: (request) => log.read({ ...request, tenant }),
+    find: (id) => own(log.find(id), tenant),
     history: (subject, page) => log.history(subject, { ...page, tenant }),
     erase: (userId) => log.erase(userId, tenant),
     prune: (before, limit) => log.prune(before, limit),
     // Those of others would tell when others had events.
     pruned: async () => []
+  }
+}
+
+function boundTrash (trash: Trash, tenant: string): Trash {
+  return {
+    async find (id) {
+      const found = await trash.find(id)
+      return found !== null && belongsTo(found.user, tenant) ? found : null
+    },
+    list: (request) => trash.list({ ...request, tenant }),
+    // Only the mount itself asks for what has expired.
+    expired: async () => []
   }
 }
 
@@ -66,7 +79,12 @@ function boundWebhooks (webhooks: WebhookStore, tenant: string): WebhookStore {
     listDeliveries: async (id, page) => await isOwn(id)
       ? webhooks.listDeliveries(id, page)
       : { items: [], total: 0 },
-    findEvent: (id) => own(webhooks.findEvent(id), tenant),
+    async deliveriesOf (events) {
+      const found = await webhooks.deliveriesOf(events)
+      const owners = new Map(await Promise.all([...new Set(found.map(({ webhook }) => webhook))]
+        .map(async (id) => [id, await isOwn(id)] as const)))
+      return found.filter(({ webhook }) => owners.get(webhook) === true)
+    },
     due: (now) => webhooks.due(now),
     claim: async (id, request) => await isOwn(id) ? webhooks.claim(id, request) : [],
     eventBefore: (id) => webhooks.eventBefore(id, tenant),
@@ -85,7 +103,7 @@ export function boundStorage (storage: Storage, tenant: string): Storage {
 }
 
 function boundView (storage: Storage, tenant: string): Storage {
-  const { name, eventLog, webhooks, singleWrites } = storage
+  const { name, eventLog, trash, webhooks, singleWrites } = storage
   const findApiKey: Storage['findApiKey'] = (by) => own(storage.findApiKey(by), tenant)
 
   const writeUsers: Storage['writeUsers'] = async (writes, { atomic, idempotency }) => {
@@ -131,6 +149,7 @@ function boundView (storage: Storage, tenant: string): Storage {
     findApiKey,
     listApiKeys: (page) => storage.listApiKeys({ ...page, tenant }),
     ...(eventLog !== undefined && { eventLog: boundEventLog(eventLog, tenant) }),
+    ...(trash !== undefined && { trash: boundTrash(trash, tenant) }),
     ...(webhooks !== undefined && { webhooks: boundWebhooks(webhooks, tenant) }),
     ...(singleWrites !== undefined && { singleWrites }),
     ...(storage.joinTransaction !== undefined && { joinTransaction })

@@ -21,6 +21,9 @@ export interface EventLog {
     subject: string, page: { offset: number, limit: number, tenant?: string }
   ): Promise<Page<EventRecord>>
 
+  /** The recorded event with this id; `null`: there is none, or no longer. */
+  find (id: string): Promise<EventRecord | null>
+
   /**
    * Takes every value of a user out of its events, as `erased` of the package does. Returns how many events it has.
    * `tenant`: none, if the user belongs to another.

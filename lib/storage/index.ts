@@ -1,12 +1,15 @@
 /** What adapters are made of: the interface of a storage, and the rules that every store shares. */
-export { makeWrite, type SynchronousWrites, type UserUpdate } from './make-write.ts'
 export {
-  afterPruning, apiKeyEvent, erased, eventOfSuccessor, forgotten, updateEvent, userEvent
+  type Deletion, LIVE_PURGE, makeWrite, type PurgedUser, type SynchronousWrites, type UserUpdate
+} from './make-write.ts'
+export {
+  afterPruning, apiKeyEvent, deletionBefore, erased, eventOfSuccessor, forgotten, purgeEvent, updateEvents,
+  updateTypes, userEvent
 } from './recorded-events.ts'
 export { StorageError } from './storage-error.ts'
 export type { StorageErrorCode, StorageErrorOptions } from './storage-error.ts'
 export {
   apiKeyRefusalOf, belongsTo, creationAlone, refusalOf, requireActive, requireAnotherKey, requireSameRequest,
-  requireVersion, withoutUsers, withSuccessors
+  requireVersion, withoutUsers, withSuccessors, withUser
 } from './storage-rules.ts'
 export type * from './storage.ts'

@@ -1,16 +1,38 @@
-import { refusalOf, requireVersion } from './storage-rules.ts'
-import type { NewEvent, UserChanges, UserKeys, UserRecord, UserWrite, VersionGuard, WriteOutcome } from './storage.ts'
+import { belongsTo, refusalOf, requireVersion } from './storage-rules.ts'
+import type {
+  DeletedUser, NewEvent, PutAway, ChangeType, UserChanges, UserKeys, UserRecord, UserWrite, VersionGuard, WriteOutcome
+} from './storage.ts'
 
 /** The outcome of an update. */
 export interface UserUpdate {
   user: UserRecord
   /** False if every value was stored already. */
   changed: boolean
+  /** The types of its events, if it changed the status. */
+  types?: ChangeType[]
+}
+
+/** A user that was purged. */
+export interface PurgedUser {
+  user: UserRecord
+  /** The types of its events, if it was not put away. */
+  types?: ChangeType[]
+}
+
+/** The types of the events of a purge of a user that was not put away. */
+export const LIVE_PURGE: readonly ChangeType[] = ['user.deleted', 'user.purged']
+
+/** What a deletion does beside deleting. */
+export interface Deletion {
+  guard: VersionGuard
+  event: NewEvent | null
+  erase: boolean
+  putAway?: PutAway | undefined
 }
 
 /**
  * The writes of a store that writes in one turn of the event loop. `null`: there is no such user. They throw a
- * `StorageError` for what is refused.
+ * `StorageError` for what is refused. A store without {@link Trash} lacks the last three.
  */
 export interface SynchronousWrites {
   find (id: string): UserRecord | null
@@ -18,18 +40,35 @@ export interface SynchronousWrites {
   update (
     id: string, changes: UserChanges, updatedAt: string, guard: VersionGuard, event: NewEvent | null
   ): UserUpdate | null
-  remove (id: string, guard: VersionGuard, event: NewEvent | null, erase: boolean): UserRecord | null
+  remove (id: string, deletion: Deletion): UserRecord | null
+  /** The user that is put away under this id. */
+  findDeleted? (id: string): DeletedUser | null
+  restore? (id: string, updatedAt: string, guard: VersionGuard, event: NewEvent | null): UserRecord | null
+  purge? (id: string, guard: VersionGuard, event: NewEvent | null, erase: boolean): PurgedUser | null
+}
+
+const done = (user: UserRecord | null): WriteOutcome =>
+  user === null ? { code: 'not_found' } : { code: 'done', changed: true, user }
+
+/** Whether a write may reach the user: it belongs to the tenant, and was put away early enough. */
+function reaches (users: SynchronousWrites, write: Exclude<UserWrite, { type: 'create' }>): boolean {
+  const { type, id, tenant } = write
+  const away = type === 'restore' || type === 'purge' ? users.findDeleted?.(id) ?? null : null
+  const user = away?.user ?? (type === 'restore' ? null : users.find(id))
+  if (user === null || !belongsTo(user, tenant)) return false
+  if (type !== 'purge' || write.putAwayBefore === null) return true
+  return away !== null && away.deletedAt <= write.putAwayBefore
 }
 
 function make (users: SynchronousWrites, write: UserWrite): WriteOutcome {
-  if (write.type === 'create') {
-    return { code: 'done', changed: true, user: users.create(write.user, write.keys, write.event) }
-  }
+  if (write.type === 'create') return done(users.create(write.user, write.keys, write.event))
   const { id, guard, event } = write
-  if (write.tenant !== undefined && users.find(id)?.tenant !== write.tenant) return { code: 'not_found' }
-  if (write.type === 'delete') {
-    const user = users.remove(id, guard, event, write.erase)
-    return user === null ? { code: 'not_found' } : { code: 'done', changed: true, user }
+  if (!reaches(users, write)) return { code: 'not_found' }
+  if (write.type === 'delete') return done(users.remove(id, write))
+  if (write.type === 'restore') return done(users.restore?.(id, write.updatedAt, guard, event) ?? null)
+  if (write.type === 'purge') {
+    const purged = users.purge?.(id, guard, event, write.erase) ?? null
+    return purged === null ? { code: 'not_found' } : { code: 'done', changed: true, ...purged }
   }
   let { changes } = write
   if (typeof changes === 'function') {

@@ -1,5 +1,6 @@
 import type { EventLog } from './event-log.ts'
 import type { TenantStore } from './tenant-store.ts'
+import type { Trash } from './trash.ts'
 import type { WebhookStore } from './webhook-store.ts'
 
 /** What a store may have beside the required members. */
@@ -40,6 +41,9 @@ export interface OptionalMembers {
 
   /** What `fastify-users/webhooks` needs, beside the event log. */
   readonly webhooks?: WebhookStore
+
+  /** Where deleted users are kept that can be restored. Without it every deletion is final. */
+  readonly trash?: Trash
 
   /** Without it the store has no tenants: it is given none, and returns none. */
   readonly tenants?: TenantStore

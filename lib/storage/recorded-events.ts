@@ -1,26 +1,74 @@
 import type { Context } from '../core/context.ts'
 import { newId } from '../core/ids.ts'
 import { cloneFields, isJsonObject } from '../core/json.ts'
-import type { ApiKeyRecord, EventRecord, JsonObject, NewEvent, PrunedEvents, UserRecord } from './storage.ts'
+import type {
+  ApiKeyRecord, EventRecord, JsonObject, NewEvent, PrunedEvents, ChangeType, UserRecord
+} from './storage.ts'
 import type { Webhook } from './webhook.ts'
 
 // What a store records of a change. Adapters share it, so that events are the same on every store.
 
 /** The event of a user's creation or deletion. */
 export function userEvent (event: NewEvent, user: UserRecord): EventRecord {
-  const { id, name, email, fields, version, createdAt, updatedAt, tenant } = user
-  const data = { id, name, email, fields: cloneFields(fields), version, createdAt, updatedAt }
+  const { id, name, email, fields, status, statusReason, version, createdAt, updatedAt, tenant } = user
+  const data = {
+    id, name, email, status, statusReason, fields: cloneFields(fields), version, createdAt, updatedAt
+  }
   return recorded(event, id, data, tenant)
 }
 
-/** The event of an update, from the user before and after it. */
-export function updateEvent (event: NewEvent, before: UserRecord, after: UserRecord): EventRecord {
-  const changed = {
+/** The members of a status that an update has changed, as they were before. */
+function statusBefore (before: UserRecord, after: UserRecord): JsonObject {
+  const { status, statusReason } = before
+  return {
+    ...(status !== after.status && { status }),
+    ...(statusReason !== after.statusReason && { statusReason })
+  }
+}
+
+/** The members but those of the status that an update has changed, as they were before. */
+function valuesBefore (before: UserRecord, after: UserRecord): JsonObject {
+  return {
     ...(before.name !== after.name && { name: before.name }),
     ...(before.email !== after.email && { email: before.email }),
     ...(JSON.stringify(before.fields) !== JSON.stringify(after.fields) && { fields: cloneFields(before.fields) })
   }
-  return { ...userEvent(event, after), before: changed }
+}
+
+/** What an update is called that changes the status. */
+export const STATUS_EVENTS = { active: 'user.activated', suspended: 'user.suspended' } as const
+
+/**
+ * The types of the events of an update, from the user before and after it: that of the status where it is another one,
+ * behind `user.updated` where other members are others too.
+ */
+export function updateTypes (before: UserRecord, after: UserRecord): ChangeType[] {
+  if (before.status === after.status) return ['user.updated']
+  const changesValues = Object.keys(valuesBefore(before, after)).length > 0
+  return [...changesValues ? ['user.updated'] as const : [], STATUS_EVENTS[after.status]]
+}
+
+/**
+ * The events of an update, from the user before and after it: one, or two of the same version where the status and
+ * other members have changed. The second one has an id of its own.
+ */
+export function updateEvents (event: NewEvent, before: UserRecord, after: UserRecord): EventRecord[] {
+  const status = statusBefore(before, after)
+  const all = { ...valuesBefore(before, after), ...status }
+  return updateTypes(before, after).map((type, i) => ({
+    ...userEvent({ ...event, type, ...(i > 0 && { id: newId('evt') }) }, after),
+    before: i > 0 ? status : all
+  }))
+}
+
+/** The event of the deletion that a purge of a user begins with who was not put away. */
+export function deletionBefore (event: NewEvent): NewEvent {
+  return { ...event, id: newId('evt'), type: 'user.deleted' }
+}
+
+/** The event of a purge. It has no values of the user. */
+export function purgeEvent (event: NewEvent, user: UserRecord): EventRecord {
+  return erased(userEvent(event, user))
 }
 
 /** The event of a change of an API key. It does not have the digest. */
@@ -41,7 +89,7 @@ export function eventOfSuccessor (event: NewEvent | null): NewEvent | null {
 
 function recorded (event: NewEvent, subject: string, data: JsonObject, tenant: string | undefined): EventRecord {
   const { id, type, timestamp, actor, requestId } = event
-  const by = actor === null ? null : { type: actor.type, id: actor.id }
+  const by = actor === null ? null : { type: actor.type, id: actor.id, name: actor.name }
   const record = { id, type, timestamp, subject, data, before: null, actor: by, requestId }
   return tenant === undefined ? record : { ...record, tenant }
 }
@@ -66,9 +114,13 @@ function fieldsOf ({ fields }: JsonObject): JsonObject {
   return isJsonObject(fields) ? fields : {}
 }
 
+function statusOf ({ status }: JsonObject): JsonObject {
+  return status === undefined ? {} : { status }
+}
+
 /**
- * The event of a user without its values: `name`, `email` and each own field are null, in `before` too, which has the
- * fields that changed. Its id, type and times stay, and so do the names of the members.
+ * The event of a user without its values: `name`, `email`, `statusReason` and each own field are null, in `before` too,
+ * which has the fields that changed. Its id, type, status and times stay, and so do the names of the members.
  */
 export function erased (event: EventRecord): EventRecord {
   if (isErased(event)) return event
@@ -78,8 +130,10 @@ export function erased (event: EventRecord): EventRecord {
     : withoutValues(changedFields(fieldsOf(before), fieldsOf(data)))
   return {
     ...event,
-    data: { ...data, name: null, email: null, fields: withoutValues(fieldsOf(data)) },
-    before: before === null ? null : { ...withoutValues(before), ...(fields !== null && { fields }) }
+    data: { ...data, name: null, email: null, statusReason: null, fields: withoutValues(fieldsOf(data)) },
+    before: before === null
+      ? null
+      : { ...withoutValues(before), ...statusOf(before), ...(fields !== null && { fields }) }
   }
 }
 

@@ -6,6 +6,9 @@ import type { PageRequest } from '../core/paging.ts'
 export type { Json, JsonObject }
 export type { Page, PageRequest } from '../core/paging.ts'
 
+/** Whether a user may be let in: what a host asks in its own sign-in. */
+export type UserStatus = 'active' | 'suspended'
+
 /** A user, as stored. */
 export interface UserRecord {
   /** `usr_…`, made by the caller. Sorting ids byte by byte sorts users by creation. */
@@ -15,6 +18,9 @@ export interface UserRecord {
   email: string
   /** The host's own fields. The store keeps the order of members, and reads them only for a filter. At most 16 KiB. */
   fields: JsonObject
+  status: UserStatus
+  /** Why it has this status, for people: 1 to 200 code points. null: nobody has said. */
+  statusReason: string | null
   /** 1 for a new user, one more with every change. */
   version: number
   createdAt: string
@@ -37,6 +43,8 @@ export interface UserChanges {
   email?: { value: string, key: string }
   /** All fields; they replace the ones before. */
   fields?: JsonObject
+  status?: UserStatus
+  statusReason?: string | null
 }
 
 /** Which versions of a record a write may change. */
@@ -55,6 +63,8 @@ export interface UserFilter {
   prefix: string | null
   /** Each named field has this value, of this type; `{}` does not filter. `migrate` was asked for the names before. */
   fields: Readonly<Record<string, string | number | boolean>>
+  /** The user has this status. Absent: any. */
+  status?: UserStatus
   /** The user belongs to this tenant. Absent: to any, or none. */
   tenant?: string
 }
@@ -131,6 +141,14 @@ export interface Idempotency {
   note: Json
 }
 
+/** Who caused a change. */
+export interface Actor {
+  type: string
+  id: string
+  /** What it was called then; null: it had no name. */
+  name: string | null
+}
+
 /** What a write records in the same step. The store adds whose it is, the record after it, and what was before. */
 export interface NewEvent {
   /** `evt_…`, made by the caller. */
@@ -139,7 +157,7 @@ export interface NewEvent {
   type: string
   timestamp: string
   /** Who caused the change; null: the host, in process. */
-  actor: { type: string, id: string } | null
+  actor: Actor | null
   requestId: string | null
 }
 
@@ -149,12 +167,12 @@ export interface EventRecord extends NewEvent {
   subject: string
   /**
    * The `UserRecord`, or the `ApiKeyRecord` without `digest`, after the change; of a deletion the last state. Erased:
-   * `name`, `email` and each member of `fields` are null.
+   * `name`, `email`, `statusReason` and each member of `fields` are null.
    */
   data: JsonObject
   /**
-   * For an update: the previous values of the members of `name`, `email` and `fields` that changed. After an erasure
-   * they are null.
+   * For a change of a user: the previous values of the members of `name`, `email`, `fields`, `status` and
+   * `statusReason` that changed. After an erasure all but `status` are null.
    */
   before: JsonObject | null
   /** The tenant of the user, key or webhook. Absent: it belongs to none. */

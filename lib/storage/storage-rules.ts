@@ -1,7 +1,7 @@
 import { isStorageError, StorageError } from './storage-error.ts'
 import type {
-  ApiKeyOutcome, ApiKeyRecord, EventLog, Idempotency, Storage, UserRecord, UserWrite, VersionGuard, WebhookStore,
-  WriteOutcome, WritesOptions
+  ApiKeyOutcome, ApiKeyRecord, EventLog, Idempotency, Storage, Trash, UserChanges, UserRecord, UserWrite,
+  VersionGuard, WebhookStore, WriteOutcome, WritesOptions
 } from './storage.ts'
 
 /** Every required method of the interface. */
@@ -12,23 +12,27 @@ export const METHODS = [
 
 /** Every method of an event log. */
 export const EVENT_LOG_METHODS = [
-  'read', 'history', 'erase', 'prune', 'pruned'
+  'read', 'find', 'history', 'erase', 'prune', 'pruned'
 ] as const satisfies ReadonlyArray<keyof EventLog>
 
 /** Every method of the webhooks of a store. */
 export const WEBHOOK_METHODS = [
-  'insert', 'find', 'list', 'change', 'remove', 'due', 'claim', 'findDelivery', 'listDeliveries', 'findEvent',
+  'insert', 'find', 'list', 'change', 'remove', 'due', 'claim', 'findDelivery', 'listDeliveries', 'deliveriesOf',
   'eventBefore', 'prune'
 ] as const satisfies ReadonlyArray<keyof WebhookStore>
+
+/** Every method of the trash of a store. */
+export const TRASH_METHODS = ['find', 'list', 'expired'] as const satisfies ReadonlyArray<keyof Trash>
 
 /** The members of the interface that a value lacks: none, if it is a storage. */
 export function missingFrom (candidate: unknown): string[] {
   const members: Record<string, unknown> = Object(candidate)
-  const { name, eventLog } = members
+  const { name, eventLog, trash } = members
   return [
     ...typeof name === 'string' && name !== '' ? [] : ['name'],
     ...METHODS.filter((each) => typeof members[each] !== 'function'),
-    ...eventLog === undefined ? [] : missingFromPart(eventLog, 'eventLog', EVENT_LOG_METHODS)
+    ...eventLog === undefined ? [] : missingFromPart(eventLog, 'eventLog', EVENT_LOG_METHODS),
+    ...trash === undefined ? [] : missingFromPart(trash, 'trash', TRASH_METHODS)
   ]
 }
 
@@ -63,6 +67,11 @@ export function endOf (key: { revokedAt?: string | null, expiresAt?: string | nu
 /** Whether the guard accepts the user's version. */
 export function accepts ({ ifVersion, unlessVersion }: VersionGuard, { version }: UserRecord): boolean {
   return (ifVersion === null || ifVersion.includes(version)) && !unlessVersion.includes(version)
+}
+
+/** Whether the changes name the status of a user. */
+export function namesStatus ({ status, statusReason }: UserChanges): boolean {
+  return status !== undefined || statusReason !== undefined
 }
 
 /** True if a call for this tenant may see a record. Without a tenant it may see every record. */
@@ -117,9 +126,17 @@ export function creationAlone (
   return idempotency === null || idempotency.note === null ? only : null
 }
 
+/** The outcome as a repetition gives it. */
+export function withUser (
+  { changed }: WriteOutcome & { code: 'done' },
+  user: UserRecord | null
+): WriteOutcome & { code: 'done' } {
+  return { code: 'done', changed, user }
+}
+
 /** The outcomes as an idempotency key keeps them: without the users, who may be deleted later. */
 export function withoutUsers (outcomes: readonly WriteOutcome[]): WriteOutcome[] {
-  return outcomes.map((outcome) => outcome.code === 'done' ? { ...outcome, user: null } : structuredClone(outcome))
+  return outcomes.map((outcome) => outcome.code === 'done' ? withUser(outcome, null) : structuredClone(outcome))
 }
 
 function isActiveAt (key: ApiKeyRecord, now: string): boolean {

@@ -42,6 +42,7 @@ export type * from './event-log.ts'
 export type * from './optional-members.ts'
 export type * from './records.ts'
 export type * from './tenant-store.ts'
+export type * from './trash.ts'
 export type * from './user-writes.ts'
 export type * from './webhook-store.ts'
 

@@ -15,9 +15,11 @@ export interface TenantRemains {
  * @throws StorageError, TypeError if the store has no tenants
  */
 export async function tenantRemains (storage: Storage, tenant: string): Promise<TenantRemains | null> {
-  const { listUsers, listApiKeys, eventLog, webhooks } = boundStorage(storage, tenant)
+  const { listUsers, listApiKeys, eventLog, trash, webhooks } = boundStorage(storage, tenant)
   const { total: users } = await listUsers({ emailKey: null, prefix: null, fields: {} }, ONE)
   if (users > 0 || (await listApiKeys(ONE)).total > 0) return { users, isListed: true }
+  const away = await trash?.list({ offset: 0, limit: 1 })
+  if (away !== undefined && away.total > 0) return { users, isListed: false }
   const events = await eventLog?.read({ after: null, limit: 1, types: null }) ?? null
   const hasOther = (events !== null && events.events.length > 0) || ((await webhooks?.list(ONE))?.total ?? 0) > 0
   return hasOther ? { users, isListed: false } : null

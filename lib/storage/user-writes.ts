@@ -1,4 +1,6 @@
-import type { Idempotency, Json, NewEvent, UserChanges, UserKeys, UserRecord, VersionGuard } from './records.ts'
+import type {
+  Actor, Idempotency, Json, NewEvent, UserChanges, UserKeys, UserRecord, VersionGuard
+} from './records.ts'
 
 /** A write of a user, as data. */
 export type UserWrite =
@@ -25,10 +27,55 @@ export type UserWrite =
     tenant?: string
   }
   /**
-   * Deletes a user for good. Its e-mail key is free immediately. `version_mismatch`: the guard does not hold. With
-   * `erase`, all of its events are erased in the same step, that of the deletion too. `tenant`: as for an update.
+   * Deletes a user. Its e-mail key and unique values are free immediately. `version_mismatch`: the guard does not hold.
+   * With `erase`, all of its events are erased in the same step, that of the deletion too. `tenant`: as for an update.
+   * With `putAway`, which only a store with `trash` is given and never together with `erase`, the user is kept
+   * there, in place of another one with its id. Otherwise it is gone for good.
    */
-  | { type: 'delete', id: string, guard: VersionGuard, event: NewEvent | null, erase: boolean, tenant?: string }
+  | {
+    type: 'delete'
+    id: string
+    guard: VersionGuard
+    event: NewEvent | null
+    erase: boolean
+    putAway?: PutAway
+    tenant?: string
+  }
+  /**
+   * Gives back a user that was put away, with its values and keys, 1 added to `version`, and `updatedAt` as an update
+   * sets it. Its idempotency keys stay deleted. `not_found`: it is not put away. `email_taken`, `field_taken`: as a
+   * creation is refused; `field_taken` with the field `id`: there is a user with its id again. The guard and `tenant`:
+   * as for an update. Only a store with `trash` is given it.
+   */
+  | {
+    type: 'restore'
+    id: string
+    updatedAt: string
+    guard: VersionGuard
+    event: NewEvent | null
+    tenant?: string
+  }
+  /**
+   * Deletes a user for good, also one that is put away. With `putAwayBefore`, only one that was put away at that moment
+   * or before. The event has no values of the user (it is `purgeEvent` of the package); if the user was not put away, a
+   * `user.deleted`, as `deletionBefore` of the package makes it, comes before it. The guard, `erase` and `tenant`: as
+   * for a deletion. Only a store with `trash` is given it.
+   */
+  | {
+    type: 'purge'
+    id: string
+    putAwayBefore: string | null
+    guard: VersionGuard
+    event: NewEvent | null
+    erase: boolean
+    tenant?: string
+  }
+
+/** When a user is put away, and by whom; null: the host, in process. */
+export interface PutAway {
+  deletedAt: string
+  deletedBy: Actor | null
+}
 
 /**
  * Makes changes of the user as the write meets it, or refuses it. It may be called more than once, changes nothing and
@@ -36,13 +83,18 @@ export type UserWrite =
  */
 export type ChangesOf = (user: UserRecord) => UserChanges | { refused: Json }
 
+/** The types of events that a write may stand for, beside the one that it was given. */
+export type ChangeType = 'user.updated' | 'user.activated' | 'user.suspended' | 'user.deleted' | 'user.purged'
+
 /** What became of a write. All but `done` have changed nothing. */
 export type WriteOutcome =
   /**
    * `user`: after it; of a deletion the last state. null, only in a repetition: the user is deleted since, or by this
-   * write.
+   * write. `types`: the types of its events, recorded or not, where they are not the usual one: of an update that
+   * changed the status those that `updateTypes` of the package gives, of a purge of a user that was not put away
+   * `user.deleted` and `user.purged`. A repetition does not have it.
    */
-  | { code: 'done', changed: boolean, user: UserRecord | null }
+  | { code: 'done', changed: boolean, user: UserRecord | null, types?: ChangeType[] }
   | { code: 'not_found' | 'email_taken' | 'version_mismatch' }
   | { code: 'field_taken', field: string }
   /** By `ChangesOf`, and why. */

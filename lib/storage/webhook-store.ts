@@ -128,8 +128,8 @@ export interface WebhookStore {
   /** Deliveries of an endpoint, newest first, with their exact number. */
   listDeliveries (id: string, page: { offset: number, limit: number }): Promise<Page<DeliveryRecord>>
 
-  /** The recorded event with this id; `null`: there is none, or no longer. */
-  findEvent (id: string): Promise<EventRecord | null>
+  /** The deliveries of these events to every endpoint, at most 100 events, ordered by id. */
+  deliveriesOf (events: readonly string[]): Promise<DeliveryRecord[]>
 
   /**
    * The id of the last event before the first one, in the order of the log, whose id is this one or a greater one; the

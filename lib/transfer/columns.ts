@@ -15,8 +15,10 @@ export interface Column {
   isJson: boolean
 }
 
+const TEXT_OR_NULL: Types = new Set([...TEXT, 'null'] as const)
+
 const BEFORE = ['id', 'name', 'email']
-const AFTER = ['createdAt', 'updatedAt']
+const AFTER = ['status', 'statusReason', 'createdAt', 'updatedAt']
 
 /** The members behind a user's fields. `ofTenants`: users have a tenant. */
 const after = (ofTenants: boolean): string[] => ofTenants ? [...AFTER, 'tenant'] : AFTER
@@ -63,7 +65,8 @@ function columnsWithin (path: readonly string[], schema: JsonSchema): Column[] {
  * users have a tenant.
  */
 export function tableColumns ({ properties }: Pick<FieldsSchema, 'properties'>, ofTenants = false): Column[] {
-  const text = (name: string): Column => ({ name, path: [name], types: TEXT, isJson: false })
+  const text = (name: string): Column =>
+    ({ name, path: [name], types: name === 'statusReason' ? TEXT_OR_NULL : TEXT, isJson: false })
   const names = Object.keys(properties)
   const own = Object.entries(properties).flatMap(([name, schema]) => {
     const columns = columnsWithin([name], schema)

@@ -47,12 +47,13 @@ export async function importOver (findStored: FindHolder, unique: ReadonlySet<st
       return { id: row.id }
     },
 
-    async update (_row, { target, changes: { name, email, fields }, updatedAt }) {
+    async update (_row, { target, changes: { name, email, fields, ...standing }, updatedAt }) {
       const user = {
         ...target,
         ...(name !== undefined && { name: name.value }),
         ...(email !== undefined && { email: email.value }),
         ...(fields !== undefined && { fields }),
+        ...standing,
         version: target.version + 1,
         updatedAt
       }

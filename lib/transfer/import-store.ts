@@ -4,7 +4,7 @@ import { idAt, newId } from '../core/ids.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { Storage, UserFilter, UserRecord, WriteOutcome } from '../storage/storage.ts'
-import { doneOf, writeAlone } from '../users/outcomes.ts'
+import { doneOf, publishedTypes, writeAlone } from '../users/outcomes.ts'
 import type { PublishUser } from '../users/service.ts'
 import type { FindHolder, Verdict } from './import-judge.ts'
 import type { ImportRow } from './import-row.ts'
@@ -48,7 +48,7 @@ export function findIn (storage: Storage): FindHolder {
 
 /** The user that a row makes. Its id is as old as the user is, so that users are listed by their creation. */
 export function userOfRow (row: ImportRow): UserRecord {
-  const { name, email, fields, version, line, tenant } = row
+  const { name, email, fields, status, statusReason, version, line, tenant } = row
   const createdAt = row.createdAt ?? new Date().toISOString()
   const made = row.createdAt === null ? newId('usr') : idAt('usr', Date.parse(createdAt), line)
   return {
@@ -56,6 +56,8 @@ export function userOfRow (row: ImportRow): UserRecord {
     name: name.value,
     email: email.value,
     fields,
+    status,
+    statusReason,
     version,
     createdAt,
     updatedAt: row.updatedAt ?? createdAt,
@@ -96,8 +98,11 @@ export function importInto (
       const guard = { ifVersion: [version], unlessVersion: [] }
       const { outcome } = await writeAlone(storage, { type: 'update', id, changes, updatedAt, guard, event })
       if (isTaken(outcome) || outcome.code === 'not_found') return false
-      const { user, changed } = doneOf(outcome)
-      if (changed) publish('user.updated', user, context, event)
+      const { user, changed, types } = doneOf(outcome)
+      if (!changed) return true
+      for (const [type, recorded] of publishedTypes('user.updated', types, event)) {
+        publish(type, user, context, recorded)
+      }
       return true
     },
 

@@ -9,7 +9,7 @@ import { isVersions, type Versions } from './write-options.ts'
 export type BatchOperation<Body = unknown> =
   | { op: 'create', body: Body }
   | { op: 'update', id: string, body: Body, ifMatch?: Versions }
-  | { op: 'delete', id: string, ifMatch?: Versions }
+  | { op: 'delete' | 'restore' | 'purge', id: string, ifMatch?: Versions }
 
 /** A batch, after the check of its shape. What the bodies have is judged for each operation. */
 export interface Batch {
@@ -26,20 +26,26 @@ const batchShape = compileShape(Type.Object({
   atomic: Type.Optional(Type.Boolean())
 }, CLOSED))
 
+const alone = compileShape(Type.Object({ op: Type.String(), id, ifMatch }, CLOSED))
 const OPERATIONS = new Map<unknown, (value: unknown) => Fault[]>([
   ['create', compileShape(Type.Object({ op: Type.String(), body: Type.Unknown() }, CLOSED))],
   ['update', compileShape(Type.Object({ op: Type.String(), id, body: Type.Unknown(), ifMatch }, CLOSED))],
-  ['delete', compileShape(Type.Object({ op: Type.String(), id, ifMatch }, CLOSED))]
+  ['delete', alone], ['restore', alone], ['purge', alone]
 ])
+/** Operations of mounts whose deleted users can be restored. */
+const OF_TRASH: readonly unknown[] = ['restore', 'purge']
 
 const under = (pointer: string) => (fault: Fault): Fault => ({ ...fault, pointer: `${pointer}${fault.pointer ?? ''}` })
 
-function operationFaults (operation: unknown): Fault[] {
+function operationFaults (operation: unknown, hasTrash: boolean): Fault[] {
   if (!isObject(operation)) return [{ pointer: '', ...reasonFor('type', { type: 'object' }) }]
   const { op, ifMatch: versions } = operation
   if (op === undefined) return [{ pointer: '/op', ...reasonFor('required') }]
+  const known = [...OPERATIONS.keys()].filter((each) => hasTrash || !OF_TRASH.includes(each))
   const shape = OPERATIONS.get(op)
-  if (shape === undefined) return [{ pointer: '/op', ...reasonFor('enum', { allowedValues: [...OPERATIONS.keys()] }) }]
+  if (shape === undefined || !known.includes(op)) {
+    return [{ pointer: '/op', ...reasonFor('enum', { allowedValues: known }) }]
+  }
   const faults = shape(operation)
   if (versions === undefined || op === 'create' || isVersions(versions)) return faults
   return [...faults, { pointer: '/ifMatch', code: 'format', detail: "must be a version, a list of versions or '*'" }]
@@ -51,8 +57,10 @@ function sizeFaults (count: number): Fault[] {
   return []
 }
 
-/** The faults in the shape of a batch, without those in operations' bodies. */
-export function batchFaults (input: unknown): Fault[] {
+/**
+ * The faults in the shape of a batch, without those in operations' bodies. `hasTrash`: deleted users can be restored.
+ */
+export function batchFaults (input: unknown, hasTrash: boolean): Fault[] {
   const faults = batchShape(input)
   const { operations } = Object(input)
   if (!Array.isArray(operations)) return faults
@@ -60,7 +68,7 @@ export function batchFaults (input: unknown): Fault[] {
   if (size.length > 0) return [...faults, ...size]
   return [
     ...faults,
-    ...operations.flatMap((operation, i) => operationFaults(operation).map(under(`/operations/${i}`)))
+    ...operations.flatMap((operation, i) => operationFaults(operation, hasTrash).map(under(`/operations/${i}`)))
   ]
 }
 

@@ -1,4 +1,4 @@
-import { type Call, type Context, FROM_PROCESS } from '../core/context.ts'
+import { type Call, type CallerId, type Context, FROM_PROCESS } from '../core/context.ts'
 import { UsersError, validationFailed } from '../core/errors.ts'
 import { isUserId } from '../core/ids.ts'
 import { FAULTS_MAX } from '../core/limits.ts'
@@ -8,9 +8,10 @@ import { type PartProblem, partProblem } from '../core/problem.ts'
 import { fromStorage, toUsersError } from '../storage/storage-errors.ts'
 import type { Json, Storage, UserRecord, UserWrite, WriteOutcome, WritesResult } from '../storage/storage.ts'
 import type { HostFields } from '../fields/host-fields.ts'
+import { deletionOf, type TrashOption } from './deletions.ts'
 import { type Batch, batchFaults, type BatchOperation, inBatch } from './batch-shape.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
-import { errorOfRefusal, type Refusal } from './outcomes.ts'
+import { errorOfRefusal, publishedTypes, type Refusal } from './outcomes.ts'
 import { checkCreate, checkUpdate, newUserOf, type UserEventType } from './rules.ts'
 import type { PublishUser } from './service.ts'
 import { guardOf } from './write-options.ts'
@@ -18,7 +19,7 @@ import { guardOf } from './write-options.ts'
 /** A call of a batch. */
 export interface BatchCall extends Call {
   /** Finds whose idempotency key it has; by default the actor's. */
-  ownerOf?: () => Promise<Context['actor']>
+  ownerOf?: () => Promise<CallerId | null>
   /** Refuses an operation before it is checked. @throws UsersError that answers it, or all of an atomic batch */
   admit?: (operation: BatchOperation) => Promise<void>
 }
@@ -43,6 +44,8 @@ export interface BatchParts {
   requireIfMatch: boolean
   /** Seconds that an idempotency key is kept. */
   idempotencyTtl: number
+  /** Null: a deletion is final. */
+  trash: TrashOption | null
   /** True if users are made on a store that is bound to a tenant alone. */
   needsTenant: boolean
   publish: PublishUser
@@ -54,9 +57,13 @@ export type WriteBatch = (input: unknown, options: CreateOptions, call?: BatchCa
 /** Matches no version, so the write only checks whether the user exists. */
 const NEVER = { ifVersion: [], unlessVersion: [] }
 
-const STATUS = { create: 201, update: 200, delete: 204 } as const
+const STATUS = { create: 201, update: 200, restore: 200, delete: 204, purge: 204 } as const
 const EVENT_TYPES: Record<BatchOperation['op'], UserEventType> = {
-  create: 'user.created', update: 'user.updated', delete: 'user.deleted'
+  create: 'user.created',
+  update: 'user.updated',
+  restore: 'user.restored',
+  delete: 'user.deleted',
+  purge: 'user.purged'
 }
 
 /** Errors about the caller. They fail an atomic batch as a whole, because a retry or another key may succeed. */
@@ -85,12 +92,12 @@ const refused = (error: UsersError): OperationResult => ({ status: error.statusC
 
 /** Batches of operations on users, without HTTP: each is judged as it would be alone, and all are made in one step. */
 export function createBatches (parts: BatchParts): WriteBatch {
-  const { storage, fields, requireIfMatch, idempotencyTtl, needsTenant, publish, makeEvent } = parts
+  const { storage, fields, requireIfMatch, idempotencyTtl, trash, needsTenant, publish, makeEvent } = parts
 
   const lacksIfMatch = (operation: BatchOperation): boolean =>
-    requireIfMatch && operation.op !== 'create' && operation.ifMatch === undefined
+    requireIfMatch && operation.op !== 'create' && operation.op !== 'restore' && operation.ifMatch === undefined
 
-  function guardFor (operation: BatchOperation & { op: 'update' | 'delete' }) {
+  function guardFor (operation: Exclude<BatchOperation, { op: 'create' }>) {
     if (lacksIfMatch(operation)) return NEVER
     return guardOf(operation.ifMatch === undefined ? {} : { ifMatch: operation.ifMatch })
   }
@@ -119,15 +126,19 @@ export function createBatches (parts: BatchParts): WriteBatch {
 
   function prepare (operation: BatchOperation, context: Context): UserWrite {
     if (operation.op === 'update') return prepareUpdate(operation, context)
-    const event = makeEvent(EVENT_TYPES[operation.op], context)
     if (operation.op === 'create') {
       const checked = checkCreate(operation.body, fields)
       if ('faults' in checked) throw validationFailed(checked.faults)
-      return { type: 'create', ...newUserOf(checked), event }
+      return { type: 'create', ...newUserOf(checked), event: makeEvent('user.created', context) }
     }
-    const { id } = operation
+    const { op, id } = operation
     if (!isUserId(id)) throw new UsersError('user_not_found')
-    return { type: 'delete', id, guard: guardFor(operation), event, erase: false }
+    const guard = guardFor(operation)
+    if (op === 'restore') {
+      const event = makeEvent('user.restored', context)
+      return { type: 'restore', id, updatedAt: new Date().toISOString(), guard, event }
+    }
+    return deletionOf({ trash, makeEvent }, { id, guard, erase: false, final: op === 'purge' }, context)
   }
 
   function errorFor (outcome: Refusal, operation: BatchOperation): UsersError {
@@ -139,7 +150,7 @@ export function createBatches (parts: BatchParts): WriteBatch {
 
   function resultOf (outcome: WriteOutcome, operation: BatchOperation): OperationResult {
     if (outcome.code !== 'done') return refused(errorFor(outcome, operation))
-    const user = operation.op === 'delete' ? null : outcome.user
+    const user = STATUS[operation.op] === 204 ? null : outcome.user
     return { status: STATUS[operation.op], user, error: null }
   }
 
@@ -167,7 +178,9 @@ export function createBatches (parts: BatchParts): WriteBatch {
     for (const [i, write] of writes.entries()) {
       const outcome = outcomes[i]
       if (outcome?.code !== 'done' || !outcome.changed || outcome.user === null) continue
-      publish(EVENT_TYPES[write.type], outcome.user, context, write.event)
+      for (const [type, recorded] of publishedTypes(EVENT_TYPES[write.type], outcome.types, write.event)) {
+        publish(type, outcome.user, context, recorded)
+      }
     }
   }
 
@@ -190,7 +203,7 @@ export function createBatches (parts: BatchParts): WriteBatch {
   }
 
   /** @throws UsersError if the operations have no JSON text: they are nested too deep, or not of JSON */
-  function identityOf (key: string, operations: readonly BatchOperation[], atomic: boolean, owner: Context['actor']) {
+  function identityOf (key: string, operations: readonly BatchOperation[], atomic: boolean, owner: CallerId | null) {
     try {
       return idempotencyOf(key, ['batch', operations, atomic], owner, idempotencyTtl)
     } catch {
@@ -201,7 +214,7 @@ export function createBatches (parts: BatchParts): WriteBatch {
   return async (input, options, call = FROM_PROCESS) => {
     if (storage.singleWrites === true) throw new TypeError(`fastify-users: the storage ${storage.name} has no batches`)
     const { context, priorFaults, ownerOf } = call
-    const faults = [...priorFaults, ...createOptionsFaults(options), ...batchFaults(input)]
+    const faults = [...priorFaults, ...createOptionsFaults(options), ...batchFaults(input, trash !== null)]
     if (faults.length > 0) throw validationFailed(faults)
     const { operations, atomic = false }: Batch = Object(input)
     if (needsTenant && operations.some(({ op }) => op === 'create')) {

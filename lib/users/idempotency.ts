@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Context } from '../core/context.ts'
+import type { CallerId } from '../core/context.ts'
 import { type Fault, unknownOptions } from '../core/fault.ts'
 import { canonicalJson } from '../core/json.ts'
 import { IDEMPOTENCY_KEY_MAX } from '../core/limits.ts'
@@ -27,7 +27,7 @@ export function createOptionsFaults ({ idempotencyKey, ...others }: CreateOption
  * What the storage gets for a creation with a key (draft-ietf-httpapi-idempotency-key-header). Keys are scoped to their
  * owner; null: the host, in process. `ttl`: seconds that the key is kept.
  */
-export function idempotencyOf (key: string, body: unknown, owner: Context['actor'], ttl: number): Idempotency {
+export function idempotencyOf (key: string, body: unknown, owner: CallerId | null, ttl: number): Idempotency {
   const now = Date.now()
   const digest = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('base64url')
   return {

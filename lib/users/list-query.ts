@@ -6,7 +6,8 @@ import { type PageSize, type Paging, pagingParameters, type PagingQuery, readPag
 import { flagParameter, type Parameter, parameterFaults, type Parameters } from '../core/parameters.ts'
 import { searchKey } from '../core/search-key.ts'
 import { checkEmail, hasAtMost, isStorable } from '../core/text.ts'
-import type { UserFilter } from '../storage/storage.ts'
+import type { UserFilter, UserStatus } from '../storage/storage.ts'
+import { isStatus, STATUSES } from './status.ts'
 import type { FieldFilter, UserFields } from './types.ts'
 
 function emailProblem (value: unknown): FaultReason | null {
@@ -51,9 +52,14 @@ const q: Parameter = {
   problem: searchProblem
 }
 
+const status: Parameter = {
+  schema: { type: 'string', enum: STATUSES, description: 'Only users with this status.' },
+  problem: (value) => isStatus(value) ? null : { code: 'choice', detail: `must be ${STATUSES.join(' or ')}` }
+}
+
 /** Declares the parameters of a list of users. `filters`: the filterable fields of the host's own. */
 export function userListParameters (size: PageSize, filters: ReadonlyMap<string, Parameter>): Parameters {
-  return { ...pagingParameters(size, USER_ID), email, q, ...Object.fromEntries(filters) }
+  return { ...pagingParameters(size, USER_ID), email, q, status, ...Object.fromEntries(filters) }
 }
 
 const NO_PAGES: PageSize = { default: 1, max: 1 }
@@ -82,6 +88,8 @@ interface UserQuery extends PagingQuery {
    * characters; 1 is enough of Han, Hangul or kana.
    */
   q?: string
+  /** Only users with this status. */
+  status?: UserStatus
 }
 
 /** A list's parameters after the check: complete and normalised. */
@@ -96,7 +104,7 @@ function filterOf (
   query: Readonly<Record<string, unknown>>,
   filters: ReadonlyMap<string, Parameter>
 ): UserFilter {
-  const { email, q } = query
+  const { email, q, status } = query
   const checked = typeof email === 'string' ? checkEmail(email) : null
   const fields: Record<string, string | number | boolean> = {}
   for (const name of filters.keys()) {
@@ -106,7 +114,8 @@ function filterOf (
   return {
     emailKey: checked !== null && 'key' in checked ? checked.key : null,
     prefix: typeof q === 'string' ? searchKey(q) : null,
-    fields
+    fields,
+    ...(isStatus(status) && { status })
   }
 }
 
@@ -132,6 +141,11 @@ export function walkQueryCheck (filters: ReadonlyMap<string, Parameter>) {
     return { order, filter }
   }
 }
+
+/** Of a deletion, with the option `trash`. */
+export const purgeParameter = flagParameter(
+  'Delete the user for good, so that it can’t be restored; also one that is deleted already.'
+)
 
 /** Of a deletion. */
 export const eraseParameter = flagParameter(

@@ -1,7 +1,10 @@
 import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
+import type { UserEventType } from './rules.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { Idempotency, Json, Storage, UserRecord, UserWrite, WriteOutcome } from '../storage/storage.ts'
+import type {
+  ChangeType, Idempotency, Json, NewEvent, Storage, UserRecord, UserWrite, WriteOutcome
+} from '../storage/storage.ts'
 
 /** Why a write was not done. */
 export type Refusal = Exclude<WriteOutcome, { code: 'done' }>
@@ -39,10 +42,25 @@ export async function writeAlone (
   return { outcome, replayed }
 }
 
+/** A type of event that is published, and what was recorded as it: null where the store gave it an id of its own. */
+type Published = readonly [type: ChangeType | UserEventType, recorded: NewEvent | null]
+
+/** What is published of a write, whose usual type of event this is. */
+export function publishedTypes (
+  usual: UserEventType,
+  types: readonly ChangeType[] | undefined,
+  recorded: NewEvent | null
+): Published[] {
+  if (types === undefined) return [[usual, recorded]]
+  // Of a purge the last event is the one that it was given; of an update the first one.
+  const own = usual === 'user.purged' ? types.length - 1 : 0
+  return types.map((type, i) => [type, i === own ? recorded : null])
+}
+
 /** The user after a write. @throws UsersError for an outcome that is not `done` */
-export function doneOf (outcome: WriteOutcome): { user: UserRecord, changed: boolean } {
+export function doneOf (outcome: WriteOutcome): { user: UserRecord, changed: boolean, types?: ChangeType[] } {
   if (outcome.code !== 'done') throw errorOfRefusal(outcome)
-  const { user, changed } = outcome
+  const { user, changed, types } = outcome
   if (user === null) throw new UsersError('internal', { cause: new Error('a write has no user') })
-  return { user, changed }
+  return { user, changed, ...(types !== undefined && { types }) }
 }

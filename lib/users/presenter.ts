@@ -1,16 +1,21 @@
 import { type ListedPage, listMeta } from '../core/paging.ts'
-import type { JsonObject, UserRecord } from '../storage/storage.ts'
+import type { Actor, DeletedUser as StoredDeletedUser, JsonObject, UserRecord } from '../storage/storage.ts'
 import type { HostFields } from '../fields/host-fields.ts'
-import type { User } from './types.ts'
+import type { DeletedUser, User } from './types.ts'
 
 /** How users are shown: in process, and as JSON text over HTTP. */
 export interface Presenter {
   user (record: UserRecord): User
   userJson (record: UserRecord): string
+  /** A user as answers have it: without its version. */
+  shownUser (user: User | DeletedUser): object
+  /** A user that is put away. */
+  deletedUser (record: StoredDeletedUser): DeletedUser
   /** What a write tells a caller who may not read users. */
   minimalJson (record: UserRecord): string
   /** Returns the declared fields of a user, which may have been stored under another schema. */
   pastFields (fields: JsonObject): JsonObject
+  deletedListJson (page: ListedPage<StoredDeletedUser>): string
   /** A list with its `data` and `meta`. */
   listJson (page: ListedPage<UserRecord>): string
 }
@@ -21,13 +26,15 @@ interface Log {
 }
 
 // Member by member, so that nothing else of a record can ever reach a response.
-function plainUser ({ id, name, email, version, createdAt, updatedAt, tenant }: UserRecord): User {
-  const user = { id, name, email, version, createdAt, updatedAt }
+function plainUser (record: UserRecord): User {
+  const { id, name, email, status, statusReason, version, createdAt, updatedAt, tenant } = record
+  const user = { id, name, email, status, statusReason, version, createdAt, updatedAt }
   return tenant === undefined ? user : { ...user, tenant }
 }
 
-function plainView ({ id, name, email, createdAt, updatedAt, tenant }: UserRecord): object {
-  const user = { id, name, email, createdAt, updatedAt }
+function plainView (record: UserRecord): object {
+  const { id, name, email, status, statusReason, createdAt, updatedAt, tenant } = record
+  const user = { id, name, email, status, statusReason, createdAt, updatedAt }
   return tenant === undefined ? user : { ...user, tenant }
 }
 
@@ -36,8 +43,16 @@ function presenterOf (
   view: (record: UserRecord) => object,
   pastFields: (fields: JsonObject) => JsonObject
 ): Presenter {
+  const by = (actor: Actor | null): Actor | null =>
+    actor === null ? null : { type: actor.type, id: actor.id, name: actor.name }
+  const awayWith = <Shown extends object>(show: (record: UserRecord) => Shown) =>
+    ({ user, deletedAt, deletedBy }: StoredDeletedUser) => ({ ...show(user), deletedAt, deletedBy: by(deletedBy) })
+  const deletedView = awayWith(view)
   return {
     user,
+    shownUser: ({ version, ...shown }) => shown,
+    deletedUser: awayWith(user),
+    deletedListJson: (page) => JSON.stringify({ data: page.items.map(deletedView), meta: listMeta(page) }),
     pastFields,
     userJson: (record) => JSON.stringify(view(record)),
     minimalJson: ({ id, createdAt, updatedAt }) => JSON.stringify({ id, createdAt, updatedAt }),
@@ -69,13 +84,14 @@ export function createPresenter (fields: HostFields | null, log: Log): Presenter
 
   return presenterOf(
     (record) => {
-      const { id, name, email, version, createdAt, updatedAt, tenant } = record
-      const own = declared(record)
-      return { id, name, email, ...own, version, createdAt, updatedAt, ...(tenant !== undefined && { tenant }) }
+      const { id, name, email, ...rest } = plainUser(record)
+      return { id, name, email, ...declared(record), ...rest }
     },
     (record) => {
-      const { id, name, email, createdAt, updatedAt, tenant } = record
-      return { id, name, email, ...declared(record), createdAt, updatedAt, ...(tenant !== undefined && { tenant }) }
+      const { id, name, email, status, statusReason, createdAt, updatedAt, tenant } = record
+      const own = declared(record)
+      const user = { id, name, email, ...own, status, statusReason, createdAt, updatedAt }
+      return tenant === undefined ? user : { ...user, tenant }
     },
     onlyDeclared
   )

@@ -5,10 +5,17 @@ import { isObject } from '../core/json.ts'
 import { type CheckedText, checkEmail, checkName } from '../core/text.ts'
 import { Type } from '../core/typebox.ts'
 import type { CheckedFields, HostFields } from '../fields/host-fields.ts'
-import type { JsonObject, UserChanges, UserKeys, UserRecord } from '../storage/storage.ts'
+import type { JsonObject, UserChanges, UserKeys, UserRecord, UserStatus } from '../storage/storage.ts'
+import { ACTIVE, checkStatus } from './status.ts'
 
 // What the texts may be, core/text.ts checks.
-const wholeBody = Type.Object({ name: Type.String(), email: Type.String() }, { additionalProperties: false })
+const wholeBody = Type.Object({
+  name: Type.String(),
+  email: Type.String(),
+  // checkStatus() judges both.
+  status: Type.Optional(Type.Unknown()),
+  statusReason: Type.Optional(Type.Unknown())
+}, { additionalProperties: false })
 /** The faults in the shape of a POST or PUT body. */
 const wholeShape = compileShape(wholeBody)
 /** The faults in the shape of a PATCH body (RFC 7396), without its `id`. */
@@ -35,6 +42,7 @@ function checkMembers (body: unknown, shape: (value: unknown) => Fault[]): { cha
     const email = checkMember(body, 'email', faults)
     if (name !== undefined) changes.name = name
     if (email !== undefined) changes.email = email
+    checkStatus(body, changes, faults)
   }
   return { changes, faults }
 }
@@ -52,16 +60,22 @@ function splitBody (body: unknown, fields: HostFields | null): SplitBody {
 }
 
 /** The values of a new user. */
-export interface CheckedCreation { name: CheckedText, email: CheckedText, fields: JsonObject }
+export interface CheckedCreation {
+  name: CheckedText
+  email: CheckedText
+  fields: JsonObject
+  status: UserStatus
+  statusReason: string | null
+}
 
 /** Checks the body of a creation: every fault, or all values. */
 export function checkCreate (body: unknown, hostFields: HostFields | null): CheckedCreation | { faults: Fault[] } {
   const { ours, theirs } = splitBody(body, hostFields)
-  const { changes: { name, email }, faults } = checkMembers(ours, wholeShape)
+  const { changes: { name, email, ...standing }, faults } = checkMembers(ours, wholeShape)
   const checked = hostFields === null ? { fields: {} } : hostFields.whole(theirs ?? {})
   if ('faults' in checked) return { faults: theirs === null ? faults : [...faults, ...checked.faults] }
   if (name === undefined || email === undefined || faults.length > 0) return { faults }
-  return { name, email, fields: checked.fields }
+  return { name, email, fields: checked.fields, ...ACTIVE, ...standing }
 }
 
 /** What an update does. `patchFields` makes the new fields of the stored ones; null: they do not depend on those. */
@@ -83,14 +97,15 @@ function withoutId (body: unknown, id: string): { body: unknown, faults: Fault[]
  * replaces the user; otherwise it is a merge patch, of the host's fields too.
  */
 export function checkUpdate (
-  given: unknown,
+  input: unknown,
   id: string,
   whole: boolean,
   hostFields: HostFields | null
 ): CheckedUpdate | { faults: Fault[] } {
-  const { ours, theirs } = splitBody(given, hostFields)
+  const { ours, theirs } = splitBody(input, hostFields)
   const { body, faults: idFaults } = withoutId(ours, id)
-  const { changes, faults } = checkMembers(body, whole ? wholeShape : patchShape)
+  const { changes: given, faults } = checkMembers(body, whole ? wholeShape : patchShape)
+  const changes: UserChanges = whole ? { ...ACTIVE, ...given } : given
   const all = [...idFaults, ...faults]
   let patchFields: CheckedUpdate['patchFields'] = null
   // A replacement has no fields then: those that another mount has stored are removed.
@@ -105,9 +120,11 @@ export function checkUpdate (
 }
 
 /** A user that is created now, and its keys. */
-export function newUserOf ({ name, email, fields }: CheckedCreation): { user: UserRecord, keys: UserKeys } {
+export function newUserOf (
+  { name, email, fields, status, statusReason }: CheckedCreation
+): { user: UserRecord, keys: UserKeys } {
   const now = new Date().toISOString()
-  const values = { name: name.value, email: email.value, fields }
+  const values = { name: name.value, email: email.value, fields, status, statusReason }
   return {
     user: { id: newId('usr'), ...values, version: 1, createdAt: now, updatedAt: now },
     keys: { emailKey: email.key, nameKey: name.key }
@@ -115,7 +132,11 @@ export function newUserOf ({ name, email, fields }: CheckedCreation): { user: Us
 }
 
 /** The members that every user has. An own field needs another name. */
-export const USER_MEMBERS: readonly string[] = ['id', 'name', 'email', 'version', 'createdAt', 'updatedAt']
+export const USER_MEMBERS: readonly string[] = [
+  'id', 'name', 'email', 'status', 'statusReason', 'version', 'createdAt', 'updatedAt', 'deletedAt', 'deletedBy'
+]
 
 /** The kinds of change of a user. */
-export type UserEventType = 'user.created' | 'user.updated' | 'user.deleted'
+export type UserEventType =
+  | 'user.created' | 'user.updated' | 'user.suspended' | 'user.activated'
+  | 'user.deleted' | 'user.restored' | 'user.purged'

@@ -1,5 +1,5 @@
 import { type Call, type Context, FROM_PROCESS } from '../core/context.ts'
-import { UsersError, validationFailed } from '../core/errors.ts'
+import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { isUserId } from '../core/ids.ts'
 import { createKeyedQueue } from '../core/keyed-queue.ts'
@@ -16,9 +16,12 @@ import { NO_FIELDS } from '../fields/fields-schema.ts'
 import type { CheckedFields, HostFields } from '../fields/host-fields.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
 import { listQueryCheck, walkQueryCheck } from './list-query.ts'
-import { doneOf, writeAlone } from './outcomes.ts'
+import { createDeletions, type KeyedCall, type TrashOption } from './deletions.ts'
+import { doneOf, publishedTypes, writeAlone } from './outcomes.ts'
+import { createReversal } from './reversal.ts'
 import { checkCreate, checkUpdate, newUserOf, type UserEventType } from './rules.ts'
-import { type DeleteOptions, eraseFaults, guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
+import { preconditionCheck, throwFaults, userNotFound } from './write-checks.ts'
+import { guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
 
 export interface UsersServiceOptions {
   storage: Storage
@@ -30,15 +33,12 @@ export interface UsersServiceOptions {
   idempotencyTtl: number
   /** True if users are made on a store that is bound to a tenant alone. */
   needsTenant?: boolean
+  /** Absent or null: a deletion is final. */
+  trash?: TrashOption | null
   /** Publishes a change, with the user after it. */
   publish: PublishUser
   /** Makes what the storage records of a change. */
   makeEvent: MakeEvent
-}
-
-/** A creation's call. It may have to look up whose idempotency key it has. */
-export interface CreationCall extends Call {
-  ownerOf?: () => Promise<Context['actor']>
 }
 
 export type PublishUser =
@@ -63,21 +63,6 @@ function busyUser (): UsersError {
   return new UsersError('storage_unavailable', { headers: { 'retry-after': '5' }, cause })
 }
 
-/** The error of a write without the precondition that the host asks for. */
-function preconditionRequired (): UsersError {
-  return new UsersError('precondition_required', {
-    errors: [{ header: 'if-match', code: 'required', detail: 'is required' }]
-  })
-}
-
-function throwFaults<Checked extends object> (
-  priorFaults: readonly Fault[],
-  checked: Checked | { faults: Fault[] }
-): asserts checked is Checked {
-  const faults = 'faults' in checked ? [...priorFaults, ...checked.faults] : priorFaults
-  if (faults.length > 0) throw validationFailed(faults)
-}
-
 /**
  * The operations on users, without HTTP: their rules, and the order validation → existence → precondition → uniqueness.
  * Every method takes unchecked input and throws UsersError alone.
@@ -88,26 +73,25 @@ export function createUsersService (options: UsersServiceOptions) {
   const { filters } = fields?.schema ?? NO_FIELDS
   const checkListQuery = listQueryCheck(pageSize, filters)
   const checkWalkQuery = walkQueryCheck(filters)
-  const notFound = () => new UsersError('user_not_found')
+  const requirePrecondition = preconditionCheck(storage, requireIfMatch)
+  const deletions = createDeletions({ ...options, trash: options.trash ?? null, requirePrecondition })
+  const revert = createReversal({ ...options, requirePrecondition })
 
   async function get (id: string): Promise<UserRecord> {
     const user = isUserId(id) ? await fromStorage(() => storage.findUser(id)) : null
-    if (user === null) throw notFound()
+    if (user === null) throw userNotFound()
     return user
   }
 
-  async function requirePrecondition (id: string, { ifMatch }: WriteOptions, mayBeGone = false): Promise<void> {
-    if (!requireIfMatch || ifMatch !== undefined) return
-    if (mayBeGone && await fromStorage(() => storage.findUser(id)) === null) return
-    await get(id)
-    throw preconditionRequired()
+  async function isActive (id: string): Promise<boolean> {
+    return isUserId(id) && (await fromStorage(() => storage.findUser(id)))?.status === 'active'
   }
 
   /** `ownerOf`: finds whose idempotency key it is; by default the actor's. */
   async function create (
     input: unknown,
     options: CreateOptions,
-    { ownerOf, context, priorFaults }: CreationCall = FROM_PROCESS
+    { ownerOf, context, priorFaults }: KeyedCall = FROM_PROCESS
   ): Promise<Creation> {
     const checked = checkCreate(input, fields)
     const ofNone = needsTenant ? [tenantRequired({ pointer: '/tenant' })] : []
@@ -160,7 +144,7 @@ export function createUsersService (options: UsersServiceOptions) {
   ): Promise<UserRecord> {
     const checked = checkUpdate(patch, id, whole, fields)
     throwFaults([...priorFaults, ...writeOptionsFaults(options)], checked)
-    if (!isUserId(id)) throw notFound()
+    if (!isUserId(id)) throw userNotFound()
     await requirePrecondition(id, options)
     const { changes, patchFields: patched } = checked
     const guard = guardOf(options)
@@ -173,32 +157,10 @@ export function createUsersService (options: UsersServiceOptions) {
         if (performance.now() - asked > TURN_MS) throw busyUser()
         return patchFields(id, changes, patched, guard, event)
       })
-    const { user, changed } = doneOf(outcome)
-    if (changed) publish('user.updated', user, context, event)
+    const { user, changed, types } = doneOf(outcome)
+    if (!changed) return user
+    for (const [type, recorded] of publishedTypes('user.updated', types, event)) publish(type, user, context, recorded)
     return user
-  }
-
-  /** Erases the events of a user that was deleted before. */
-  async function eraseAfterwards (id: string): Promise<void> {
-    const erased = await fromStorage(async () => await storage.eventLog?.erase(id) ?? 0)
-    if (erased === 0) throw notFound()
-  }
-
-  async function remove (
-    id: string,
-    { erase, ...options }: DeleteOptions,
-    { context, priorFaults }: Call = FROM_PROCESS
-  ): Promise<void> {
-    const event = makeEvent('user.deleted', context)
-    throwFaults([...priorFaults, ...writeOptionsFaults(options), ...eraseFaults(erase, event !== null)], {})
-    if (!isUserId(id)) throw notFound()
-    // If-Match can’t hold for a user who was deleted earlier: only events are left, and they have no version.
-    const mayBeGone = erase === true && options.ifMatch === undefined
-    await requirePrecondition(id, options, mayBeGone)
-    const guard = guardOf(options)
-    const { outcome } = await writeAlone(storage, { type: 'delete', id, guard, event, erase: erase === true })
-    if (outcome.code === 'not_found' && mayBeGone) return eraseAfterwards(id)
-    publish('user.deleted', doneOf(outcome).user, context, event)
   }
 
   async function list (
@@ -234,5 +196,5 @@ export function createUsersService (options: UsersServiceOptions) {
     return () => partsOf((onPart) => fromStorage(() => storage.readUsers(filter, order, onPart)))
   }
 
-  return { get, create, change, remove, list, iterate, snapshot }
+  return { get, isActive, create, change, ...deletions, revert, list, iterate, snapshot }
 }

@@ -1,4 +1,4 @@
-import type { UserRecord } from '../storage/storage.ts'
+import type { Actor, UserRecord, UserStatus } from '../storage/storage.ts'
 
 /**
  * The types of the host's own fields, for `app.users`. Empty until the host declares them, once, by the schema of the
@@ -22,8 +22,23 @@ type Given<Fields> = [Fields, UserFields] extends [UserFields, Fields]
 /** A user in process: what HTTP shows, and its `version`, which is the ETag without quotes. */
 export type User<Fields = UserFields> = Omit<UserRecord, 'fields'> & Readonly<Fields>
 
+/** A deleted user that can be restored. */
+export type DeletedUser<Fields = UserFields> = User<Fields> & {
+  /** RFC 3339 in UTC with milliseconds. */
+  deletedAt: string
+  /** Who has deleted it, by the name that it had then; null: the host, in process. */
+  deletedBy: Actor | null
+}
+
+/** What may be said of a user's status. A new user is active, if nothing is. */
+export interface StatusInput {
+  status?: UserStatus
+  /** Why, for people: 1 to 200 characters, or null. */
+  statusReason?: string | null
+}
+
 /** A new user. */
-export type UserInput<Fields = UserFields> = { name: string, email: string } & Given<Fields>
+export type UserInput<Fields = UserFields> = { name: string, email: string } & StatusInput & Given<Fields>
 
 type Optional<Fields> = {
   [Name in keyof Fields]-?: undefined extends Fields[Name] ? Name : never
@@ -37,7 +52,8 @@ export type MergePatch<Fields> = {
 }
 
 /** A change of a user. */
-export type UserPatch<Fields = UserFields> = { id?: string, name?: string, email?: string } & MergePatch<Given<Fields>>
+export type UserPatch<Fields = UserFields> =
+  { id?: string, name?: string, email?: string } & StatusInput & MergePatch<Given<Fields>>
 
 /** The fields that lists can be filtered by, if the option `fields.filterable` names them. */
 export type FieldFilter<Fields = UserFields> = {

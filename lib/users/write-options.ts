@@ -19,13 +19,25 @@ export interface DeleteOptions extends WriteOptions {
    * as long as there are events of it.
    */
   erase?: boolean
+  /**
+   * With the option `trash`: delete the user for good, so that it can't be restored; also one that is put away. `erase`
+   * implies it.
+   */
+  purge?: boolean
 }
 
-/** The faults of the option `erase`. `isLogged`: there is an event log. */
-export function eraseFaults (erase: unknown, isLogged: boolean): Fault[] {
-  if (erase === undefined) return []
-  if (!isLogged) return unknownOptions(['erase'])
-  return typeof erase === 'boolean' ? [] : [{ parameter: 'erase', code: 'choice', detail: 'must be true or false' }]
+/** The faults of options that a deletion has beside its preconditions. */
+export function deletionFaults (
+  { erase, purge }: { erase: unknown, purge: unknown },
+  { isLogged, hasTrash }: { isLogged: boolean, hasTrash: boolean }
+): Fault[] {
+  const choice = (parameter: string): Fault => ({ parameter, code: 'choice', detail: 'must be true or false' })
+  const faultsOf = (name: string, value: unknown, isKnown: boolean): Fault[] => {
+    if (value === false) return []
+    if (!isKnown) return unknownOptions([name])
+    return typeof value === 'boolean' ? [] : [choice(name)]
+  }
+  return [...faultsOf('erase', erase, isLogged), ...faultsOf('purge', purge, hasTrash)]
 }
 
 const NAMES = ['ifMatch', 'ifNoneMatch']

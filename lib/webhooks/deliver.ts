@@ -1,4 +1,4 @@
-import type { DeliveryRecord, EventRecord, WebhookRecord, WebhookStore } from '../storage/storage.ts'
+import type { DeliveryRecord, EventLog, EventRecord, WebhookRecord } from '../storage/storage.ts'
 import { belongsTo } from '../storage/storage-rules.ts'
 import { channels, traced } from '../storage/tracing.ts'
 import type { LoggedEvent } from '../events/types.ts'
@@ -17,12 +17,12 @@ const GONE: Answer = { status: null, error: EXPIRED, milliseconds: 0, retryAfter
  * was erased meanwhile is not sent.
  */
 export function createDeliver (
-  store: WebhookStore,
+  log: Pick<EventLog, 'find'>,
   send: Send,
   present: (record: EventRecord) => LoggedEvent
 ): Deliver {
   return async ({ id, url, secrets, tenant }, { event, testEvent }, signal = new AbortController().signal) => {
-    const record = testEvent === null ? await store.findEvent(event) : null
+    const record = testEvent === null ? await log.find(event) : null
     // An event of a tenant that was removed belongs to none.
     if (testEvent === null && (record === null || !belongsTo(record, tenant))) return GONE
     const body = JSON.stringify(record === null ? testEvent : present(record))

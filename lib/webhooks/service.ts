@@ -4,7 +4,7 @@ import { DELIVERY_ID, firstIdAt, greatestId, newId, timeOfId, WEBHOOK_ID } from 
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import { belongsTo } from '../storage/storage-rules.ts'
-import type { DeliveryRecord, JsonObject, WebhookRecord, WebhookSecret } from '../storage/storage.ts'
+import type { DeliveryRecord, EventLog, JsonObject, WebhookRecord, WebhookSecret } from '../storage/storage.ts'
 import { type Delivery, toDelivery, toWebhook, type Webhook } from '../storage/webhook.ts'
 import type { Gate } from './bounds.ts'
 import { callerOf, FROM_PROCESS, type WebhookCall } from './call.ts'
@@ -23,6 +23,7 @@ import { createWrites, notFound, type WritesOptions } from './writes.ts'
 export type NewWebhook = Webhook & { secret: string }
 
 export interface WebhooksServiceOptions extends WritesOptions {
+  log: Pick<EventLog, 'find'>
   targets: Targets
   pageSize: PageSize
   deliver: Deliver
@@ -52,7 +53,7 @@ function again (delivery: DeliveryRecord): DeliveryRecord {
 
 /** The operations on webhooks, without HTTP. They take unchecked input and throw only UsersError. */
 export function createWebhooksService (options: WebhooksServiceOptions) {
-  const { store, targets, pageSize, deliver, gate, closing, tenant } = options
+  const { store, log, targets, pageSize, deliver, gate, closing, tenant } = options
   const { find, change, write, insert } = createWrites(options)
   const check = webhookQueryChecks(pageSize)
 
@@ -64,7 +65,7 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
     if ('since' in start) {
       return fromStorage(() => store.eventBefore(firstIdAt('evt', Date.parse(start.since)), tenant))
     }
-    const event = await fromStorage(() => store.findEvent(start.after))
+    const event = await fromStorage(() => log.find(start.after))
     if (event !== null && belongsTo(event, tenant)) return start.after
     const oldest = await fromStorage(() => store.eventBefore(start.after, tenant))
     // All kept events come after this id: the event is older than any of them.

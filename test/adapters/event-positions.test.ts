@@ -8,6 +8,8 @@ import { postgres } from '../../adapters/postgres.ts'
 import { until } from '../helpers/until.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
 
+const ACTIVE = { status: 'active', statusReason: null } as const
+
 const ANY = { ifVersion: null, unlessVersion: [] }
 const now = () => new Date().toISOString()
 const eventOf = (type: string): NewEvent =>
@@ -24,7 +26,7 @@ async function openStore (t: Test) {
 async function create (store: Storage): Promise<string> {
   const email = `${newId('usr')}@example.org`
   const time = now()
-  const user = { id: newId('usr'), name: 'Ann', email, fields: {}, version: 1, createdAt: time, updatedAt: time }
+  const user = { id: newId('usr'), name: 'Ann', email, fields: {}, ...ACTIVE, version: 1, createdAt: time, updatedAt: time }
   await kitStorage(store).createUser(user, { emailKey: email, nameKey: 'ann' }, null, eventOf('user.created'))
   return user.id
 }

@@ -11,6 +11,8 @@ import { override, storageOf } from '../helpers/method-store.ts'
 import { PlainStore } from '../helpers/planted-stores/plain-store.ts'
 import { HookStore } from '../helpers/planted-stores/webhook-store.ts'
 
+const ACTIVE = { status: 'active', statusReason: null } as const
+
 type Create = TestStorageOptions['create']
 
 const FIND = 'findUser: an unknown id returns null, whatever its text'
@@ -142,7 +144,7 @@ test('methods of webhooks that are not written yet are named too', async (t) => 
 
 test('says what to do about a store that can only fail', async (t) => {
   const used = memory()
-  const user = { id: 'usr_1', name: 'x', email: 'x', fields: {}, version: 1, createdAt: '', updatedAt: '' }
+  const user = { id: 'usr_1', name: 'x', email: 'x', fields: {}, ...ACTIVE, version: 1, createdAt: '', updatedAt: '' }
   await kitStorage(used).createUser(user, { emailKey: 'x', nameKey: 'x' }, null)
   const rows: Array<[Create, RegExp]> = [
     [() => { throw new Error('could not make a store') }, /^could not make a store$/],

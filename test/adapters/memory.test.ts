@@ -169,6 +169,8 @@ test('the pages of a store of several thousand users, after changes and deletion
     name: `N ${n}`,
     email: `${n}@b.co`,
     fields: n % 3 === 0 ? { n } : {},
+    status: 'active' as const,
+    statusReason: null,
     version: 1,
     createdAt: `c${n}`,
     updatedAt: `u${n}`
@@ -199,13 +201,15 @@ test('the pages of a store of several thousand users, after changes and deletion
   }
 })
 
+const ACTIVE = { status: 'active', statusReason: null } as const
+
 test('a creation that fails claims no address', async (t) => {
   const store = memory()
   let deep: JsonObject = {}
   for (let level = 0; level < 100_000; level++) deep = { deep }
   const create = (id: string, fields: JsonObject): Promise<unknown> =>
     kitStorage(store).createUser(
-      { id, name: 'A', email: 'a@b.co', fields, version: 1, createdAt: '', updatedAt: '' },
+      { id, name: 'A', email: 'a@b.co', fields, ...ACTIVE, version: 1, createdAt: '', updatedAt: '' },
       { emailKey: 'a@b.co', nameKey: 'a' },
       null
     )
@@ -216,7 +220,7 @@ test('a creation that fails claims no address', async (t) => {
 test('two stores share nothing', async (t) => {
   const [a, b] = [memory(), memory()]
   await kitStorage(a).createUser(
-    { id: 'usr_1', name: 'A', email: 'a@b.co', fields: {}, version: 1, createdAt: '', updatedAt: '' },
+    { id: 'usr_1', name: 'A', email: 'a@b.co', fields: {}, ...ACTIVE, version: 1, createdAt: '', updatedAt: '' },
     { emailKey: 'a@b.co', nameKey: 'a' },
     null
   )

@@ -9,6 +9,8 @@ import { isStorageError } from '../../lib/storage/storage-error.ts'
 import type { Storage, UserFilter, UserRecord } from '../../lib/storage/storage.ts'
 import { stores } from '../helpers/stores.ts'
 
+const ACTIVE = { status: 'active', statusReason: null } as const
+
 interface Known {
   user: UserRecord
   nameKey: string
@@ -105,7 +107,7 @@ function expected (known: Map<string, Known>, step: Step, at: string): unknown {
     }
     if (isTaken) return 'email_taken'
     const user = {
-      id, name: step.name, email: step.email, fields: {}, version: 1, createdAt: at, updatedAt: at, ...of(tenant)
+      id, name: step.name, email: step.email, fields: {}, ...ACTIVE, version: 1, createdAt: at, updatedAt: at, ...of(tenant)
     }
     known.set(id, { user, nameKey: step.name.toLowerCase(), emailKey: step.email.toLowerCase() })
     return { user: { ...user }, replayed: false }
@@ -148,7 +150,7 @@ async function actual (whole: Storage, step: Step, at: string): Promise<unknown>
     const id = idOf(step.n)
     if (step.kind === 'create') {
       return await kitStorage(storage).createUser(
-        { id, name: step.name, email: step.email, fields: {}, version: 1, createdAt: at, updatedAt: at },
+        { id, name: step.name, email: step.email, fields: {}, ...ACTIVE, version: 1, createdAt: at, updatedAt: at },
         { nameKey: step.name.toLowerCase(), emailKey: step.email.toLowerCase() },
         null
       )

@@ -4,6 +4,8 @@ import { SEARCH_BOUND } from '../../adapters/knex/pages.ts'
 import type { PageRequest } from '../../lib/storage/storage.ts'
 import { stores } from '../helpers/stores.ts'
 
+const ACTIVE = { status: 'active', statusReason: null } as const
+
 const AT = '2026-01-01T00:00:00.000Z'
 /**
  * So many users each: found by name alone, by address alone, by both; by half of them in one, the others in the other.
@@ -42,7 +44,7 @@ for (const { name, create: make } of stores) {
             inEmail(i) ? `${prefix}-${i}@example.com` : `z${n}@example.com`
           ]
           return kitStorage(storage).createUser(
-            { id, name: nameKey, email: emailKey, fields: {}, version: 1, createdAt: AT, updatedAt: AT },
+            { id, name: nameKey, email: emailKey, fields: {}, ...ACTIVE, version: 1, createdAt: AT, updatedAt: AT },
             { nameKey, emailKey },
             null
           )

@@ -14,7 +14,7 @@ import { temporaryDirectory } from '../helpers/stores.ts'
 
 const TABLE = 'fastify_users_users'
 const end = join(sqliteTemporary, 'end')
-const context = { actor: { type: 'host', id: 'test' }, requestId: null } as const
+const context = { actor: { type: 'host', id: 'test', name: null }, requestId: null } as const
 
 /** How many temporary files SQLite creates during this work. It deletes each as soon as it has opened it. */
 async function filesDuring (work: () => Promise<unknown>): Promise<number> {

@@ -60,7 +60,9 @@ test('looks up each key of a chain once, and leaves a circle', async (t) => {
     }
   })
   const owner = async (id: string) =>
-    (await ownerOf({ principal: { type: 'api_key', id, scopes: [] }, record: record(id), expiresAt: null })).id
+    (await ownerOf({
+      principal: { type: 'api_key', id, name: null, scopes: [] }, record: record(id), expiresAt: null
+    })).id
   t.equal(await owner('c'), 'a')
   t.equal(await owner('b'), 'a')
   t.equal(await owner('c'), 'a')
@@ -68,6 +70,6 @@ test('looks up each key of a chain once, and leaves a circle', async (t) => {
   t.equal(await owner('a'), 'a')
   t.equal(await owner('q'), 'gone')
   t.match(await owner('y'), /[xy]/)
-  t.equal(await ownerOf({ principal: { type: 'host', id: 'h', scopes: [] }, record: null, expiresAt: null })
+  t.equal(await ownerOf({ principal: { type: 'host', id: 'h', name: null, scopes: [] }, record: null, expiresAt: null })
     .then(({ type, id }) => `${type} ${id}`), 'host h')
 })

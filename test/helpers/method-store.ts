@@ -35,6 +35,7 @@ async function writeUser (store: MethodStore, write: UserWrite): Promise<WriteOu
     const user = await store.deleteUser(id, guard, event && { ...event, erase: write.erase })
     return user === null ? { code: 'not_found' } : { code: 'done', changed: true, user }
   }
+  if (write.type !== 'update') throw new TypeError('the store keeps no deleted users')
   if (typeof write.changes === 'function') throw new TypeError('changes that are asked for are those of a batch')
   const updated = await store.updateUser(id, write.changes, write.updatedAt, guard, event)
   return updated === null ? { code: 'not_found' } : { code: 'done', ...updated }

@@ -127,7 +127,9 @@ test('a parameter of the prefix confirms what a key is bound to, and narrows the
 test('a request that takes long ends when its caller belongs to another tenant', async (t) => {
   let tenant = 'acme'
   const identify = async () => ({
-    principal: { type: 'host' as const, id: 'session', scopes: ['users:read'], tenant }, record: null, expiresAt: null
+    principal: { type: 'host' as const, id: 'session', name: null, scopes: ['users:read'], tenant },
+    record: null,
+    expiresAt: null
   })
   const recheck = rechecks(identify, createSecurityLog(pino({ enabled: false })))('users:read')
   const app = Fastify()

@@ -123,7 +123,7 @@ test('an event that lost its tenant is not sent to an endpoint of a tenant', asy
   const given = userOf(1, { tenant: 'acme' })
   await storage.createUser(given, keysOf(given), null, eventOf(1, 'user.created'))
   const sent: string[] = []
-  const deliver = createDeliver(hooks, async ({ body }) => {
+  const deliver = createDeliver(log, async ({ body }) => {
     sent.push(body)
     return { status: 204, error: null, milliseconds: 0, retryAfter: null }
   }, (record) => Object(record))
@@ -148,6 +148,7 @@ test('a tenant without news is not read again, however many tenants have webhook
       reads.push(request.tenant ?? 'all')
       return log.read(request)
     },
+    find: (id) => log.find(id),
     history: (subject, page) => log.history(subject, page),
     erase: (userId) => log.erase(userId),
     prune: (before, limit) => log.prune(before, limit),

@@ -129,6 +129,7 @@ test('an attempt that others kept from beginning counts for nothing, and is made
   const busy = async () => ({ status: null, error: 'busy', milliseconds: 1, retryAfter: null })
   const service = createWebhooksService({
     store,
+    log,
     targets,
     pageSize: { default: 1, max: 1 },
     deliver: busy,

@@ -47,6 +47,18 @@ export const USER_CONSTRAINTS: readonly UserConstraint[] = [
     asks: 'a tenant is 1 to 64 of a-z, 0-9, _ and -, or empty'
   },
   {
+    name: 'users_status_known',
+    column: 'status',
+    holds: () => "status IN ('active', 'suspended')",
+    asks: 'a status is active or suspended'
+  },
+  {
+    name: 'users_status_reason_length',
+    column: 'status_reason',
+    holds: (schema) => `status_reason = '' OR ${schema.isText('status_reason', NAME_MAX)}`,
+    asks: `a reason has at most ${NAME_MAX} characters, or is empty`
+  },
+  {
     name: 'users_fields_object',
     column: 'fields',
     holds: (schema) => schema.isJsonObject('fields'),

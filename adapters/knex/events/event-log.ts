@@ -53,6 +53,7 @@ function eventLogSql ({ dialect }: Executor, { events, prunedEvents }: Names) {
   return {
     read,
     history,
+    find: `SELECT ${packed(EVENT_COLUMNS, `SELECT * FROM ${events} WHERE id = ${p(1)}`)} AS items`,
     /** 1: how many at most, and one more; 2: the time. */
     prune: `DELETE FROM ${events} WHERE position IN ` +
       `(SELECT position FROM (${withNext}) AS q WHERE next IS NOT NULL AND latest < ${p(2)}) ` +
@@ -114,6 +115,11 @@ export function knexEventLog (
       if (!page.more && (await isBehind(page.newest) || !page.isKnown)) page = await readPage({ ...request, types })
       const { isKnown, events, more, position } = page
       return isKnown ? { events, more, position } : null
+    },
+
+    async find (id) {
+      const [row] = isStorable(id) ? await read(sql.find, [id]) : []
+      return unpacked(EVENT_COLUMNS, row?.['items'] ?? null).map(toEvent)[0] ?? null
     },
 
     async history (subject, { offset, limit, tenant }) {

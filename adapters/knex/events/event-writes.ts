@@ -1,5 +1,5 @@
 import { apiKeyEvent, erased, userEvent } from '../../../lib/storage/recorded-events.ts'
-import type { ApiKeyRecord, EventRecord, NewEvent, UserRecord } from '../../../lib/storage/storage.ts'
+import type { ApiKeyRecord, EventRecord, JsonObject, NewEvent, UserRecord } from '../../../lib/storage/storage.ts'
 import type { Query } from '../connection/executor.ts'
 import type { Dialect, TypedColumn } from '../dialects/dialect.ts'
 import type { Param } from '../drivers/driver.ts'
@@ -40,10 +40,19 @@ export function recordedValues (event: EventRecord): string[] {
   return [...eventValues(event), event.subject, JSON.stringify(event.data), event.tenant ?? '']
 }
 
+const UPDATES: readonly TypedColumn[] = [...RECORDED, ['before', 'json']]
+
+/** What was before, as a row has it: null would say that the reason has not changed. */
+function beforeOf ({ before }: EventRecord): JsonObject | null {
+  return before?.['statusReason'] === null ? { ...before, statusReason: '' } : before
+}
+
 /** Writes events, in the transaction of their changes. */
 export interface EventWrites {
   /** Records events whose values are complete. */
   record (on: Query, events: ReadonlyArray<readonly Param[]>): Promise<void>
+  /** Records events that say what was before. */
+  recordUpdates (on: Query, events: readonly EventRecord[]): Promise<void>
   recordApiKey (on: Query, event: NewEvent | null, key: ApiKeyRecord): Promise<void>
   /** Erases the events of a user, and returns how many there are. */
   erase (on: Query, userId: string, tenant?: string): Promise<number>
@@ -56,6 +65,8 @@ export function eventWrites (dialect: Dialect, { events }: Names): EventWrites {
   const { batch, p, limit, packed, events: { writtenOrder } } = dialect
   const insert = `INSERT INTO ${events} (${EVENT_TARGETS}) ` +
     `SELECT ${RECORDED.map(([name]) => `q_${name}`).join(', ')} FROM ${batch.rows(RECORDED)}`
+  const insertUpdates = `INSERT INTO ${events} (${EVENT_TARGETS}, before) ` +
+    `SELECT ${UPDATES.map(([name]) => `q_${name}`).join(', ')} FROM ${batch.rows(UPDATES)}`
   const ofUser = (condition: string) =>
     `SELECT * FROM ${events} WHERE subject = ${p(1)} AND ${writtenOrder} > ${p(2)}${condition} ` +
     `ORDER BY ${writtenOrder} LIMIT ${limit(3)}`
@@ -69,6 +80,10 @@ export function eventWrites (dialect: Dialect, { events }: Names): EventWrites {
 
   return {
     record,
+    async recordUpdates (on, all) {
+      const rows = all.map((event) => [...recordedValues(event), JSON.stringify(beforeOf(event))])
+      await on(insertUpdates, batch.values(rows))
+    },
     recordApiKey: (on, event, key) => record(on, event === null ? [] : [recordedValues(apiKeyEvent(event, key))]),
     async erase (on, userId, tenant) {
       const [condition, of] = tenant === undefined ? ['', []] : [` AND tenant = ${p(4)}`, [tenant]]

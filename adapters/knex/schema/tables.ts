@@ -19,9 +19,13 @@ function usersTable ({ schema }: Dialect, names: Names): string[] {
         updated_at ${moment} NOT NULL${checks('updated_at')},
         fields ${json} NOT NULL DEFAULT '{}'${checks('fields')},
         tenant ${bytewise} NOT NULL DEFAULT ''${checks('tenant')},
+        status ${bytewise} NOT NULL DEFAULT 'active'${checks('status')},
+        status_reason text NOT NULL DEFAULT ''${checks('status_reason')},
         CONSTRAINT "${emailUnique}" UNIQUE (email_key, tenant)
       )`,
     `CREATE INDEX ${quoted('users_name_key')} ON ${users} (name_key)`,
+    // Active users cost nothing here.
+    `CREATE INDEX ${quoted('users_suspended')} ON ${users} (id) WHERE status = 'suspended'`,
     // Users that belong to no tenant cost nothing here.
     `CREATE INDEX ${quoted('users_tenant')} ON ${users} (tenant, id) WHERE tenant <> ''`,
     `CREATE INDEX ${quoted('users_tenant_name_key')} ON ${users} (tenant, name_key) WHERE tenant <> ''`,
@@ -96,6 +100,23 @@ function eventsTable ({ schema: { bytewise, json, moment }, events: sql }: Diale
   ]
 }
 
+/** Users that were deleted and can be restored: each as it was, with its keys. */
+function deletedUsersTable ({ schema: { bytewise, json, moment, isId } }: Dialect, names: Names): string[] {
+  const { deletedUsers, quoted } = names
+  return [
+    `CREATE TABLE ${deletedUsers} (
+        id ${bytewise} NOT NULL CONSTRAINT ${quoted('deleted_users_pkey')} PRIMARY KEY
+          CONSTRAINT ${quoted('deleted_users_id_form')} CHECK (${isId('id', 'usr')}),
+        tenant ${bytewise} NOT NULL DEFAULT '',
+        deleted_at ${moment} NOT NULL,
+        deleted_by ${json},
+        record ${json} NOT NULL
+      )`,
+    `CREATE INDEX ${quoted('deleted_users_deleted_at')} ON ${deletedUsers} (deleted_at, id)`,
+    `CREATE INDEX ${quoted('deleted_users_tenant')} ON ${deletedUsers} (tenant, deleted_at, id) WHERE tenant <> ''`
+  ]
+}
+
 /** Values that statements compare have their own columns; the rest is JSON. */
 function webhookTables ({ schema: { bytewise, json, moment, isId } }: Dialect, names: Names): string[] {
   const { webhooks, webhookDeliveries, quoted } = names
@@ -122,6 +143,7 @@ function webhookTables ({ schema: { bytewise, json, moment, isId } }: Dialect, n
       'WHERE due_at IS NOT NULL',
     `CREATE INDEX ${quoted('webhook_deliveries_pending')} ON ${webhookDeliveries} (webhook_id, event_id) ` +
       'WHERE due_at IS NOT NULL',
+    `CREATE INDEX ${quoted('webhook_deliveries_event')} ON ${webhookDeliveries} (event_id)`,
     `CREATE INDEX ${quoted('webhook_deliveries_done')} ON ${webhookDeliveries} (created_at) WHERE due_at IS NULL`
   ]
 }
@@ -169,6 +191,7 @@ function countingTables ({ schema: { bytewise, fillFactor } }: Dialect, names: N
 export function createTables (dialect: Dialect, names: Names): string[] {
   return [
     ...usersTable(dialect, names),
+    ...deletedUsersTable(dialect, names),
     ...apiKeysTable(dialect, names),
     ...idempotencyKeysTable(dialect, names),
     ...countingTables(dialect, names),
@@ -183,7 +206,7 @@ export function dropTables (dialect: Dialect, names: Names): string[] {
   const { users, apiKeys, idempotencyKeys, blocks, groups, changes, state, events, webhooks } = names
   const counting = [state, changes, groups, blocks]
   const kept = [events, names.prunedEvents, names.webhookDeliveries, webhooks]
-  const tables = [idempotencyKeys, users, apiKeys, ...counting, ...kept]
+  const tables = [idempotencyKeys, users, names.deletedUsers, apiKeys, ...counting, ...kept]
   return [
     ...tables.map((table) => `DROP TABLE ${table}`), ...dialect.schema.drop(names), ...dialect.events.drop(names)
   ]

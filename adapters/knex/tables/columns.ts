@@ -13,6 +13,9 @@ export const SHOWN_COLUMNS: readonly Column[] = [
   plain('id'),
   plain('name'),
   plain('email'),
+  plain('status'),
+  // Empty: null.
+  plain('statusReason', 'status_reason'),
   plain('version'),
   moment('createdAt', 'created_at'),
   moment('updatedAt', 'updated_at'),

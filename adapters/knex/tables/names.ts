@@ -49,6 +49,8 @@ export interface Names {
   eventSequence: string
   webhooks: string
   webhookDeliveries: string
+  /** Users that were deleted and can be restored. */
+  deletedUsers: string
   /** Ranges of user ids, each with the number of users in it. */
   blocks: string
   /** Ranges of blocks, each with the number of users before it. */
@@ -93,6 +95,7 @@ export function namesOf (options: NamingOptions, hasSchemas: boolean): Names {
     eventSequence: table('event_sequence'),
     webhooks: table('webhooks'),
     webhookDeliveries: table('webhook_deliveries'),
+    deletedUsers: table('deleted_users'),
     blocks: table('counting_blocks'),
     groups: table('counting_groups'),
     changes: table('counting_changes'),

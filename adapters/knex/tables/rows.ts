@@ -1,5 +1,5 @@
 import { cloneFields } from '../../../lib/core/json.ts'
-import type { ApiKeyRecord, EventRecord, JsonObject, UserRecord } from '../../../lib/storage/storage.ts'
+import type { ApiKeyRecord, EventRecord, JsonObject, UserRecord, UserStatus } from '../../../lib/storage/storage.ts'
 import type { Column } from './columns.ts'
 
 /** A row as a driver gives it. */
@@ -43,13 +43,19 @@ function tenantOf ({ tenant }: Row): { tenant?: string } {
   return tenant === '' ? {} : { tenant: String(tenant) }
 }
 
+function toStatus (value: unknown): UserStatus {
+  return value === 'suspended' ? value : 'active'
+}
+
 export function toUser (row: Row): UserRecord {
-  const { id, name, email, fields, version, createdAt, updatedAt, tenant } = row
+  const { id, name, email, fields, status, statusReason, version, createdAt, updatedAt, tenant } = row
   const user = {
     id: String(id),
     name: String(name),
     email: String(email),
     fields: toFields(fields),
+    status: toStatus(status),
+    statusReason: statusReason === '' ? null : String(statusReason),
     version: Number(version),
     createdAt: iso(createdAt),
     updatedAt: iso(updatedAt)
@@ -59,8 +65,9 @@ export function toUser (row: Row): UserRecord {
 
 /** The user that an idempotency key keeps as JSON text. */
 export function toCreatedUser (text: unknown): UserRecord {
-  const { id, name, email, fields, version, createdAt, updatedAt, tenant } = JSON.parse(String(text))
-  const user = { id, name, email, fields, version, createdAt, updatedAt }
+  const record: UserRecord = JSON.parse(String(text))
+  const { id, name, email, fields, status, statusReason, version, createdAt, updatedAt, tenant } = record
+  const user = { id, name, email, fields, status, statusReason, version, createdAt, updatedAt }
   return tenant === undefined ? user : { ...user, tenant }
 }
 
@@ -69,11 +76,16 @@ export function toJson (value: unknown): unknown {
   return typeof value === 'string' ? JSON.parse(value) : value
 }
 
-/** The members of a record in an event, whose times were written by the database. */
-function withIsoTimes (data: JsonObject): JsonObject {
+/** No reason is empty text in a row, since null says in `before` that the update has not changed it. */
+function withReason (members: JsonObject): JsonObject {
+  return members['statusReason'] === '' ? { ...members, statusReason: null } : members
+}
+
+/** The members of a record in an event, as the database has written them. */
+function toData (data: JsonObject): JsonObject {
   const { createdAt, updatedAt } = data
   return {
-    ...data,
+    ...withReason(data),
     ...(createdAt !== undefined && { createdAt: iso(createdAt) }),
     ...(updatedAt !== undefined && { updatedAt: iso(updatedAt) })
   }
@@ -83,13 +95,13 @@ function withIsoTimes (data: JsonObject): JsonObject {
 function toBefore (value: unknown, { name }: JsonObject): JsonObject | null {
   const before: JsonObject | null = Object(toJson(value)) === toJson(value) ? Object(toJson(value)) : null
   if (before === null || name === null) return before
-  return Object.fromEntries(Object.entries(before).filter(([, member]) => member !== null))
+  return withReason(Object.fromEntries(Object.entries(before).filter(([, member]) => member !== null)))
 }
 
 export function toEvent (row: Row): EventRecord {
   const { id, type, subject, timestamp, context, data, before } = row
   const { actor, requestId } = Object(toJson(context))
-  const record = withIsoTimes(Object(toJson(data)))
+  const record = toData(Object(toJson(data)))
   return {
     id: String(id),
     type: String(type),

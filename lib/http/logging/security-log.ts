@@ -2,7 +2,7 @@ import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { Caller, Refusal } from '../../api-keys/authenticator.ts'
 import type { ApiKey, KeyEventType } from '../../api-keys/record.ts'
 import type { Scope } from '../../api-keys/scopes.ts'
-import type { Context } from '../../core/context.ts'
+import type { CallerId, Context } from '../../core/context.ts'
 import type { UsersError } from '../../core/errors.ts'
 import { contextOf } from '../caller.ts'
 
@@ -21,6 +21,11 @@ export interface SecurityLog {
   answered (error: UsersError, request: FastifyRequest): void
   /** Logs what the open windows have counted. */
   close (): void
+}
+
+/** Who somebody is, without the name: people may be called by theirs. */
+function idOf (caller: CallerId | null): CallerId | null {
+  return caller === null ? null : { type: caller.type, id: caller.id }
 }
 
 interface Window { lines: number, dropped: number, timer: NodeJS.Timeout }
@@ -68,7 +73,7 @@ export function createSecurityLog (log: FastifyBaseLogger, windowMs = WINDOW_MS)
         keyId: id,
         start,
         ...(rotatedFrom !== undefined && { rotatedFrom }),
-        actor,
+        actor: idOf(actor),
         ...(requestId !== null && { reqId: requestId })
       }
       log.info(fields, 'an API key was changed')
@@ -82,12 +87,12 @@ export function createSecurityLog (log: FastifyBaseLogger, windowMs = WINDOW_MS)
       }
       limit.write(reason, () => request.log.warn(fields, 'an API key was refused'))
     },
-    denied (request, { principal: { type, id } }, scope) {
-      const fields = { event: 'api_key.scope_denied', actor: { type, id }, scope }
+    denied (request, { principal }, scope) {
+      const fields = { event: 'api_key.scope_denied', actor: idOf(principal), scope }
       limit.write('scope', () => request.log.warn(fields, 'an API key lacks the scope of a request'))
     },
     answered ({ code, errors }, request) {
-      const { actor } = contextOf(request)
+      const actor = idOf(contextOf(request).actor)
       if (code === 'rate_limited') {
         const fields = { event: 'api_key.rate_limited', actor }
         limit.write(fields.event, () => request.log.warn(fields, 'a rate limit was exceeded'))

@@ -84,7 +84,7 @@ export class BatchStore extends LoggedStore {
       find: findUser,
       create: (user, keys, event) => createUser(user, keys, null, event).user,
       update: updateUser,
-      remove: deleteUser
+      remove: (id, { guard, event }) => deleteUser(id, guard, event)
     }, given)
   }
 

@@ -77,17 +77,18 @@ const values: Mistake[] = [
   plantLogged('an update names every member', class extends LoggedStore {
     override updateOf (...[event, before, after]: Parameters<LoggedStore['updateOf']>) {
       const { name, email, fields } = before
-      return { ...super.updateOf(event, before, after), before: { name, email, fields } }
+      return super.updateOf(event, before, after).map((each) => ({ ...each, before: { name, email, fields } }))
     }
   }),
   plantLogged('an update names the new values', class extends LoggedStore {
     override updateOf (...[event, before, after]: Parameters<LoggedStore['updateOf']>) {
-      return { ...super.updateOf(event, before, after), before: super.updateOf(event, after, before).before }
+      const [turned] = super.updateOf(event, after, before)
+      return super.updateOf(event, before, after).map((each) => ({ ...each, before: turned?.before ?? null }))
     }
   }),
   plantLogged('an update has nothing before it', class extends LoggedStore {
     override updateOf (...given: Parameters<LoggedStore['updateOf']>) {
-      return { ...super.updateOf(...given), before: null }
+      return super.updateOf(...given).map((each) => ({ ...each, before: null }))
     }
   }),
   plantLogged('the digest of a key is in its events', class extends LoggedStore {

@@ -1,5 +1,5 @@
 import {
-  afterPruning, apiKeyEvent, erased, eventOfSuccessor, updateEvent, userEvent
+  afterPruning, apiKeyEvent, erased, eventOfSuccessor, updateEvents, userEvent
 } from '../../../lib/storage/index.ts'
 import type {
   ApiKeyRecord, EventLog, EventRecord, EventsPage, EventsRequest, Idempotency, NewEvent, Page, UserChanges, UserKeys,
@@ -22,11 +22,16 @@ export class LoggedStore extends PlainStore {
   get eventLog (): EventLog {
     return {
       read: (request) => this.readLog(request),
+      find: (id) => this.read((state) => this.eventOf(state, id)),
       history: (subject, page) => this.history(subject, page),
       erase: (userId) => this.erase(userId),
       prune: (before, limit) => this.prune(before, limit),
       pruned: () => this.read((state) => structuredClone(state.pruned))
     }
+  }
+
+  eventOf (state: State, id: string): EventRecord | null {
+    return structuredClone(state.events.find((event) => event.id === id) ?? null)
   }
 
   override async createUser (
@@ -103,7 +108,7 @@ export class LoggedStore extends PlainStore {
     switch (method) {
       case 'createUser': return user !== undefined && replayed === false ? [userEvent(event, user)] : []
       case 'updateUser': return user !== undefined && before !== null && changed === true
-        ? [this.updateOf(event, before, user)]
+        ? this.updateOf(event, before, user)
         : []
       case 'deleteUser': return before === null || result === null ? [] : this.deletionOf(event, before)
       case 'createApiKey': return result === true && key !== undefined ? [this.keyEventOf(event, key)] : []
@@ -124,8 +129,8 @@ export class LoggedStore extends PlainStore {
     return eventOfSuccessor(event) ?? event
   }
 
-  updateOf (event: NewEvent, before: UserRecord, after: UserRecord): EventRecord {
-    return updateEvent(event, before, after)
+  updateOf (event: NewEvent, before: UserRecord, after: UserRecord): EventRecord[] {
+    return updateEvents(event, before, after)
   }
 
   deletionOf (event: NewEvent, user: UserRecord): EventRecord[] {

@@ -20,6 +20,7 @@ function logLeak (title: string, wrong: (log: NonNullable<Storage['eventLog']>) 
     : {
         eventLog: {
           read: (request) => eventLog.read(request),
+          find: (id) => eventLog.find(id),
           history: (subject, page) => eventLog.history(subject, page),
           erase: (userId, tenant) => eventLog.erase(userId, tenant),
           prune: (before, limit) => eventLog.prune(before, limit),
@@ -173,17 +174,12 @@ export const tenants: Mistake[] = [
           })
         }
       }),
-  leak('the tenant of an event that is found is lost', ({ webhooks }) => webhooks === undefined
-    ? {}
-    : {
-        webhooks: {
-          ...webhooks,
-          async findEvent (id) {
-            const event = await webhooks.findEvent(id)
-            return event === null ? null : bare(event)
-          }
-        }
-      }),
+  logLeak('the tenant of an event that is found is lost', (log) => ({
+    async find (id: string) {
+      const event = await log.find(id)
+      return event === null ? null : bare(event)
+    }
+  })),
   leak('a tenant begins after the newest event of all', ({ webhooks }) => webhooks === undefined
     ? {}
     : { webhooks: { ...webhooks, eventBefore: (id) => webhooks.eventBefore(id) } }),

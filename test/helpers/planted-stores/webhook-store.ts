@@ -1,5 +1,5 @@
 import type {
-  ClaimRequest, DecideChange, DeliveryRecord, EventRecord, Page, PageRequest, WebhookChange, WebhookRecord, WebhookStore
+  ClaimRequest, DecideChange, DeliveryRecord, Page, PageRequest, WebhookChange, WebhookRecord, WebhookStore
 } from '../../../lib/storage/storage.ts'
 import { BatchStore, plantBatch } from './batch-store.ts'
 import type { Mistake } from './plant.ts'
@@ -30,7 +30,7 @@ export class HookStore extends BatchStore {
         const given: PageRequest = { order: 'desc', limit: page.limit, from: { offset: page.offset } }
         return this.read((state) => this.deliveriesOn(state, id, given))
       },
-      findEvent: async (id) => this.read((state) => this.eventOf(state, id)),
+      deliveriesOf: async (events) => this.read((state) => this.deliveriesOf(state, events)),
       eventBefore: async (id) => this.read((state) => this.eventBefore(state, id)),
       prune: async (before, limit) => this.write('prune', () => null, (state) => {
         const old = [...state.deliveries.values()].filter((each) => this.isOld(each, before)).slice(0, limit)
@@ -38,6 +38,11 @@ export class HookStore extends BatchStore {
         return old.length
       })
     }
+  }
+
+  deliveriesOf (state: State, events: readonly string[]): DeliveryRecord[] {
+    const found = [...state.deliveries.values()].filter(({ event }) => events.includes(event))
+    return structuredClone(found.sort((a, b) => a.id < b.id ? -1 : 1))
   }
 
   keepWebhook (webhook: WebhookRecord): WebhookRecord {
@@ -135,10 +140,6 @@ export class HookStore extends BatchStore {
 
   claimed (delivery: DeliveryRecord, until: string): DeliveryRecord {
     return { ...delivery, claims: delivery.claims + 1, dueAt: until }
-  }
-
-  eventOf (state: State, id: string): EventRecord | null {
-    return structuredClone(state.events.find((event) => event.id === id) ?? null)
   }
 
   eventBefore (state: State, id: string): string | null {

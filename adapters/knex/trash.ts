@@ -1,0 +1,161 @@
+import { LIVE_PURGE, type PurgedUser } from '../../lib/storage/make-write.ts'
+import { deletionBefore, purgeEvent } from '../../lib/storage/recorded-events.ts'
+import { StorageError } from '../../lib/storage/storage-error.ts'
+import { belongsTo, requireVersion } from '../../lib/storage/storage-rules.ts'
+import type {
+  DeletedUser, NewEvent, PutAway, Trash, UserKeys, UserRecord, UserWrite
+} from '../../lib/storage/storage.ts'
+import { isStorable } from '../../lib/core/text.ts'
+import type { Executor, Query } from './connection/executor.ts'
+import { nestedExecutor } from './connection/nested-executor.ts'
+import type { Dialect } from './dialects/dialect.ts'
+import { type EventWrites, recordedValues } from './events/event-writes.ts'
+import { toPage } from './pages.ts'
+import type { Column } from './tables/columns.ts'
+import type { Names } from './tables/names.ts'
+import { isoOrNull, type Row, toCreatedUser, toJson } from './tables/rows.ts'
+import type { SingleWrites } from './users.ts'
+
+const COLUMNS: readonly Column[] = [
+  { name: 'record', column: 'record', kind: 'json' },
+  { name: 'deletedAt', column: 'deleted_at', kind: 'moment' },
+  { name: 'deletedBy', column: 'deleted_by', kind: 'json' }
+]
+
+/** A user that is put away, with the keys that it had. */
+interface DeletedRow extends DeletedUser {
+  keys: UserKeys
+}
+
+function toDeleted ({ record, deletedAt, deletedBy }: Row): DeletedRow {
+  const { user, keys } = Object(toJson(record))
+  return {
+    user: toCreatedUser(JSON.stringify(user)),
+    keys,
+    deletedAt: String(isoOrNull(deletedAt)),
+    deletedBy: deletedBy === null ? null : Object(toJson(deletedBy))
+  }
+}
+
+const shown = ({ user, deletedAt, deletedBy }: DeletedRow): DeletedUser => ({ user, deletedAt, deletedBy })
+
+/** Makes the function that keeps a deleted user, in place of another one with its id, in the same transaction. */
+export function putAwayOn ({ p, schema: { json } }: Dialect, { deletedUsers }: Names) {
+  const columns = ['id', 'tenant', 'deleted_at', 'deleted_by', 'record']
+  const values = columns.map((column, i) => ['deleted_by', 'record'].includes(column)
+    ? `CAST(${p(i + 1)} AS ${json})`
+    : p(i + 1))
+  const sql = `INSERT INTO ${deletedUsers} (${columns.join(', ')}) VALUES (${values.join(', ')}) ` +
+    `ON CONFLICT (id) DO UPDATE SET ${columns.slice(1).map((each) => `${each} = excluded.${each}`).join(', ')}`
+  return async (on: Query, user: UserRecord, keys: UserKeys, { deletedAt, deletedBy }: PutAway): Promise<void> => {
+    const by = deletedBy === null ? null : JSON.stringify(deletedBy)
+    await on(sql, [user.id, user.tenant ?? '', deletedAt, by, JSON.stringify({ user, keys })])
+  }
+}
+
+/** The trash in SQL, and the writes that take users out of it. `null`: there is no such user. */
+export interface KnexTrash extends Trash {
+  /** @throws StorageError for what refuses it */
+  restore (write: UserWrite & { type: 'restore' }): Promise<UserRecord | null>
+  /** @throws StorageError `version_mismatch` */
+  purge (write: UserWrite & { type: 'purge' }): Promise<PurgedUser | null>
+}
+
+/** Makes the trash of an executor. `usersOn`: makes the writes of users of another one. */
+export function knexTrash (
+  executor: Executor,
+  names: Names,
+  usersOn: (executor: Executor) => SingleWrites,
+  events: EventWrites
+): KnexTrash {
+  const { dialect, read, query, transaction } = executor
+  const { p, limit, forUpdate } = dialect
+  const { deletedUsers, users } = names
+  const find = `SELECT ${dialect.select(COLUMNS)} FROM ${deletedUsers} WHERE id = ${p(1)}`
+  const drop = `DELETE FROM ${deletedUsers} WHERE id = ${p(1)}`
+  const isThere = `SELECT id FROM ${users} WHERE id = ${p(1)}`
+  const expired = `SELECT id FROM ${deletedUsers} WHERE deleted_at <= ${p(1)} ORDER BY deleted_at, id LIMIT ${limit(2)}`
+  const listOf = (where: string): string => {
+    const rows = `SELECT * FROM ${deletedUsers}${where} ORDER BY deleted_at DESC, id DESC ` +
+      `LIMIT ${limit(1)} OFFSET ${limit(2)}`
+    return `SELECT (SELECT count(*) FROM ${deletedUsers}${where}) AS total, ${dialect.packed(COLUMNS, rows)} AS items`
+  }
+  const [all, ofTenant] = [listOf(''), listOf(` WHERE tenant = ${p(3)} AND tenant <> ''`)]
+
+  async function record (on: Query, event: NewEvent | null, user: UserRecord, erase: boolean): Promise<void> {
+    if (event !== null) await events.record(on, [recordedValues(purgeEvent(event, user))])
+    if (erase) await events.erase(on, user.id)
+  }
+
+  /** Locks what is put away under an id, for whoever may reach it. */
+  async function locked (on: Query, id: string, tenant: string | undefined): Promise<DeletedRow | null> {
+    const [row] = await on(`${find}${forUpdate}`, [id])
+    const found = row === undefined ? null : toDeleted(row)
+    return found !== null && belongsTo(found.user, tenant) ? found : null
+  }
+
+  async function purgeOn (on: Query, write: UserWrite & { type: 'purge' }): Promise<PurgedUser | null> {
+    const { id, guard, tenant, event, erase, putAwayBefore } = write
+    while (true) {
+      const away = await locked(on, id, tenant)
+      if (away !== null) {
+        if (putAwayBefore !== null && away.deletedAt > putAwayBefore) return null
+        requireVersion(guard, away.user)
+        await on(drop, [id])
+        await record(on, event, away.user, erase)
+        return { user: away.user }
+      }
+      if (putAwayBefore !== null) return null
+      const deletion = { guard: { ...guard, tenant }, event: event && deletionBefore(event), erase: false }
+      const user = await usersOn(nestedExecutor(dialect, on, names)).remove(id, deletion)
+      if (user !== null) {
+        await record(on, event, user, erase)
+        return { user, types: [...LIVE_PURGE] }
+      }
+      // Whoever deleted it meanwhile may have put it away.
+      if (await locked(on, id, tenant) === null) return null
+    }
+  }
+
+  return {
+    async find (id) {
+      if (!isStorable(id)) return null
+      const [row] = await read(find, [id])
+      return row === undefined ? null : shown(toDeleted(row))
+    },
+
+    async list ({ offset, limit, tenant }) {
+      if (tenant !== undefined && !isStorable(tenant)) return { items: [], total: 0 }
+      const rows = tenant === undefined
+        ? await read(all, [limit, offset])
+        : await read(ofTenant, [limit, offset, tenant])
+      return toPage(rows, COLUMNS, (row) => shown(toDeleted(row)))
+    },
+
+    expired: async (before, limit) => (await read(expired, [before, limit])).map(({ id }) => String(id)),
+
+    async restore ({ id, updatedAt, guard, event, tenant }) {
+      if (!isStorable(id)) return null
+      return transaction(async (on) => {
+        const away = await locked(on, id, tenant)
+        if (away === null) return null
+        requireVersion(guard, away.user)
+        if ((await on(isThere, [id])).length > 0) {
+          throw new StorageError('field_taken', 'a user has the id again', { field: 'id' })
+        }
+        await on(drop, [id])
+        const { version, updatedAt: before } = away.user
+        const user = { ...away.user, version: version + 1, updatedAt: updatedAt < before ? before : updatedAt }
+        return (await usersOn(nestedExecutor(dialect, on, names)).create(user, away.keys, null, event)).user
+      }, { waitsFor: id, since: performance.now() })
+    },
+
+    async purge (write) {
+      const { id, erase } = write
+      if (!isStorable(id)) return null
+      const since = performance.now()
+      const writes = erase ? await events.writesToErase(query, id) : 0
+      return transaction((on) => purgeOn(on, write), { waitsFor: id, since, writes })
+    }
+  }
+}

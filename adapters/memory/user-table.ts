@@ -1,0 +1,143 @@
+import { StorageError } from '../../lib/storage/storage-error.ts'
+import type { SchemaRequirements, UserFilter, UserKeys, UserRecord, UserStatus } from '../../lib/storage/storage.ts'
+import { FieldIndex } from './field-index.ts'
+import { Groups } from './groups.ts'
+import { type Positions, positionsOf } from './positions.ts'
+import { PrefixIndex } from './prefix-index.ts'
+import { SortedMap } from './sorted-map.ts'
+import { searchKeysOf, storedFields, type UserEntry, userOf } from './user-entry.ts'
+import { matching } from './user-filter.ts'
+
+export type UserTable = ReturnType<typeof userTable>
+
+/** The users that are there, with the indexes that find them. */
+export function userTable () {
+  const entries = new Map<string, UserEntry>()
+  // By tenant and e-mail key.
+  const idOfEmail = new Map<string, string>()
+  // Of users with a tenant: another tenant may have the address too.
+  const ofEmail = new Groups<UserEntry>()
+  const ofTenant = new Groups<UserEntry>()
+  const ofStatus = new Groups<UserEntry>()
+  const ordered = new SortedMap<UserRecord>()
+  const byPrefix = new PrefixIndex<UserEntry>()
+  const byField = new FieldIndex<UserEntry>()
+  const indexes = { byEmailKey, byTenant: (tenant: string) => ofTenant.get(tenant), byStatus, byPrefix, byField }
+
+  const placeOf = (emailKey: string, tenant = ''): string => `${tenant}/${emailKey}`
+
+  function holderOf (emailKey: string, tenant: string | undefined): UserEntry[] {
+    const holder = entries.get(idOfEmail.get(placeOf(emailKey, tenant)) ?? '')
+    return holder === undefined ? [] : [holder]
+  }
+
+  function byEmailKey (emailKey: string, tenant: string | undefined): Positions<UserEntry> {
+    const inTenants = ofEmail.get(emailKey)
+    if (tenant !== undefined || inTenants.size === 0) return positionsOf(holderOf(emailKey, tenant))
+    const all = [...holderOf(emailKey, undefined), ...inTenants.range(0, inTenants.size)]
+    return positionsOf(all.sort((a, b) => a.id < b.id ? -1 : 1))
+  }
+
+  function byStatus (status: UserStatus): Positions<UserEntry> {
+    // Most users are active, and the list of them is long: it is made of all when it is asked for.
+    if (status !== 'active') return ofStatus.get(status)
+    const active = ordered.range(0, ordered.size).filter((record) => record.status === status)
+    return positionsOf(active.flatMap(({ id }) => entries.get(id) ?? []))
+  }
+
+  function enterStatus (entry: UserEntry): void {
+    if (entry.record.status !== 'active') ofStatus.add(entry.record.status, entry)
+  }
+
+  function leaveStatus (entry: UserEntry): void {
+    if (entry.record.status !== 'active') ofStatus.delete(entry.record.status, entry)
+  }
+
+  function requireEmail (emailKey: string, id: string, tenant: string | undefined): void {
+    const holder = idOfEmail.get(placeOf(emailKey, tenant))
+    if (holder !== undefined && holder !== id) throw new StorageError('email_taken', 'another user has the e-mail key')
+  }
+
+  function indexFields (requirements: SchemaRequirements = {}): void {
+    byField.index(requirements, () => entries.values())
+  }
+
+  function enterEmail (entry: UserEntry, emailKey: string): void {
+    const { id, record: { tenant } } = entry
+    idOfEmail.set(placeOf(emailKey, tenant), id)
+    if (tenant !== undefined) ofEmail.add(emailKey, entry)
+  }
+
+  function leaveEmail (entry: UserEntry): void {
+    const { emailKey, record: { tenant } } = entry
+    idOfEmail.delete(placeOf(emailKey, tenant))
+    if (tenant !== undefined) ofEmail.delete(emailKey, entry)
+  }
+
+  function put (entry: UserEntry): void {
+    const { id, record, emailKey } = entry
+    entries.set(id, entry)
+    enterEmail(entry, emailKey)
+    if (record.tenant !== undefined) ofTenant.add(record.tenant, entry)
+    enterStatus(entry)
+    ordered.set(id, record)
+    byPrefix.move(entry, [], searchKeysOf(entry))
+    byField.move(entry, {}, record.fields)
+  }
+
+  function drop (entry: UserEntry): void {
+    byPrefix.move(entry, searchKeysOf(entry), [])
+    byField.move(entry, entry.record.fields, {})
+    entries.delete(entry.id)
+    leaveEmail(entry)
+    leaveStatus(entry)
+    if (entry.record.tenant !== undefined) ofTenant.delete(entry.record.tenant, entry)
+    ordered.delete(entry.id)
+  }
+
+  function add (user: UserRecord, { nameKey, emailKey }: UserKeys): void {
+    const { id, fields, tenant } = user
+    // Copying may throw, so it comes before anything is changed.
+    const record = { ...userOf({ ...user, fields: {} }), fields: storedFields(fields) }
+    requireEmail(emailKey, id, tenant)
+    byField.requireFree(id, record.fields, tenant)
+    put({ id, record, nameKey, emailKey, idempotencyKeys: [] })
+  }
+
+  /** Gives a user new values and keys. */
+  function replace (entry: UserEntry, record: UserRecord, keys: UserKeys): void {
+    const before = searchKeysOf(entry)
+    byField.move(entry, entry.record.fields, record.fields)
+    leaveStatus(entry)
+    entry.record = record
+    enterStatus(entry)
+    entry.nameKey = keys.nameKey
+    entry.emailKey = keys.emailKey
+    ordered.set(entry.id, record)
+    byPrefix.move(entry, before, searchKeysOf(entry))
+  }
+
+  /** Gives a user new values, and the keys of them. @throws StorageError `email_taken`, `field_taken` */
+  function change (entry: UserEntry, record: UserRecord, keys: UserKeys): void {
+    const { id, tenant } = record
+    requireEmail(keys.emailKey, id, tenant)
+    byField.requireFree(id, record.fields, tenant)
+    leaveEmail(entry)
+    enterEmail(entry, keys.emailKey)
+    replace(entry, record, keys)
+  }
+
+  return {
+    get: (id: string) => entries.get(id),
+    add,
+    change,
+    put,
+    drop,
+    ordered,
+    indexFields,
+    ofTenant: (tenant: string) => ofTenant.get(tenant),
+    tenantSizes: () => ofTenant.sizes(),
+    /** Those that a filter matches; null: it has no condition. */
+    matching: (filter: UserFilter) => matching(filter, indexes)
+  }
+}

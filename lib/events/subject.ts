@@ -1,0 +1,97 @@
+import { isUserId } from '../core/ids.ts'
+import { fromStorage } from '../storage/storage-errors.ts'
+import type { DeliveryRecord, EventRecord, Storage } from '../storage/storage.ts'
+import { type Delivery, toDelivery } from '../storage/webhook.ts'
+import type { Presenter } from '../users/presenter.ts'
+import type { DeletedUser as ShownDeletedUser, User } from '../users/types.ts'
+import { userNotFound } from '../users/write-checks.ts'
+import type { LoggedEvent } from './types.ts'
+
+// Read as many events at a time, and then their deliveries.
+const PART = 100
+
+/** A delivery that carried an event of a user, and where it went. */
+export interface SubjectDelivery extends Delivery {
+  /** The webhook's id, and the origin of its URL: what is behind that may be secret. */
+  webhook: { id: string, origin: string }
+}
+
+/** What is stored of a person. */
+export interface Subject<Fields = object> {
+  /** The user, or the deleted one that can be restored. null: only events are left. */
+  user: User<Fields> | ShownDeletedUser<Fields> | null
+  /** The history, newest first. */
+  events: LoggedEvent[]
+  /** The deliveries that carried an event of it, and are still kept. */
+  deliveries: SubjectDelivery[]
+}
+
+/** A part of what is stored of a person. The first one has the user. */
+export type SubjectPart = Partial<Subject>
+
+/**
+ * Makes the function that reads all that is stored of a person. It gives the user first, then events and the deliveries
+ * that carried them, in parts: a history may be long. It throws UsersError alone, before the first part.
+ */
+export function createSubjects (
+  storage: Storage,
+  presenter: Presenter,
+  present: (record: EventRecord) => LoggedEvent
+): (id: string) => AsyncGenerator<SubjectPart, void, undefined> {
+  const origins = new Map<string, string>()
+
+  async function originOf (webhook: string): Promise<string> {
+    const known = origins.get(webhook)
+    if (known !== undefined) return known
+    const record = await storage.webhooks?.find(webhook)
+    const { origin } = record == null ? { origin: '' } : new URL(record.url)
+    origins.set(webhook, origin)
+    return origin
+  }
+
+  async function shown (delivery: DeliveryRecord): Promise<SubjectDelivery> {
+    return { ...toDelivery(delivery), webhook: { id: delivery.webhook, origin: await originOf(delivery.webhook) } }
+  }
+
+  async function find (id: string): Promise<Subject['user']> {
+    const user = await storage.findUser(id)
+    if (user !== null) return presenter.user(user)
+    const away = await storage.trash?.find(id) ?? null
+    return away === null ? null : presenter.deletedUser(away)
+  }
+
+  return async function * (id) {
+    if (!isUserId(id)) throw userNotFound()
+    origins.clear()
+    const user = await fromStorage(() => find(id))
+    // What is recorded meanwhile moves the others back: none is given twice.
+    const given = new Set<string>()
+    for (let offset = 0; ; offset += PART) {
+      const page = await fromStorage(async () =>
+        await storage.eventLog?.history(id, { offset, limit: PART }) ?? { items: [], total: 0 })
+      if (offset === 0 && user === null && page.total === 0) throw userNotFound()
+      const records = page.items.filter((each) => !given.has(each.id))
+      for (const each of records) given.add(each.id)
+      const deliveries = records.length === 0
+        ? []
+        : await fromStorage(async () => storage.webhooks?.deliveriesOf(records.map((each) => each.id)) ?? [])
+      yield {
+        ...(offset === 0 && { user }),
+        events: records.map(present),
+        deliveries: await fromStorage(() => Promise.all(deliveries.map(shown)))
+      }
+      if (page.items.length < PART) return
+    }
+  }
+}
+
+/** All that is stored of a person, as one object. */
+export async function wholeSubject (parts: AsyncIterable<SubjectPart>): Promise<Subject> {
+  const subject: Subject = { user: null, events: [], deliveries: [] }
+  for await (const { user = subject.user, events = [], deliveries = [] } of parts) {
+    subject.user = user
+    subject.events.push(...events)
+    subject.deliveries.push(...deliveries)
+  }
+  return subject
+}

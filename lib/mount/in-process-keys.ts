@@ -1,0 +1,50 @@
+import type { ApiKey } from '../api-keys/record.ts'
+import type { ApiKeyInput, RevokeOptions, RotateOptions } from '../api-keys/rules.ts'
+import type { ApiKeysService, NewApiKey, RevokedApiKey } from '../api-keys/service.ts'
+import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
+
+/** The operations on API keys in process. Every method throws UsersError alone. */
+export interface ApiKeyMethods {
+  /** Creates a key. Its text is in `key`, only in this result. @throws `validation_failed`, `storage_unavailable` */
+  create (input: ApiKeyInput): Promise<NewApiKey>
+  /**
+   * Creates the first key of a store; null if it has any key. Of many concurrent processes exactly one gets a key.
+   * @throws `validation_failed`, `storage_unavailable`
+   */
+  createFirst (input: ApiKeyInput): Promise<NewApiKey | null>
+  /** @throws `api_key_not_found`, `storage_unavailable` */
+  get (id: string): Promise<ApiKey>
+  /**
+   * A page of all keys, including revoked and expired ones, with the exact total.
+   * @throws `validation_failed`, `storage_unavailable`
+   */
+  list (query?: PagingQuery): Promise<{ data: ApiKey[], meta: ListMeta }>
+  /**
+   * Creates a successor with the same name, owner, scopes, addresses, limit and lifetime. The old key keeps working for
+   * `overlap` seconds, a day by default.
+   * @throws `validation_failed`, `api_key_not_found`, `api_key_inactive`, `storage_unavailable`
+   */
+  rotate (id: string, options?: RotateOptions): Promise<NewApiKey>
+  /**
+   * Revokes a key for good: immediately in this process, within `apiKeys.cache` seconds in others. A revoked key stays
+   * as it is. With `successors` every key that came from it by rotation is revoked in the same step, also one that is
+   * being added at that moment.
+   * @throws `validation_failed`, `api_key_not_found`, `storage_unavailable`
+   */
+  revoke (id: string, options?: RevokeOptions): Promise<RevokedApiKey>
+}
+
+/** Makes the operations on API keys in process. */
+export function keyMethods (apiKeys: ApiKeysService): ApiKeyMethods {
+  return {
+    create: (input: ApiKeyInput) => apiKeys.create(input),
+    createFirst: (input: ApiKeyInput) => apiKeys.createFirst(input),
+    get: (id: string) => apiKeys.get(id),
+    async list (query: PagingQuery = {}) {
+      const page = await apiKeys.list({ ...query })
+      return { data: page.items, meta: listMeta(page) }
+    },
+    rotate: (id: string, options: RotateOptions = {}) => apiKeys.rotate(id, options),
+    revoke: (id: string, options: RevokeOptions = {}) => apiKeys.revoke(id, options)
+  }
+}

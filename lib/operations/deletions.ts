@@ -1,0 +1,106 @@
+import { parameterFaults, type Parameters } from '../core/parameters.ts'
+import { callerOf, contextOf } from '../http/caller.ts'
+import { header } from '../http/header-fields.ts'
+import { preconditions } from '../http/responses/conditional.ts'
+import { userId } from '../openapi/component-parts.ts'
+import { trashParameters } from '../users/deletions.ts'
+import { eraseParameter, purgeParameter } from '../users/list-query.ts'
+import type { Presenter } from '../users/presenter.ts'
+import type { UsersService } from '../users/service.ts'
+import { contentFaults, sendPage } from './answers.ts'
+import type { Operation } from './operation.ts'
+import type { SendUser, UserOperationsOptions } from './users.ts'
+
+const one = { tag: 'users', id: userId, scope: 'users:delete', reads: ['If-Match', 'If-None-Match'] } as const
+
+/** The operations that delete users, and with the option `trash` those that list and restore them. */
+export function deletionOperations (
+  users: UsersService,
+  { deletedListJson }: Presenter,
+  sendWritten: SendUser,
+  { pageSize, erases, restores, ownerOf }: UserOperationsOptions
+): Operation[] {
+  const parameters: Parameters = {
+    ...(erases && { erase: eraseParameter }),
+    ...(restores && { purge: purgeParameter })
+  }
+  const final = 'For good: no other user gets the id, and the e-mail address is free immediately.'
+  const putAway = 'Until it is purged, the user can be restored. It is in no list, and its address and unique values ' +
+    'are free immediately.'
+
+  const deletion: Operation = {
+    ...one,
+    method: 'DELETE',
+    path: '/users/:id',
+    operationId: 'deleteUser',
+    summary: 'Delete a user',
+    description: restores ? putAway : final,
+    ...((erases || restores) && { query: parameters }),
+    success: { status: 204, description: 'The user is deleted.' },
+    counted: 'deletions',
+    codes: [
+      'validation_failed', 'malformed_json', 'user_not_found', 'precondition_failed', 'body_too_large',
+      'unsupported_media_type', 'precondition_required'
+    ],
+    async handler ({ request, reply, query, faults }) {
+      const priorFaults = [...faults, ...parameterFaults(parameters, query)]
+      const options = {
+        ...preconditions(request, priorFaults),
+        ...(query['erase'] === true && { erase: true }),
+        ...(query['purge'] === true && { purge: true })
+      }
+      priorFaults.push(...contentFaults(request))
+      await users.remove(request.params.id, options, { context: contextOf(request), priorFaults })
+      return reply.code(204).send()
+    }
+  }
+  if (!restores) return [deletion]
+
+  return [deletion, {
+    tag: 'users',
+    method: 'GET',
+    path: '/users/deleted',
+    scope: 'users:delete',
+    operationId: 'listDeletedUsers',
+    summary: 'List deleted users',
+    description: 'A page of the users that can be restored, the latest deleted first, with their exact number. HEAD ' +
+      'works too.',
+    query: trashParameters(pageSize),
+    success: { status: 200, description: 'The page.', is: 'DeletedUserList', headers: ['Link'] },
+    codes: ['validation_failed'],
+    async handler (call) {
+      const page = await users.listDeleted(call.query, call.faults)
+      const items = page.items.map(({ user: { id } }) => ({ id }))
+      return sendPage(call, { ...page, items }, {
+        path: `${call.collection}/deleted`, text: deletedListJson(page)
+      })
+    }
+  }, {
+    ...one,
+    method: 'POST',
+    path: '/users/:id/restore',
+    reads: [...one.reads, 'Idempotency-Key'],
+    operationId: 'restoreUser',
+    summary: 'Restore a deleted user',
+    description: 'Brings the user back with its id, values and history.',
+    success: {
+      status: 200, description: 'The user.', is: 'WrittenUser', headers: ['ETag', 'Idempotency-Replayed']
+    },
+    codes: [
+      'validation_failed', 'malformed_json', 'user_not_found', 'email_taken', 'field_taken', 'precondition_failed',
+      'idempotency_in_progress', 'body_too_large', 'unsupported_media_type', 'idempotency_key_reused'
+    ],
+    async handler (call) {
+      const { request, reply, faults: priorFaults } = call
+      const idempotencyKey = header(request, 'idempotency-key')
+      const conditions = preconditions(request, priorFaults)
+      const options = { ...conditions, ...(idempotencyKey !== undefined && { idempotencyKey }) }
+      priorFaults.push(...contentFaults(request))
+      const { user, replayed } = await users.restore(request.params.id, options, {
+        context: contextOf(request), priorFaults, ownerOf: () => ownerOf(callerOf(request))
+      })
+      if (replayed) reply.header('idempotency-replayed', 'true')
+      return sendWritten(call, user)
+    }
+  }]
+}

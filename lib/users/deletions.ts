@@ -1,0 +1,169 @@
+import { type Call, type CallerId, type Context, FROM_PROCESS, IN_PROCESS } from '../core/context.ts'
+import { validationFailed } from '../core/errors.ts'
+import type { Fault } from '../core/fault.ts'
+import { isUserId } from '../core/ids.ts'
+import { type ListedPage, type PageSize, pagingParameters, readPage, readPaging } from '../core/paging.ts'
+import { parameterFaults, type Parameters } from '../core/parameters.ts'
+import type { MakeEvent } from '../storage/recorded-events.ts'
+import { fromStorage } from '../storage/storage-errors.ts'
+import type { DeletedUser, Storage, Trash, UserRecord, UserWrite, VersionGuard } from '../storage/storage.ts'
+import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
+import { doneOf, publishedTypes, writeAlone } from './outcomes.ts'
+import type { PublishUser } from './service.ts'
+import { type RequirePrecondition, throwFaults, userNotFound } from './write-checks.ts'
+import { type DeleteOptions, deletionFaults, guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
+
+// Purge as many users in one step: each is a write.
+const PURGED_TOGETHER = 100
+
+const ANY: VersionGuard = { ifVersion: null, unlessVersion: [] }
+
+/** The option `trash`: seconds that a deleted user can be restored. */
+export interface TrashOption { retention: number }
+
+export interface DeletionParts {
+  storage: Storage
+  pageSize: PageSize
+  /** Null: a deletion is final. */
+  trash: TrashOption | null
+  /** Seconds that an idempotency key is kept. */
+  idempotencyTtl: number
+  publish: PublishUser
+  makeEvent: MakeEvent
+  requirePrecondition: RequirePrecondition
+}
+
+/** Options of a restoration. */
+export interface RestoreOptions extends WriteOptions, CreateOptions {}
+
+/** A call that may have to look up whose idempotency key it has. */
+export interface KeyedCall extends Call {
+  ownerOf?: () => Promise<CallerId | null>
+}
+
+/** Declares the parameters of the list of deleted users. */
+export function trashParameters (size: PageSize): Parameters {
+  const { page, limit } = pagingParameters(size, /^/)
+  return { page, limit }
+}
+
+/** The write of a deletion: `final` for one that can't be undone. */
+export function deletionOf (
+  { trash, makeEvent }: Pick<DeletionParts, 'trash' | 'makeEvent'>,
+  { id, guard, erase, final }: { id: string, guard: VersionGuard, erase: boolean, final: boolean },
+  context: Context
+): UserWrite {
+  const { actor } = context
+  if (trash !== null && (final || erase)) {
+    return { type: 'purge', id, putAwayBefore: null, guard, event: makeEvent('user.purged', context), erase }
+  }
+  const event = makeEvent('user.deleted', context)
+  if (trash === null) return { type: 'delete', id, guard, event, erase }
+  const deletedBy = actor === null ? null : { type: actor.type, id: actor.id, name: actor.name }
+  return { type: 'delete', id, guard, event, erase: false, putAway: { deletedAt: new Date().toISOString(), deletedBy } }
+}
+
+/** Deletions of users, and what undoes them and makes them final. They throw UsersError alone. */
+export function createDeletions (parts: DeletionParts) {
+  const { storage, pageSize, trash, idempotencyTtl, publish, makeEvent, requirePrecondition } = parts
+  const declared = trashParameters(pageSize)
+  const away = (): Trash => {
+    if (trash !== null && storage.trash !== undefined) return storage.trash
+    throw new TypeError('fastify-users: deleted users are kept with the option trash')
+  }
+
+  const isThere = async (id: string): Promise<boolean> =>
+    isUserId(id) && (await storage.findUser(id) !== null || await storage.trash?.find(id) != null)
+
+  /** Erases the events of a user that was deleted before. */
+  async function eraseAfterwards (id: string): Promise<void> {
+    const erased = await fromStorage(async () => await storage.eventLog?.erase(id) ?? 0)
+    if (erased === 0) throw userNotFound()
+  }
+
+  async function remove (
+    id: string,
+    { erase = false, purge = false, ...options }: DeleteOptions,
+    { context, priorFaults }: Call = FROM_PROCESS
+  ): Promise<void> {
+    const isLogged = makeEvent('user.deleted', context) !== null
+    const faults = deletionFaults({ erase, purge }, { isLogged, hasTrash: trash !== null })
+    throwFaults([...priorFaults, ...writeOptionsFaults(options), ...faults], {})
+    if (!isUserId(id)) throw userNotFound()
+    // If-Match can’t hold for a user who was deleted earlier: only events are left, and they have no version.
+    const mayBeGone = erase && options.ifMatch === undefined
+    const isFinal = erase || purge
+    if (!mayBeGone || await fromStorage(() => isThere(id))) {
+      await requirePrecondition(id, options, ...isFinal ? [() => isThere(id)] as const : [])
+    }
+    const write = deletionOf(parts, { id, guard: guardOf(options), erase, final: isFinal }, context)
+    const { outcome } = await writeAlone(storage, write)
+    if (outcome.code === 'not_found' && mayBeGone) return eraseAfterwards(id)
+    publishDeletion(write, doneOf(outcome), context)
+  }
+
+  function publishDeletion (
+    { type, event }: UserWrite, { user, types }: ReturnType<typeof doneOf>, context: Context
+  ): void {
+    for (const [each, recorded] of publishedTypes(type === 'purge' ? 'user.purged' : 'user.deleted', types, event)) {
+      publish(each, user, context, recorded)
+    }
+  }
+
+  async function restore (
+    id: string,
+    { idempotencyKey, ...options }: RestoreOptions,
+    { context, priorFaults, ownerOf }: KeyedCall = FROM_PROCESS
+  ): Promise<{ user: UserRecord, replayed: boolean }> {
+    away()
+    const keyed = idempotencyKey === undefined ? {} : { idempotencyKey }
+    throwFaults([...priorFaults, ...writeOptionsFaults(options), ...createOptionsFaults(keyed)], {})
+    if (!isUserId(id)) throw userNotFound()
+    const owner = ownerOf === undefined ? context.actor : await ownerOf()
+    const idempotency = idempotencyKey === undefined
+      ? null
+      : idempotencyOf(idempotencyKey, ['restore', id, options], owner, idempotencyTtl)
+    const event = makeEvent('user.restored', context)
+    const write = { type: 'restore', id, updatedAt: new Date().toISOString(), guard: guardOf(options), event } as const
+    const { outcome, replayed } = await writeAlone(storage, write, idempotency)
+    // Restored by the first call, and deleted since.
+    if (replayed && outcome.code === 'done' && outcome.user === null) throw userNotFound()
+    const { user } = doneOf(outcome)
+    if (!replayed) publish('user.restored', user, context, event)
+    return { user, replayed }
+  }
+
+  async function listDeleted (
+    query: Readonly<Record<string, unknown>>,
+    priorFaults: readonly Fault[] = []
+  ): Promise<ListedPage<DeletedUser>> {
+    const { list } = away()
+    const faults = priorFaults.concat(parameterFaults(declared, query))
+    const paging = readPaging(query, pageSize, faults)
+    if (faults.length > 0) throw validationFailed(faults)
+    return readPage(paging, ({ from, limit }) =>
+      fromStorage(() => list({ offset: 'offset' in from ? from.offset : 0, limit })))
+  }
+
+  /** Purges what was put away at this moment or before, in steps, as long as `goesOn`. Returns how many users. */
+  async function purgeExpired (before: string, goesOn: () => boolean): Promise<number> {
+    let count = 0
+    while (goesOn()) {
+      const ids = await fromStorage(() => away().expired(before, storage.singleWrites === true ? 1 : PURGED_TOGETHER))
+      if (ids.length === 0) break
+      const writes = ids.map((id) => {
+        const event = makeEvent('user.purged', IN_PROCESS)
+        return { type: 'purge', id, putAwayBefore: before, guard: ANY, event, erase: false } as const
+      })
+      const { outcomes } = await fromStorage(() => storage.writeUsers(writes, { atomic: false, idempotency: null }))
+      for (const [i, outcome] of outcomes.entries()) {
+        if (outcome.code !== 'done' || outcome.user === null) continue
+        publish('user.purged', outcome.user, IN_PROCESS, writes[i]?.event ?? null)
+        count++
+      }
+    }
+    return count
+  }
+
+  return { remove, restore, listDeleted, purgeExpired }
+}

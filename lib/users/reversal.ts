@@ -1,0 +1,175 @@
+import { type Context, FROM_PROCESS } from '../core/context.ts'
+import { UsersError, validationFailed } from '../core/errors.ts'
+import type { Fault } from '../core/fault.ts'
+import { isEventId, isUserId } from '../core/ids.ts'
+import { isObject } from '../core/json.ts'
+import { checkEmail, checkName } from '../core/text.ts'
+import type { HostFields } from '../fields/host-fields.ts'
+import { changedFields, isErased, type MakeEvent } from '../storage/recorded-events.ts'
+import { fromStorage } from '../storage/storage-errors.ts'
+import type { EventRecord, JsonObject, Storage, UserChanges, UserRecord } from '../storage/storage.ts'
+import type { KeyedCall } from './deletions.ts'
+import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
+import { doneOf, errorOfRefusal, publishedTypes, writeAlone } from './outcomes.ts'
+import type { PublishUser } from './service.ts'
+import { isStatus } from './status.ts'
+import { type RequirePrecondition, throwFaults, userNotFound } from './write-checks.ts'
+import { guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
+
+export interface ReversalParts {
+  storage: Storage
+  fields: HostFields | null
+  idempotencyTtl: number
+  publish: PublishUser
+  makeEvent: MakeEvent
+  requirePrecondition: RequirePrecondition
+}
+
+/** Options of a reversal. */
+export interface RevertOptions extends WriteOptions, CreateOptions {}
+
+const CHANGES = ['user.updated', 'user.suspended', 'user.activated']
+
+/** The members of an event that say what a user was before, and after it. */
+interface Reverted { before: JsonObject, after: JsonObject }
+
+const objectOf = (value: unknown): JsonObject => isObject(value) ? Object(value) : {}
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null)
+
+/** The own fields that the event changed: as they were, and as it made them. Absent is null. */
+function fieldsOf ({ before, after }: Reverted): Reverted {
+  const made = objectOf(after['fields'])
+  const were = before['fields'] === undefined ? {} : changedFields(objectOf(before['fields']), made)
+  return { before: were, after: Object.fromEntries(Object.keys(were).map((name) => [name, made[name] ?? null])) }
+}
+
+/** The members that the event changed and that are others by now, as JSON Pointers. */
+function differences (event: Reverted, user: UserRecord): string[] {
+  const { before, after } = event
+  const fields = fieldsOf(event)
+  const own = Object.keys(fields.before).filter((name) => !isSame(user.fields[name], fields.after[name]))
+  const members = (['name', 'email', 'status', 'statusReason'] as const)
+    .filter((name) => before[name] !== undefined && !isSame(user[name], after[name]))
+  return [...members, ...own].map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+}
+
+/** The fields of a user with those that the event changed as they were, in the order of their names. */
+function fieldsBefore (event: Reverted, user: UserRecord): JsonObject {
+  const were = objectOf(event.before['fields'])
+  const names = Object.keys(fieldsOf(event).before)
+  const kept = Object.entries(user.fields).filter(([name]) => !names.includes(name))
+  const back = names.flatMap((name) => {
+    const value = were[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries([...kept, ...back].sort(([a], [b]) => a < b ? -1 : 1))
+}
+
+/** What sets a user back. `faults`: the host's schema has changed since, and refuses what the fields were. */
+function changesBack (event: Reverted, user: UserRecord, fields: HostFields | null): UserChanges | { faults: Fault[] } {
+  const { name, email, status, statusReason, fields: own } = event.before
+  const changes: UserChanges = {}
+  const faults: Fault[] = []
+  for (const [member, text, check] of [['name', name, checkName], ['email', email, checkEmail]] as const) {
+    if (typeof text !== 'string') continue
+    const checked = check(text)
+    if ('value' in checked) changes[member] = checked
+    else faults.push({ pointer: `/${member}`, ...checked })
+  }
+  if (isStatus(status)) changes.status = status
+  if (statusReason !== undefined) changes.statusReason = typeof statusReason === 'string' ? statusReason : null
+  if (own !== undefined) {
+    const back = fieldsBefore(event, user)
+    const isFit = fields === null || fields.matches(back)
+    if (isFit) changes.fields = back
+    else faults.push({ pointer: '', code: 'invalid', detail: 'has own fields in the event that no user may have now' })
+  }
+  return faults.length > 0 ? { faults } : changes
+}
+
+function conflict (pointers: readonly string[]): UsersError {
+  const detail = 'is not what the event made it'
+  const errors = pointers.map((pointer) => ({ pointer, code: 'changed', detail }))
+  return new UsersError('revert_conflict', { errors })
+}
+
+/** Reads the body of a reversal. */
+function eventIdOf (body: unknown): string | { faults: Fault[] } {
+  if (!isObject(body)) return { faults: [{ pointer: '', code: 'type', detail: 'must be an object' }] }
+  const { event, ...others } = body
+  const faults: Fault[] = Object.keys(others).map((name) =>
+    ({ pointer: `/${name}`, code: 'unknown', detail: 'is not a known member' }))
+  if (event === undefined) faults.push({ pointer: '/event', code: 'required', detail: 'is required' })
+  else if (!isEventId(event)) faults.push({ pointer: '/event', code: 'format', detail: 'must be the id of an event' })
+  return isEventId(event) && faults.length === 0 ? event : { faults }
+}
+
+/** Makes the operation that sets back what one change of a user has changed. It throws UsersError alone. */
+export function createReversal (parts: ReversalParts) {
+  const { storage, fields, idempotencyTtl, publish, makeEvent, requirePrecondition } = parts
+
+  /** The change that an event records. @throws UsersError `validation_failed`, where it is none of this user */
+  async function changeOf (id: string, eventId: string): Promise<Reverted> {
+    const event: EventRecord | null = await fromStorage(async () => await storage.eventLog?.find(eventId) ?? null)
+    const fault = (code: string, detail: string) => validationFailed([{ pointer: '/event', code, detail }])
+    if (event === null || event.subject !== id) throw fault('unknown', 'must be the id of an event of this user')
+    if (isErased(event)) throw fault('erased', 'must have its values, which were erased')
+    if (!CHANGES.includes(event.type) || event.before === null) {
+      throw fault('choice', 'must be a change of the user')
+    }
+    return { before: event.before, after: event.data }
+  }
+
+  return async (
+    id: string,
+    body: unknown,
+    { idempotencyKey, ...options }: RevertOptions,
+    { context, priorFaults, ownerOf }: KeyedCall = FROM_PROCESS
+  ): Promise<{ user: UserRecord, replayed: boolean }> => {
+    if (storage.eventLog === undefined || makeEvent('user.updated', context) === null) {
+      throw new TypeError('fastify-users: a change can be reverted with the option eventLog')
+    }
+    const keyed = idempotencyKey === undefined ? {} : { idempotencyKey }
+    const eventId = eventIdOf(body)
+    const faults = [...priorFaults, ...writeOptionsFaults(options), ...createOptionsFaults(keyed)]
+    throwFaults(faults, typeof eventId === 'string' ? {} : eventId)
+    if (!isUserId(id) || await fromStorage(() => storage.findUser(id)) === null) throw userNotFound()
+    await requirePrecondition(id, options)
+    const event = await changeOf(id, String(eventId))
+    const owner = ownerOf === undefined ? context.actor : await ownerOf()
+    const idempotency = idempotencyKey === undefined
+      ? null
+      : idempotencyOf(idempotencyKey, ['revert', id, eventId, options], owner, idempotencyTtl)
+    let refusal: UsersError | null = null
+    const made = makeEvent('user.updated', context)
+    const { outcome, replayed } = await writeAlone(storage, {
+      type: 'update',
+      id,
+      changes (user) {
+        const pointers = differences(event, user)
+        const changes = pointers.length > 0 ? null : changesBack(event, user, fields)
+        if (changes !== null && !('faults' in changes)) return changes
+        refusal = changes === null ? conflict(pointers) : validationFailed(changes.faults)
+        return { refused: changes === null ? { pointers } : { faults: JSON.parse(JSON.stringify(changes.faults)) } }
+      },
+      updatedAt: new Date().toISOString(),
+      guard: guardOf(options),
+      event: made
+    }, idempotency)
+    if (outcome.code === 'refused') throw refusal ?? errorOfRefusal(outcome, errorOfReason)
+    if (replayed && outcome.code === 'done' && outcome.user === null) throw userNotFound()
+    const { user, changed, types } = doneOf(outcome)
+    if (changed && !replayed) publishAs(types, user, context)
+    return { user, replayed }
+
+    function publishAs (types: Parameters<typeof publishedTypes>[1], user: UserRecord, context: Context): void {
+      for (const [type, recorded] of publishedTypes('user.updated', types, made)) publish(type, user, context, recorded)
+    }
+  }
+}
+
+/** The error that an idempotency key keeps as JSON. */
+function errorOfReason (reason: unknown): UsersError {
+  const { pointers, faults } = Object(reason)
+  return Array.isArray(pointers) ? conflict(pointers) : validationFailed(faults)
+}
