@@ -1,5 +1,7 @@
 import type { Knex } from 'knex'
-import type { EventLog, Storage, StorageInTransaction, TenantStore, WebhookStore } from '../../lib/storage/storage.ts'
+import type {
+  EventLog, KeyUseStore, Storage, StorageInTransaction, TenantStore, WebhookStore
+} from '../../lib/storage/storage.ts'
 import { knexApiKeys } from './api-keys.ts'
 import type { Executor } from './connection/executor.ts'
 import type { KeyChangeListener } from './connection/key-change-listener.ts'
@@ -13,6 +15,7 @@ import { connectionsOf, isTransaction, poolOf } from './drivers/knex-internals.t
 import { knexEventLog } from './events/event-log.ts'
 import { eventWrites } from './events/event-writes.ts'
 import { createNumbering } from './events/numbering.ts'
+import { knexKeyUses } from './key-uses.ts'
 import { createMigrator, type Migrator } from './schema/migrator.ts'
 import { namesOf, type NamingOptions } from './tables/names.ts'
 import { userReading } from './user-reading.ts'
@@ -31,6 +34,7 @@ export interface KnexStorage extends Storage, Migrator {
   eventLog: EventLog
   webhooks: WebhookStore
   tenants: TenantStore
+  keyUses: KeyUseStore
   /** Compares the counted numbers with the users. @throws StorageError `unavailable` */
   verifyCounts (): Promise<CountsReport>
   /**
@@ -60,7 +64,7 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
     executor: Executor,
     snapshots: SnapshotReads | null,
     close: () => Promise<void>
-  ): Omit<KnexStorage, 'eventLog' | 'webhooks' | 'tenants'> {
+  ): Omit<KnexStorage, 'eventLog' | 'webhooks' | 'tenants' | 'keyUses'> {
     const migrator = createMigrator(executor, names, uniqueFields)
     const { findUser, listUsers, prune } = usersOn(executor)
     return {
@@ -101,7 +105,8 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
     ...storageOn(pool, snapshots, close),
     eventLog: knexEventLog(pool, names, writes, numbering),
     webhooks: knexWebhooks(pool, names, writes, numbering),
-    tenants: knexTenants(pool, names)
+    tenants: knexTenants(pool, names),
+    keyUses: knexKeyUses(pool, names)
   }
 }
 

@@ -5,6 +5,7 @@ import { type UsersError, validationFailed } from '../core/errors.ts'
 import { reasonFor, unknownOptions } from '../core/fault.ts'
 import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
 import type { Events } from '../events/in-process.ts'
+import type { DayUses } from '../storage/storage.ts'
 import { importRows, type ImportOptions, type ImportSource } from '../transfer/import-source.ts'
 import type { ImportSummary } from '../transfer/import.ts'
 import type { CreateOptions } from '../users/idempotency.ts'
@@ -103,7 +104,7 @@ export interface UserMethods<Fields = UserFields> {
   import (source: ImportSource, options?: ImportOptions): Promise<ImportSummary>
 }
 
-/** The operations on API keys in process. Every method throws UsersError alone. */
+/** The operations on API keys in process. A method that says nothing else throws UsersError. */
 export interface ApiKeyMethods {
   /** Creates a key. Its text is in `key`, only in this result. @throws `validation_failed`, `storage_unavailable` */
   create (input: ApiKeyInput): Promise<NewApiKey>
@@ -132,6 +133,13 @@ export interface ApiKeyMethods {
    * @throws `validation_failed`, `api_key_not_found`, `storage_unavailable`
    */
   revoke (id: string, options?: RevokeOptions): Promise<RevokedApiKey>
+  /**
+   * How often a key was used, for each day on which it was, oldest first. What this process has counted is in it; what
+   * others have counted follows within a minute.
+   * @throws `api_key_not_found`, `storage_unavailable`
+   * @throws TypeError without the option `apiKeys.countUses`
+   */
+  uses (id: string): Promise<{ data: DayUses[] }>
 }
 
 /**
@@ -212,7 +220,11 @@ function keyMethods (apiKeys: ApiKeysService): ApiKeyMethods {
       return { data: page.items, meta: listMeta(page) }
     },
     rotate: (id: string, options: RotateOptions = {}) => apiKeys.rotate(id, options),
-    revoke: (id: string, options: RevokeOptions = {}) => apiKeys.revoke(id, options)
+    revoke: (id: string, options: RevokeOptions = {}) => apiKeys.revoke(id, options),
+    async uses (id: string) {
+      if (apiKeys.uses !== null) return { data: await apiKeys.uses(id) }
+      throw new TypeError('fastify-users: apiKeys.uses() needs the option apiKeys.countUses')
+    }
   }
 }
 

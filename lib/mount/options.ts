@@ -67,7 +67,7 @@ export const optionTable = {
   notFoundHandler: defaulted<boolean>(true, flag),
   /** Your own members of users: `{ schema, filterable?, unique? }`. */
   fields,
-  /** API keys: `{ prefix, pepper, cache, static, routes }`. */
+  /** API keys: `{ prefix, pepper, cache, static, routes, countUses }`. */
   apiKeys,
   /** Limits: `{ requests, failures, deletions, counters, inFlight, refusedLines, streams }`. */
   limits,
@@ -133,6 +133,8 @@ function problemsBetween (options: UsersOptions): string[] {
       'limits.counters.store must have the methods incr and child'],
     [optionTable.eventLog.read(eventLog) !== null && storage.eventLog === undefined,
       `eventLog needs a storage that keeps events, and ${storage.name} has no eventLog`],
+    [options.apiKeys?.countUses === true && storage.keyUses === undefined,
+      `apiKeys.countUses needs a storage that counts the uses of keys, and ${storage.name} has no keyUses`],
     [options.tenants === true && storage.tenants === undefined,
       `tenants needs a storage that keeps tenants apart, and ${storage.name} has no tenants`],
     [options.tenants !== true && (options.apiKeys?.static ?? []).some((key) =>

@@ -1,7 +1,7 @@
 import { isStorageError, StorageError } from './storage-error.ts'
 import type {
-  ApiKeyOutcome, ApiKeyRecord, EventLog, Idempotency, Storage, UserRecord, UserWrite, VersionGuard, WebhookStore,
-  WriteOutcome, WritesOptions
+  ApiKeyOutcome, ApiKeyRecord, EventLog, Idempotency, KeyUseStore, Storage, UserRecord, UserWrite, VersionGuard,
+  WebhookStore, WriteOutcome, WritesOptions
 } from './storage.ts'
 
 /** Every required method of the interface. */
@@ -20,6 +20,9 @@ export const WEBHOOK_METHODS = [
   'insert', 'find', 'list', 'change', 'remove', 'due', 'claim', 'findDelivery', 'listDeliveries', 'findEvent',
   'eventBefore', 'prune'
 ] as const satisfies ReadonlyArray<keyof WebhookStore>
+
+/** Every method of the uses of API keys. */
+export const KEY_USE_METHODS = ['add', 'list', 'prune'] as const satisfies ReadonlyArray<keyof KeyUseStore>
 
 /** The members of the interface that a value lacks: none, if it is a storage. */
 export function missingFrom (candidate: unknown): string[] {
