@@ -42,6 +42,8 @@ export function keysOf (
   return createApiKeysService({
     storage,
     verifier: createVerifier({ storage, peppers, ttl: 0 }),
+    // The servers count, and store it themselves.
+    flushUses: async () => {},
     pageSize: { default: PAGE, max: PAGE },
     keyPrefix,
     pepper: peppers[0],
@@ -131,6 +133,14 @@ export async function listKeys (keys: ApiKeysService, output: Output): Promise<v
     const { id, name, scopes, start, createdAt, expiresAt = 'never', lastUsedAt = '-', owner = '-' } = key
     return [id, name, stateOf(key, now), scopes.join(' '), start, createdAt, expiresAt, lastUsedAt, owner]
   })))
+}
+
+/** Shows how often a key was used on each day, oldest first. @throws UsersError */
+export async function showUses ({ uses }: ApiKeysService, output: Output, id: string): Promise<void> {
+  const days = await uses?.(id) ?? []
+  if (output.json) return output.value(days)
+  if (days.length === 0) output.note('No use is stored: the servers count them with the option apiKeys.countUses.')
+  else await output.line(tableOf(['DAY', 'USES'], days.map(({ day, uses }) => [day, String(uses)])))
 }
 
 /** Creates a key's successor and shows its text. @throws UsageError, UsersError */

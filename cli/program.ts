@@ -9,7 +9,8 @@ import { addExportCommand } from './export-command.ts'
 import { addImportCommand } from './import-command.ts'
 import { explained, tailEvents, type TailOptions } from './events.ts'
 import {
-  createKey, type CreateKeyOptions, isLogged, type KeyOptions, keysOf, listKeys, revokeKey, rotateKey
+  createKey, type CreateKeyOptions, isLogged, type KeyOptions, keysOf, listKeys, revokeKey, rotateKey,
+  showUses
 } from './keys.ts'
 import type { Output } from './output.ts'
 import {
@@ -42,7 +43,7 @@ async function withKeys (
 }
 
 function addKeyCommands (program: Command): void {
-  const keys = program.command('keys').description('API keys: create, list, rotate and revoke them')
+  const keys = program.command('keys').description('API keys: create, list, rotate and revoke them, count their uses')
     .addHelpText('after', '\nA pepper of the server is read from the environment variable FASTIFY_USERS_PEPPER.\n' +
       'Several are separated by commas, the one for new keys first.')
   const keyCommand = (name: string, description: string) =>
@@ -66,6 +67,11 @@ function addKeyCommands (program: Command): void {
 
   keyCommand('list', 'list every key, oldest first, including revoked and expired ones; no texts')
     .action((options: Common & TenantOptions) => withKeys(options, listKeys))
+
+  keyCommand('uses', 'show how often a key was used on each day, in UTC, if the servers count that')
+    .argument('<id>', 'key_…')
+    .action((id: string, options: Common & TenantOptions) =>
+      withKeys(options, (keys, output) => showUses(keys, output, id)))
 
   keyCommand('rotate', 'create a successor with the same name, scopes and bounds; its text is the answer')
     .argument('<id>', 'key_…')

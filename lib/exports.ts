@@ -16,7 +16,7 @@ export { type ErrorCode, errorTable } from './core/error-table.ts'
 export { UsersError } from './core/errors.ts'
 export type { Fault } from './core/fault.ts'
 export type { ListMeta, PagingQuery } from './core/paging.ts'
-export type { Json, JsonObject, Storage } from './storage/storage.ts'
+export type { DayUses, Json, JsonObject, Storage } from './storage/storage.ts'
 export type {
   CompactionTrace, DeliveryTrace, KeyCheckTrace, OperationTrace, StorageTrace, WaitTrace
 } from './storage/tracing.ts'

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
 import { createAuthenticator } from './api-keys/authenticator.ts'
+import { createUseCounter } from './api-keys/use-counter.ts'
 import { createVerifier } from './api-keys/verifier.ts'
 import { NO_FIELDS } from './fields/fields-schema.ts'
 import { createHostFields } from './fields/host-fields.ts'
@@ -43,12 +44,17 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     }
   })
   const verifier = createVerifier({ storage, peppers: apiKeys.pepper, ttl: apiKeys.cache, limited: limit() })
+  const uses = !apiKeys.countUses
+    ? null
+    : createUseCounter(storage, (err) => {
+      log.warn({ err }, 'could not store how often API keys were used; retrying in a minute')
+    })
   const membership = joinMounts(options)
-  await openStorage(host, log, verifier, options, membership)
+  await openStorage(host, log, verifier, uses, options, membership)
 
   const securityLog = createSecurityLog(log)
   host.addHook('onClose', async () => securityLog.close())
-  const services = createServices(host, options, { log, storage, fields, verifier, securityLog, membership })
+  const services = createServices(host, options, { log, storage, fields, verifier, uses, securityLog, membership })
   if (options.trash !== null) purgeRegularly(host, log, services.users, options.trash)
   warnWithoutKeys(host, log, services.apiKeys, options)
   host.decorate(options.decoratorName, services.inProcess)
@@ -67,7 +73,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const schema = fields?.schema ?? NO_FIELDS
   const guards = { identify, rateLimits, securityLog }
   const { tenants } = services
-  const routing = createRouting(host, options, { ...guards, log, fields: schema, limits, verifier, tenants })
+  const routing = createRouting(host, options, { ...guards, log, fields: schema, limits, verifier, uses, tenants })
   const path = await routing.add(host, (scope) => {
     const operationsOn = operationsMaker(scope, options, { ...guards, storage, fields: schema, limits, tenants })
     return { operations: operationsOn(services), ofTenant: operationsOn }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type {
-  EventLog, Storage, StorageInTransaction, TenantStore, Trash, WebhookStore
+  EventLog, KeyUseStore, Storage, StorageInTransaction, TenantStore, Trash, WebhookStore
 } from '../../lib/storage/storage.ts'
 import { knexApiKeys } from './api-keys.ts'
 import type { Executor } from './connection/executor.ts'
@@ -15,6 +15,7 @@ import { connectionsOf, isTransaction, poolOf } from './drivers/knex-internals.t
 import { knexEventLog } from './events/event-log.ts'
 import { eventWrites } from './events/event-writes.ts'
 import { createNumbering } from './events/numbering.ts'
+import { knexKeyUses } from './key-uses.ts'
 import { createMigrator, type Migrator } from './schema/migrator.ts'
 import { namesOf, type NamingOptions } from './tables/names.ts'
 import { userReading } from './user-reading.ts'
@@ -35,6 +36,7 @@ export interface KnexStorage extends Storage, Migrator {
   webhooks: WebhookStore
   trash: Trash
   tenants: TenantStore
+  keyUses: KeyUseStore
   /** Compares the counted numbers with the users. @throws StorageError `unavailable` */
   verifyCounts (): Promise<CountsReport>
   /**
@@ -66,7 +68,7 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
     executor: Executor,
     snapshots: SnapshotReads | null,
     close: () => Promise<void>
-  ): Omit<KnexStorage, 'eventLog' | 'webhooks' | 'tenants'> {
+  ): Omit<KnexStorage, 'eventLog' | 'webhooks' | 'tenants' | 'keyUses'> {
     const migrator = createMigrator(executor, names, uniqueFields)
     const { findUser, listUsers, prune } = usersOn(executor)
     const { find, list, expired } = trashOn(executor)
@@ -109,7 +111,8 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
     ...storageOn(pool, snapshots, close),
     eventLog: knexEventLog(pool, names, writes, numbering),
     webhooks: knexWebhooks(pool, names, writes, numbering),
-    tenants: knexTenants(pool, names)
+    tenants: knexTenants(pool, names),
+    keyUses: knexKeyUses(pool, names)
   }
 }
 

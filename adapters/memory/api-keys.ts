@@ -4,10 +4,11 @@ import type { ApiKeyOutcome, ApiKeyRecord, ApiKeyWrite, NewEvent, Storage } from
 import { apiKeyRefusalOf, requireActive, requireAnotherKey, withSuccessors } from '../../lib/storage/storage-rules.ts'
 import type { MemoryEvents } from './event-log.ts'
 import { Groups } from './groups.ts'
+import { memoryKeyUses } from './key-uses.ts'
 import { pageOf } from './positions.ts'
 import { SortedMap } from './sorted-map.ts'
 
-interface ApiKeyStore extends Pick<Storage, 'writeApiKey' | 'findApiKey' | 'listApiKeys'> {
+interface ApiKeyStore extends Pick<Storage, 'writeApiKey' | 'findApiKey' | 'listApiKeys' | 'keyUses'> {
   drop: (tenant: string) => number
   /** The names of those that have keys. */
   tenants: () => Iterable<string>
@@ -23,6 +24,7 @@ export function memoryApiKeys (events: MemoryEvents): ApiKeyStore {
   const idOfStart = new Map<string, string>()
   const ordered = new SortedMap<ApiKeyRecord>()
   const ofTenant = new Groups<ApiKeyRecord>()
+  const { forget, ...keyUses } = memoryKeyUses((id) => keys.has(id))
 
   function add (key: ApiKeyRecord): void {
     if (keys.has(key.id) || idOfStart.has(key.start)) {
@@ -44,6 +46,7 @@ export function memoryApiKeys (events: MemoryEvents): ApiKeyStore {
       idOfStart.delete(key.start)
       ordered.delete(key.id)
       ofTenant.delete(tenant, key)
+      forget(key.id)
     }
     return gone.length
   }
@@ -114,6 +117,7 @@ export function memoryApiKeys (events: MemoryEvents): ApiKeyStore {
       return { items: pageOf(found, page).map(copy), total: found.size }
     },
 
+    keyUses,
     drop,
     tenants: () => ofTenant.sizes().keys()
   }

@@ -25,6 +25,7 @@ import { idempotencyCases } from './idempotency.ts'
 import { insideTenantCases } from './inside-tenants.ts'
 import { insideTransactionCases } from './inside-transactions.ts'
 import { keyRaceCases } from './key-races.ts'
+import { keyUseCases, tenantKeyUseCases } from './key-uses.ts'
 import { largeListCases } from './large-lists.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './list-users.ts'
@@ -132,14 +133,8 @@ const { version }: { version: string } = createRequire(import.meta.url)('fastify
  * it does not have: then the last test fails.
  */
 export function testStorage (options: TestStorageOptions): void {
-  const {
-    test,
-    create,
-    report = console.log,
-    progress = console.log,
-    timeoutMs: timeout = 60_000,
-    quick = false
-  } = options
+  const { test, create, report = console.log, progress = console.log, quick = false } = options
+  const { timeoutMs: timeout = 60_000 } = options
   const { seed = Math.floor(Math.random() * 2 ** 31), records = quick ? RECORDS_MIN : 1001 } = options
   if (!Number.isInteger(records) || records < RECORDS_MIN) {
     throw new RangeError(`records must be a whole number of at least ${RECORDS_MIN}`)
@@ -228,13 +223,16 @@ export function testStorage (options: TestStorageOptions): void {
   addCases(batchEventCases, ['event log', 'batches'])
   addCases({ ...webhookCases, ...deliveryCases, ...deliveryClaimCases }, ['webhooks'])
   addCases(webhookEventCases, ['webhooks', 'event log'])
+  addCases(keyUseCases, ['uses of keys'])
   addCases(tenantCases, ['tenants'])
   addCases(tenantEventCases, ['tenants', 'event log'])
   addCases(tenantWebhookCases, ['tenants', 'webhooks'])
+  addCases(tenantKeyUseCases, ['tenants', 'uses of keys'])
   if (!quick) {
     addCases(insideTenantCases({ ...subjects, batches }), ['tenants', 'batches'], true)
     addCases(insideTenantCases({ events: eventCases }), ['tenants', 'event log'], true)
     addCases(insideTenantCases({ webhooks: webhookCases, deliveries: deliveryCases }), ['tenants', 'webhooks'], true)
+    addCases(insideTenantCases({ 'uses of API keys': keyUseCases }), ['tenants', 'uses of keys'], true)
   }
   addTransactionCases(inside)
   if (!quick) addTransactionCases(insideTransactionCases({ batches }), 'batches')

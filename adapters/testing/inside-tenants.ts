@@ -4,6 +4,9 @@ import { historyCases } from './histories.ts'
 import { type KitStorage, kitStorage } from './kit-storage.ts'
 import { addForeign, OWN, requireForeign } from './tenant-values.ts'
 
+/** Members of a store that have methods. */
+const PARTS: ReadonlyArray<string | symbol> = ['eventLog', 'webhooks', 'keyUses']
+
 /** A value without the tenant, which duties do not expect. */
 function withoutTenant (value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutTenant)
@@ -18,7 +21,7 @@ function stripped<Value extends object> (target: Value): Value {
   return new Proxy(target, {
     get (_target, name) {
       const member: unknown = Reflect.get(target, name, target)
-      if (name === 'eventLog' || name === 'webhooks') return typeof member === 'object' && member && stripped(member)
+      if (PARTS.includes(name)) return typeof member === 'object' && member && stripped(member)
       if (typeof member !== 'function') return member
       return (...args: unknown[]): unknown => {
         const given = args.map((arg) => typeof arg === 'function'

@@ -152,6 +152,18 @@ export const processCases: ProcessCases = {
     assert.deepEqual(codes, ['last_admin_key'])
   },
 
+  'of the uses of a key that all processes add, none is lost, if the store counts them': async (start) => {
+    const started = await several(start)
+    await started[0]?.storage.createApiKey(apiKeyOf(1), { onlyFirst: false })
+    if (started.some(({ storage }) => storage.keyUses === undefined)) return
+    const [key, day] = [idOf('key', 1), '2026-01-31']
+    const { codes } = await everywhere(started, async (storage, i) => storage.keyUses?.add([{ key, day, uses: i + 1 }]))
+    assert.deepEqual(codes, [])
+    for (const { storage } of started) {
+      assert.deepEqual(await storage.keyUses?.list(key), [{ day, uses: CALLS * (CALLS + 1) / 2 }])
+    }
+  },
+
   'readUsers holds a few of its parts in memory, however many there are': async (start) => {
     const { storage, measureReading } = await start()
     await storage.migrate()

@@ -1,16 +1,21 @@
 import type { KitStorage } from './kit-storage.ts'
 
 /** What a store may lack, in words. */
-export const OPTIONAL = ['transactions', 'event log', 'batches', 'webhooks', 'tenants'] as const
+export const OPTIONAL = ['transactions', 'event log', 'batches', 'webhooks', 'tenants', 'uses of keys'] as const
 
 export type Lacking = typeof OPTIONAL[number]
 
 /** The first of these that a store declares unsupported, or is without; null: it has them all. */
-export function lackingOf ({ supports, webhooks, tenants }: KitStorage, needs: readonly Lacking[]): Lacking | null {
+export function lackingOf (storage: KitStorage, needs: readonly Lacking[]): Lacking | null {
+  const { supports, webhooks, tenants, keyUses } = storage
   const { transactions, eventLog, batches } = supports
-  const hasWebhooks = webhooks !== undefined
   const has: Record<Lacking, boolean> = {
-    transactions, 'event log': eventLog, batches, webhooks: hasWebhooks, tenants: tenants !== undefined
+    transactions,
+    'event log': eventLog,
+    batches,
+    webhooks: webhooks !== undefined,
+    tenants: tenants !== undefined,
+    'uses of keys': keyUses !== undefined
   }
   return needs.find((need) => !has[need]) ?? null
 }

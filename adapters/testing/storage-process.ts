@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { isStorageError, StorageError, type StorageErrorCode } from '../../lib/storage/storage-error.ts'
-import { EVENT_LOG_METHODS, METHODS } from '../../lib/storage/storage-rules.ts'
+import { EVENT_LOG_METHODS, KEY_USE_METHODS, METHODS } from '../../lib/storage/storage-rules.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
 import { type KitStorage, kitStorage } from './kit-storage.ts'
 import { type MeasuredReading, measureReading } from './measured-reading.ts'
@@ -43,7 +43,7 @@ export interface Opener {
 }
 
 /** What is known of a store when it was opened. */
-interface Opened { hasEvents: boolean, singleWrites: boolean, hasWatch: boolean }
+interface Opened { hasEvents: boolean, hasUses: boolean, singleWrites: boolean, hasWatch: boolean }
 
 type Open = (place: string) => Storage | Promise<Storage>
 
@@ -56,8 +56,13 @@ export function serveStorages (module: string): void {
     if (method === 'open') {
       const { default: open }: { default: Open } = await import(module)
       storage = await open(String(args[0]))
-      const { eventLog, singleWrites = false, watchApiKeys } = storage
-      const opened: Opened = { hasEvents: eventLog !== undefined, singleWrites, hasWatch: watchApiKeys !== undefined }
+      const { eventLog, keyUses, singleWrites = false, watchApiKeys } = storage
+      const opened: Opened = {
+        hasEvents: eventLog !== undefined,
+        hasUses: keyUses !== undefined,
+        singleWrites,
+        hasWatch: watchApiKeys !== undefined
+      }
       return opened
     }
     if (method === 'watchApiKeys') {
@@ -66,7 +71,7 @@ export function serveStorages (module: string): void {
     }
     if (method === 'measureReading' && storage !== undefined) return measureReading(kitStorage(storage))
     const [name = '', part] = method.split('.').reverse()
-    const owner: Record<string, unknown> = Object(part === undefined ? storage : storage?.eventLog)
+    const owner: Record<string, unknown> = Object(part === undefined ? storage : Object(storage)[part])
     return Reflect.apply(Object(owner[name]), owner, args)
   }
 
@@ -130,12 +135,13 @@ export function startOpener (module: string, execArgv: readonly string[]): Opene
     [name, async (...given: unknown[]) => call(`${prefix}${name}`, given)]))
 
   /** The store as this process has it: without what takes or gives functions. */
-  function storageOf ({ hasEvents, singleWrites }: Opened): KitStorage {
+  function storageOf ({ hasEvents, hasUses, singleWrites }: Opened): KitStorage {
     return kitStorage(Object({
       name: 'a store in another process',
       ...forward(METHODS),
       ...singleWrites && { singleWrites },
-      ...hasEvents && { eventLog: forward(EVENT_LOG_METHODS, 'eventLog.') }
+      ...hasEvents && { eventLog: forward(EVENT_LOG_METHODS, 'eventLog.') },
+      ...hasUses && { keyUses: forward(KEY_USE_METHODS, 'keyUses.') }
     }))
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { inspect, isDeepStrictEqual } from 'node:util'
 import { isStorageError } from '../../lib/storage/storage-error.ts'
-import { EVENT_LOG_METHODS, METHODS, WEBHOOK_METHODS } from '../../lib/storage/storage-rules.ts'
+import { EVENT_LOG_METHODS, KEY_USE_METHODS, METHODS, WEBHOOK_METHODS } from '../../lib/storage/storage-rules.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
 import { changeAll, copyOf, freeze, objectsIn, oddPart, textsIn } from './watched-values.ts'
 
@@ -37,7 +37,7 @@ export class NotWritten extends Error {
 const NAMING: readonly string[] = ['check', 'migrate']
 
 const VOID: readonly string[] = [
-  'check', 'migrate', 'close', 'readUsers', 'prune', 'webhooks.insert'
+  'check', 'migrate', 'close', 'readUsers', 'prune', 'webhooks.insert', 'keyUses.add'
 ]
 
 // A statement in a message: two words of SQL one after the other.
@@ -180,10 +180,13 @@ export function watchedStorage (storage: Storage, watch: Watch): Storage {
   return new Proxy(storage, {
     get (target, name) {
       const member: unknown = Reflect.get(target, name, target)
-      const { eventLog, webhooks } = target
+      const { eventLog, webhooks, keyUses } = target
       if (name === 'eventLog') return eventLog && watchedPart(eventLog, name, EVENT_LOG_METHODS, () => name)
       if (name === 'webhooks') {
         return webhooks && watchedPart(webhooks, name, WEBHOOK_METHODS, (method) => `${name}.${method}`)
+      }
+      if (name === 'keyUses') {
+        return keyUses && watchedPart(keyUses, name, KEY_USE_METHODS, (method) => `${name}.${method}`)
       }
       if (typeof name === 'symbol' || !names.includes(name)) return member
       if (typeof member !== 'function') {

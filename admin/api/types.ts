@@ -26,6 +26,10 @@ export interface ApiKey {
   expiresAt?: string
   revokedAt?: string
   lastUsedAt?: string
+  tenant?: string
+  owner?: string
+  addresses?: string[]
+  rateLimit?: { max: number, window: number }
 }
 export interface NewApiKey extends ApiKey { key: string }
 
@@ -60,6 +64,7 @@ export interface LoggedEvent {
   before?: JsonObject
   actor: { type: string, id: string, name: string | null } | null
   requestId: string | null
+  tenant?: string
 }
 
 export interface Listed<Item> {
@@ -72,8 +77,8 @@ export interface Feed {
 }
 
 export interface Capabilities {
-  caller: { type: string, id: string, name?: string, scopes: string[], expiresAt?: string }
-  offers: { apiKeys: boolean, events: boolean, webhooks: boolean }
+  caller: { type: string, id: string, name?: string, scopes: string[], expiresAt?: string, tenant?: string }
+  offers: { apiKeys: boolean, events: boolean, webhooks: boolean, tenants: boolean }
   requireIfMatch: boolean
   pageSize: { default: number, max: number }
   fields: { properties: Readonly<Record<string, Schema>>, required: readonly string[] }

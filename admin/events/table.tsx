@@ -2,6 +2,7 @@ import type { LoggedEvent } from '../api/types.ts'
 import { Time } from '../parts/feedback.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { hrefOf } from '../state/route.ts'
+import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { Changes } from './changes.tsx'
 
@@ -23,7 +24,11 @@ function Subject ({ event: { type, data } }: { event: LoggedEvent }) {
 /** Events, one a row. */
 export function EventTable ({ label, events, hasSubject = true }: EventTableProps) {
   const { say } = useSpeech()
-  const column = (key: 'time' | 'type' | 'subject' | 'actor' | 'changes', cell: Column<LoggedEvent>['cell']) =>
+  const { capabilities: { offers } } = useSession()
+  const column = (
+    key: 'time' | 'type' | 'tenant' | 'subject' | 'actor' | 'changes',
+    cell: Column<LoggedEvent>['cell']
+  ) =>
     ({ key, label: say(`events.${key}`), heading: say(`events.${key}`), cell })
   return (
     <Table
@@ -33,6 +38,9 @@ export function EventTable ({ label, events, hasSubject = true }: EventTableProp
       columns={[
         column('time', ({ timestamp }) => <Time moment={timestamp} />),
         column('type', ({ type }) => <code>{type}</code>),
+        ...hasSubject && offers.tenants
+          ? [column('tenant', ({ tenant }) => tenant !== undefined && <code>{tenant}</code>)]
+          : [],
         ...hasSubject ? [column('subject', (event) => <Subject event={event} />)] : [],
         column('actor', ({ actor }) => actor === null ? say('events.server') : <code>{actor.id}</code>),
         column('changes', (event) => <Changes event={event} />)

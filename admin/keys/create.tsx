@@ -23,6 +23,7 @@ export function CreateKey ({ onClose }: { onClose: (isMade: boolean) => void }) 
   const { say, sayFault } = useSpeech()
   const { client, capabilities: { caller } } = useSession()
   const [name, setName] = useState('')
+  const [owner, setOwner] = useState('')
   const [scopes, setScopes] = useState<readonly string[]>(caller.scopes.filter((each) => each === 'users:read'))
   const lifetimes = lifetimesUntil(caller.expiresAt)
   const [lifetime, setLifetime] = useState(caller.expiresAt === undefined ? '365' : String(lifetimes[0] ?? LONGEST))
@@ -41,7 +42,7 @@ export function CreateKey ({ onClose }: { onClose: (isMade: boolean) => void }) 
       const expiry = lifetime === LONGEST
         ? { expiresAt: caller.expiresAt ?? null }
         : { expiresIn: Number(lifetime) * DAY_SECONDS }
-      const body = { name, scopes: [...scopes], ...expiry }
+      const body = { name, scopes: [...scopes], ...expiry, ...(owner.trim() !== '' && { owner }) }
       try {
         setMade((await client.send<NewApiKey>('POST', '/api-keys', { body })).body)
       } catch (error) {
@@ -65,6 +66,13 @@ export function CreateKey ({ onClose }: { onClose: (isMade: boolean) => void }) 
       <form noValidate onSubmit={submit}>
         <Alert error={error} />
         <TextField label={say('keys.name')} isRequired value={name} fault={faultAt('/name')} onValue={setName} />
+        <TextField
+          label={say('keys.owner')}
+          hint={say('keys.ownerHelp')}
+          value={owner}
+          fault={faultAt('/owner')}
+          onValue={setOwner}
+        />
         <fieldset>
           <legend>{say('keys.scopes')}</legend>
           {caller.scopes.map((scope) => (

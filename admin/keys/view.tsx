@@ -12,6 +12,9 @@ import { CreateKey } from './create.tsx'
 import { Expiry, isActive, KeyStatus } from './expiry.tsx'
 import { RevokeKey, RotateKey } from './rotate.tsx'
 
+/** The columns of what a key may lack. */
+const OPTIONAL = ['tenant', 'owner', 'addresses', 'rateLimit'] as const
+
 type Open = { is: 'create' } | { is: 'rotate' | 'revoke', apiKey: ApiKey }
 
 /** The API keys: without their texts, which nobody can read again. */
@@ -31,10 +34,10 @@ export function KeysView () {
     if (isDone) focusHeading()
   }
   const column = (
-    key: 'name' | 'status' | 'scopes' | 'start' | 'created' | 'expires' | 'lastUsed',
+    key: 'name' | 'status' | 'scopes' | 'start' | 'created' | 'expires' | 'lastUsed' | typeof OPTIONAL[number],
     cell: Column<ApiKey>['cell']
   ): Column<ApiKey> => ({ key, label: say(`keys.${key}`), heading: say(`keys.${key}`), cell })
-  const columns = [
+  const columnsOf = (keys: readonly ApiKey[]): Array<Column<ApiKey>> => [
     column('name', ({ id, name }) => (
       <><bdi>{name}</bdi>{id === caller.id && <span class='muted'> ({say('keys.own')})</span>}</>
     )),
@@ -44,7 +47,15 @@ export function KeysView () {
     column('created', ({ createdAt }) => <Time moment={createdAt} />),
     column('expires', (apiKey) => <Expiry apiKey={apiKey} />),
     column('lastUsed', ({ lastUsedAt }) =>
-      lastUsedAt === undefined ? say('page.never') : <Time moment={lastUsedAt} />)
+      lastUsedAt === undefined ? say('page.never') : <Time moment={lastUsedAt} />),
+    ...[
+      column('tenant', ({ tenant }) => tenant !== undefined && <code>{tenant}</code>),
+      column('owner', ({ owner }) => <bdi>{owner}</bdi>),
+      column('addresses', ({ addresses = [] }) =>
+        addresses.map((each) => <code key={each} class='scope'>{each}</code>)),
+      column('rateLimit', ({ rateLimit }) => rateLimit !== undefined &&
+        say('keys.limitOf', { count: rateLimit.max, window: rateLimit.window }))
+    ].filter((_, i) => keys.some((apiKey) => apiKey[OPTIONAL[i] ?? 'owner'] !== undefined))
   ]
   const actions: Column<ApiKey> = {
     key: 'actions',
@@ -77,7 +88,7 @@ export function KeysView () {
                 label={say('keys.list')}
                 rows={data}
                 rowKey={({ id }) => id}
-                columns={can('keys:write') ? [...columns, actions] : columns}
+                columns={can('keys:write') ? [...columnsOf(data), actions] : columnsOf(data)}
               />
               <Pager {...pager} total={total} />
             </>

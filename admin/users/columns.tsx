@@ -9,11 +9,11 @@ import { hrefOf } from '../state/route.ts'
 import { type Speech, useSpeech } from '../state/texts.ts'
 import { Value } from './values.tsx'
 
-const USUAL = ['name', 'email', 'createdAt']
+const USUAL = ['name', 'email', 'tenant', 'createdAt']
 const STORE = `fastify-users:${location.pathname}:columns`
 
 /** Every column that the list can have, in order. */
-export function allColumns ({ fields }: Capabilities, { say }: Speech): Array<Column<User>> {
+export function allColumns ({ fields, offers }: Capabilities, { say }: Speech): Array<Column<User>> {
   const own = Object.entries(fields.properties).map(([name, schema]): Column<User> => {
     const label = labelOf(name, schema)
     return { key: name, label, heading: label, cell: (user) => <Value value={user[name]} schema={schema} /> }
@@ -35,6 +35,14 @@ export function allColumns ({ fields }: Capabilities, { say }: Speech): Array<Co
       heading: say('users.email'),
       cell: (user) => <bdi>{user.email}</bdi>
     },
+    ...offers.tenants
+      ? [{
+          key: 'tenant',
+          label: say('users.tenant'),
+          heading: say('users.tenant'),
+          cell: ({ tenant }: User) => typeof tenant === 'string' && <code>{tenant}</code>
+        }]
+      : [],
     ...own,
     moment('createdAt'),
     moment('updatedAt'),

@@ -93,6 +93,9 @@ export function UserDetail ({ id }: { id: string }) {
             <>
               <p class='facts'>
                 <code>{user.id}</code> <CopyButton what={say('users.id')} text={user.id} />
+                {capabilities.offers.tenants && typeof user['tenant'] === 'string' && (
+                  <span>{say('users.tenant')}: <code>{user['tenant']}</code></span>
+                )}
                 <span>{say('users.createdAt')}: <Time moment={user.createdAt} /></span>
                 <span>{say('users.updatedAt')}: <Time moment={user.updatedAt} /></span>
               </p>

@@ -12,7 +12,7 @@ interface ApiKeyStore extends Pick<Storage, 'writeApiKey' | 'findApiKey' | 'list
 
 /** API keys in LMDB. */
 export function lmdbApiKeys (
-  { apiKeys, starts, tenantKeys, read, write }: LmdbDatabase,
+  { apiKeys, starts, keyUses, tenantKeys, read, write }: LmdbDatabase,
   events: Pick<LmdbEvents, 'add'>
 ): ApiKeyStore {
   const record = (event: NewEvent | null, key: ApiKeyRecord) => events.add(event && apiKeyEvent(event, key))
@@ -40,6 +40,7 @@ export function lmdbApiKeys (
       if (key !== null) starts.removeSync(key.start)
       apiKeys.removeSync(id)
       tenantKeys.removeSync([tenant, id])
+      for (const day of [...keyUses.getKeys({ start: [id, ''], end: [id, '~'] })]) keyUses.removeSync(day)
     }
     return ids.length
   }

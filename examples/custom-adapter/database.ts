@@ -44,6 +44,8 @@ export function openDatabase (path: string) {
     requests: table<RequestEntry>('requests'),
     apiKeys: table<ApiKeyRecord>('api_keys'),
     starts: table<string>('starts'),
+    /** How often a key was used, by its id and the day. */
+    keyUses: table<number, [string, string]>('key_uses'),
     /** Recorded events by number, and what they are found by. */
     events: table<EventRecord, number>('events'),
     eventNumbers: table<number>('event_numbers'),

@@ -2,6 +2,7 @@ import type { Storage } from 'fastify-users/storage'
 import { lmdbApiKeys } from './api-keys.ts'
 import { openDatabase } from './database.ts'
 import { lmdbEvents } from './events.ts'
+import { lmdbKeyUses } from './key-uses.ts'
 import { lmdbTenants } from './tenants.ts'
 import { lmdbUsers } from './users.ts'
 
@@ -15,6 +16,7 @@ export function lmdb (path: string): Storage {
     name: 'lmdb',
     eventLog,
     tenants: lmdbTenants(database, { drop, dropOf, forgetOf }),
+    keyUses: lmdbKeyUses(database),
     close: database.close,
     ...users,
     ...apiKeys

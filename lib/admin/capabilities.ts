@@ -8,6 +8,8 @@ export interface Offer {
   apiKeys: boolean
   events: boolean
   webhooks: boolean
+  /** True if users, keys and events belong to tenants. */
+  tenants: boolean
   /** True if writes need `If-Match`. */
   requireIfMatch: boolean
   pageSize: PageSize
@@ -24,8 +26,10 @@ export interface Capabilities {
     scopes: readonly string[]
     /** Absent: never, or it is not known. */
     expiresAt?: string
+    /** The tenant that the caller is bound to. Absent: it is bound to none. */
+    tenant?: string
   }
-  offers: { apiKeys: boolean, events: boolean, webhooks: boolean }
+  offers: { apiKeys: boolean, events: boolean, webhooks: boolean, tenants: boolean }
   requireIfMatch: boolean
   pageSize: PageSize
   /** JSON Schema of the host's fields. */
@@ -35,16 +39,17 @@ export interface Capabilities {
 }
 
 export function capabilitiesOf ({ principal, record, expiresAt }: Caller, offer: Offer): Capabilities {
-  const { apiKeys, events, webhooks, requireIfMatch, pageSize, fields } = offer
+  const { apiKeys, events, webhooks, tenants, requireIfMatch, pageSize, fields } = offer
   return {
     caller: {
       type: principal.type,
       id: principal.id,
       ...(record !== null && { name: record.name }),
       scopes: [...principal.scopes],
-      ...(expiresAt !== null && { expiresAt })
+      ...(expiresAt !== null && { expiresAt }),
+      ...(principal.tenant !== undefined && { tenant: principal.tenant })
     },
-    offers: { apiKeys, events, webhooks },
+    offers: { apiKeys, events, webhooks, tenants },
     requireIfMatch,
     pageSize,
     fields: { properties: fields.properties, required: fields.required },

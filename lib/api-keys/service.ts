@@ -6,7 +6,7 @@ import { isApiKeyId, newId } from '../core/ids.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { ApiKeyRecord, ApiKeyWrite, ApiKeyWritten, NewEvent, Storage } from '../storage/storage.ts'
+import type { ApiKeyRecord, ApiKeyWrite, ApiKeyWritten, DayUses, NewEvent, Storage } from '../storage/storage.ts'
 import { boundsOf, type KeyBounds } from './bounds.ts'
 import {
   type Delegation, earlier, requireNoStronger, requireOwnBounds, requireOwnExpiry, requireOwnScopes
@@ -33,6 +33,8 @@ export interface KeyCall extends Call {
 export interface ApiKeysServiceOptions {
   storage: Storage
   verifier: Verifier
+  /** Stores the uses that this process has counted; null if they are not counted. */
+  flushUses: (() => Promise<void>) | null
   pageSize: PageSize
   keyPrefix: string
   pepper: string | undefined
@@ -77,7 +79,7 @@ Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom' | 'lifetime' 
  * the caller may grant, state.
  */
 export function createApiKeysService (options: ApiKeysServiceOptions) {
-  const { storage, verifier, pageSize, keyPrefix, pepper, publish, makeEvent } = options
+  const { storage, verifier, flushUses, pageSize, keyPrefix, pepper, publish, makeEvent } = options
   const known = scopesOf(options.tenants)
   const checkListQuery = keyListQueryCheck(pageSize)
   const notFound = () => new UsersError('api_key_not_found')
@@ -201,5 +203,12 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     return { ...toApiKey(key), ...(successors && { successors: others.map(({ key }) => toApiKey(key)) }) }
   }
 
-  return { create, createFirst, get, list, rotate, revoke }
+  async function uses (id: string): Promise<DayUses[]> {
+    await find(id)
+    await flushUses?.()
+    return fromStorage(async () => await storage.keyUses?.list(id) ?? [])
+  }
+
+  /** `uses`: null if they are not counted. */
+  return { create, createFirst, get, list, rotate, revoke, uses: flushUses && uses }
 }

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { settleWithin } from '../core/settle.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import { endOf } from '../storage/storage-rules.ts'
 import type { ApiKeyRecord, Storage } from '../storage/storage.ts'
@@ -139,10 +140,7 @@ export function createVerifier ({ storage, peppers, ttl: seconds, limited = (wor
   async function close (): Promise<void> {
     caches.delete(clearThis)
     unwatch?.()
-    let timer: NodeJS.Timeout | undefined
-    const limit = new Promise<void>((resolve) => { timer = setTimeout(resolve, SETTLE_LIMIT_MS) })
-    await Promise.race([Promise.all(touches), limit])
-    clearTimeout(timer)
+    await settleWithin(SETTLE_LIMIT_MS, Promise.all(touches))
   }
 
   return { verify, stillWorks, clear, touch, close }

@@ -52,6 +52,8 @@ export const OVERLAP_MAX = 7 * 24 * 60 * 60
 export const ADDRESSES_MAX = 100
 /** The most requests of an API key's own limit. */
 export const KEY_RATE_MAX = 1_000_000_000
+/** Days that the uses of an API key are kept, today included: a year, and the month that it is compared with. */
+export const KEY_USES_DAYS = 400
 /** Characters in the URL of a webhook. */
 export const WEBHOOK_URL_MAX = 2048
 /** Types of events that a webhook names. */

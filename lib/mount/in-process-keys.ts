@@ -2,8 +2,9 @@ import type { ApiKey } from '../api-keys/record.ts'
 import type { ApiKeyInput, RevokeOptions, RotateOptions } from '../api-keys/rules.ts'
 import type { ApiKeysService, NewApiKey, RevokedApiKey } from '../api-keys/service.ts'
 import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
+import type { DayUses } from '../storage/storage.ts'
 
-/** The operations on API keys in process. Every method throws UsersError alone. */
+/** The operations on API keys in process. A method that says nothing else throws UsersError. */
 export interface ApiKeyMethods {
   /** Creates a key. Its text is in `key`, only in this result. @throws `validation_failed`, `storage_unavailable` */
   create (input: ApiKeyInput): Promise<NewApiKey>
@@ -32,6 +33,13 @@ export interface ApiKeyMethods {
    * @throws `validation_failed`, `api_key_not_found`, `storage_unavailable`
    */
   revoke (id: string, options?: RevokeOptions): Promise<RevokedApiKey>
+  /**
+   * How often a key was used, for each day on which it was, oldest first. What this process has counted is in it; what
+   * others have counted follows within a minute.
+   * @throws `api_key_not_found`, `storage_unavailable`
+   * @throws TypeError without the option `apiKeys.countUses`
+   */
+  uses (id: string): Promise<{ data: DayUses[] }>
 }
 
 /** Makes the operations on API keys in process. */
@@ -45,6 +53,10 @@ export function keyMethods (apiKeys: ApiKeysService): ApiKeyMethods {
       return { data: page.items, meta: listMeta(page) }
     },
     rotate: (id: string, options: RotateOptions = {}) => apiKeys.rotate(id, options),
-    revoke: (id: string, options: RevokeOptions = {}) => apiKeys.revoke(id, options)
+    revoke: (id: string, options: RevokeOptions = {}) => apiKeys.revoke(id, options),
+    async uses (id: string) {
+      if (apiKeys.uses !== null) return { data: await apiKeys.uses(id) }
+      throw new TypeError('fastify-users: apiKeys.uses() needs the option apiKeys.countUses')
+    }
   }
 }

@@ -60,7 +60,12 @@ export const apiKeyOptions = {
     }
   ),
   /** Add routes for API keys under `/api-keys`, for callers with `keys:read` and `keys:write`. */
-  routes: defaulted<boolean>(false, flag)
+  routes: defaulted<boolean>(false, flag),
+  /**
+   * Count the requests of each stored key by day. Read them by `app.users.apiKeys.uses()` and, with `routes`, at
+   * `/api-keys/{id}/uses`.
+   */
+  countUses: defaulted<boolean>(false, flag)
 }
 
 /** What a caller, and all of them together, can take. */

@@ -74,7 +74,7 @@ export const optionTable = {
   notFoundHandler: defaulted<boolean>(true, flag),
   /** Your own members of users: `{ schema, filterable?, unique? }`. */
   fields,
-  /** API keys: `{ prefix, pepper, cache, static, routes }`. */
+  /** API keys: `{ prefix, pepper, cache, static, routes, countUses }`. */
   apiKeys,
   /** Limits: `{ requests, failures, deletions, counters, inFlight, refusedLines, streams }`. */
   limits,
@@ -145,6 +145,8 @@ function problemsBetween (options: UsersOptions): string[] {
       `eventLog needs a storage that keeps events, and ${storage.name} has no eventLog`],
     [optionTable.trash.read(options.trash) !== null && storage.trash === undefined,
       `trash needs a storage that keeps deleted users, and ${storage.name} has no trash`],
+    [options.apiKeys?.countUses === true && storage.keyUses === undefined,
+      `apiKeys.countUses needs a storage that counts the uses of keys, and ${storage.name} has no keyUses`],
     [options.tenants === true && storage.tenants === undefined,
       `tenants needs a storage that keeps tenants apart, and ${storage.name} has no tenants`],
     [options.tenants !== true && (options.apiKeys?.static ?? []).some((key) =>

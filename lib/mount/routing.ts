@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import type { Identify } from '../api-keys/authenticator.ts'
+import type { UseCounter } from '../api-keys/use-counter.ts'
 import type { Verifier } from '../api-keys/verifier.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { isolate } from '../http/admission/admission.ts'
@@ -24,6 +25,8 @@ export interface RoutingParts {
   limits: ConcurrencyLimits
   identify: Identify<FastifyRequest>
   verifier: Verifier
+  /** Null without the option `apiKeys.countUses`. */
+  uses: UseCounter | null
   rateLimits: RateLimits | null
   securityLog: SecurityLog
   /** Null without the option `tenants`. */
@@ -70,7 +73,7 @@ function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): De
 
 /** Makes the function that adds operations to a mount, each time with the same authentication, limits and errors. */
 export function createRouting (host: FastifyInstance, options: CheckedOptions, parts: RoutingParts): Routing {
-  const { log, fields, limits, identify, verifier, rateLimits, securityLog, tenants } = parts
+  const { log, fields, limits, identify, verifier, uses, rateLimits, securityLog, tenants } = parts
   const { prefix, pageSize, errorFormat, deprecated, openapi, logLevel } = options
   const settings: Omit<OperationSettings, 'handlerFor'> = {
     useSemicolonDelimiter: routerSettings(host).useSemicolonDelimiter,
@@ -103,6 +106,7 @@ export function createRouting (host: FastifyInstance, options: CheckedOptions, p
           ownsNotFound: isFirst && scope.prefix !== '' && ownsNotFound,
           onCaller ({ record }, request) {
             if (record === null) return
+            uses?.count(record.id)
             verifier.touch(record, (err) => {
               request.log.warn({ keyId: record.id, err }, 'could not store the time of an API key’s last use')
             })

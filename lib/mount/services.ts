@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { ApiKey, KeyEventType } from '../api-keys/record.ts'
 import { createApiKeysService } from '../api-keys/service.ts'
+import type { UseCounter } from '../api-keys/use-counter.ts'
 import type { Verifier } from '../api-keys/verifier.ts'
 import type { Context } from '../core/context.ts'
 import { createEmitter, type Publish } from '../events/emitter.ts'
@@ -27,6 +28,8 @@ export interface ServiceParts {
   storage: Storage
   fields: HostFields | null
   verifier: Verifier
+  /** Null without the option `apiKeys.countUses`. */
+  uses: UseCounter | null
   securityLog: SecurityLog
   membership: Membership
 }
@@ -43,7 +46,7 @@ function ofTenant (on: Events['on'], tenant: string): Events['on'] {
 
 /** Makes the services of a mount, and from them what is `app.users`. */
 export function createServices (host: FastifyInstance, options: CheckedOptions, parts: ServiceParts) {
-  const { log, storage, fields, verifier, securityLog, membership } = parts
+  const { log, storage, fields, verifier, uses, securityLog, membership } = parts
   const { pageSize, apiKeys: { prefix: keyPrefix, pepper: [pepper] } } = options
   const presenter = createPresenter(fields, log)
   const present = eventPresenter(presenter)
@@ -66,7 +69,15 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
   /** The services of a storage: the mount's own, or what one tenant sees of it. */
   function servicesOn (seen: Storage, on: Events['on'], tenant?: string): StorageServices {
     const apiKeys = createApiKeysService({
-      storage: seen, verifier, pageSize, keyPrefix, pepper, publish: publishKey, makeEvent, tenants: options.tenants
+      storage: seen,
+      verifier,
+      flushUses: uses && uses.flush,
+      pageSize,
+      keyPrefix,
+      pepper,
+      publish: publishKey,
+      makeEvent,
+      tenants: options.tenants
     })
     const hasUser = async (id: string) => await fromStorage(() => seen.findUser(id)) !== null
     const eventLog = options.eventLog === null || seen.eventLog === undefined

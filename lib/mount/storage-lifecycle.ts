@@ -1,11 +1,15 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { UseCounter } from '../api-keys/use-counter.ts'
 import type { Verifier } from '../api-keys/verifier.ts'
+import { KEY_USES_DAYS } from '../core/limits.ts'
 import { isStorageError } from '../storage/storage-error.ts'
+import type { Storage } from '../storage/storage.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Membership } from './shared-storage.ts'
 
 const PRUNE_MINUTES = 10
 const PRUNED_TOGETHER = 1000
+const DAY_MS = 24 * 60 * 60 * 1000
 
 /** Deletes events that are older than the retention, a part at a time. */
 async function pruneEvents ({ storage, eventLog }: CheckedOptions): Promise<void> {
@@ -14,7 +18,14 @@ async function pruneEvents ({ storage, eventLog }: CheckedOptions): Promise<void
   while (await storage.eventLog.prune(before, PRUNED_TOGETHER) === PRUNED_TOGETHER);
 }
 
-/** Prunes expired idempotency keys and old events in the background. */
+/** Deletes the uses of keys on old days, a part at a time. Without the option too: it may have been on. */
+async function pruneUses ({ keyUses }: Storage): Promise<void> {
+  if (keyUses === undefined) return
+  const first = new Date(Date.now() - (KEY_USES_DAYS - 1) * DAY_MS).toISOString().slice(0, 10)
+  while (await keyUses.prune(first, PRUNED_TOGETHER) === PRUNED_TOGETHER);
+}
+
+/** Prunes expired idempotency keys, old events and old uses of keys in the background. */
 function pruneRegularly (log: FastifyBaseLogger, options: CheckedOptions): NodeJS.Timeout {
   const warn = (what: string) => () => {
     log.warn(`could not prune ${what}; retrying in ${PRUNE_MINUTES} minutes`)
@@ -22,6 +33,7 @@ function pruneRegularly (log: FastifyBaseLogger, options: CheckedOptions): NodeJ
   const prune = async (): Promise<void> => {
     await options.storage.prune(new Date().toISOString()).catch(warn('expired idempotency keys'))
     await pruneEvents(options).catch(warn('old events'))
+    await pruneUses(options.storage).catch(warn('old uses of API keys'))
   }
   return setInterval(prune, PRUNE_MINUTES * 60 * 1000).unref()
 }
@@ -36,6 +48,7 @@ export async function openStorage (
   host: FastifyInstance,
   log: FastifyBaseLogger,
   verifier: Verifier,
+  uses: UseCounter | null,
   options: CheckedOptions,
   membership: Membership
 ): Promise<void> {
@@ -43,7 +56,7 @@ export async function openStorage (
   const pruning = pruneRegularly(log, options)
   host.addHook('onClose', async () => {
     clearInterval(pruning)
-    await verifier.close()
+    await Promise.all([verifier.close(), uses?.close()])
     if (membership.leave()) await storage.close()
   })
   try {

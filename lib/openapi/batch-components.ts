@@ -1,6 +1,6 @@
 import { scopesOf } from '../api-keys/scopes.ts'
 import { BATCH_MAX } from '../core/limits.ts'
-import { answer, body, known, moment, type Schema, userId } from './component-parts.ts'
+import { answer, body, known, moment, type Schema, tenantId, userId } from './component-parts.ts'
 
 const ifMatch: Schema = {
   type: 'string',
@@ -57,9 +57,10 @@ export const capabilitiesComponents: Readonly<Record<string, Schema>> = {
       id: { type: 'string' },
       name: { type: 'string', description: 'The name of an API key.' },
       scopes: { ...names, description: `Such as ${scopesOf(false).map((scope) => `\`${scope}\``).join(', ')}.` },
-      expiresAt: moment('When the key expires; absent: never.')
-    }, { optional: ['name', 'expiresAt'] }),
-    offers: answer({ apiKeys: flag, events: flag, webhooks: flag }),
+      expiresAt: moment('When the key expires; absent: never.'),
+      tenant: { ...tenantId, description: 'The tenant that the caller is bound to; absent: none.' }
+    }, { optional: ['name', 'expiresAt', 'tenant'] }),
+    offers: answer({ apiKeys: flag, events: flag, webhooks: flag, tenants: flag }),
     requireIfMatch: { ...flag, description: 'True if changes and deletions need `If-Match`.' },
     pageSize: answer({ default: whole, max: whole }),
     fields: answer({ properties: { type: 'object' }, required: names }),

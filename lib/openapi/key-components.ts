@@ -1,5 +1,5 @@
 import { scopesOf } from '../api-keys/scopes.ts'
-import { ADDRESSES_MAX, KEY_RATE_MAX, OVERLAP_MAX } from '../core/limits.ts'
+import { ADDRESSES_MAX, KEY_RATE_MAX, KEY_USES_DAYS, OVERLAP_MAX } from '../core/limits.ts'
 import type { PageSize } from '../core/paging.ts'
 import { answer, body, keyId, known, list, moment, name, type Schema, written } from './component-parts.ts'
 
@@ -86,6 +86,16 @@ export const keyComponents = (pageSize: PageSize): Readonly<Record<string, Schem
     optional: ['scopes', 'expiresAt', 'expiresIn', 'owner', 'addresses', 'rateLimit'],
     example: { name: 'reporting', scopes: ['users:read'], expiresIn: 2_592_000 }
   }),
+  ApiKeyUses: answer({
+    data: {
+      type: 'array',
+      items: answer({
+        day: { type: 'string', format: 'date', description: 'In UTC.' },
+        uses: { type: 'integer', minimum: 1, description: 'Requests that the key was accepted for.' }
+      }),
+      description: `The days on which the key was used, oldest first. They are kept for ${KEY_USES_DAYS} days.`
+    }
+  }, { example: { data: [{ day: '2026-01-31', uses: 1250 }] } }),
   Rotation: body({
     overlap: {
       type: 'integer',

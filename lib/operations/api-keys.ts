@@ -41,6 +41,28 @@ function ownIdOf (request: FastifyRequest): string {
   throw new UsersError('api_key_not_found', { detail: 'The key of this request is not kept here.' })
 }
 
+/** The operation that reads how often a key was used, where that is counted. */
+function usesOperations ({ uses }: ApiKeysService): Operation[] {
+  if (uses === null) return []
+  return [{
+    tag,
+    method: 'GET',
+    path: '/api-keys/:id/uses',
+    id: keyId,
+    scope: 'keys:read',
+    operationId: 'listApiKeyUses',
+    summary: 'Read how often an API key was used',
+    description: 'The days on which it was used, in UTC, oldest first. The uses of the last minute may be missing. ' +
+      'HEAD works too.',
+    success: { status: 200, description: 'The days.', is: 'ApiKeyUses' },
+    codes: ['validation_failed', 'api_key_not_found'],
+    async handler ({ request, reply, faults }) {
+      requireNoFaults(faults)
+      return sendJson(reply, { data: await uses(request.params.id) })
+    }
+  }]
+}
+
 /** The operations on API keys. A caller can give no more than it has. */
 export function apiKeyOperations (
   apiKeys: ApiKeysService,
@@ -111,6 +133,7 @@ export function apiKeyOperations (
       limitsItself: true,
       handler: revoke(() => null)
     },
+    ...usesOperations(apiKeys),
     {
       tag,
       method: 'GET',

@@ -11,7 +11,8 @@ export const capabilitiesOperation = (offer: () => Offer): Operation => ({
   scope: null,
   operationId: 'getCapabilities',
   summary: 'Read what the caller can do',
-  description: 'Who the caller is, with its scopes, and what this API offers. Any valid key will do. HEAD works too.',
+  description: 'Who the caller is, with its scopes and tenant, and what this API offers. Any valid key will do. HEAD ' +
+    'works too.',
   success: { status: 200, description: 'The capabilities.', is: 'Capabilities' },
   codes: ['validation_failed'],
   async handler ({ request, reply, faults }) {

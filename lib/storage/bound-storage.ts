@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { belongsTo } from './storage-rules.ts'
 import type {
-  ApiKeyWrite, EventLog, EventRecord, Idempotency, Storage, StorageInTransaction, Trash, UserWrite, WebhookRecord,
-  WebhookStore
+  ApiKeyWrite, EventLog, EventRecord, Idempotency, KeyUseStore, Storage, StorageInTransaction, Trash, UserWrite,
+  WebhookRecord, WebhookStore
 } from './storage.ts'
 
 /** What a bound store gives of a record: null if it belongs to another tenant, as if it were not there. */
@@ -92,6 +92,18 @@ function boundWebhooks (webhooks: WebhookStore, tenant: string): WebhookStore {
   }
 }
 
+function boundKeyUses (keyUses: KeyUseStore, findApiKey: Storage['findApiKey']): KeyUseStore {
+  const isOwn = async (id: string): Promise<boolean> => await findApiKey({ id }) !== null
+  return {
+    async add (uses) {
+      const known = await Promise.all(uses.map(({ key }) => isOwn(key)))
+      await keyUses.add(uses.filter((_, i) => known[i]))
+    },
+    list: async (key) => await isOwn(key) ? keyUses.list(key) : [],
+    prune: (before, limit) => keyUses.prune(before, limit)
+  }
+}
+
 /**
  * A store as one tenant sees it: what belongs to others is not there, and what is made belongs to it. Every operation
  * of a bound caller works on such a store, so that none of them can reach further, whatever it forgets.
@@ -103,7 +115,7 @@ export function boundStorage (storage: Storage, tenant: string): Storage {
 }
 
 function boundView (storage: Storage, tenant: string): Storage {
-  const { name, eventLog, trash, webhooks, singleWrites } = storage
+  const { name, eventLog, trash, webhooks, keyUses, singleWrites } = storage
   const findApiKey: Storage['findApiKey'] = (by) => own(storage.findApiKey(by), tenant)
 
   const writeUsers: Storage['writeUsers'] = async (writes, { atomic, idempotency }) => {
@@ -151,6 +163,7 @@ function boundView (storage: Storage, tenant: string): Storage {
     ...(eventLog !== undefined && { eventLog: boundEventLog(eventLog, tenant) }),
     ...(trash !== undefined && { trash: boundTrash(trash, tenant) }),
     ...(webhooks !== undefined && { webhooks: boundWebhooks(webhooks, tenant) }),
+    ...(keyUses !== undefined && { keyUses: boundKeyUses(keyUses, findApiKey) }),
     ...(singleWrites !== undefined && { singleWrites }),
     ...(storage.joinTransaction !== undefined && { joinTransaction })
   }

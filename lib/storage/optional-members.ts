@@ -1,4 +1,5 @@
 import type { EventLog } from './event-log.ts'
+import type { KeyUseStore } from './key-use-store.ts'
 import type { TenantStore } from './tenant-store.ts'
 import type { Trash } from './trash.ts'
 import type { WebhookStore } from './webhook-store.ts'
@@ -47,6 +48,9 @@ export interface OptionalMembers {
 
   /** Without it the store has no tenants: it is given none, and returns none. */
   readonly tenants?: TenantStore
+
+  /** Without it the uses of API keys are not counted. Those of a key go with it. */
+  readonly keyUses?: KeyUseStore
 
   /** The store can make only one write in one step, so that a call of `writeUsers` has one: there are no batches. */
   readonly singleWrites?: true

@@ -1,6 +1,6 @@
 import { isStorageError, StorageError } from './storage-error.ts'
 import type {
-  ApiKeyOutcome, ApiKeyRecord, EventLog, Idempotency, Storage, Trash, UserChanges, UserRecord, UserWrite,
+  ApiKeyOutcome, ApiKeyRecord, EventLog, Idempotency, KeyUseStore, Storage, Trash, UserChanges, UserRecord, UserWrite,
   VersionGuard, WebhookStore, WriteOutcome, WritesOptions
 } from './storage.ts'
 
@@ -23,6 +23,9 @@ export const WEBHOOK_METHODS = [
 
 /** Every method of the trash of a store. */
 export const TRASH_METHODS = ['find', 'list', 'expired'] as const satisfies ReadonlyArray<keyof Trash>
+
+/** Every method of the uses of API keys. */
+export const KEY_USE_METHODS = ['add', 'list', 'prune'] as const satisfies ReadonlyArray<keyof KeyUseStore>
 
 /** The members of the interface that a value lacks: none, if it is a storage. */
 export function missingFrom (candidate: unknown): string[] {

@@ -39,6 +39,7 @@ import type { UserWrite, WritesOptions, WritesResult } from './user-writes.ts'
 
 export type * from './api-key-writes.ts'
 export type * from './event-log.ts'
+export type * from './key-use-store.ts'
 export type * from './optional-members.ts'
 export type * from './records.ts'
 export type * from './tenant-store.ts'

@@ -91,7 +91,7 @@ export function traced<Trace extends object, Value> (
 }
 
 const TOLD: readonly string[] = METHODS.filter((name) => name !== 'close')
-const PARTS = ['eventLog', 'trash', 'webhooks']
+const PARTS = ['eventLog', 'trash', 'webhooks', 'keyUses']
 
 function propertiesOf (value: object): Set<string> {
   const names = new Set<string>()

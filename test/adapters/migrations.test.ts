@@ -97,7 +97,7 @@ test('newer tables that are compatible are worked with, and changed by newer cod
     await running.register(users, { storage, migrate: true })
     await alter(`insert into SCHEMA.fastify_users_migrations ${newer(LATEST + 1, LATEST)}`)
     for (const table of [
-      'users', 'api_keys', 'idempotency_keys', 'events', 'pruned_events', 'webhooks', 'webhook_deliveries'
+      'users', 'api_keys', 'idempotency_keys', 'events', 'pruned_events', 'webhooks', 'webhook_deliveries', 'api_key_uses'
     ]) {
       await alter(`alter table SCHEMA.fastify_users_${table} add column later text`)
     }

@@ -25,7 +25,7 @@ test('says what a caller can do: a stored key, a static one, one of the host', a
   const { caller, ...rest } = JSON.parse(body)
   t.match(caller, { type: 'api_key', id: /^key_/, name: 'test', scopes: ALL_SCOPES, expiresAt: /^20/ })
   t.strictSame(rest, {
-    offers: { apiKeys: true, events: true, webhooks: false },
+    offers: { apiKeys: true, events: true, webhooks: false, tenants: false },
     requireIfMatch: true,
     pageSize: { default: 10, max: 50 },
     fields: { properties: { plan: { type: 'string' }, seats: { type: 'integer' } }, required: ['seats'] },
@@ -47,6 +47,16 @@ test('offers webhooks where there are routes of them, whichever plugin came firs
       t.equal((await call('GET', '/capabilities')).json().offers.webhooks, routes)
     }
   }
+})
+
+test('names the tenant that the caller is bound to, and says that there are tenants', async (t) => {
+  const { app, call } = await testApp(t, { tenants: true })
+  await app.register(admin)
+  const platform = (await call('GET', '/capabilities')).json()
+  t.strictSame([platform.offers.tenants, platform.caller.tenant], [true, undefined])
+  const { key } = await app.users.tenant('acme').apiKeys.create({ name: 'acme' })
+  const bound = (await call('GET', '/capabilities', { headers: { authorization: `Bearer ${key}` } })).json()
+  t.strictSame([bound.offers.tenants, bound.caller.tenant], [true, 'acme'])
 })
 
 test('a stranger learns nothing, and only GET asks', async (t) => {

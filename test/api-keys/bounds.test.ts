@@ -5,6 +5,7 @@ import { isFrom } from '../../lib/api-keys/addresses.ts'
 import { keyText } from '../../lib/api-keys/key-text.ts'
 import { ALL_SCOPES, testApp } from '../helpers/app.ts'
 import { keyApp } from '../helpers/key-app.ts'
+import { captureLog } from '../helpers/log.ts'
 import { steadyClock } from '../helpers/steady-clock.ts'
 
 const LIMITS = { requests: { max: 600, window: 60 } }
@@ -89,7 +90,7 @@ test('without trustProxy what a client says of its address does not count', asyn
   t.equal((await send(remote.key, '203.0.113.7')).status, 401)
 })
 
-test('a refusal for the address counts as a guess, and is logged with its reason', async (t) => {
+test('a refusal for the address counts as a guess', async (t) => {
   const { app, send } = await server(t, { limits: { failures: { max: 2, window: 60 } } })
   const { key } = await app.users.apiKeys.create({ name: 'bound', addresses: ['203.0.113.0/24'] })
   t.equal((await send(key, '203.0.113.7')).status, 200)
@@ -100,6 +101,22 @@ test('a refusal for the address counts as a guess, and is logged with its reason
     t.strictSame(all.map(({ status }) => status), [401, 401, 429])
   }
   t.strictSame(answers[0], answers[1], 'nothing tells that there is such a key')
+})
+
+test('the log says that a key was refused for the address, and names no address', async (t) => {
+  const log = captureLog()
+  const { app, send } = await server(t, { server: { trustProxy: '127.0.0.1', logger: { stream: log.stream } } })
+  const { id, start, key } = await app.users.apiKeys.create({ name: 'bound', addresses: ['203.0.113.0/24'] })
+  t.equal((await send(key, '198.51.100.1')).status, 401)
+  await app.close()
+  // Fastify's own line of a request has the address of its client.
+  const ours = log.entries().filter(({ msg }) => msg !== 'incoming request')
+  const [{ level, time, pid, hostname, prefix, reqId, ...line } = {}, ...more] =
+    ours.filter(({ msg }) => msg === 'an API key was refused')
+  t.strictSame(line, { event: 'api_key.refused', reason: 'address', keyId: id, start, msg: 'an API key was refused' })
+  t.match(reqId, /^req-/)
+  t.strictSame(more, [])
+  t.notMatch(JSON.stringify(ours), /198\.51\.100|203\.0\.113/)
 })
 
 test('a static key has addresses and a limit too', async (t) => {

@@ -57,6 +57,7 @@ test('no interleaving of two instances accepts a key that has ended', async (t) 
         }))
         const verifier = createVerifier({ storage, peppers: [], ttl: 3600 })
         const service = createApiKeysService({
+          flushUses: null,
           tenants: false,
           storage,
           verifier,

@@ -6,6 +6,7 @@ import { databases, run } from '../helpers/cli.ts'
 import '../helpers/watch-all.ts'
 
 const PEPPER = 'a-pepper-of-more-than-32-characters'
+const OPTIONS = { pepper: PEPPER, cache: 0, countUses: true }
 
 for (const { name, skip, create } of databases) {
   test(`creates, lists, rotates and revokes keys that a server on ${name} honours`, { skip }, async (t) => {
@@ -22,12 +23,22 @@ for (const { name, skip, create } of databases) {
 
     const app = Fastify()
     t.teardown(() => app.close())
-    await app.register(users, { prefix: '/v1', storage: open(), apiKeys: { pepper: PEPPER, cache: 0 } })
+    await app.register(users, { prefix: '/v1', storage: open(), apiKeys: OPTIONS })
     const statusOf = async (key: string) => {
       const headers = { authorization: `Bearer ${key.trim()}` }
       return (await app.inject({ url: '/v1/users', headers })).statusCode
     }
     t.equal(await statusOf(made.out), 200)
+
+    const [{ id: first }] = JSON.parse((await cli('keys', 'list', '--json')).out)
+    t.match(await cli('keys', 'uses', first), {
+      code: 0, out: '', err: 'No use is stored: the servers count them with the option apiKeys.countUses.\n'
+    }, 'the server has not stored what it has counted')
+    t.equal((await app.users.apiKeys.uses(first)).data.length, 1)
+    t.match(await cli('keys', 'uses', first), { code: 0, out: /^DAY +USES\n\d{4}-\d\d-\d\d +1\n$/, err: '' })
+    const uses = await cli('keys', 'uses', first, '--json')
+    t.match(JSON.parse(uses.out), [{ day: /^\d{4}-\d\d-\d\d$/, uses: 1 }])
+    t.match(await cli('keys', 'uses', 'key_none'), { code: 1, out: '', err: 'There is no API key with this id.\n' })
 
     const listed = await cli('keys', 'list', '--json')
     const [record, ...others] = JSON.parse(listed.out)

@@ -29,12 +29,15 @@ const DUTIES = [
   'webhooks.listDeliveries: newest first, those of the endpoint, with their exact number',
   'webhooks.claim: takes what is due of the endpoint, the longest due first, and at most as many as asked',
   'webhooks.eventBefore: goes by the order of the log, and from the first id that is not less',
+  'keyUses.prune: deletes the days before one, at most as many as asked, and says how many',
   'joinTransaction: a refusal leaves the transaction usable',
   'listUsers with fields: the same value of the same type matches, with the exact total',
   'create with unique fields: a value of another user is refused as field_taken'
 ]
 /** The tables of ours that have records. */
-export const TABLES = ['users', 'api_keys', 'idempotency_keys', 'events', 'webhooks', 'webhook_deliveries']
+export const TABLES = [
+  'users', 'api_keys', 'idempotency_keys', 'events', 'webhooks', 'webhook_deliveries', 'api_key_uses'
+]
 
 /** Runs these duties as `t`, one after the other, on stores of one database, which `empty` empties in between. */
 export async function runEachKind (

@@ -8,7 +8,7 @@ import users from '../../lib/index.ts'
 import { describe, lint, operationsOf } from '../helpers/description.ts'
 
 const ALL = {
-  apiKeys: { routes: true },
+  apiKeys: { routes: true, countUses: true },
   eventLog: true,
   webhooks: true,
   tenants: true,
@@ -45,7 +45,7 @@ test('a linter finds no problem, whatever the options', async (t) => {
 
 test('describes every operation with an id, a tag, security and every status', async (t) => {
   const { description } = await describe(t, {
-    mounts: [{ apiKeys: { routes: true }, limits: { failures: { max: 10, window: 60 } } }]
+    mounts: [{ apiKeys: { routes: true, countUses: true }, limits: { failures: { max: 10, window: 60 } } }]
   })
   const common = ['401', '403', '405', '500', '503', '429']
   const rows: Record<string, string[]> = {
@@ -61,6 +61,7 @@ test('describes every operation with an id, a tag, security and every status', a
     'get /v1/api-keys': ['200', '400'],
     'post /v1/api-keys': ['201', '400', '413', '415'],
     'get /v1/api-keys/{id}': ['200', '400', '404'],
+    'get /v1/api-keys/{id}/uses': ['200', '400', '404'],
     'delete /v1/api-keys/{id}': ['204', '400', '404', '409', '413', '415'],
     'delete /v1/api-keys/current': ['204', '400', '404', '409', '413', '415'],
     'post /v1/api-keys/{id}/rotate': ['201', '400', '404', '409', '413', '415']

@@ -24,7 +24,8 @@ const BY_ID: ReadonlyArray<readonly [method: string, path: string, body?: object
   ['POST', '/users/batch', { operations: [{ op: 'update', id: '{user}', body: { name: 'X' } }] }],
   ['POST', '/users/batch', { operations: [{ op: 'delete', id: '{user}' }], atomic: true }],
   ['GET', '/tenants/{tenant}'], ['HEAD', '/tenants/{tenant}'], ['DELETE', '/tenants/{tenant}'],
-  ['GET', '/api-keys/{key}'], ['DELETE', '/api-keys/{key}'], ['DELETE', '/api-keys/{key}?successors=true'],
+  ['GET', '/api-keys/{key}'], ['GET', '/api-keys/{key}/uses'], ['DELETE', '/api-keys/{key}'],
+  ['DELETE', '/api-keys/{key}?successors=true'],
   ['POST', '/api-keys/{key}/rotate', {}], ['GET', '/events?after={event}'], ['GET', '/events?after={event}&limit=1'],
   ['GET', '/webhooks/{webhook}'], ['HEAD', '/webhooks/{webhook}'], ['PATCH', '/webhooks/{webhook}', {}],
   ['PATCH', '/webhooks/{webhook}', { enabled: false }], ['PATCH', '/webhooks/{webhook}', { url: URL }],
@@ -57,7 +58,9 @@ async function twoTenants (t: Test, storage: Storage) {
     storage,
     tenants: true,
     eventLog: true,
-    apiKeys: { routes: true, static: [{ key: PLATFORM, name: 'platform', scopes: SCOPES }], cache: 0 },
+    apiKeys: {
+      routes: true, countUses: true, static: [{ key: PLATFORM, name: 'platform', scopes: SCOPES }], cache: 0
+    },
     server: { genReqId: () => 'fixed' }
   })
   await app.register(webhooks, { allowHttp: true, allowedNetworks: ['127.0.0.0/8'], deliver: false })

@@ -92,8 +92,8 @@ export interface SchemaSql {
   isId (column: string, prefix: IdPrefix): string
   /** Storage parameters of a table whose rows are updated in place often. */
   fillFactor: string
-  /** What follows the column of a foreign key to users: the reference, where the database always enforces it. */
-  userReference (names: Names): string
+  /** What follows the column of a foreign key: the reference to a table, where the database always enforces it. */
+  reference (constraint: string, table: string): string
   /** Creates the schema, if there is one to create; for SQL text that an operator runs. */
   createSchema (names: Names): string[]
   /** Indexes, triggers and functions beside the tables that all databases have. */

@@ -43,8 +43,7 @@ export const postgresSchema: SchemaSql = {
   isMoment: (column) => `${column} BETWEEN '0001-01-01 00:00:00+00 BC' AND '9999-12-31 23:59:59.999+00'`,
   isId: (column, prefix) => `${column} ~ '^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$'`,
   fillFactor: ' WITH (fillfactor = 50)',
-  userReference: ({ users, quoted }) =>
-    ` CONSTRAINT ${quoted('idempotency_keys_user_fkey')} REFERENCES ${users} (id) ON DELETE CASCADE`,
+  reference: (constraint, table) => ` CONSTRAINT ${constraint} REFERENCES ${table} (id) ON DELETE CASCADE`,
   // Bare IF NOT EXISTS requires the right to create schemas, even if there is nothing to create.
   createSchema: ({ schema }) => schema === null
     ? []

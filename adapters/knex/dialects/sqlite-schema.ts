@@ -72,13 +72,16 @@ export const sqliteSchema: SchemaSql = {
     `AND length(CAST(${column} AS BLOB)) = 30 AND typeof(${column}) = 'text'`,
   fillFactor: '',
   // SQLite enforces foreign keys only if the connection asks for it. A host's may not, so a trigger does it.
-  userReference: () => '',
+  reference: () => '',
   createSchema: () => [],
   create (names) {
-    const { users, idempotencyKeys, quoted } = names
+    const { users, idempotencyKeys, apiKeys, apiKeyUses, quoted } = names
     return [
       `CREATE TRIGGER ${quoted('idempotency_keys_user_deleted')} AFTER DELETE ON ${users} BEGIN
         DELETE FROM ${idempotencyKeys} WHERE user_id = OLD.id;
+      END`,
+      `CREATE TRIGGER ${quoted('api_key_uses_key_deleted')} AFTER DELETE ON ${apiKeys} BEGIN
+        DELETE FROM ${apiKeyUses} WHERE key_id = OLD.id;
       END`,
       ...countingTriggers(names)
     ]

@@ -59,14 +59,27 @@ function apiKeysTable ({ schema: { bytewise, moment, isId } }: Dialect, { apiKey
   ]
 }
 
+/** How often a key was used on a day in UTC, such as `2026-01-31`. */
+function apiKeyUsesTable ({ schema: { bytewise, reference } }: Dialect, { apiKeys, apiKeyUses, quoted }: Names) {
+  return [
+    `CREATE TABLE ${apiKeyUses} (
+        key_id ${bytewise} NOT NULL${reference(quoted('api_key_uses_key_fkey'), apiKeys)},
+        day ${bytewise} NOT NULL,
+        uses bigint NOT NULL,
+        CONSTRAINT ${quoted('api_key_uses_pkey')} PRIMARY KEY (key_id, day)
+      )`,
+    `CREATE INDEX ${quoted('api_key_uses_day')} ON ${apiKeyUses} (day)`
+  ]
+}
+
 /** For a batch, `user_id` is null and `result` has the outcomes. */
-function idempotencyKeysTable ({ schema: { bytewise, moment, userReference } }: Dialect, names: Names): string[] {
-  const { idempotencyKeys, quoted } = names
+function idempotencyKeysTable ({ schema: { bytewise, moment, reference } }: Dialect, names: Names): string[] {
+  const { idempotencyKeys, users, quoted } = names
   return [
     `CREATE TABLE ${idempotencyKeys} (
         key ${bytewise} NOT NULL CONSTRAINT ${quoted('idempotency_keys_pkey')} PRIMARY KEY,
         fingerprint text NOT NULL,
-        user_id ${bytewise}${userReference(names)},
+        user_id ${bytewise}${reference(quoted('idempotency_keys_user_fkey'), users)},
         result text NOT NULL,
         expires_at ${moment} NOT NULL
       )`,
@@ -193,6 +206,7 @@ export function createTables (dialect: Dialect, names: Names): string[] {
     ...usersTable(dialect, names),
     ...deletedUsersTable(dialect, names),
     ...apiKeysTable(dialect, names),
+    ...apiKeyUsesTable(dialect, names),
     ...idempotencyKeysTable(dialect, names),
     ...countingTables(dialect, names),
     ...eventsTable(dialect, names),
@@ -203,10 +217,10 @@ export function createTables (dialect: Dialect, names: Names): string[] {
 
 /** The statements that drop everything, and all users with it. */
 export function dropTables (dialect: Dialect, names: Names): string[] {
-  const { users, apiKeys, idempotencyKeys, blocks, groups, changes, state, events, webhooks } = names
+  const { users, apiKeys, apiKeyUses, idempotencyKeys, blocks, groups, changes, state, events, webhooks } = names
   const counting = [state, changes, groups, blocks]
   const kept = [events, names.prunedEvents, names.webhookDeliveries, webhooks]
-  const tables = [idempotencyKeys, users, names.deletedUsers, apiKeys, ...counting, ...kept]
+  const tables = [idempotencyKeys, users, names.deletedUsers, apiKeyUses, apiKeys, ...counting, ...kept]
   return [
     ...tables.map((table) => `DROP TABLE ${table}`), ...dialect.schema.drop(names), ...dialect.events.drop(names)
   ]

@@ -38,6 +38,7 @@ export interface Names {
   schema: string | null
   users: string
   apiKeys: string
+  apiKeyUses: string
   idempotencyKeys: string
   migrations: string
   events: string
@@ -87,6 +88,7 @@ export function namesOf (options: NamingOptions, hasSchemas: boolean): Names {
     schema: schema ?? null,
     users: table('users'),
     apiKeys: table('api_keys'),
+    apiKeyUses: table('api_key_uses'),
     idempotencyKeys: table('idempotency_keys'),
     migrations: table('migrations'),
     events: table('events'),

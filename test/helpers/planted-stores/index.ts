@@ -14,6 +14,7 @@ import { eventsReading } from './events-reading.ts'
 import { eventsSteps } from './events-steps.ts'
 import { idempotency } from './idempotency.ts'
 import { idempotencyDeletions } from './idempotency-deletions.ts'
+import { keyUses } from './key-uses.ts'
 import { lifecycle } from './lifecycle.ts'
 import { lifecycleClose } from './lifecycle-close.ts'
 import { lifecycleErrors } from './lifecycle-errors.ts'
@@ -58,7 +59,8 @@ const themes: Record<string, Mistake[]> = {
   events: [...events, ...eventsReading, ...eventsPositions, ...eventsEnds, ...eventsLong, ...eventsSteps],
   batches: [...batches, ...batchesKeys],
   webhooks: [...webhooks, ...webhooksChanges, ...webhooksDeliveries, ...webhooksClaims, ...webhooksEvents],
-  tenants
+  tenants,
+  'key-uses': keyUses
 }
 
 /** Every planted mistake, with its theme. */
