@@ -4,7 +4,8 @@ import { updateEvent, userEvent } from '../../lib/storage/recorded-events.ts'
 import type { UserUpdate } from '../../lib/storage/make-write.ts'
 import { requireVersion } from '../../lib/storage/storage-rules.ts'
 import type {
-  NewEvent, Page, PageRequest, SchemaRequirements, Storage, UserChanges, UserFilter, UserKeys, UserRecord, VersionGuard
+  NewEvent, Page, PageRequest, SchemaRequirements, Storage, TenantStore, UserChanges, UserFilter, UserKeys, UserRecord,
+  VersionGuard
 } from '../../lib/storage/storage.ts'
 import type { MemoryEvents } from './event-log.ts'
 import { FieldIndex } from './field-index.ts'
@@ -13,6 +14,7 @@ import { IdempotencyRecords } from './idempotency-records.ts'
 import { pageOf, type Positions, positionsOf } from './positions.ts'
 import { PrefixIndex } from './prefix-index.ts'
 import { SortedMap } from './sorted-map.ts'
+import { memoryAssignment } from './tenant-assignment.ts'
 import { searchKeysOf, storedFields, type UserEntry, userOf } from './user-entry.ts'
 import { matching } from './user-filter.ts'
 import { memoryWrites } from './user-writes.ts'
@@ -23,6 +25,7 @@ interface UserStore extends Pick<Storage,
   tenants: () => Map<string, number>
   /** Deletes users of a tenant, at most `limit`, and returns how many. */
   drop: (tenant: string, limit: number) => number
+  assign: TenantStore['assign']
 }
 
 /** Users in memory. No write awaits anything, so each is atomic. */
@@ -215,6 +218,8 @@ export function memoryUsers (events: MemoryEvents): UserStore {
       for (const { id } of gone) remove(id, { ifVersion: null, unlessVersion: [] }, null, false)
       return gone.length
     },
+
+    assign: memoryAssignment({ entries, ordered, requireEmail, byField, put, drop }, events),
 
     findUser: async (id) => find(id),
 

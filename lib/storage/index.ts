@@ -7,6 +7,6 @@ export { StorageError } from './storage-error.ts'
 export type { StorageErrorCode, StorageErrorOptions } from './storage-error.ts'
 export {
   apiKeyRefusalOf, belongsTo, creationAlone, refusalOf, requireActive, requireAnotherKey, requireSameRequest,
-  requireVersion, withoutUsers, withSuccessors
+  requireVersion, unassignedBy, withoutUsers, withSuccessors
 } from './storage-rules.ts'
 export type * from './storage.ts'
