@@ -38,7 +38,7 @@ export function webhooksOf (storage: Storage, { allowHttp = false, allowNetworks
   if (store === undefined) throw new Refusal(`${name} keeps no webhooks`)
   const targets = createTargets({ allowHttp, allowedNetworks: networksOf(allowNetworks) })
   // Own fields as they are stored: the command line does not know the host's schema.
-  const present = eventPresenter({ pastFields: (fields) => fields })
+  const present = eventPresenter({ pastFields: (fields) => fields, showsTenant: true })
   const deliver = createDeliver(store, createSend(targets), present)
   return createWebhooksService({
     store,

@@ -10,7 +10,9 @@ function fieldsOf ({ fields }: JsonObject): JsonObject {
 }
 
 /** Shows recorded events, with users as they are shown in process. */
-export function eventPresenter ({ pastFields }: Pick<Presenter, 'pastFields'>): (record: EventRecord) => LoggedEvent {
+export function eventPresenter (
+  { pastFields, showsTenant }: Pick<Presenter, 'pastFields' | 'showsTenant'>
+): (record: EventRecord) => LoggedEvent {
   function userOf ({ id, name, email, version, createdAt, updatedAt, ...rest }: JsonObject): JsonObject {
     return Object.fromEntries(Object.entries(
       { id, name, email, ...pastFields(fieldsOf(rest)), version, createdAt, updatedAt }
@@ -44,7 +46,7 @@ export function eventPresenter ({ pastFields }: Pick<Presenter, 'pastFields'>): 
       ...(before !== null && { before: beforeOf(record) }),
       actor: actor === null ? null : { type: actor.type, id: actor.id },
       requestId,
-      ...(tenant !== undefined && { tenant })
+      ...(showsTenant && tenant !== undefined && { tenant })
     })
   }
 }

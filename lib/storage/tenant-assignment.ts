@@ -34,7 +34,7 @@ export async function assignUsers (
     total.refused += refused.length
     after = next
     await onStep(refused, { ...total })
-    if (after !== null) await delay(Math.min(took, PAUSE_MAX_MS))
+    if (after !== null && assigned > 0) await delay(Math.min(took, PAUSE_MAX_MS))
   } while (after !== null)
   return total
 }

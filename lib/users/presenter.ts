@@ -5,6 +5,8 @@ import type { User } from './types.ts'
 
 /** How users are shown: in process, and as JSON text over HTTP. */
 export interface Presenter {
+  /** False without the option `tenants`: nobody is told of one, and the host may have a field of that name. */
+  showsTenant: boolean
   user (record: UserRecord): User
   userJson (record: UserRecord): string
   /** What a write tells a caller who may not read users. */
@@ -34,23 +36,32 @@ function plainView ({ id, name, email, createdAt, updatedAt, tenant }: UserRecor
 function presenterOf (
   user: (record: UserRecord) => User,
   view: (record: UserRecord) => object,
-  pastFields: (fields: JsonObject) => JsonObject
+  pastFields: (fields: JsonObject) => JsonObject,
+  showsTenant: boolean
 ): Presenter {
+  const shown = showsTenant ? (record: UserRecord) => record : withoutTenant
   return {
-    user,
+    showsTenant,
+    user: (record) => user(shown(record)),
     pastFields,
-    userJson: (record) => JSON.stringify(view(record)),
+    userJson: (record) => JSON.stringify(view(shown(record))),
     minimalJson: ({ id, createdAt, updatedAt }) => JSON.stringify({ id, createdAt, updatedAt }),
-    listJson: (page) => JSON.stringify({ data: page.items.map(view), meta: listMeta(page) })
+    listJson: (page) => JSON.stringify({ data: page.items.map((record) => view(shown(record))), meta: listMeta(page) })
   }
+}
+
+function withoutTenant (record: UserRecord): UserRecord {
+  if (record.tenant === undefined) return record
+  const { tenant, ...rest } = record
+  return rest
 }
 
 /**
  * Shows users with the host's declared fields, as they are stored. The first user that does not match the schema is
  * logged: it was stored under another one.
  */
-export function createPresenter (fields: HostFields | null, log: Log): Presenter {
-  if (fields === null) return presenterOf(plainUser, plainView, () => ({}))
+export function createPresenter (fields: HostFields | null, log: Log, showsTenant: boolean): Presenter {
+  if (fields === null) return presenterOf(plainUser, plainView, () => ({}), showsTenant)
   const { matches, has } = fields
   let warned = false
 
@@ -77,6 +88,7 @@ export function createPresenter (fields: HostFields | null, log: Log): Presenter
       const { id, name, email, createdAt, updatedAt, tenant } = record
       return { id, name, email, ...declared(record), createdAt, updatedAt, ...(tenant !== undefined && { tenant }) }
     },
-    onlyDeclared
+    onlyDeclared,
+    showsTenant
   )
 }
