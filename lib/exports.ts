@@ -16,7 +16,8 @@ export { type ErrorCode, errorTable } from './core/error-table.ts'
 export { UsersError } from './core/errors.ts'
 export type { Fault } from './core/fault.ts'
 export type { ListMeta, PagingQuery } from './core/paging.ts'
-export type { Json, JsonObject, Storage } from './storage/storage.ts'
+export type { Json, JsonObject, Storage, UnassignedUser } from './storage/storage.ts'
+export type { TenantAssignment } from './storage/tenant-assignment.ts'
 export type {
   CompactionTrace, DeliveryTrace, KeyCheckTrace, OperationTrace, StorageTrace, WaitTrace
 } from './storage/tracing.ts'
@@ -34,6 +35,7 @@ export type {
   UserBatchResults, UserMethods, UserOperation
 } from './mount/in-process.ts'
 export type { TenantMethods, Users } from './mount/all-users.ts'
+export type { AssignOptions } from './mount/tenant-assignment.ts'
 export type { ApiKeysOptions, FieldsOptions, LimitsOptions } from './mount/option-groups.ts'
 export type { Authenticate, UsersOptions } from './mount/options.ts'
 export type { ImportFormat } from './transfer/file-rows.ts'
