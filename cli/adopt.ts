@@ -50,6 +50,7 @@ export async function adoptTable (
       await importUsers(storage, output, { report: 'groups', ...options }, {
         fields,
         rows: () => rows,
+        namesTenants: mapping.some(({ name }) => name === 'tenant'),
         called: (line) => `${key} ${keyOf(line)}`,
         more: (line) => ({ key: keyOf(line) }),
         part,

@@ -35,7 +35,7 @@ export async function tailEvents (
   const service = createEventLog({
     log: storage.eventLog,
     // Own fields as they are stored: the command line does not know the host's schema.
-    present: eventPresenter({ pastFields: (fields) => fields }),
+    present: eventPresenter({ pastFields: (fields) => fields, showsTenant: true }),
     pageSize: { default: PAGE, max: PAGE },
     hasUser: async () => false,
     tail: createTail()

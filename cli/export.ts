@@ -92,7 +92,7 @@ export async function exportUsers (storage: Storage, output: Output, options: Ex
     publish () {},
     makeEvent: () => null
   })
-  const shown = fields === null ? asStored : createPresenter(fields, { warn })
+  const shown = fields === null ? asStored : createPresenter(fields, { warn }, true)
   let count = 0
   const counting = <Shown>(show: (record: UserRecord) => Shown) => (record: UserRecord): Shown => {
     count++

@@ -51,6 +51,8 @@ export interface Importing {
   called: (line: number) => string
   /** Its rows. What they are called in a file, the settings of the import say. */
   rows: (opened: Import) => SourceRows
+  /** Whether each row must say whose user it is, also where no user has a tenant yet. */
+  namesTenants?: boolean
   /** How much of it was read, from 0 to 1; null: nobody knows. */
   part: () => number | null
   /** Members of a result in JSON, beside its own. */
@@ -102,11 +104,12 @@ function settingsOf (options: ImportingOptions): ImportSettings {
 async function rowTenantsOf (
   storage: Storage,
   fields: HostFields | null,
-  { tenant }: TenantOptions
+  { tenant }: TenantOptions,
+  namesTenants: boolean
 ): Promise<RowTenants> {
   if (fields?.has('tenant') === true) return 'none'
   if (tenant !== undefined) return { only: tenant }
-  return await hasTenants(storage) ? 'required' : 'optional'
+  return namesTenants || await hasTenants(storage) ? 'required' : 'optional'
 }
 
 const LACKS_SCHEMA = 'the users have unknown members: pass the schema of the host’s fields with --fields <file>'
@@ -122,14 +125,15 @@ export async function importUsers (
   storage: Storage,
   output: Output,
   options: ImportingOptions,
-  { fields, called, rows: rowsOf, part, more = () => ({}), onResults = () => {} }: Importing
+  { fields, called, rows: rowsOf, namesTenants = false, part, more = () => ({}), onResults = () => {} }: Importing
 ): Promise<void> {
   const makeEvent = await isLogged(storage) ? newEvent : () => null
   const { report = 'faults', maxRefused = String(MAX_REFUSED) } = options
   if (!/^\d+$/.test(maxRefused)) throw new UsageError('--max-refused takes a whole number')
   const named = createReporter(report, Number(maxRefused))
   const parts = { storage: ofTenant(storage, options), fields, publish () {}, makeEvent }
-  const opened = createImports({ ...parts, tenants: await rowTenantsOf(storage, fields, options) })(settingsOf(options))
+  const tenants = await rowTenantsOf(storage, fields, options, namesTenants)
+  const opened = createImports({ ...parts, tenants })(settingsOf(options))
   const { summary, results } = opened
   const progress = createProgress(process.stderr)
   const { rows, isCut, close } = untilInterrupted(rowsOf(opened))

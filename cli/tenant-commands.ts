@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type Common, withCommonOptions, withStorage } from './common.ts'
-import { deleteTenant, listTenants } from './tenants.ts'
+import { assignToTenant, deleteTenant, listTenants } from './tenants.ts'
 
 /** Adds the commands of tenants. */
 export function addTenantCommands (program: Command): void {
@@ -9,6 +9,17 @@ export function addTenantCommands (program: Command): void {
     await storage.check()
     await listTenants(storage, output)
   }))
+  withCommonOptions(tenants.command('assign')
+    .description('give the users who belong to no tenant to one, with their events'))
+    .argument('<name>', 'its name')
+    .option('--yes', 'confirm that they will belong to it for good', false)
+    .action((name: string, _options: Common, command: Command) => {
+      const options: Common & { yes: boolean } = command.optsWithGlobals()
+      return withStorage(options, async (storage, output) => {
+        await storage.check()
+        await assignToTenant(storage, output, name, options)
+      })
+    })
   withCommonOptions(tenants.command('delete')
     .description('delete a tenant for good, with its users, keys and webhooks, and the values in its events'))
     .argument('<name>', 'its name')

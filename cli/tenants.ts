@@ -1,9 +1,11 @@
 import { fromStorage } from '../lib/storage/storage-errors.ts'
 import { tenantRemains } from '../lib/storage/tenant-remains.ts'
-import type { Page, Storage, TenantRecord } from '../lib/storage/storage.ts'
+import { assignUsers } from '../lib/storage/tenant-assignment.ts'
+import type { Page, Storage, TenantRecord, TenantStore, UnassignedUser } from '../lib/storage/storage.ts'
 import { requireTenant } from './common.ts'
 import { Refusal } from './failure.ts'
 import { type Output, tableOf } from './output.ts'
+import { createProgress } from './progress.ts'
 
 const PAGE = 100
 // How many records of a tenant go in one step.
@@ -15,8 +17,8 @@ export async function hasTenants ({ tenants }: Storage): Promise<boolean> {
   return (page?.total ?? 0) > 0
 }
 
-/** Shows every tenant by name, with the number of its users. @throws StorageError */
-export async function listTenants ({ tenants }: Storage, output: Output): Promise<void> {
+/** Every tenant, by name. */
+async function allTenants ({ tenants }: Pick<Storage, 'tenants'>): Promise<TenantRecord[]> {
   const all: TenantRecord[] = []
   let from: { offset: number } | { after: string } = { offset: 0 }
   while (true) {
@@ -26,6 +28,12 @@ export async function listTenants ({ tenants }: Storage, output: Output): Promis
     all.push(...page.items)
     from = { after: last.id }
   }
+  return all
+}
+
+/** Shows every tenant by name, with the number of its users. @throws StorageError */
+export async function listTenants (storage: Storage, output: Output): Promise<void> {
+  const all = await allTenants(storage)
   if (output.json) return output.value(all)
   await output.line(tableOf(['TENANT', 'USERS'], all.map(({ id, users }) => [id, String(users)])))
 }
@@ -49,4 +57,45 @@ export async function deleteTenant (
   if (output.json) return output.value({ id: tenant, users })
   await output.line(`${tenant} is deleted. Servers that cached its keys refuse them within apiKeys.cache, ` +
     '5 seconds by default.')
+}
+
+/** How many users belong to no tenant. */
+async function countWithoutTenant (storage: Storage): Promise<number> {
+  const one = { order: 'asc', limit: 1, from: { offset: 0 } } as const
+  const { total } = await storage.listUsers({ emailKey: null, prefix: null, fields: {} }, one)
+  return (await allTenants(storage)).reduce((left, { users }) => left - users, total)
+}
+
+const nameOf = (count: number): string => count === 1 ? '1 user' : `${count} users`
+
+const whyNot = (user: UnassignedUser): string =>
+  `the tenant has a user with the same ${user.code === 'email_taken' ? 'address' : user.field}`
+
+/**
+ * Gives the users who belong to no tenant to one.
+ * @throws UsageError, StorageError, Refusal without a confirmation, or if any user stays without a tenant
+ */
+export async function assignToTenant (
+  storage: Storage & { tenants: TenantStore },
+  output: Output,
+  tenant: string,
+  { yes }: { yes: boolean }
+): Promise<void> {
+  requireTenant(tenant, 'the name of a tenant')
+  const count = await countWithoutTenant(storage)
+  if (!yes) {
+    throw new Refusal(`${nameOf(count)} of no tenant would belong to this one for good, with their events: take a ` +
+      'backup, then confirm with --yes.')
+  }
+  const progress = createProgress(process.stderr)
+  const refused: UnassignedUser[] = []
+  const total = await assignUsers(storage.tenants.assign, tenant, async (users, { assigned }) => {
+    progress.show(assigned, assigned / Math.max(1, count, assigned))
+    if (output.json) refused.push(...users)
+    else for (const user of users) await output.line(`${user.id}: ${whyNot(user)}`)
+  })
+  progress.clear()
+  if (output.json) await output.value({ id: tenant, assigned: total.assigned, refused })
+  else await output.line(`${nameOf(total.assigned)} belong${total.assigned === 1 ? 's' : ''} to ${tenant} now.`)
+  if (total.refused > 0) throw new Refusal(`${nameOf(total.refused)} stayed without a tenant`)
 }

@@ -6,6 +6,7 @@ import { createDeliver } from '../lib/webhooks/deliver.ts'
 import { createSend } from '../lib/webhooks/send.ts'
 import { createWebhooksService, type WebhooksService } from '../lib/webhooks/service.ts'
 import { createTargets } from '../lib/webhooks/targets.ts'
+import type { TenantOptions } from './common.ts'
 import { isLogged } from './keys.ts'
 import { Refusal, UsageError } from './failure.ts'
 import { type Output, tableOf, writeOnce } from './output.ts'
@@ -18,7 +19,7 @@ export interface TargetOptions {
   allowNetworks?: string
 }
 
-export interface CreateWebhookOptions extends TargetOptions {
+export interface CreateWebhookOptions extends TargetOptions, TenantOptions {
   url: string
   types?: string
   description?: string
@@ -33,12 +34,15 @@ function networksOf (list = ''): Array<ReturnType<typeof parseNetwork>> {
 }
 
 /** The webhooks of a storage. */
-export function webhooksOf (storage: Storage, { allowHttp = false, allowNetworks }: TargetOptions): WebhooksService {
+export function webhooksOf (
+  storage: Storage,
+  { allowHttp = false, allowNetworks, tenant }: TargetOptions & TenantOptions
+): WebhooksService {
   const { webhooks: store, eventLog: log, name } = storage
   if (store === undefined || log === undefined) throw new Refusal(`${name} keeps no webhooks`)
   const targets = createTargets({ allowHttp, allowedNetworks: networksOf(allowNetworks) })
   // Own fields as they are stored: the command line does not know the host's schema.
-  const present = eventPresenter({ pastFields: (fields) => fields })
+  const present = eventPresenter({ pastFields: (fields) => fields, showsTenant: true })
   const deliver = createDeliver(log, createSend(targets), present)
   return createWebhooksService({
     store,
@@ -46,6 +50,7 @@ export function webhooksOf (storage: Storage, { allowHttp = false, allowNetworks
     targets,
     pageSize: { default: PAGE, max: PAGE },
     deliver,
+    tenant,
     // One command does one thing, for whoever may do everything.
     gate: (_caller, work) => work(),
     maxWebhooks: Infinity,

@@ -16,7 +16,8 @@ export { type ErrorCode, errorTable } from './core/error-table.ts'
 export { UsersError } from './core/errors.ts'
 export type { Fault } from './core/fault.ts'
 export type { ListMeta, PagingQuery } from './core/paging.ts'
-export type { DayUses, Json, JsonObject, Storage } from './storage/storage.ts'
+export type { DayUses, Json, JsonObject, Storage, UnassignedUser } from './storage/storage.ts'
+export type { TenantAssignment } from './storage/tenant-assignment.ts'
 export type {
   CompactionTrace, DeliveryTrace, KeyCheckTrace, OperationTrace, StorageTrace, WaitTrace
 } from './storage/tracing.ts'
@@ -35,6 +36,7 @@ export type {
 } from './mount/in-process.ts'
 export type { ApiKeyMethods } from './mount/in-process-keys.ts'
 export type { TenantMethods, Users } from './mount/all-users.ts'
+export type { AssignOptions } from './mount/tenant-assignment.ts'
 export type { ApiKeysOptions, FieldsOptions, LimitsOptions } from './mount/option-groups.ts'
 export type { Authenticate, UsersOptions } from './mount/options.ts'
 export type { ImportFormat } from './transfer/file-rows.ts'

@@ -111,7 +111,7 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
     ...storageOn(pool, snapshots, close),
     eventLog: knexEventLog(pool, names, writes, numbering),
     webhooks: knexWebhooks(pool, names, writes, numbering),
-    tenants: knexTenants(pool, names),
+    tenants: knexTenants(pool, names, compaction),
     keyUses: knexKeyUses(pool, names)
   }
 }

@@ -2,10 +2,12 @@ import { forgotten } from '../../lib/storage/recorded-events.ts'
 import type { TenantRecord, TenantStore } from '../../lib/storage/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type { Executor, Query } from './connection/executor.ts'
+import type { Compaction } from './counting/compaction.ts'
 import { forgetCounts } from './counting/compaction-sql.ts'
 import { type Column, EVENT_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 import { type Row, toEvent, unpacked } from './tables/rows.ts'
+import { knexAssignment } from './tenant-assignment.ts'
 
 const TENANT_COLUMNS: readonly Column[] = [
   { name: 'id', column: 'tenant', kind: 'plain' }, { name: 'users', column: 'users', kind: 'plain' }
@@ -57,7 +59,7 @@ function tenantSql ({ dialect }: Executor, names: Names) {
 }
 
 /** The tenants in SQL. */
-export function knexTenants (executor: Executor, names: Names): TenantStore {
+export function knexTenants (executor: Executor, names: Names, compaction: Pick<Compaction, 'onAssign'>): TenantStore {
   const { read, transaction, dialect: { batch } } = executor
   const sql = tenantSql(executor, names)
 
@@ -71,6 +73,8 @@ export function knexTenants (executor: Executor, names: Names): TenantStore {
   }
 
   return {
+    assign: knexAssignment(executor, names, compaction),
+
     async list ({ order, limit, from }) {
       const [after, place] = 'after' in from ? [true, from.after] as const : [false, from.offset] as const
       if (typeof place === 'string' && !isStorable(place)) return { items: [], total: 0 }

@@ -18,6 +18,7 @@ import type { SingleWrites } from './users.ts'
 
 const COLUMNS: readonly Column[] = [
   { name: 'record', column: 'record', kind: 'json' },
+  { name: 'tenant', column: 'tenant', kind: 'plain' },
   { name: 'deletedAt', column: 'deleted_at', kind: 'moment' },
   { name: 'deletedBy', column: 'deleted_by', kind: 'json' }
 ]
@@ -27,10 +28,11 @@ interface DeletedRow extends DeletedUser {
   keys: UserKeys
 }
 
-function toDeleted ({ record, deletedAt, deletedBy }: Row): DeletedRow {
-  const { user, keys } = Object(toJson(record))
+function toDeleted ({ record, tenant, deletedAt, deletedBy }: Row): DeletedRow {
+  const { user: { tenant: _before, ...user }, keys } = Object(toJson(record))
   return {
-    user: toCreatedUser(JSON.stringify(user)),
+    // The column alone is changed when a tenant gets it.
+    user: { ...toCreatedUser(JSON.stringify(user)), ...(tenant !== '' && { tenant: String(tenant) }) },
     keys,
     deletedAt: String(isoOrNull(deletedAt)),
     deletedBy: deletedBy === null ? null : Object(toJson(deletedBy))

@@ -1,4 +1,5 @@
-import { afterPruning, erased, forgotten } from '../../lib/storage/recorded-events.ts'
+import { isUserId } from '../../lib/core/ids.ts'
+import { afterPruning, erased, forgotten, isErased } from '../../lib/storage/recorded-events.ts'
 import { belongsTo } from '../../lib/storage/storage-rules.ts'
 import type { EventLog, EventRecord, EventsPage, PrunedEvents } from '../../lib/storage/storage.ts'
 
@@ -126,6 +127,26 @@ export class MemoryEvents implements EventLog {
     for (const entry of going) entry.event = forgotten(entry.event)
     if (list.length === 0) this.#ofTenant.delete(tenant)
     return going.length
+  }
+
+  /** Gives the events of a user, which belong to no tenant, to one. */
+  assign (userId: string, tenant: string): void {
+    const moved = (this.#ofSubject.get(userId) ?? []).filter(({ event }) => event.tenant === undefined)
+    for (const entry of moved) entry.event = { ...entry.event, tenant }
+    const list = this.#ofTenant.get(tenant) ?? []
+    const isBehind = (list.at(-1)?.position ?? 0) < (moved[0]?.position ?? 0)
+    list.push(...moved)
+    if (!isBehind) list.sort((a, b) => a.position - b.position)
+    if (list.length > 0) this.#ofTenant.set(tenant, list)
+  }
+
+  /** The users who have events with values that belong to no tenant. */
+  * withoutTenant (): Generator<string> {
+    for (const [subject, [first]] of this.#ofSubject) {
+      if (first !== undefined && isUserId(subject) && first.event.tenant === undefined && !isErased(first.event)) {
+        yield subject
+      }
+    }
   }
 
   async prune (before: string, limit: number): Promise<number> {

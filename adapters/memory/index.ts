@@ -11,7 +11,7 @@ import { memoryWebhooks } from './webhooks.ts'
  */
 export function memory (): Storage {
   const events = new MemoryEvents()
-  const { tenants: usersOfTenants, drop: dropUsers, ...users } = memoryUsers(events)
+  const { tenants: usersOfTenants, drop: dropUsers, assign, ...users } = memoryUsers(events)
   const { tenants: keysOfTenants, drop: dropKeys, ...apiKeys } = memoryApiKeys(events)
   const { drop: dropWebhooks, ...webhooks } = memoryWebhooks(events)
   return {
@@ -21,6 +21,7 @@ export function memory (): Storage {
     tenants: memoryTenants({
       users: usersOfTenants,
       keys: keysOfTenants,
+      assign,
       drops: [dropKeys, dropUsers, (tenant, limit) => events.forget(tenant, limit), dropWebhooks]
     }),
     async close () {},

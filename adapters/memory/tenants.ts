@@ -8,11 +8,14 @@ export interface TenantParts {
   /** The names of the tenants that have keys. */
   keys: () => Iterable<string>
   drops: ReadonlyArray<(tenant: string, limit: number) => number>
+  assign: TenantStore['assign']
 }
 
 /** The tenants in memory. No method waits for anything, so each is atomic by itself. */
-export function memoryTenants ({ users, keys, drops }: TenantParts): TenantStore {
+export function memoryTenants ({ users, keys, drops, assign }: TenantParts): TenantStore {
   return {
+    assign,
+
     async list (page) {
       const counts = users()
       for (const name of keys()) if (!counts.has(name)) counts.set(name, 0)

@@ -43,6 +43,13 @@ export class MemoryTrash implements Trash {
     return going.length
   }
 
+  /** Gives all that belong to no tenant to one. */
+  assign (tenant: string): void {
+    for (const entry of this.#all()) {
+      if (entry.user.tenant === undefined) this.put({ ...entry, user: { ...entry.user, tenant } })
+    }
+  }
+
   async find (id: string): ReturnType<Trash['find']> {
     const entry = this.get(id)
     return entry === null ? null : copyOf(entry)

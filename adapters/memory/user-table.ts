@@ -127,10 +127,20 @@ export function userTable () {
     replace(entry, record, keys)
   }
 
+  /** Gives a user to a tenant. @throws StorageError `email_taken`, `field_taken` */
+  function assign (entry: UserEntry, tenant: string): void {
+    const { id, emailKey, record } = entry
+    requireEmail(emailKey, id, tenant)
+    byField.requireFree(id, record.fields, tenant)
+    drop(entry)
+    put({ ...entry, record: { ...record, tenant } })
+  }
+
   return {
     get: (id: string) => entries.get(id),
     add,
     change,
+    assign,
     put,
     drop,
     ordered,

@@ -4,11 +4,12 @@ import { deletionBefore, purgeEvent, updateEvents, updateTypes, userEvent } from
 import { type Deletion, LIVE_PURGE, type PurgedUser, type UserUpdate } from '../../lib/storage/make-write.ts'
 import { requireVersion } from '../../lib/storage/storage-rules.ts'
 import type {
-  NewEvent, Page, PageRequest, Storage, UserChanges, UserFilter, UserKeys, UserRecord, VersionGuard
+  NewEvent, Page, PageRequest, Storage, TenantStore, UserChanges, UserFilter, UserKeys, UserRecord, VersionGuard
 } from '../../lib/storage/storage.ts'
 import type { MemoryEvents } from './event-log.ts'
 import { IdempotencyRecords } from './idempotency-records.ts'
 import { pageOf } from './positions.ts'
+import { memoryAssignment } from './tenant-assignment.ts'
 import { MemoryTrash } from './trash.ts'
 import { storedFields, userOf } from './user-entry.ts'
 import { userTable } from './user-table.ts'
@@ -23,6 +24,7 @@ interface UserStore extends Pick<Storage,
   tenants: () => Map<string, number>
   /** Deletes users of a tenant, at most `limit`, and returns how many. */
   drop: (tenant: string, limit: number) => number
+  assign: TenantStore['assign']
 }
 
 /** Users in memory. No write awaits anything, so each is atomic. */
@@ -173,6 +175,8 @@ export function memoryUsers (events: MemoryEvents): UserStore {
       for (const { id } of gone) remove(id, { guard, event: null, erase: false })
       return gone.length + trash.dropOf(tenant, limit - gone.length)
     },
+
+    assign: memoryAssignment(table, trash, events),
 
     findUser: async (id) => find(id),
 

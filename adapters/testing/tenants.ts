@@ -4,6 +4,7 @@ import { addKey, ANY_KEY } from './api-key-values.ts'
 import type { Cases } from './cases.ts'
 import { readEvents } from './event-values.ts'
 import { firstPage, listedIds, upTo } from './list-values.ts'
+import { tenantAssignmentCases } from './tenant-assignment.ts'
 import { addForeign, addTo, inTenant, OTHER, OWN, requireForeign } from './tenant-values.ts'
 import { anyVersion, apiKeyOf, everyone, idOf, keysOf, onlyVersion, rename, timeOf, userOf } from './values.ts'
 
@@ -171,5 +172,7 @@ export const tenantCases: Cases = {
     await requireForeign(storage)
     assert.deepEqual((await tenants.list(firstPage(9))).items, [{ id: OTHER, users: 8 }])
     assert.equal(await tenants.remove('unknown', 3), 0)
-  }
+  },
+
+  ...tenantAssignmentCases
 }

@@ -11,6 +11,10 @@ export interface LmdbEvents extends EventLog {
   eraseOf (userId: string): number
   /** Takes the values out of at most so many events of a tenant, in the write of its removal; returns of how many. */
   forgetOf (tenant: string, limit: number): number
+  /** Gives the events of a user to the user's tenant. */
+  assignOf (userId: string, tenant: string): void
+  /** The users who have events with values that belong to no tenant. */
+  withoutTenant (): Generator<string>
 }
 
 /**
@@ -101,6 +105,22 @@ export function lmdbEvents (database: LmdbDatabase): LmdbEvents {
         tenantEvents.removeSync([tenant, number])
       }
       return numbers.length
+    },
+
+    assignOf (userId, tenant) {
+      for (const number of seenBy(userId, undefined)) {
+        const event = events.get(number)
+        if (event === undefined || event.tenant !== undefined) continue
+        events.putSync(number, { ...event, tenant })
+        tenantEvents.putSync([tenant, number], null)
+      }
+    },
+
+    * withoutTenant () {
+      for (const [subject, number] of subjects.getKeys({ start: ['usr_'], end: ['usr`'] })) {
+        const { tenant, data } = events.get(number) ?? {}
+        if (tenant === undefined && data !== undefined && data['name'] !== null) yield subject
+      }
     },
 
     read: ({ after, limit, types: wanted, tenant }) =>

@@ -9,13 +9,13 @@ import { lmdbUsers } from './users.ts'
 /** A storage in an LMDB directory: an example of an adapter for a store that is neither SQL nor a server. */
 export function lmdb (path: string): Storage {
   const database = openDatabase(path)
-  const { add, eraseOf, forgetOf, ...eventLog } = lmdbEvents(database)
-  const { drop, ...users } = lmdbUsers(database, { add, eraseOf })
+  const { add, eraseOf, forgetOf, assignOf, withoutTenant, ...eventLog } = lmdbEvents(database)
+  const { drop, assign, ...users } = lmdbUsers(database, { add, eraseOf })
   const { dropOf, ...apiKeys } = lmdbApiKeys(database, { add })
   return {
     name: 'lmdb',
     eventLog,
-    tenants: lmdbTenants(database, { drop, dropOf, forgetOf }),
+    tenants: lmdbTenants(database, { drop, dropOf, forgetOf, assign, assignOf, withoutTenant }),
     keyUses: lmdbKeyUses(database),
     close: database.close,
     ...users,

@@ -1,17 +1,20 @@
-import type { Storage } from 'fastify-users/storage'
+import { type Storage, unassignedBy, type UnassignedUser } from 'fastify-users/storage'
 import { idsBehind, type LmdbDatabase, pageOfIds } from './database.ts'
 
-/** What deletes records of a tenant, in the write of its removal. */
+/** What deletes records of a tenant, in the write of its removal, and gives records to one. */
 interface TenantParts {
   drop (userId: string): void
   dropOf (tenant: string): number
   forgetOf (tenant: string, limit: number): number
+  assign (userId: string, tenant: string): void
+  assignOf (userId: string, tenant: string): void
+  withoutTenant (): Generator<string>
 }
 
 /** The tenants in LMDB: the names in the indexes of their users and keys. */
 export function lmdbTenants (
-  { tenantUsers, tenantKeys, read, write }: LmdbDatabase,
-  { drop, dropOf, forgetOf }: TenantParts
+  { users, tenantUsers, tenantKeys, read, write }: LmdbDatabase,
+  { drop, dropOf, forgetOf, assign, assignOf, withoutTenant }: TenantParts
 ): NonNullable<Storage['tenants']> {
   return {
     list: (page) => read(() => {
@@ -23,10 +26,29 @@ export function lmdbTenants (
 
     remove: (tenant, limit) => write(() => {
       let count = dropOf(tenant)
-      const users = [...idsBehind(tenantUsers, tenant)].slice(0, Math.max(0, limit - count))
-      for (const id of users) drop(id)
-      count += users.length
+      const ids = [...idsBehind(tenantUsers, tenant)].slice(0, Math.max(0, limit - count))
+      for (const id of ids) drop(id)
+      count += ids.length
       return count + forgetOf(tenant, Math.max(0, limit - count))
+    }),
+
+    assign: (tenant, { after, limit }) => write(() => {
+      const bounds = after === null ? {} : { start: after, exclusiveStart: true }
+      const entries = [...users.getRange({ ...bounds, limit })]
+      const refused: UnassignedUser[] = []
+      const without = entries.filter(({ value: { user } }) => user.tenant === undefined)
+      for (const { key: id } of without) {
+        try {
+          assign(id, tenant)
+          assignOf(id, tenant)
+        } catch (error) {
+          refused.push(unassignedBy(error, id))
+        }
+      }
+      const next = entries.length < limit ? null : entries.at(-1)?.key ?? null
+      // The last step takes the events of users who were deleted.
+      for (const id of next === null ? [...withoutTenant()] : []) if (!users.doesExist(id)) assignOf(id, tenant)
+      return { assigned: without.length - refused.length, refused, next }
     })
   }
 }

@@ -12,6 +12,8 @@ interface UserStore extends Pick<Storage,
 'check' | 'migrate' | 'writeUsers' | 'findUser' | 'listUsers' | 'readUsers' | 'prune'> {
   /** Deletes a user, in the write of the removal of its tenant. */
   drop (id: string): void
+  /** Gives a user to a tenant. @throws StorageError `email_taken`, `field_taken` */
+  assign (id: string, tenant: string): void
 }
 
 /** The most users that are read together. */
@@ -149,6 +151,10 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
 
     writeUsers: lmdbWrites(database, { find, create, update, remove }),
     drop: (id) => { remove(id, { guard: { ifVersion: null, unlessVersion: [] }, event: null, erase: false }) },
+    assign (id, tenant) {
+      const entry = users.get(id)
+      if (entry !== undefined) put({ ...entry, user: { ...entry.user, tenant } }, entry)
+    },
 
     prune: (now) =>
       write(() => {

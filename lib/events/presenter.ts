@@ -10,7 +10,9 @@ function fieldsOf ({ fields }: JsonObject): JsonObject {
 }
 
 /** Shows recorded events, with users as they are shown in process. */
-export function eventPresenter ({ pastFields }: Pick<Presenter, 'pastFields'>): (record: EventRecord) => LoggedEvent {
+export function eventPresenter (
+  { pastFields, showsTenant }: Pick<Presenter, 'pastFields' | 'showsTenant'>
+): (record: EventRecord) => LoggedEvent {
   function userOf (user: JsonObject): JsonObject {
     const { id, name, email, status, statusReason, version, createdAt, updatedAt, ...rest } = user
     const own = pastFields(fieldsOf(rest))
@@ -48,7 +50,7 @@ export function eventPresenter ({ pastFields }: Pick<Presenter, 'pastFields'>): 
       ...(before !== null && { before: beforeOf(record) }),
       actor: actor === null ? null : { type: actor.type, id: actor.id, name: actor.name },
       requestId,
-      ...(tenant !== undefined && { tenant })
+      ...(showsTenant && tenant !== undefined && { tenant })
     })
   }
 }

@@ -1,8 +1,10 @@
 import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
 import type { TenantRecord } from '../storage/storage.ts'
+import type { TenantAssignment } from '../storage/tenant-assignment.ts'
 import type { UserFields } from '../users/types.ts'
 import type { Tenant } from '../operations/tenants.ts'
 import type { TenantUsers } from './in-process.ts'
+import type { AssignOptions } from './tenant-assignment.ts'
 import { requireTenants, type Tenants } from './tenants.ts'
 
 /** `app.users`: with the option `tenants`, those of every tenant. */
@@ -35,6 +37,13 @@ export interface TenantMethods {
    * @throws `validation_failed`, `storage_unavailable`
    */
   remove (name: string): Promise<void>
+  /**
+   * Gives the users who belong to no tenant to one, with their events, in steps beside requests. `onRefused` gets each
+   * user who stays without one, because the address or a unique value is taken in the tenant. Keys and webhooks stay as
+   * they are. It can't be undone. After an error, call it again: it goes on.
+   * @throws `validation_failed`, `storage_unavailable`, and what `onRefused` throws
+   */
+  assign (name: string, options?: AssignOptions): Promise<TenantAssignment>
 }
 
 /** Makes `app.users`. `tenants`: null without the option `tenants`. */
@@ -49,7 +58,8 @@ export function createUsers (own: TenantUsers, tenants: Tenants | null): Users {
         return { data: page.items, meta: listMeta(page) }
       },
       get: async (name: string) => some().get(name),
-      remove: async (name: string) => some().remove(name)
+      remove: async (name: string) => some().remove(name),
+      assign: async (name: string, options?: AssignOptions) => some().assign(name, options)
     })
   })
 }

@@ -48,7 +48,7 @@ function ofTenant (on: Events['on'], tenant: string): Events['on'] {
 export function createServices (host: FastifyInstance, options: CheckedOptions, parts: ServiceParts) {
   const { log, storage, fields, verifier, uses, securityLog, membership } = parts
   const { pageSize, apiKeys: { prefix: keyPrefix, pepper: [pepper] } } = options
-  const presenter = createPresenter(fields, log)
+  const presenter = createPresenter(fields, log, options.tenants)
   const present = eventPresenter(presenter)
   const tail = createTail()
   host.addHook('preClose', async () => tail.close())

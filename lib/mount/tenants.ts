@@ -12,10 +12,12 @@ import type { Tenant, TenantsService } from '../operations/tenants.ts'
 import { boundStorage } from '../storage/bound-storage.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { Storage, TenantRecord } from '../storage/storage.ts'
+import type { TenantAssignment } from '../storage/tenant-assignment.ts'
 import { tenantRemains } from '../storage/tenant-remains.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { createSubjects } from '../events/subject.ts'
 import type { TenantUsers } from './in-process.ts'
+import { type AssignOptions, createTenantAssignments } from './tenant-assignment.ts'
 import { createTenantRemovals } from './tenant-removal.ts'
 import type { UsersServices } from './users-services.ts'
 
@@ -44,7 +46,9 @@ export interface Tenants extends TenantsService {
   handlers (operationsOf: (services: StorageServices) => Operation[]): HandlerFor
   /** Deletes a tenant with all that it has, in steps. @throws `validation_failed`, `storage_unavailable` */
   remove (tenant: string): Promise<void>
-  /** Ends deletions behind the steps that have begun. */
+  /** Gives the users without a tenant to one, in steps. @throws `validation_failed`, `storage_unavailable` */
+  assign (tenant: string, options?: AssignOptions): Promise<TenantAssignment>
+  /** Ends deletions and assignments behind the steps that have begun. */
   close (): Promise<void>
 }
 
@@ -64,6 +68,7 @@ export function createTenants (
   const services = new LRUCache<string, StorageServices>({ max: KEPT })
   const declared = pagingParameters(pageSize, TENANT)
   const removals = createTenantRemovals(storage, clear)
+  const assignments = createTenantAssignments(storage)
 
   function requireName (tenant: unknown): asserts tenant is string {
     if (isTenant(tenant)) return
@@ -134,6 +139,13 @@ export function createTenants (
       removals.remove(tenant).catch(onFailure)
     },
 
-    close: removals.close
+    async assign (tenant, options) {
+      requireName(tenant)
+      return assignments.assign(tenant, options)
+    },
+
+    async close () {
+      await Promise.all([removals.close(), assignments.close()])
+    }
   }
 }

@@ -10,6 +10,6 @@ export { StorageError } from './storage-error.ts'
 export type { StorageErrorCode, StorageErrorOptions } from './storage-error.ts'
 export {
   apiKeyRefusalOf, belongsTo, creationAlone, refusalOf, requireActive, requireAnotherKey, requireSameRequest,
-  requireVersion, withoutUsers, withSuccessors, withUser
+  requireVersion, unassignedBy, withoutUsers, withSuccessors, withUser
 } from './storage-rules.ts'
 export type * from './storage.ts'

@@ -25,7 +25,7 @@ export interface UserRecord {
   version: number
   createdAt: string
   updatedAt: string
-  /** The tenant that the user belongs to, which never changes. Absent: it belongs to none. */
+  /** The tenant that the user belongs to, which never changes once it is there. Absent: it belongs to none. */
   tenant?: string
 }
 

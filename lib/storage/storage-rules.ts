@@ -1,7 +1,7 @@
 import { isStorageError, StorageError } from './storage-error.ts'
 import type {
-  ApiKeyOutcome, ApiKeyRecord, EventLog, Idempotency, KeyUseStore, Storage, Trash, UserChanges, UserRecord, UserWrite,
-  VersionGuard, WebhookStore, WriteOutcome, WritesOptions
+  ApiKeyOutcome, ApiKeyRecord, EventLog, Idempotency, KeyUseStore, Storage, Trash, UnassignedUser, UserChanges,
+  UserRecord, UserWrite, VersionGuard, WebhookStore, WriteOutcome, WritesOptions
 } from './storage.ts'
 
 /** Every required method of the interface. */
@@ -102,6 +102,18 @@ export function refusalOf (error: unknown): WriteOutcome {
   const { code, field = '' } = error
   if (code === 'field_taken') return { code, field }
   if (code === 'email_taken' || code === 'version_mismatch') return { code }
+  throw error
+}
+
+/**
+ * Turns an error that refuses a user to a tenant into what `tenants.assign` says of the user.
+ * @throws any other error
+ */
+export function unassignedBy (error: unknown, id: string): UnassignedUser {
+  if (!isStorageError(error)) throw error
+  const { code, field = '' } = error
+  if (code === 'email_taken') return { id, code }
+  if (code === 'field_taken') return { id, code, field }
   throw error
 }
 

@@ -8,6 +8,26 @@ export interface TenantRecord {
   users: number
 }
 
+/** A user who stays without a tenant, because a user of that tenant has the address or a unique value already. */
+export type UnassignedUser = { id: string, code: 'email_taken' } | { id: string, code: 'field_taken', field: string }
+
+/** Which step of `assign` is asked for. */
+export interface AssignmentRequest {
+  /** `next` of the step before; null: this is the first step. */
+  after: string | null
+  /** At most about how many users to look at. */
+  limit: number
+}
+
+/** What a step of `assign` did. */
+export interface AssignmentStep {
+  /** How many users belong to the tenant by this step. */
+  assigned: number
+  refused: UnassignedUser[]
+  /** Where the next step goes on; null: this was the last. */
+  next: string | null
+}
+
 /** The tenants of a store. One is there as long as it has a user or a key. */
 export interface TenantStore {
   /** A page of the tenants, ordered by name, with their exact number. */
@@ -20,4 +40,14 @@ export interface TenantStore {
    * it goes on.
    */
   remove (tenant: string, limit: number): Promise<number>
+
+  /**
+   * Gives users who belong to no tenant to one, with their events, each in one atomic step; also the events of users
+   * who were deleted, unless they are erased. A step looks at the next users by id, so no step takes longer because
+   * there are many. `version` and `updatedAt` stay, no event is recorded, and events keep their places in the log. Keys
+   * and webhooks stay without a tenant. Users whose address or unique value is taken in the tenant stay as they are,
+   * and hold up nobody else. Many callers may do it concurrently, beside writes; after a crash, the first step may be
+   * asked for again.
+   */
+  assign (tenant: string, request: AssignmentRequest): Promise<AssignmentStep>
 }

@@ -5,6 +5,8 @@ import type { DeletedUser, User } from './types.ts'
 
 /** How users are shown: in process, and as JSON text over HTTP. */
 export interface Presenter {
+  /** False without the option `tenants`: nobody is told of one, and the host may have a field of that name. */
+  showsTenant: boolean
   user (record: UserRecord): User
   userJson (record: UserRecord): string
   /** A user as answers have it: without its version. */
@@ -41,31 +43,41 @@ function plainView (record: UserRecord): object {
 function presenterOf (
   user: (record: UserRecord) => User,
   view: (record: UserRecord) => object,
-  pastFields: (fields: JsonObject) => JsonObject
+  pastFields: (fields: JsonObject) => JsonObject,
+  showsTenant: boolean
 ): Presenter {
   const by = (actor: Actor | null): Actor | null =>
     actor === null ? null : { type: actor.type, id: actor.id, name: actor.name }
+  const shown = showsTenant ? (record: UserRecord) => record : withoutTenant
   const awayWith = <Shown extends object>(show: (record: UserRecord) => Shown) =>
-    ({ user, deletedAt, deletedBy }: StoredDeletedUser) => ({ ...show(user), deletedAt, deletedBy: by(deletedBy) })
+    ({ user, deletedAt, deletedBy }: StoredDeletedUser) =>
+      ({ ...show(shown(user)), deletedAt, deletedBy: by(deletedBy) })
   const deletedView = awayWith(view)
   return {
-    user,
-    shownUser: ({ version, ...shown }) => shown,
+    showsTenant,
+    user: (record) => user(shown(record)),
+    shownUser: ({ version, ...rest }) => rest,
     deletedUser: awayWith(user),
     deletedListJson: (page) => JSON.stringify({ data: page.items.map(deletedView), meta: listMeta(page) }),
     pastFields,
-    userJson: (record) => JSON.stringify(view(record)),
+    userJson: (record) => JSON.stringify(view(shown(record))),
     minimalJson: ({ id, createdAt, updatedAt }) => JSON.stringify({ id, createdAt, updatedAt }),
-    listJson: (page) => JSON.stringify({ data: page.items.map(view), meta: listMeta(page) })
+    listJson: (page) => JSON.stringify({ data: page.items.map((record) => view(shown(record))), meta: listMeta(page) })
   }
+}
+
+function withoutTenant (record: UserRecord): UserRecord {
+  if (record.tenant === undefined) return record
+  const { tenant, ...rest } = record
+  return rest
 }
 
 /**
  * Shows users with the host's declared fields, as they are stored. The first user that does not match the schema is
  * logged: it was stored under another one.
  */
-export function createPresenter (fields: HostFields | null, log: Log): Presenter {
-  if (fields === null) return presenterOf(plainUser, plainView, () => ({}))
+export function createPresenter (fields: HostFields | null, log: Log, showsTenant: boolean): Presenter {
+  if (fields === null) return presenterOf(plainUser, plainView, () => ({}), showsTenant)
   const { matches, has } = fields
   let warned = false
 
@@ -93,6 +105,7 @@ export function createPresenter (fields: HostFields | null, log: Log): Presenter
       const user = { id, name, email, ...own, status, statusReason, createdAt, updatedAt }
       return tenant === undefined ? user : { ...user, tenant }
     },
-    onlyDeclared
+    onlyDeclared,
+    showsTenant
   )
 }

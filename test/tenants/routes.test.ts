@@ -178,6 +178,7 @@ test('a failure ends a deletion, and it can be asked for again', async (t) => {
     ...storage,
     tenants: {
       list: (page) => Object(storage.tenants).list(page),
+      assign: (tenant, request) => Object(storage.tenants).assign(tenant, request),
       async remove (tenant, limit) {
         if (failures-- > 0) throw new Error('the disk is gone')
         return Object(storage.tenants).remove(tenant, limit)

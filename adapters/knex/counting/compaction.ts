@@ -195,12 +195,12 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
 
   const creations = new Map<string, number>()
 
-  /** Counts a creation in a scope. */
-  function count (scope: string): void {
+  /** Counts creations in a scope. */
+  function count (scope: string, added = 1): void {
     if (creations.size >= TENANTS_MAX) creations.clear()
-    const created = (creations.get(scope) ?? 0) + 1
+    const created = (creations.get(scope) ?? 0) + added
     creations.set(scope, created % BLOCK)
-    if (created === BLOCK) start(scope)
+    if (created >= BLOCK) start(scope)
   }
 
   return {
@@ -216,6 +216,9 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
       count(ALL)
       if (tenant !== undefined) count(tenant)
     },
+
+    /** Called for users who were given to a tenant: most of them are in its tail. */
+    onAssign: (tenant: string, users: number): void => count(tenant, users),
 
     /** Counts all users again. Until that is done, lists are right but slower. */
     async rebuild (): Promise<void> {

@@ -25,6 +25,7 @@ import { listsReading } from './lists-reading.ts'
 import { listsSnapshots } from './lists-snapshots.ts'
 import type { Mistake } from './plant.ts'
 import { tenants } from './tenants.ts'
+import { tenantsAssignment } from './tenants-assignment.ts'
 import { transactions } from './transactions.ts'
 import { transactionsEnds } from './transactions-ends.ts'
 import { valuesFields } from './values-fields.ts'
@@ -59,7 +60,7 @@ const themes: Record<string, Mistake[]> = {
   events: [...events, ...eventsReading, ...eventsPositions, ...eventsEnds, ...eventsLong, ...eventsSteps],
   batches: [...batches, ...batchesKeys],
   webhooks: [...webhooks, ...webhooksChanges, ...webhooksDeliveries, ...webhooksClaims, ...webhooksEvents],
-  tenants,
+  tenants: [...tenants, ...tenantsAssignment],
   'key-uses': keyUses
 }
 

@@ -1,6 +1,7 @@
 import { memory } from '../../../adapters/memory/index.ts'
 import type { Storage, UserWrite } from '../../../lib/storage/storage.ts'
 import type { Mistake } from './plant.ts'
+import { assign } from './tenants-assignment.ts'
 
 /** A mistake in some methods of a store that is right otherwise. */
 function leak (title: string, wrong: (right: Storage) => Partial<Storage>): Mistake {
@@ -113,7 +114,8 @@ export const tenants: Mistake[] = [
         const left = items.filter(({ users }) => users > 0)
         return { items: left, total: total - items.length + left.length }
       },
-      remove: async (tenant, limit) => await right.tenants?.remove(tenant, limit) ?? 0
+      remove: async (tenant, limit) => await right.tenants?.remove(tenant, limit) ?? 0,
+      assign: (tenant, request) => assign(right, tenant, request)
     }
   })),
   leak('the users of a removed tenant stay', (right) => ({
@@ -122,7 +124,8 @@ export const tenants: Mistake[] = [
       async remove (tenant) {
         const { items } = await right.listApiKeys({ order: 'asc', limit: 99, from: { offset: 0 }, tenant })
         return items.length === 0 ? 0 : await right.tenants?.remove(tenant, 1) ?? 0
-      }
+      },
+      assign: (tenant, request) => assign(right, tenant, request)
     }
   })),
   logLeak('the feed has the events of all tenants', (log) => ({
@@ -188,6 +191,7 @@ export const tenants: Mistake[] = [
     : {
         tenants: {
           list: (page) => tenants.list(page),
+          assign: (tenant, request) => tenants.assign(tenant, request),
           async remove (tenant, limit) {
             const { items = [] } = await webhooks?.list({ order: 'asc', limit: 99, from: { offset: 0 }, tenant }) ?? {}
             const count = await tenants.remove(tenant, limit)

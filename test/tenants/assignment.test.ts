@@ -1,0 +1,249 @@
+// Users who belong to no tenant are given to one, beside a service and by several callers; and what is to be seen then.
+import { join } from 'node:path'
+import { test, type Test } from 'tap'
+import type { KnexStorage } from '../../adapters/knex/index.ts'
+import { memory } from '../../adapters/memory/index.ts'
+import { postgres } from '../../adapters/postgres.ts'
+import { sqlite } from '../../adapters/sqlite.ts'
+import { kitStorage } from '../../adapters/testing/kit-storage.ts'
+import { anyVersion, idOf, keysOf, rename, timeOf, userOf } from '../../adapters/testing/values.ts'
+import type { Storage, UnassignedUser } from '../../lib/storage/storage.ts'
+import { assignUsers } from '../../lib/storage/tenant-assignment.ts'
+import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
+import { migrated } from '../helpers/migrated.ts'
+import { connectPg } from '../helpers/postgres.ts'
+import { pgUrl, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
+
+const PLATFORM = 'platform-key-of-at-least-32-characters'
+const ACME = 'acme-static-key-of-at-least-32-characters'
+const EVERYONE = { emailKey: null, prefix: null, fields: {} }
+const ONE = { order: 'asc', limit: 1, from: { offset: 0 } } as const
+
+/** Adds the users with the numbers from 1 on, who belong to no tenant. */
+async function fill (storage: Storage, count: number): Promise<void> {
+  for (let n = 1; n <= count;) {
+    const writes = []
+    for (; writes.length < 100 && n <= count; n++) {
+      const user = userOf(n)
+      writes.push({ type: 'create', user, keys: keysOf(user), event: null } as const)
+    }
+    const { outcomes } = await storage.writeUsers(writes, { atomic: true, idempotency: null })
+    if (outcomes.some(({ code }) => code !== 'done')) throw new Error('users are missing')
+  }
+}
+
+const countIn = async (storage: Storage, tenant: string): Promise<number> =>
+  (await storage.listUsers({ ...EVERYONE, tenant }, ONE)).total
+
+const assignAll = ({ tenants }: Storage) => assignUsers((...args) => Object(tenants).assign(...args), 'acme', () => {})
+
+const isCounted = (storage: Storage): storage is KnexStorage => 'verifyCounts' in storage
+
+async function requireExact (t: Test, storage: Storage): Promise<void> {
+  if (!isCounted(storage)) return
+  const { users, counted, wrong } = await storage.verifyCounts()
+  t.strictSame({ counted, wrong }, { counted: users, wrong: 0 }, 'the counted numbers are exact')
+}
+
+async function host (t: Test, storage: Storage, tenants = true) {
+  const { app } = await testApp(t, {
+    storage,
+    tenants,
+    eventLog: true,
+    apiKeys: {
+      static: [
+        { key: PLATFORM, name: 'platform', scopes: ALL_SCOPES },
+        ...tenants ? [{ key: ACME, name: 'acme', scopes: ALL_SCOPES, tenant: 'acme' }] : []
+      ]
+    }
+  })
+  const send = async (method: string, path: string, { key = PLATFORM, payload, headers = {} }: {
+    key?: string, payload?: object, headers?: Record<string, string>
+  } = {}) => {
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+    const all = { authorization: `Bearer ${key}`, ...(payload && { 'content-type': type }), ...headers }
+    const answer = await inject(app, method, `/v1${path}`, { headers: all, ...(payload && { payload }) })
+    const { statusCode: status, headers: { etag }, body } = answer
+    return { status, etag, body: body === '' ? null : JSON.parse(body) }
+  }
+  return { app, send }
+}
+
+for (const store of stores) {
+  test(`gives users to a tenant beside requests that read and write, on ${store.name}`, async (t) => {
+    const storage = await store.create(t)
+    const { app, send } = await host(t, storage)
+    await fill(storage, 900)
+    if (isCounted(storage)) await storage.rebuildCounts()
+    t.equal((await send('GET', '/users', { key: ACME })).body.meta.total, 0)
+    const over = new AbortController()
+    const statuses = new Set<number>()
+    let patches = 0
+    const load = (async () => {
+      for (let i = 1; !over.signal.aborted || i < 20; i++) {
+        const id = idOf('usr', 1 + i % 900)
+        const answers = await Promise.all([
+          send('GET', `/users/${id}`),
+          send('PATCH', `/users/${id}`, { payload: { name: `Changed ${i}` } }),
+          send('POST', '/users', { key: ACME, payload: { name: 'x', email: `new-${i}@example.org` } })
+        ])
+        patches++
+        for (const { status } of answers) statuses.add(status)
+        const { status, body: { meta: { total } } } = await send('GET', '/users?limit=1')
+        t.strictSame({ status, total }, { status: 200, total: 900 + i }, 'everybody is listed at any moment')
+      }
+    })()
+    t.strictSame(await app.users.tenants.assign('acme'), { assigned: 900, refused: 0 })
+    over.abort()
+    await load
+    t.strictSame([...statuses].sort(), [200, 201])
+    t.equal((await send('GET', '/users', { key: ACME })).body.meta.total, 900 + patches)
+    t.strictSame((await app.users.tenants.list()).data, [{ id: 'acme', users: 900 + patches }])
+    await requireExact(t, storage)
+    const { status, body } = await send('GET', `/users/${idOf('usr', 900)}`, { key: ACME })
+    t.match({ status, body }, { status: 200, body: { email: userOf(900).email, tenant: 'acme' } })
+    const { data: events } = await app.users.tenant('acme').events.list({ limit: 100 })
+    t.ok(events.every((event) => event.tenant === 'acme') && events.length > 0)
+  })
+
+  test(`names who is refused, and gives the others, on ${store.name}`, async (t) => {
+    const storage = await store.create(t)
+    const { app } = await host(t, storage)
+    await fill(storage, 600)
+    const taken = [7, 300, 301]
+    for (const n of taken) await app.users.tenant('acme').create({ name: 'x', email: userOf(n).email })
+    const refused: UnassignedUser[] = []
+    const onRefused = (user: UnassignedUser) => { refused.push(user) }
+    t.strictSame(await app.users.tenants.assign('acme', { onRefused }), { assigned: 597, refused: 3 })
+    t.strictSame(refused, taken.map((n) => ({ id: idOf('usr', n), code: 'email_taken' })))
+    t.equal(await countIn(storage, 'acme'), 600)
+    t.strictSame(await app.users.tenants.assign('acme'), { assigned: 0, refused: 3 })
+    const failing = app.users.tenants.assign('acme', { onRefused: () => { throw new RangeError('mine') } })
+    await t.rejects(failing, { name: 'RangeError', message: 'mine' })
+    t.strictSame(await app.users.tenants.assign('beta'), { assigned: 3, refused: 0 }, 'another tenant can have them')
+    await requireExact(t, storage)
+    await t.rejects(app.users.tenants.assign('No'), { code: 'validation_failed' })
+  })
+}
+
+const shared: Array<{ name: string, create: (t: Test) => Promise<() => KnexStorage> }> = [
+  {
+    name: 'sqlite',
+    async create (t) {
+      const filename = join(await temporaryDirectory(t), 'users.db')
+      return () => sqlite({ filename })
+    }
+  },
+  {
+    name: 'postgres',
+    async create (t) {
+      const schema = temporarySchema(t)
+      return () => postgres({ connection: pgUrl(), schema, pool: { max: 4 } })
+    }
+  }
+]
+
+for (const { name, create } of shared) {
+  test(`several callers give each user once, beside writers and compaction, on ${name}`, async (t) => {
+    const open = await create(t)
+    const [storage, one, other] = [await migrated(t, open()), await migrated(t, open()), await migrated(t, open())]
+    await fill(storage, 3000)
+    await storage.rebuildCounts()
+    const writes = kitStorage(storage)
+    const over = new AbortController()
+    const writing = (async () => {
+      let deleted = 0
+      for (let n = 1; !over.signal.aborted || n < 50; n += 7) {
+        const at = 1 + n % 3000
+        await writes.updateUser(idOf('usr', at), rename('X'), timeOf(9), anyVersion)
+        if (await writes.deleteUser(idOf('usr', 1 + (n * 11) % 3000), anyVersion) !== null) deleted++
+        await countIn(storage, 'acme')
+      }
+      return deleted
+    })()
+    const totals = await Promise.all([assignAll(one), assignAll(other), assignAll(storage)])
+    over.abort()
+    const deleted = await writing
+    t.strictSame(totals.map(({ refused }) => refused), [0, 0, 0])
+    t.strictSame(await assignAll(one), { assigned: 0, refused: 0 })
+    const assigned = totals.reduce((sum, each) => sum + each.assigned, 0)
+    t.ok(assigned <= 3000 && assigned >= 3000 - deleted, `${assigned} were given, and ${deleted} were deleted`)
+    t.equal(await countIn(storage, 'acme'), 3000 - deleted)
+    await requireExact(t, storage)
+  })
+
+  test(`a service without the option tenants goes on beside it, on ${name}`, async (t) => {
+    const open = await create(t)
+    const mover = await migrated(t, open())
+    const { app, send } = await host(t, open(), false)
+    const payload = { name: 'Ann', email: 'ann@example.org' }
+    const headers = { 'idempotency-key': 'k-1' }
+    const { body: { id } } = await send('POST', '/users', { payload, headers })
+    const before = await send('GET', `/users/${id}`)
+    t.strictSame(await assignAll(mover), { assigned: 1, refused: 0 })
+    const after = await send('GET', `/users/${id}`)
+    t.strictSame(after, before, 'it shows no tenant, and the version stays')
+    t.match(await send('GET', `/users/${id}`, { headers: { 'if-none-match': String(before.etag) } }), { status: 304 })
+    t.match(await send('POST', '/users', { payload, headers }), { status: 201, body: before.body })
+    t.equal((await send('GET', '/users')).body.meta.total, 1)
+    t.match(await send('PATCH', `/users/${id}`, { payload: { name: 'Bea' } }), { status: 200, body: { name: 'Bea' } })
+    // The address is that of the tenant now, so among users of none it is free.
+    const { body: { id: second } } = await send('POST', '/users', { payload })
+    const refused: UnassignedUser[] = []
+    const onStep = (users: UnassignedUser[]) => { refused.push(...users) }
+    t.strictSame(await assignUsers(mover.tenants.assign, 'acme', onStep), { assigned: 0, refused: 1 })
+    t.strictSame(refused, [{ id: second, code: 'email_taken' }])
+    t.match(await send('DELETE', `/users/${id}`), { status: 204 })
+    t.strictSame(await assignAll(mover), { assigned: 1, refused: 0 })
+    await app.close()
+    const served = await host(t, open())
+    const { body: { data } } = await served.send('GET', '/events', { key: ACME })
+    t.strictSame(data.map((event: { type: string, data: { id: string } }) => [event.type, event.data.id]), [
+      ['user.created', id], ['user.updated', id], ['user.created', second], ['user.deleted', id]
+    ])
+    const again = await served.send('POST', '/users', { key: ACME, payload, headers })
+    t.match(again, { status: 409, body: { code: 'email_taken' } }, 'a tenant has idempotency keys of its own')
+  })
+}
+
+test('an assignment ends when the server closes, and goes on when it is asked for again', async (t) => {
+  const filename = join(await temporaryDirectory(t), 'users.db')
+  const storage = sqlite({ filename })
+  const { app } = await host(t, storage)
+  await fill(storage, 2000)
+  const assigning = app.users.tenants.assign('acme')
+  await Promise.all([t.rejects(assigning, { code: 'storage_unavailable' }), app.close()])
+  await t.rejects(app.users.tenants.assign('acme'), { code: 'storage_unavailable' })
+  const again = await host(t, sqlite({ filename }))
+  const { assigned } = await again.app.users.tenants.assign('acme')
+  t.ok(assigned > 0, `${assigned} were left`)
+  t.equal((await again.app.users.list()).meta.total, 2000)
+  t.strictSame((await again.app.users.tenants.list()).data, [{ id: 'acme', users: 2000 }])
+})
+
+test('a user whose row is locked for long holds up nobody else', async (t) => {
+  const schema = temporarySchema(t)
+  const storage = await migrated(t, postgres({ connection: pgUrl(), schema, statementTimeoutMs: 30_000 }))
+  await fill(storage, 40)
+  const [locking, writing] = [await connectPg(t), kitStorage(storage)]
+  await locking.query('begin')
+  await locking.query(`select 1 from "${schema}".fastify_users_users where id = $1 for update`, [idOf('usr', 20)])
+  const assigning = assignAll(storage)
+  await until('those before are given', async () => await countIn(storage, 'acme') === 19)
+  for (const n of [19, 21, 40]) {
+    t.match(await writing.updateUser(idOf('usr', n), rename('X'), timeOf(9), anyVersion), { changed: true })
+  }
+  t.equal(await countIn(storage, 'acme'), 19, 'it still waits for the user')
+  await locking.query('rollback')
+  t.strictSame(await assigning, { assigned: 40, refused: 0 })
+})
+
+test('tenants of a store without users of none are given nobody', async (t) => {
+  const { app } = await host(t, memory())
+  await app.users.tenant('beta').create({ name: 'Ann', email: 'ann@example.org' })
+  t.strictSame(await app.users.tenants.assign('acme'), { assigned: 0, refused: 0 })
+  t.strictSame((await app.users.tenants.list()).data, [{ id: 'beta', users: 1 }])
+  const plain = await host(t, memory(), false)
+  await t.rejects(plain.app.users.tenants.assign('acme'), TypeError)
+})
