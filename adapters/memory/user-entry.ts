@@ -24,8 +24,7 @@ export function storedFields (fields: JsonObject): JsonObject {
 /** A copy of a user for the caller. */
 export function userOf ({ id, name, email, fields, version, createdAt, updatedAt, tenant }: UserRecord): UserRecord {
   const own = fields === NO_FIELDS ? {} : cloneFields(fields)
-  const user = { id, name, email, fields: own, version, createdAt, updatedAt }
-  return tenant === undefined ? user : { ...user, tenant }
+  return { id, name, email, fields: own, version, createdAt, updatedAt, ...(tenant !== undefined && { tenant }) }
 }
 
 /** The keys that a user is searched by. */

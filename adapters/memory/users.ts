@@ -97,7 +97,7 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     const { id, name, email, fields, version, createdAt, updatedAt, tenant } = user
     // Copying may throw, so it comes before anything is changed.
     const values = { id, name, email, fields: storedFields(fields), version, createdAt, updatedAt }
-    const record = tenant === undefined ? values : { ...values, tenant }
+    const record = tenant === undefined ? values : Object.assign(values, { tenant })
     requireEmail(emailKey, id, tenant)
     byField.requireFree(id, record.fields, tenant)
     put({ id, record, nameKey, emailKey, idempotencyKeys: [] })

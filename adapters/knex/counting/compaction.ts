@@ -20,6 +20,11 @@ const FOREIGN_ROUND_MS = 3000
 const ALL = ''
 /** Tenants whose creations are counted, and those that wait for compaction, at most. */
 const TENANTS_MAX = 10_000
+/**
+ * Creations in a tenant at which it asks for a round, which takes as long as many creations. A page of the tenant that
+ * counts a shorter tail asks by itself.
+ */
+const TENANT_CREATIONS = 16 * BLOCK
 
 interface State {
   boundary: string
@@ -196,11 +201,11 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
   const creations = new Map<string, number>()
 
   /** Counts a creation in a scope. */
-  function count (scope: string): void {
+  function count (scope: string, asksAt: number): void {
     if (creations.size >= TENANTS_MAX) creations.clear()
     const created = (creations.get(scope) ?? 0) + 1
-    creations.set(scope, created % BLOCK)
-    if (created === BLOCK) start(scope)
+    creations.set(scope, created % asksAt)
+    if (created === asksAt) start(scope)
   }
 
   return {
@@ -213,8 +218,8 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
 
     /** Called for every new user. */
     onCreate (tenant: string | undefined): void {
-      count(ALL)
-      if (tenant !== undefined) count(tenant)
+      count(ALL, BLOCK)
+      if (tenant !== undefined) count(tenant, TENANT_CREATIONS)
     },
 
     /** Counts all users again. Until that is done, lists are right but slower. */

@@ -45,23 +45,23 @@ function tenantOf ({ tenant }: Row): { tenant?: string } {
 
 export function toUser (row: Row): UserRecord {
   const { id, name, email, fields, version, createdAt, updatedAt, tenant } = row
-  const user = {
+  // In one literal: adding the member to a copy costs more than the rest of the row.
+  return {
     id: String(id),
     name: String(name),
     email: String(email),
     fields: toFields(fields),
     version: Number(version),
     createdAt: iso(createdAt),
-    updatedAt: iso(updatedAt)
+    updatedAt: iso(updatedAt),
+    ...(tenant !== '' && { tenant: String(tenant) })
   }
-  return tenant === '' ? user : { ...user, tenant: String(tenant) }
 }
 
 /** The user that an idempotency key keeps as JSON text. */
 export function toCreatedUser (text: unknown): UserRecord {
   const { id, name, email, fields, version, createdAt, updatedAt, tenant } = JSON.parse(String(text))
-  const user = { id, name, email, fields, version, createdAt, updatedAt }
-  return tenant === undefined ? user : { ...user, tenant }
+  return { id, name, email, fields, version, createdAt, updatedAt, ...(tenant !== undefined && { tenant }) }
 }
 
 /** JSON comes as text from a row, and as a value from a packed page. */
