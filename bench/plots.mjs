@@ -111,6 +111,30 @@ function pageCost (files) {
   })
 }
 
+/** What pages and creations of a tenant cost, divided by what they cost without tenants. */
+function tenantCost (file) {
+  const shown = []
+  const order = Object.keys(STORAGES)
+  for (const { storage, ratio } of file.creations.toSorted((a, b) =>
+    order.indexOf(a.storage) - order.indexOf(b.storage))) {
+    shown.push({ label: STORAGES[storage] })
+    for (const { shape, pages } of file.pages.filter((row) => row.storage === storage)) {
+      const dearest = (name) => Math.max(pages[`${name} asc`].ratio, pages[`${name} desc`].ratio)
+      shown.push({ label: shape, values: Object.fromEntries(PAGES.map(({ key }) => [key, dearest(key)])) })
+    }
+    shown.push({ label: '100 tenants', values: { create: Number((1 / ratio).toFixed(2)) } })
+  }
+  return plot({
+    title: 'What a tenant costs, against a table without tenants',
+    about: 'Time of a page of a tenant at the storage, divided by that of the same page of a table without tenants ' +
+      'that has as many users, in the dearer order; and time of a creation in process, 32 at once.',
+    rows: shown,
+    series: [...PAGES, { key: 'create', name: 'creation' }],
+    axis: { name: 'times as long as without tenants', log: false, from: 0, base: 1 },
+    source: sourceOf([file])
+  })
+}
+
 const files = []
 for (const name of (await readdir(given.results)).sort()) {
   if (name.endsWith('.json')) files.push(JSON.parse(await readFile(join(given.results, name), 'utf8')))
@@ -123,7 +147,8 @@ const plots = {
   'postgres.svg': againstOthers('postgres', compared),
   'sqlite.svg': againstOthers('sqlite', compared),
   'by-hand.svg': againstHand(http),
-  'pages.svg': pageCost(files.filter(({ kind }) => kind === 'pages'))
+  'pages.svg': pageCost(files.filter(({ kind }) => kind === 'pages')),
+  'tenants.svg': tenantCost(files.find(({ kind }) => kind === 'tenants'))
 }
 for (const [name, svg] of Object.entries(plots)) {
   await writeFile(join(given.out, name), svg)

@@ -25,8 +25,8 @@ export function storedFields (fields: JsonObject): JsonObject {
 export function userOf (record: UserRecord): UserRecord {
   const { id, name, email, fields, status, statusReason, version, createdAt, updatedAt, tenant } = record
   const own = fields === NO_FIELDS ? {} : cloneFields(fields)
-  const user = { id, name, email, fields: own, status, statusReason, version, createdAt, updatedAt }
-  return tenant === undefined ? user : { ...user, tenant }
+  const ofTenant = tenant === undefined ? {} : { tenant }
+  return { id, name, email, fields: own, status, statusReason, version, createdAt, updatedAt, ...ofTenant }
 }
 
 /** The keys that a user is searched by. */

@@ -5,7 +5,7 @@ import { Groups } from './groups.ts'
 import { type Positions, positionsOf } from './positions.ts'
 import { PrefixIndex } from './prefix-index.ts'
 import { SortedMap } from './sorted-map.ts'
-import { searchKeysOf, storedFields, type UserEntry, userOf } from './user-entry.ts'
+import { searchKeysOf, storedFields, type UserEntry } from './user-entry.ts'
 import { matching } from './user-filter.ts'
 
 export type UserTable = ReturnType<typeof userTable>
@@ -96,9 +96,10 @@ export function userTable () {
   }
 
   function add (user: UserRecord, { nameKey, emailKey }: UserKeys): void {
-    const { id, fields, tenant } = user
+    const { id, name, email, fields, status, statusReason, version, createdAt, updatedAt, tenant } = user
     // Copying may throw, so it comes before anything is changed.
-    const record = { ...userOf({ ...user, fields: {} }), fields: storedFields(fields) }
+    const [own, ofTenant] = [storedFields(fields), tenant === undefined ? {} : { tenant }]
+    const record = { id, name, email, fields: own, status, statusReason, version, createdAt, updatedAt, ...ofTenant }
     requireEmail(emailKey, id, tenant)
     byField.requireFree(id, record.fields, tenant)
     put({ id, record, nameKey, emailKey, idempotencyKeys: [] })

@@ -90,8 +90,9 @@ export function eventOfSuccessor (event: NewEvent | null): NewEvent | null {
 function recorded (event: NewEvent, subject: string, data: JsonObject, tenant: string | undefined): EventRecord {
   const { id, type, timestamp, actor, requestId } = event
   const by = actor === null ? null : { type: actor.type, id: actor.id, name: actor.name }
-  const record = { id, type, timestamp, subject, data, before: null, actor: by, requestId }
-  return tenant === undefined ? record : { ...record, tenant }
+  return {
+    id, type, timestamp, subject, data, before: null, actor: by, requestId, ...(tenant !== undefined && { tenant })
+  }
 }
 
 function withoutValues (members: JsonObject): JsonObject {

@@ -20,6 +20,11 @@ const FOREIGN_ROUND_MS = 3000
 const ALL = ''
 /** Tenants whose creations are counted, and those that wait for compaction, at most. */
 const TENANTS_MAX = 10_000
+/**
+ * Creations in a tenant at which it asks for a round, which takes as long as many creations. A page of the tenant that
+ * counts a shorter tail asks by itself.
+ */
+const TENANT_CREATIONS = 16 * BLOCK
 
 interface State {
   boundary: string
@@ -195,12 +200,12 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
 
   const creations = new Map<string, number>()
 
-  /** Counts creations in a scope. */
-  function count (scope: string, added = 1): void {
+  /** Counts creations in a scope, and asks for a compaction after so many. */
+  function count (scope: string, asksAt: number, added = 1): void {
     if (creations.size >= TENANTS_MAX) creations.clear()
     const created = (creations.get(scope) ?? 0) + added
-    creations.set(scope, created % BLOCK)
-    if (created >= BLOCK) start(scope)
+    creations.set(scope, created % asksAt)
+    if (created >= asksAt) start(scope)
   }
 
   return {
@@ -213,12 +218,12 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
 
     /** Called for every new user. */
     onCreate (tenant: string | undefined): void {
-      count(ALL)
-      if (tenant !== undefined) count(tenant)
+      count(ALL, BLOCK)
+      if (tenant !== undefined) count(tenant, TENANT_CREATIONS)
     },
 
     /** Called for users who were given to a tenant: most of them are in its tail. */
-    onAssign: (tenant: string, users: number): void => count(tenant, users),
+    onAssign: (tenant: string, users: number): void => count(tenant, BLOCK, users),
 
     /** Counts all users again. Until that is done, lists are right but slower. */
     async rebuild (): Promise<void> {

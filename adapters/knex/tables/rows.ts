@@ -49,7 +49,8 @@ function toStatus (value: unknown): UserStatus {
 
 export function toUser (row: Row): UserRecord {
   const { id, name, email, fields, status, statusReason, version, createdAt, updatedAt, tenant } = row
-  const user = {
+  // In one literal: adding the member to a copy costs more than the rest of the row.
+  return {
     id: String(id),
     name: String(name),
     email: String(email),
@@ -58,17 +59,17 @@ export function toUser (row: Row): UserRecord {
     statusReason: statusReason === '' ? null : String(statusReason),
     version: Number(version),
     createdAt: iso(createdAt),
-    updatedAt: iso(updatedAt)
+    updatedAt: iso(updatedAt),
+    ...(tenant !== '' && { tenant: String(tenant) })
   }
-  return tenant === '' ? user : { ...user, tenant: String(tenant) }
 }
 
 /** The user that an idempotency key keeps as JSON text. */
 export function toCreatedUser (text: unknown): UserRecord {
   const record: UserRecord = JSON.parse(String(text))
   const { id, name, email, fields, status, statusReason, version, createdAt, updatedAt, tenant } = record
-  const user = { id, name, email, fields, status, statusReason, version, createdAt, updatedAt }
-  return tenant === undefined ? user : { ...user, tenant }
+  const own = tenant === undefined ? {} : { tenant }
+  return { id, name, email, fields, status, statusReason, version, createdAt, updatedAt, ...own }
 }
 
 /** JSON comes as text from a row, and as a value from a packed page. */
