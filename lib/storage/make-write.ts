@@ -53,6 +53,8 @@ const done = (user: UserRecord | null): WriteOutcome =>
 /** Whether a write may reach the user: it belongs to the tenant, and was put away early enough. */
 function reaches (users: SynchronousWrites, write: Exclude<UserWrite, { type: 'create' }>): boolean {
   const { type, id, tenant } = write
+  // Whoever is not there is found by the write itself.
+  if (tenant === undefined && (type !== 'purge' || write.putAwayBefore === null)) return true
   const away = type === 'restore' || type === 'purge' ? users.findDeleted?.(id) ?? null : null
   const user = away?.user ?? (type === 'restore' ? null : users.find(id))
   if (user === null || !belongsTo(user, tenant)) return false
