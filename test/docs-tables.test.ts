@@ -27,7 +27,9 @@ test('docs/errors.md lists each code with its status, in the order of the table'
 test('docs/http-api.md lists each operation with its scope and its status', async (t) => {
   const scopes = new Map<string, string>()
   const { description } = await describe(t, {
-    mounts: [{ prefix: '/v1', apiKeys: { routes: true }, eventLog: true, tenants: true, webhooks: true, admin: true }],
+    mounts: [{
+      prefix: '/v1', apiKeys: { routes: true }, eventLog: true, trash: true, tenants: true, webhooks: true, admin: true
+    }],
     before: (app) => app.addHook('onRoute', ({ method, url, config }) => {
       const access = config?.fastifyUsers
       if (access === undefined || 'refuse' in access) return

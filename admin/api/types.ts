@@ -10,8 +10,18 @@ export interface User extends JsonObject {
   id: string
   name: string
   email: string
+  status: 'active' | 'suspended'
+  statusReason: string | null
   createdAt: string
   updatedAt: string
+}
+
+/** Who made a change, by the name that it had then. */
+export type Actor = { type: string, id: string, name: string | null }
+
+export interface DeletedUser extends User {
+  deletedAt: string
+  deletedBy: Actor | null
 }
 
 /** What a write answers to a key that may not read users. */
@@ -58,7 +68,7 @@ export interface LoggedEvent {
   timestamp: string
   data: JsonObject
   before?: JsonObject
-  actor: { type: string, id: string, name: string | null } | null
+  actor: Actor | null
   requestId: string | null
 }
 
@@ -73,7 +83,7 @@ export interface Feed {
 
 export interface Capabilities {
   caller: { type: string, id: string, name?: string, scopes: string[], expiresAt?: string }
-  offers: { apiKeys: boolean, events: boolean, webhooks: boolean }
+  offers: { apiKeys: boolean, events: boolean, webhooks: boolean, trash: boolean }
   requireIfMatch: boolean
   pageSize: { default: number, max: number }
   fields: { properties: Readonly<Record<string, Schema>>, required: readonly string[] }

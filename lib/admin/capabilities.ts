@@ -8,6 +8,8 @@ export interface Offer {
   apiKeys: boolean
   events: boolean
   webhooks: boolean
+  /** True if deleted users can be restored. */
+  trash: boolean
   /** True if writes need `If-Match`. */
   requireIfMatch: boolean
   pageSize: PageSize
@@ -19,13 +21,13 @@ export interface Capabilities {
   caller: {
     type: 'api_key' | 'static' | 'host'
     id: string
-    /** The name of an API key. */
+    /** What it is called. */
     name?: string
     scopes: readonly string[]
     /** Absent: never, or it is not known. */
     expiresAt?: string
   }
-  offers: { apiKeys: boolean, events: boolean, webhooks: boolean }
+  offers: { apiKeys: boolean, events: boolean, webhooks: boolean, trash: boolean }
   requireIfMatch: boolean
   pageSize: PageSize
   /** JSON Schema of the host's fields. */
@@ -34,17 +36,17 @@ export interface Capabilities {
   filterable: readonly string[]
 }
 
-export function capabilitiesOf ({ principal, record, expiresAt }: Caller, offer: Offer): Capabilities {
-  const { apiKeys, events, webhooks, requireIfMatch, pageSize, fields } = offer
+export function capabilitiesOf ({ principal, expiresAt }: Caller, offer: Offer): Capabilities {
+  const { apiKeys, events, webhooks, trash, requireIfMatch, pageSize, fields } = offer
   return {
     caller: {
       type: principal.type,
       id: principal.id,
-      ...(record !== null && { name: record.name }),
+      ...(principal.name !== null && { name: principal.name }),
       scopes: [...principal.scopes],
       ...(expiresAt !== null && { expiresAt })
     },
-    offers: { apiKeys, events, webhooks },
+    offers: { apiKeys, events, webhooks, trash },
     requireIfMatch,
     pageSize,
     fields: { properties: fields.properties, required: fields.required },

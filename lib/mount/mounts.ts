@@ -75,6 +75,7 @@ export function keepMount ({ log, storage, fields, options, services, membership
       apiKeys: apiKeys.routes,
       events: eventLog !== null,
       webhooks: routing.has('listWebhooks'),
+      trash: options.trash !== null,
       requireIfMatch,
       pageSize,
       fields
