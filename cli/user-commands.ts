@@ -55,7 +55,7 @@ export function addUserCommands (program: Command): void {
     .option('--erase', 'take every value of the user out of its events too', false)
     .option('--yes', 'confirm that it can not be restored any more', false)
     .action((id: string | undefined, options: Common & PurgeOptions) =>
-      withUsers(options, (users, output) => purge(users, output, id, options)))
+      withChecked(options, (storage, output) => purge(storage, output, id, options)))
 
   userCommand('revert', 'set what an event changed back, where it still is what the event made it')
     .argument('<id>', 'usr_…')

@@ -100,7 +100,7 @@ async function purgeOlder (users: UsersService, output: Output, age: string, { t
 
 /** Deletes a user, or all that were deleted long ago, for good. @throws UsageError, Refusal, UsersError */
 export async function purge (
-  users: UsersService,
+  storage: Storage,
   output: Output,
   id: string | undefined,
   { yes, erase, olderThan, ...options }: PurgeOptions
@@ -111,8 +111,10 @@ export async function purge (
     throw new Refusal(`${id === undefined ? 'These users' : 'The user'} could not be restored any more: confirm with ` +
       '--yes.')
   }
+  const users = await usersOf(storage, options)
   if (id === undefined) return purgeOlder(users, output, String(olderThan), options)
-  await users.remove(id, erase ? { erase } : { purge: true })
+  // Without an event log there is nothing to erase.
+  await users.remove(id, erase && await isLogged(storage) ? { erase } : { purge: true })
   if (output.json) return output.value({ id })
   await output.line(`${id} is purged${erase ? ', and its values are erased from its events' : ''}.`)
 }

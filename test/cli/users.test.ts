@@ -79,6 +79,8 @@ for (const { name, skip, create } of databases) {
     t.match(await cli('purge', String(ids[0]), '--older-than', '0', '--yes'), { code: 2, err: /give an id/ })
     t.strictSame(await json('purge', '--older-than', '0', '--yes'), { users: 2 })
     t.strictSame(await cli('deleted'), { code: 0, out: '', err: '' })
+    const { id } = await app.users.create({ name: 'Ann', email: 'ann@example.org' })
+    t.match(await cli('purge', id, '--erase', '--yes'), { code: 0 }, 'no events are there to be erased')
   })
 
   test(`${name}: reverts a change, unless the user was changed since`, { skip }, async (t) => {
