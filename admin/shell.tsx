@@ -8,6 +8,7 @@ import { hrefOf, type Route, useRoute } from './state/route.ts'
 import { useSession } from './state/session.ts'
 import { type TextName, useSpeech } from './state/texts.ts'
 import { CreateUser, NewUserLink } from './users/create.tsx'
+import { DeletedUsers } from './users/deleted.tsx'
 import { UserDetail } from './users/detail.tsx'
 import { UserList } from './users/list.tsx'
 import { WebhookDetail } from './webhooks/detail.tsx'
@@ -36,6 +37,7 @@ function View ({ section, route: { path, query } }: { section: string | undefine
     case 'users':
       if (id === undefined) return <UserList query={query} />
       if (id === 'new') return <CreateUser />
+      if (id === 'deleted') return <DeletedUsers />
       return USER.test(id) ? <UserDetail key={id} id={id} /> : <p>{say('error.user_not_found')}</p>
     case 'api-keys': return <KeysView />
     case 'events': return <EventsView />
@@ -70,10 +72,11 @@ export function Shell ({ hasSession }: { hasSession: boolean }) {
   const place = route.path.join('/')
   const section = sections.find(({ key }) => key === (route.path[0] ?? 'users'))
   const isNew = section?.key === 'users' && route.path[1] === 'new'
+  const isDeleted = section?.key === 'users' && route.path[1] === 'deleted'
   const isUser = section?.key === 'users' && route.path[1] !== undefined
   const title = section === undefined
     ? say('page.notFound')
-    : say(isNew ? 'user.newTitle' : isUser ? 'user.title' : section.title)
+    : say(isNew ? 'user.newTitle' : isDeleted ? 'deleted.title' : isUser ? 'user.title' : section.title)
 
   useEffect(() => {
     document.title = [...new Set([title, say('page.title')])].join(' · ')
@@ -107,7 +110,7 @@ export function Shell ({ hasSession }: { hasSession: boolean }) {
           ? <p>{say('page.notFound')}</p>
           : (
             <Needs
-              scope={isNew ? 'users:write' : section.scope}
+              scope={isNew ? 'users:write' : isDeleted ? 'users:delete' : section.scope}
               hasForm
               otherwise={section.key === 'users' && can('users:write') && <NewUserLink />}
             >

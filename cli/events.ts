@@ -1,5 +1,5 @@
 import { UsersError } from '../lib/core/errors.ts'
-import type { Storage } from '../lib/storage/storage.ts'
+import type { Actor, Storage } from '../lib/storage/storage.ts'
 import { createEventLog } from '../lib/events/log.ts'
 import { eventPresenter } from '../lib/events/presenter.ts'
 import { createTail } from '../lib/events/tail.ts'
@@ -17,11 +17,16 @@ export interface TailOptions {
   follow: boolean
 }
 
+/** Who made a change, in a line. */
+export function actorText (actor: Actor | null): string {
+  if (actor === null) return '-'
+  const name = actor.name === null ? '' : ` (${printable(actor.name)})`
+  return `${actor.type}:${actor.id.replace(/[\p{C}\p{Z}]/gu, '?')}${name}`
+}
+
 /** One event in a line, without the values of a user. */
 function lineOf ({ id, timestamp, type, data, actor }: LoggedEvent): string {
-  const name = actor === null || actor.name === null ? '' : ` (${printable(actor.name)})`
-  const by = actor === null ? '-' : `${actor.type}:${actor.id.replace(/[\p{C}\p{Z}]/gu, '?')}${name}`
-  return `${timestamp}  ${type.padEnd(15)}  ${String(data['id'])}  ${by}  ${id}`
+  return `${timestamp}  ${type.padEnd(15)}  ${String(data['id'])}  ${actorText(actor)}  ${id}`
 }
 
 /** Prints the events of the log, oldest first, and with `follow` those that come until the signal is aborted. */

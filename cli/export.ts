@@ -1,16 +1,12 @@
-import { randomBytes } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
-import { lstat, rename, rm } from 'node:fs/promises'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { UsersError } from '../lib/core/errors.ts'
 import type { Storage, UserRecord } from '../lib/storage/storage.ts'
 import { NO_FIELDS } from '../lib/fields/fields-schema.ts'
 import { createExports, type Export } from '../lib/transfer/export.ts'
 import { createPresenter } from '../lib/users/presenter.ts'
 import { createUsersService } from '../lib/users/service.ts'
-import { Refusal, UsageError } from './failure.ts'
+import { asStored } from './as-stored.ts'
 import { fieldsIn } from './fields.ts'
+import { requireReplaceable, writeFile } from './output-file.ts'
 import type { Output } from './output.ts'
 
 export interface ExportOptions {
@@ -29,45 +25,8 @@ export interface ExportOptions {
 /** The options that are parameters of an export over HTTP too. */
 const QUERY = ['format', 'columns', 'sort', 'q', 'email'] as const
 
-// Users are personal data.
-const FILE_MODE = 0o600
-
-/** Users with their fields as they are stored: nobody has said what they should be. */
-const asStored = {
-  user: ({ fields, ...members }: UserRecord) => ({ ...members, ...fields }),
-  userJson: ({ id, name, email, fields, createdAt, updatedAt, tenant }: UserRecord) =>
-    JSON.stringify({ id, name, email, ...fields, createdAt, updatedAt, ...(tenant !== undefined && { tenant }) })
-}
-
 const namesUnknownColumn = (error: unknown): boolean => error instanceof UsersError &&
   error.errors?.some(({ parameter, code }) => parameter === 'columns' && code === 'choice') === true
-
-/** Refuses to replace anything but a regular file: replacing a device such as /dev/null would break the machine. */
-async function requireReplaceable (path: string): Promise<void> {
-  const found = await lstat(path).catch(() => null)
-  if (found?.isFile() === false) {
-    throw new UsageError('--output must be a file, or a path where there is nothing: a link, a device, a pipe or a ' +
-      'directory is not replaced; - is standard output')
-  }
-}
-
-/** Writes a file that appears when it is whole. */
-async function writeFile (path: string, texts: AsyncIterable<string>): Promise<void> {
-  // A file or link that is there already would keep its mode, or lead elsewhere.
-  const partial = `${path}.${randomBytes(6).toString('hex')}.partial`
-  try {
-    await pipeline(Readable.from(texts), createWriteStream(partial, { flags: 'wx', mode: FILE_MODE }))
-    await rename(partial, path)
-  } catch (error) {
-    await rm(partial, { force: true })
-    const { code, syscall } = Object(error)
-    const problem = `the file of --output can not be written (${code})`
-    // No file can be made at that path. Any other problem is not one of the command line, such as a full disk.
-    if (syscall === 'open') throw new UsageError(problem)
-    if (syscall !== undefined) throw new Refusal(problem)
-    throw error
-  }
-}
 
 /** Writes to standard output, until its reader has enough. */
 async function writeAnswer (output: Output, texts: AsyncIterable<string>): Promise<void> {

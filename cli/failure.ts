@@ -49,9 +49,12 @@ export function failureOf (error: unknown): Failure {
   if (error instanceof Refusal) return { message: error.message, exitCode: EXIT.failed }
   if (error instanceof StorageError) return ofStorage(error)
   if (error instanceof UsersError) {
-    const { cause, errors = [], message } = error
+    const { cause, code, errors = [], message } = error
     if (cause instanceof StorageError) return ofStorage(cause)
-    if (errors.length > 0) return { message: errors.map(lineOf).join('\n'), exitCode: EXIT.usage }
+    const isUsage = code === 'validation_failed'
+    if (errors.length > 0) {
+      return { message: errors.map(lineOf).join('\n'), exitCode: isUsage ? EXIT.usage : EXIT.failed }
+    }
     return ofPackage(cause) ?? ofSystem(cause) ?? { message, exitCode: EXIT.failed }
   }
   return ofPackage(error) ?? ofSystem(error) ?? { message: 'an unexpected error occurred', exitCode: EXIT.failed }

@@ -63,8 +63,8 @@ async function show (output: Output, made: NewApiKey): Promise<void> {
   await writeOnce(output, key, lost)
 }
 
-/** Seconds, given as such or with a unit: 90, 15m, 24h, 30d. */
-function secondsOf (text: string): number {
+/** Seconds, given as such or with a unit: 90, 15m, 24h, 30d. @throws UsageError */
+export function secondsOf (text: string): number {
   const [, amount, unit = 's'] = /^(\d{1,10})([smhd]?)$/.exec(text) ?? []
   if (amount === undefined) {
     throw new UsageError('a time must be a whole number of seconds, minutes, hours or days: 90, 15m, 24h, 30d')

@@ -17,6 +17,7 @@ import {
   check, type FoundByOptions, migrate, migrationStatus, requirementsOf, rollback, type RollbackOptions
 } from './schema.ts'
 import { addTenantCommands } from './tenant-commands.ts'
+import { addUserCommands } from './user-commands.ts'
 import { addWebhookCommands } from './webhook-commands.ts'
 
 const EXIT_CODES = `
@@ -138,14 +139,15 @@ function addSchemaCommands (program: Command): void {
 /** Builds the command line. `writeHelp` gets the help and the version. Commands throw what `failureOf` handles. */
 export function buildProgram (version: string, writeHelp: (text: string) => void): Command {
   const program = new Command('fastify-users')
-    .description('Manages the API keys, webhooks, tenants and tables of fastify-users, moves users in and out, ' +
-      'prints events.')
+    .description('Manages the API keys, users, webhooks, tenants and tables of fastify-users, moves users in ' +
+      'and out, prints events.')
     .version(version)
     .exitOverride()
     .configureOutput({ writeOut: writeHelp, outputError: (message, write) => write(withoutValues(message)) })
     .showHelpAfterError('Add --help to see the usage.')
     .addHelpText('after', EXIT_CODES)
   addKeyCommands(program)
+  addUserCommands(program)
   addEventCommands(program)
   addWebhookCommands(program)
   addTenantCommands(program)

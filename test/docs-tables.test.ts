@@ -31,6 +31,7 @@ test('docs/http-api.md lists each operation with its scope and its status', asyn
       prefix: '/v1',
       apiKeys: { routes: true, countUses: true },
       eventLog: true,
+      trash: true,
       tenants: true,
       webhooks: true,
       admin: true

@@ -10,8 +10,18 @@ export interface User extends JsonObject {
   id: string
   name: string
   email: string
+  status: 'active' | 'suspended'
+  statusReason: string | null
   createdAt: string
   updatedAt: string
+}
+
+/** Who made a change, by the name that it had then. */
+export type Actor = { type: string, id: string, name: string | null }
+
+export interface DeletedUser extends User {
+  deletedAt: string
+  deletedBy: Actor | null
 }
 
 /** What a write answers to a key that may not read users. */
@@ -62,7 +72,7 @@ export interface LoggedEvent {
   timestamp: string
   data: JsonObject
   before?: JsonObject
-  actor: { type: string, id: string, name: string | null } | null
+  actor: Actor | null
   requestId: string | null
   tenant?: string
 }
@@ -78,7 +88,7 @@ export interface Feed {
 
 export interface Capabilities {
   caller: { type: string, id: string, name?: string, scopes: string[], expiresAt?: string, tenant?: string }
-  offers: { apiKeys: boolean, events: boolean, webhooks: boolean, tenants: boolean }
+  offers: { apiKeys: boolean, events: boolean, webhooks: boolean, tenants: boolean, trash: boolean }
   requireIfMatch: boolean
   pageSize: { default: number, max: number }
   fields: { properties: Readonly<Record<string, Schema>>, required: readonly string[] }

@@ -15,12 +15,20 @@ export function changesOf (
   return names.flatMap((name) => changesOf(before[name], after[name], path === '' ? name : `${path}.${name}`))
 }
 
+const CHANGES = ['user.updated', 'user.suspended', 'user.activated']
+
+/** True if an event is a change of a user who stays. */
+export function isChange ({ type, before }: LoggedEvent): boolean {
+  return before !== undefined && CHANGES.includes(type)
+}
+
 /** The changes of an event in words. Values of an erased user are not there any more. */
-export function Changes ({ event: { type, data, before } }: { event: LoggedEvent }) {
+export function Changes ({ event }: { event: LoggedEvent }) {
   const { say } = useSpeech()
+  const { data, before } = event
   if (before === undefined) return null
   if (data['name'] === null) return <span class='muted'>{Object.keys(before).join(', ')}: {say('events.erased')}</span>
-  if (type !== 'user.updated') return null
+  if (!isChange(event)) return null
   const text = (value: Json | undefined): string => {
     if (value === undefined || value === null) return say('page.notSet')
     return typeof value === 'string' ? value : JSON.stringify(value)

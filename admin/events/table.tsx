@@ -1,4 +1,5 @@
-import type { LoggedEvent } from '../api/types.ts'
+import type { ComponentChildren } from 'preact'
+import type { Actor, LoggedEvent } from '../api/types.ts'
 import { Time } from '../parts/feedback.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { hrefOf } from '../state/route.ts'
@@ -11,18 +12,29 @@ interface EventTableProps {
   events: readonly LoggedEvent[]
   /** False where all are of one user. */
   hasSubject?: boolean
+  /** What can be done about an event. */
+  action?: (event: LoggedEvent) => ComponentChildren
 }
+
+/** Who made a change: its name then, or its id where it had none. */
+export function ActorName ({ actor }: { actor: Actor | null }) {
+  const { say } = useSpeech()
+  if (actor === null) return <>{say('events.server')}</>
+  return actor.name === null ? <code>{actor.id}</code> : <bdi title={actor.id}>{actor.name}</bdi>
+}
+
+const GONE = ['user.deleted', 'user.purged']
 
 function Subject ({ event: { type, data } }: { event: LoggedEvent }) {
   const id = String(data['id'])
   const name = typeof data['name'] === 'string' ? data['name'] : id
-  return type.startsWith('user.') && type !== 'user.deleted'
+  return type.startsWith('user.') && !GONE.includes(type)
     ? <a href={hrefOf(['users', id])}><bdi>{name}</bdi></a>
     : <bdi>{name}</bdi>
 }
 
 /** Events, one a row. */
-export function EventTable ({ label, events, hasSubject = true }: EventTableProps) {
+export function EventTable ({ label, events, hasSubject = true, action }: EventTableProps) {
   const { say } = useSpeech()
   const { capabilities: { offers } } = useSession()
   const column = (
@@ -42,8 +54,8 @@ export function EventTable ({ label, events, hasSubject = true }: EventTableProp
           ? [column('tenant', ({ tenant }) => tenant !== undefined && <code>{tenant}</code>)]
           : [],
         ...hasSubject ? [column('subject', (event) => <Subject event={event} />)] : [],
-        column('actor', ({ actor }) => actor === null ? say('events.server') : <code>{actor.id}</code>),
-        column('changes', (event) => <Changes event={event} />)
+        column('actor', ({ actor }) => <ActorName actor={actor} />),
+        column('changes', (event) => <><Changes event={event} />{action?.(event)}</>)
       ]}
     />
   )

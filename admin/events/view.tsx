@@ -6,7 +6,10 @@ import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { EventTable } from './table.tsx'
 
-const FILTERS = ['user.*', 'user.created', 'user.updated', 'user.deleted', 'api_key.*', 'webhook.*']
+const FILTERS = [
+  'user.*', 'user.created', 'user.updated', 'user.suspended', 'user.activated', 'user.deleted', 'user.restored',
+  'user.purged', 'api_key.*', 'webhook.*'
+]
 
 interface Read { events: readonly LoggedEvent[], more: boolean }
 

@@ -20,7 +20,7 @@ interface BulkDeleteProps {
 /** Deletes many users, one request each, after the person has typed how many. */
 export function BulkDelete ({ users, onClose }: BulkDeleteProps) {
   const { say, sayError, number } = useSpeech()
-  const { client } = useSession()
+  const { client, capabilities } = useSession()
   const [typed, setTyped] = useState('')
   const [fault, setFault] = useState<string>()
   const [progress, setProgress] = useState<Progress | null>(null)
@@ -69,7 +69,7 @@ export function BulkDelete ({ users, onClose }: BulkDeleteProps) {
     <Dialog title={say('bulk.title', { count: users.length })} onClose={close}>
       {progress === null && (
         <form noValidate onSubmit={submit}>
-          <p>{say('user.deleteWarning')}</p>
+          <p>{say(capabilities.offers.trash ? 'user.deleteKept' : 'user.deleteWarning')}</p>
           <TextField
             label={say('bulk.typeCount', { count: users.length })}
             inputMode='numeric'

@@ -7,6 +7,7 @@ import { Menu } from '../parts/menu.tsx'
 import type { Column } from '../parts/table.tsx'
 import { hrefOf } from '../state/route.ts'
 import { type Speech, useSpeech } from '../state/texts.ts'
+import { Status } from './status.tsx'
 import { Value } from './values.tsx'
 
 const USUAL = ['name', 'email', 'tenant', 'createdAt']
@@ -27,7 +28,12 @@ export function allColumns ({ fields, offers }: Capabilities, { say }: Speech): 
       key: 'name',
       label: say('users.name'),
       heading: say('users.name'),
-      cell: (user) => <a href={hrefOf(['users', user.id])}><bdi>{user.name}</bdi></a>
+      cell: (user) => (
+        <>
+          <a href={hrefOf(['users', user.id])}><bdi>{user.name}</bdi></a>
+          {user.status !== 'active' && <>{' '}<Status user={user} /></>}
+        </>
+      )
     },
     {
       key: 'email',

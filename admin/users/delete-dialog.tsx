@@ -14,19 +14,23 @@ interface DeleteDialogProps {
   onDeleted: () => void
   /** The user has another version than the person has seen. */
   onChanged: () => void
+  /** The user is deleted already, and is to be deleted for good. */
+  isFinal?: boolean
 }
 
 // Spaces can't be counted by looking at them, nor can their kinds be told apart.
 const plain = (text: string): string => text.normalize('NFC').replace(/\s+/g, ' ').trim()
 
 /** Deletes a user, after the person has typed the name. */
-export function DeleteDialog ({ user, etag, onClose, onDeleted, onChanged }: DeleteDialogProps) {
+export function DeleteDialog ({ user, etag, onClose, onDeleted, onChanged, isFinal = false }: DeleteDialogProps) {
   const { say } = useSpeech()
   const { client, capabilities } = useSession()
   const [typed, setTyped] = useState('')
   const [erases, setErases] = useState(false)
   const [fault, setFault] = useState<string>()
   const { error, isBusy, run } = useAction()
+  const { events, trash } = capabilities.offers
+  const query = erases ? '?erase=true' : isFinal ? '?purge=true' : ''
 
   const submit = (event: Event): void => {
     event.preventDefault()
@@ -35,9 +39,8 @@ export function DeleteDialog ({ user, etag, onClose, onDeleted, onChanged }: Del
       return
     }
     run(async () => {
-      const path = `/users/${user.id}${erases ? '?erase=true' : ''}`
       try {
-        await client.send('DELETE', path, { headers: { 'if-match': etag ?? '*' } })
+        await client.send('DELETE', `/users/${user.id}${query}`, { headers: { 'if-match': etag ?? '*' } })
       } catch (error) {
         if (!(error instanceof ApiError) || (error.status !== 412 && error.status !== 404)) throw error
         if (error.status === 412) {
@@ -52,7 +55,7 @@ export function DeleteDialog ({ user, etag, onClose, onDeleted, onChanged }: Del
   return (
     <Dialog title={say('user.deleteTitle', { name: user.name })} onClose={onClose}>
       <form noValidate onSubmit={submit}>
-        <p>{say('user.deleteWarning')}</p>
+        <p>{say(trash && query === '' ? 'user.deleteKept' : 'user.deleteWarning')}</p>
         <TextField
           label={say('user.typeName', { name: user.name })}
           value={typed}
@@ -62,7 +65,7 @@ export function DeleteDialog ({ user, etag, onClose, onDeleted, onChanged }: Del
             setFault(undefined)
           }}
         />
-        {capabilities.offers.events && <Checkbox label={say('user.erase')} checked={erases} onChecked={setErases} />}
+        {events && <Checkbox label={say('user.erase')} checked={erases} onChecked={setErases} />}
         <Alert error={error} />
         <div class='bar'>
           <button type='submit' class='danger' disabled={isBusy}>{say('user.deleteSubmit')}</button>

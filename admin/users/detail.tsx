@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Answer } from '../api/client.ts'
 import { isObject, type Schema, type User } from '../api/types.ts'
+import { Revert } from '../events/revert.tsx'
 import { EventTable } from '../events/table.tsx'
 import { labelOf } from '../form/kinds.ts'
 import { Alert, CopyButton, Needs, Time, WhenLoaded } from '../parts/feedback.tsx'
@@ -15,6 +16,7 @@ import { DeleteDialog } from './delete-dialog.tsx'
 import { EditUser } from './edit.tsx'
 import { pageSizes } from './query.ts'
 import { userSchema } from './schema.ts'
+import { Status, StatusForm } from './status.tsx'
 import { Value } from './values.tsx'
 
 /** Every field, for those who can't change them. */
@@ -35,14 +37,22 @@ function ReadUser ({ user, schema }: { user: User, schema: Schema }) {
   )
 }
 
-/** What has happened to a user, newest first. `version`: changes with the user. */
-function History ({ id, version }: { id: string, version: string }) {
+interface HistoryProps {
+  stored: Answer<User>
+  /** Called with the user after a change was set back. */
+  onStored: (stored: Answer<User>) => void
+  onChanged: () => void
+}
+
+/** What has happened to a user, newest first. It is loaded again with each version of the user. */
+function History ({ stored, onStored, onChanged }: HistoryProps) {
+  const { body: { id }, etag } = stored
   const { say } = useSpeech()
   const { client, capabilities } = useSession()
   const sizes = pageSizes(capabilities)
   const [page, setPage] = useState(1)
   const [limit, setLimit] = useState(sizes[0] ?? capabilities.pageSize.max)
-  const loaded = useLoad(`${id} ${page} ${limit} ${version}`, async (signal) =>
+  const loaded = useLoad(`${id} ${page} ${limit} ${etag ?? ''}`, async (signal) =>
     (await client.get<Listed<LoggedEvent>>(`/users/${id}/events?page=${page}&limit=${limit}`, { signal })).body)
   return (
     <WhenLoaded loaded={loaded}>
@@ -50,7 +60,12 @@ function History ({ id, version }: { id: string, version: string }) {
         ? <p>{say('user.historyNone')}</p>
         : (
           <>
-            <EventTable label={say('user.history')} events={data} hasSubject={false} />
+            <EventTable
+              label={say('user.history')}
+              events={data}
+              hasSubject={false}
+              action={(event) => <Revert event={event} stored={stored} onStored={onStored} onChanged={onChanged} />}
+            />
             {total > limit && (
               <Pager
                 page={page}
@@ -89,10 +104,15 @@ export function UserDetail ({ id }: { id: string }) {
           const isNewer = saved !== null && saved.body.updatedAt >= answer.body.updatedAt
           const stored = isNewer ? saved : answer
           const user = stored.body
+          const onChanged = (): void => {
+            setHint(say('user.changedMeanwhile'))
+            loaded.reload()
+          }
           return (
             <>
               <p class='facts'>
                 <code>{user.id}</code> <CopyButton what={say('users.id')} text={user.id} />
+                <span><Status user={user} /></span>
                 {capabilities.offers.tenants && typeof user['tenant'] === 'string' && (
                   <span>{say('users.tenant')}: <code>{user['tenant']}</code></span>
                 )}
@@ -112,12 +132,17 @@ export function UserDetail ({ id }: { id: string }) {
               {capabilities.offers.events && (
                 <section class='card'>
                   <h2>{say('user.history')}</h2>
-                  <Needs scope='events:read'><History id={user.id} version={stored.etag ?? ''} /></Needs>
+                  <Needs scope='events:read'>
+                    <History stored={stored} onStored={setSaved} onChanged={onChanged} />
+                  </Needs>
                 </section>
               )}
               <section class='card'>
+                <Alert error={hint} />
+                <Needs scope='users:write'>
+                  <p><StatusForm stored={stored} onStored={setSaved} onChanged={onChanged} /></p>
+                </Needs>
                 <Needs scope='users:delete'>
-                  <Alert error={hint} />
                   <button type='button' class='danger' onClick={() => setDeleting(true)}>{say('user.delete')}…</button>
                 </Needs>
               </section>
@@ -128,8 +153,7 @@ export function UserDetail ({ id }: { id: string }) {
                   onClose={() => setDeleting(false)}
                   onChanged={() => {
                     setDeleting(false)
-                    setHint(say('user.changedMeanwhile'))
-                    loaded.reload()
+                    onChanged()
                   }}
                   onDeleted={() => {
                     notify(say('user.deleted', { name: user.name }))

@@ -69,7 +69,9 @@ export function EditUser ({ stored, onStored }: EditUserProps) {
     const patch = patchBetween(editable(schema, from.body), wanted)
     if (patch !== undefined) return client.send<User>('PATCH', path, { body: patch, headers })
     if (!confirm(say('user.replace'))) return null
-    return client.send<User>('PUT', path, { body: wanted, headers })
+    // A replacement without a status would make the user active.
+    const { status, statusReason } = from.body
+    return client.send<User>('PUT', path, { body: { ...wanted, status, statusReason }, headers })
   }
 
   async function save (from: Answer<User>, wanted: JsonObject): Promise<void> {

@@ -84,6 +84,10 @@ interface FiltersProps {
 export function Filters ({ capabilities, state, faults, onState }: FiltersProps) {
   const { say, sayFault } = useSpeech()
   const { filterable, fields } = capabilities
+  const withFilter = (name: string, value: string): ListState => {
+    const { [name]: before, ...others } = state.filters
+    return { ...state, filters: value === '' ? others : { ...others, [name]: value }, page: 1 }
+  }
   const faultOf = (name: string): string | undefined => {
     const fault = faults.find(({ parameter }) => parameter === name)
     return fault && sayFault(fault)
@@ -105,12 +109,16 @@ export function Filters ({ capabilities, state, faults, onState }: FiltersProps)
           schema={fields.properties[name] ?? {}}
           value={state.filters[name] ?? ''}
           fault={faultOf(name)}
-          onValue={(value, isTyped) => {
-            const { [name]: before, ...others } = state.filters
-            onState({ ...state, filters: value === '' ? others : { ...others, [name]: value }, page: 1 }, isTyped)
-          }}
+          onValue={(value, isTyped) => onState(withFilter(name, value), isTyped)}
         />
       ))}
+      <SelectField
+        label={say('users.status')}
+        value={state.filters['status'] ?? ''}
+        fault={faultOf('status')}
+        options={[['', say('users.any')], ['active', say('users.active')], ['suspended', say('users.suspended')]]}
+        onValue={(status) => onState(withFilter('status', status), false)}
+      />
       <SelectField
         label={say('users.sort')}
         value={state.sort}

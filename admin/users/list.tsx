@@ -153,6 +153,7 @@ export function UserList ({ query }: { query: URLSearchParams }) {
         >
           {say('users.export')}…
         </button>
+        {capabilities.offers.trash && <a href={hrefOf(['users', 'deleted'])}>{say('deleted.title')}</a>}
       </div>
       <Filters
         capabilities={capabilities}

@@ -25,7 +25,7 @@ export function readState (query: URLSearchParams, capabilities: Capabilities): 
   const sizes = pageSizes(capabilities)
   const [smallest = capabilities.pageSize.max] = sizes
   const limit = wholeNumber(query.get('limit'), smallest)
-  const filters = capabilities.filterable.flatMap((name) => {
+  const filters = ['status', ...capabilities.filterable].flatMap((name) => {
     const value = query.get(name)
     return value === null || value === '' ? [] : [[name, value] as const]
   })

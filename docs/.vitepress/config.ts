@@ -17,6 +17,7 @@ const groups = {
   Use: {
     'HTTP API': 'http-api',
     'In process': 'in-process',
+    'The life of a user': 'life-of-a-user',
     'API keys': 'api-keys',
     Authentication: 'authentication',
     'Your own fields': 'your-own-fields',

@@ -58,6 +58,7 @@ function usersOptions (config: Config): Omit<UsersOptions, 'storage'> {
     },
     requireIfMatch: config.REQUIRE_IF_MATCH,
     eventLog: hasEvents && { retention: config.EVENT_DAYS * DAY },
+    trash: config.TRASH_DAYS > 0 && { retention: config.TRASH_DAYS * DAY },
     migrate: true,
     ...(config.FIELDS_FILE !== '' && {
       fields: {

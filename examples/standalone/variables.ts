@@ -64,6 +64,12 @@ export const variables = {
   EVENT_DAYS: Type.Integer({
     default: 30, minimum: 1, maximum: 36_500, description: 'a number of days from 1 to 36500'
   }),
+  TRASH_DAYS: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 36_500,
+    description: 'a number of days up to 36500, 0 if a deletion is final'
+  }),
   WEBHOOKS_ENABLED: flag(false),
   WEBHOOK_NETWORKS: matching(NETWORKS, 'networks such as 10.1.0.0/16, separated by commas'),
 

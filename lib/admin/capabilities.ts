@@ -10,6 +10,8 @@ export interface Offer {
   webhooks: boolean
   /** True if users, keys and events belong to tenants. */
   tenants: boolean
+  /** True if deleted users can be restored. */
+  trash: boolean
   /** True if writes need `If-Match`. */
   requireIfMatch: boolean
   pageSize: PageSize
@@ -21,7 +23,7 @@ export interface Capabilities {
   caller: {
     type: 'api_key' | 'static' | 'host'
     id: string
-    /** The name of an API key. */
+    /** What it is called. */
     name?: string
     scopes: readonly string[]
     /** Absent: never, or it is not known. */
@@ -29,7 +31,7 @@ export interface Capabilities {
     /** The tenant that the caller is bound to. Absent: it is bound to none. */
     tenant?: string
   }
-  offers: { apiKeys: boolean, events: boolean, webhooks: boolean, tenants: boolean }
+  offers: { apiKeys: boolean, events: boolean, webhooks: boolean, tenants: boolean, trash: boolean }
   requireIfMatch: boolean
   pageSize: PageSize
   /** JSON Schema of the host's fields. */
@@ -38,18 +40,18 @@ export interface Capabilities {
   filterable: readonly string[]
 }
 
-export function capabilitiesOf ({ principal, record, expiresAt }: Caller, offer: Offer): Capabilities {
-  const { apiKeys, events, webhooks, tenants, requireIfMatch, pageSize, fields } = offer
+export function capabilitiesOf ({ principal, expiresAt }: Caller, offer: Offer): Capabilities {
+  const { apiKeys, events, webhooks, tenants, trash, requireIfMatch, pageSize, fields } = offer
   return {
     caller: {
       type: principal.type,
       id: principal.id,
-      ...(record !== null && { name: record.name }),
+      ...(principal.name !== null && { name: principal.name }),
       scopes: [...principal.scopes],
       ...(expiresAt !== null && { expiresAt }),
       ...(principal.tenant !== undefined && { tenant: principal.tenant })
     },
-    offers: { apiKeys, events, webhooks, tenants },
+    offers: { apiKeys, events, webhooks, tenants, trash },
     requireIfMatch,
     pageSize,
     fields: { properties: fields.properties, required: fields.required },

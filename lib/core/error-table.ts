@@ -45,11 +45,6 @@ export const errorTable = Object.freeze({
     title: 'Not found',
     detail: 'There is nothing at this path.'
   },
-  revert_conflict: {
-    status: 409,
-    title: 'Revert conflict',
-    detail: 'The user was changed since: a member is not what the event made it.'
-  },
   user_not_found: {
     status: 404,
     title: 'User not found',
@@ -89,6 +84,11 @@ export const errorTable = Object.freeze({
     status: 409,
     title: 'Value already in use',
     detail: 'Another user has this value of a unique field.'
+  },
+  revert_conflict: {
+    status: 409,
+    title: 'Revert conflict',
+    detail: 'The user was changed since: a member is not what the event made it.'
   },
   batch_failed: {
     status: 409,

@@ -76,6 +76,7 @@ export function keepMount ({ log, storage, fields, options, services, membership
       events: eventLog !== null,
       webhooks: routing.has('listWebhooks'),
       tenants: tenants !== null,
+      trash: options.trash !== null,
       requireIfMatch,
       pageSize,
       fields

@@ -55,12 +55,12 @@ export const capabilitiesComponents: Readonly<Record<string, Schema>> = {
     caller: answer({
       type: known(['api_key', 'static', 'host']),
       id: { type: 'string' },
-      name: { type: 'string', description: 'The name of an API key.' },
+      name: { type: 'string', description: 'The name of the key, or of who has signed in.' },
       scopes: { ...names, description: `Such as ${scopesOf(false).map((scope) => `\`${scope}\``).join(', ')}.` },
       expiresAt: moment('When the key expires; absent: never.'),
       tenant: { ...tenantId, description: 'The tenant that the caller is bound to; absent: none.' }
     }, { optional: ['name', 'expiresAt', 'tenant'] }),
-    offers: answer({ apiKeys: flag, events: flag, webhooks: flag, tenants: flag }),
+    offers: answer({ apiKeys: flag, events: flag, webhooks: flag, tenants: flag, trash: flag }),
     requireIfMatch: { ...flag, description: 'True if changes and deletions need `If-Match`.' },
     pageSize: answer({ default: whole, max: whole }),
     fields: answer({ properties: { type: 'object' }, required: names }),

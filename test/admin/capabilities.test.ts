@@ -10,13 +10,14 @@ test('says what a caller can do: a stored key, a static one, one of the host', a
   const { app, call } = await testApp(t, {
     apiKeys: { routes: true, static: [{ key: staticKey, name: 'deploy', scopes: ['users:read'] }] },
     eventLog: true,
+    trash: true,
     requireIfMatch: true,
     pageSize: { default: 10, max: 50 },
     fields: {
       schema: Type.Object({ plan: Type.Optional(Type.String()), seats: Type.Integer() }),
       filterable: ['plan']
     },
-    authenticate: (token) => token === 'session' ? { id: 'ada', scopes: ['users:read', 'own'] } : null
+    authenticate: (token) => token === 'session' ? { id: 'ada', name: 'Ada', scopes: ['users:read', 'own'] } : null
   })
   await app.register(admin)
   const { body, headers, statusCode } = await call('GET', '/capabilities')
@@ -25,7 +26,7 @@ test('says what a caller can do: a stored key, a static one, one of the host', a
   const { caller, ...rest } = JSON.parse(body)
   t.match(caller, { type: 'api_key', id: /^key_/, name: 'test', scopes: ALL_SCOPES, expiresAt: /^20/ })
   t.strictSame(rest, {
-    offers: { apiKeys: true, events: true, webhooks: false, tenants: false },
+    offers: { apiKeys: true, events: true, webhooks: false, tenants: false, trash: true },
     requireIfMatch: true,
     pageSize: { default: 10, max: 50 },
     fields: { properties: { plan: { type: 'string' }, seats: { type: 'integer' } }, required: ['seats'] },
@@ -33,8 +34,8 @@ test('says what a caller can do: a stored key, a static one, one of the host', a
   })
   const callerOf = async (token: string) =>
     (await app.inject({ url: '/v1/capabilities', headers: { authorization: `Bearer ${token}` } })).json().caller
-  t.strictSame(await callerOf(staticKey), { type: 'static', id: 'deploy', scopes: ['users:read'] })
-  t.strictSame(await callerOf('session'), { type: 'host', id: 'ada', scopes: ['users:read', 'own'] })
+  t.strictSame(await callerOf(staticKey), { type: 'static', id: 'deploy', name: 'deploy', scopes: ['users:read'] })
+  t.strictSame(await callerOf('session'), { type: 'host', id: 'ada', name: 'Ada', scopes: ['users:read', 'own'] })
 })
 
 test('offers webhooks where there are routes of them, whichever plugin came first', async (t) => {

@@ -20,7 +20,8 @@ async function openForm (t: Parameters<typeof adminHost>[0], { users, origin, cr
   await signIn(page, await createKey())
   await page.getByLabel('Name').waitFor()
   const stored = async (): Promise<object> => {
-    const { id: _id, name, email, version, createdAt, updatedAt, ...fields } = Object(await users.get(id))
+    const user = Object(await users.get(id))
+    const { id: _id, name, email, status, statusReason, version, createdAt, updatedAt, ...fields } = user
     return fields
   }
   return { id, page, troubles, stored }

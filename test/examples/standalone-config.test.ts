@@ -92,6 +92,7 @@ test('hands every setting on to the plugin', async (t) => {
     DELETES_PER_HOUR: '1',
     REQUIRE_IF_MATCH: 'true',
     EVENT_LOG: 'true',
+    TRASH_DAYS: '7',
     FIELDS_FILE: fields,
     FILTERABLE_FIELDS: 'plan',
     UNIQUE_FIELDS: 'badge',
@@ -116,6 +117,7 @@ test('hands every setting on to the plugin', async (t) => {
   t.equal((await app.inject({ method: 'DELETE', url, headers })).statusCode, 428)
   t.equal((await app.inject({ method: 'DELETE', url, headers: { ...headers, 'if-match': '*' } })).statusCode, 429)
   t.equal((await app.inject({ url: '/v1/events', headers })).json().data.length, 1)
+  t.equal((await app.inject({ url: '/v1/users/deleted', headers })).json().meta.total, 0)
   t.equal((await app.inject('/admin/')).statusCode, 404)
   const statuses: number[] = []
   for (let i = 0; i < 12; i++) statuses.push((await app.inject({ url: '/v1/users', headers })).statusCode)

@@ -58,13 +58,13 @@ async function mount (t: Test) {
   t.teardown(() => app.close())
   const storage = knexStorage(host)
   await app.register(users, {
-    prefix: '/v1', storage, migrate: true, tenants: true, eventLog: true, apiKeys: { routes: true }
+    prefix: '/v1', storage, migrate: true, tenants: true, eventLog: true, trash: true, apiKeys: { routes: true }
   })
   await host.raw(setup)
   const [acme, beta] = [app.users.tenant('acme'), app.users.tenant('beta')]
   const ann = await acme.create({ name: 'Ann', email: 'ann@example.org' })
   const bob = await beta.create({ name: 'Bob', email: 'ann@example.org' })
-  const events = async () => (await storage.eventLog?.read({ after: null, limit: 9, types: null }))?.events ?? []
+  const events = async () => (await storage.eventLog?.read({ after: null, limit: 20, types: null }))?.events ?? []
   return { app, host, events, tenantHost: hostOf(t, tenantUrl), acme, beta, ann, bob }
 }
 
@@ -140,16 +140,29 @@ test('a role of its own sees nothing until its transaction names a tenant', asyn
     t.equal((await own.update(ann.id, { name: 'Anna' })).version, 2)
     const { id } = await own.create({ name: 'Emma', email: 'emma@example.org' })
     await own.delete(id)
+    t.equal((await own.listDeleted()).meta.total, 1)
+    t.equal((await own.restore(id)).version, 2)
+    await own.delete(id, { purge: true })
+    const gone = await own.create({ name: 'Gus', email: 'gus@example.org' })
+    await own.delete(gone.id)
     await t.rejects(beta.using(trx).get(bob.id), { code: 'user_not_found' })
   })
+  const deletedIn = async (on: Knex | Knex.Transaction) => (await on('fastify_users_deleted_users').select('id')).length
+  t.equal(await deletedIn(tenantHost), 0)
+  t.equal(await deletedIn(host), 1)
+  t.equal(await inTenant(tenantHost, 'beta', deletedIn), 0)
+  t.equal(await inTenant(tenantHost, 'acme', deletedIn), 1)
   t.strictSame(await namesIn(tenantHost), [], 'the setting is empty now, and matches no user of none')
   await t.rejects(tenantHost('fastify_users_api_keys').select(), /permission denied/)
   const seen = await inTenant(tenantHost, 'acme', (trx) => app.users.using(trx).list())
   t.strictSame([seen.data.map(({ name }) => name), seen.meta.total], [['Anna', 'Dora'], 2], 'numbers are fenced too')
   await t.rejects(inTenant(tenantHost, 'acme', (trx) =>
     acme.using(trx).create({ name: 'Fay', email: 'fay@example.org' }, { idempotencyKey: 'one' })), { code: 'internal' })
-  const last = (await events()).slice(-3).map(({ type, tenant }) => [type, tenant])
-  t.strictSame(last, ['user.updated', 'user.created', 'user.deleted'].map((type) => [type, 'acme']))
+  const last = (await events()).slice(-8).map(({ type, tenant }) => [type, tenant])
+  t.strictSame(last, [
+    'user.updated', 'user.created', 'user.deleted', 'user.restored', 'user.deleted', 'user.purged', 'user.created',
+    'user.deleted'
+  ].map((type) => [type, 'acme']))
 })
 
 test('a service that does not own the tables needs the same policy', async (t) => {
@@ -163,7 +176,7 @@ test('a service that does not own the tables needs the same policy', async (t) =
     events: (await storage.eventLog?.read({ after: null, limit: 9, types: null }))?.events.length
   })
   t.strictSame(await read(), { user: null, events: 0 })
-  for (const table of ['users', 'api_keys', 'events', 'webhooks']) {
+  for (const table of ['users', 'api_keys', 'events', 'webhooks', 'deleted_users']) {
     await host.raw(`ALTER POLICY no_tenant_named ON fastify_users_${table} TO CURRENT_USER, ${other}`)
   }
   t.match(await read(), { user: { id: ann.id, tenant: 'acme' }, events: 2 })

@@ -37,7 +37,7 @@ export interface AdmissionOptions {
   onCaller: (caller: Caller, request: FastifyRequest) => void
 }
 
-// The limit of deletions counts requests that need one of these.
+// The limit of deletions counts the requests with DELETE that need one of these: lists and restorations need them too.
 const DELETIONS = new Set<Scope | null>(['users:delete', 'tenants:delete'])
 
 export function notFound (): never {
@@ -70,7 +70,8 @@ function createAdmission ({ identify, rateLimits, securityLog, onCaller }: Admis
     if (rateLimits !== null && !endsOwnKey) await rateLimits.countRequest(request, reply)
     if ('refuse' in access) return access.refuse()
     if (access.scope !== null) requireScope(request, caller, access.scope, securityLog)
-    if (rateLimits !== null && DELETIONS.has(access.scope)) await rateLimits.countDeletion(request)
+    const isDeletion = request.method === 'DELETE' && DELETIONS.has(access.scope)
+    if (rateLimits !== null && isDeletion) await rateLimits.countDeletion(request)
     if (access.accepts.length > 0) checkMediaType(request, access.accepts)
   }
 }

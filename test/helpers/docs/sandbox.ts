@@ -63,7 +63,11 @@ export async function createSandbox (t: Test, loadFields: () => Promise<FieldsJs
   async function startStandalone (): Promise<{ origin: string, key: string }> {
     const url = `sqlite:${join(directory, 'data', 'users.db')}`
     return start(await buildApp(readConfig({
-      DATABASE_URL: url, API_KEY_ROUTES: 'true', WEBHOOKS_ENABLED: 'true', WEBHOOK_NETWORKS: '127.0.0.0/8'
+      DATABASE_URL: url,
+      API_KEY_ROUTES: 'true',
+      WEBHOOKS_ENABLED: 'true',
+      WEBHOOK_NETWORKS: '127.0.0.0/8',
+      TRASH_DAYS: '30'
     }), false))
   }
 

@@ -1,0 +1,108 @@
+import { useState } from 'preact/hooks'
+import type { DeletedUser } from '../api/types.ts'
+import { ActorName } from '../events/table.tsx'
+import { Alert, Needs, Time, useAction, WhenLoaded } from '../parts/feedback.tsx'
+import { Pager } from '../parts/pager.tsx'
+import { type Column, Table } from '../parts/table.tsx'
+import { useNotify } from '../state/notices.ts'
+import { usePages } from '../state/pages.ts'
+import { hrefOf } from '../state/route.ts'
+import { useSession } from '../state/session.ts'
+import { useSpeech } from '../state/texts.ts'
+import { DeleteDialog } from './delete-dialog.tsx'
+
+function DeletedTable () {
+  const { say } = useSpeech()
+  const { client } = useSession()
+  const notify = useNotify()
+  const { loaded, pager } = usePages<DeletedUser>('/users/deleted')
+  const { error, isBusy, run } = useAction()
+  const [purged, setPurged] = useState<DeletedUser | null>(null)
+  const restore = ({ id, name }: DeletedUser): void => {
+    run(async () => {
+      await client.send('POST', `/users/${id}/restore`)
+      notify(say('deleted.restored', { name }))
+      loaded.reload()
+    })
+  }
+  const column = (key: 'name' | 'email' | 'deletedAt' | 'deletedBy', cell: Column<DeletedUser>['cell']) => {
+    const label = say(key === 'name' || key === 'email' ? `users.${key}` : `deleted.${key}`)
+    return { key, label, heading: label, cell }
+  }
+  return (
+    <>
+      <Alert error={error} />
+      <WhenLoaded loaded={loaded}>
+        {({ data, meta: { total } }) => (
+          <>
+            <p role='status' class='total'>{say('users.total', { count: total })}</p>
+            {data.length > 0 && (
+              <Table
+                label={say('deleted.title')}
+                rows={data}
+                rowKey={({ id }) => id}
+                columns={[
+                  column('name', ({ name }) => <bdi>{name}</bdi>),
+                  column('email', ({ email }) => <bdi>{email}</bdi>),
+                  column('deletedAt', ({ deletedAt }) => <Time moment={deletedAt} />),
+                  column('deletedBy', ({ deletedBy }) => <ActorName actor={deletedBy} />),
+                  {
+                    key: 'actions',
+                    label: say('page.actions'),
+                    heading: say('page.actions'),
+                    cell: (user) => (
+                      <div class='bar'>
+                        <button
+                          type='button'
+                          disabled={isBusy}
+                          aria-label={say('deleted.restoreOf', { name: user.name })}
+                          onClick={() => restore(user)}
+                        >
+                          {say('deleted.restore')}
+                        </button>
+                        <button
+                          type='button'
+                          class='danger'
+                          aria-label={say('deleted.purgeOf', { name: user.name })}
+                          onClick={() => setPurged(user)}
+                        >
+                          {say('deleted.purge')}…
+                        </button>
+                      </div>
+                    )
+                  }
+                ]}
+              />
+            )}
+            {total > 0 && <Pager {...pager} total={total} />}
+          </>
+        )}
+      </WhenLoaded>
+      {purged !== null && (
+        <DeleteDialog
+          user={purged}
+          etag={null}
+          isFinal
+          onClose={() => setPurged(null)}
+          onChanged={() => setPurged(null)}
+          onDeleted={() => {
+            setPurged(null)
+            notify(say('deleted.purged', { name: purged.name }))
+            loaded.reload()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+/** The users that were deleted and can be restored. */
+export function DeletedUsers () {
+  const { say } = useSpeech()
+  return (
+    <>
+      <p><a href={hrefOf(['users'])}>{say('page.back')}</a></p>
+      <Needs scope='users:delete'><DeletedTable /></Needs>
+    </>
+  )
+}

@@ -1,0 +1,101 @@
+import { useState } from 'preact/hooks'
+import type { Answer } from '../api/client.ts'
+import { ApiError } from '../api/error.ts'
+import type { Fault, User } from '../api/types.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { Alert, useAction } from '../parts/feedback.tsx'
+import { TextField } from '../parts/field.tsx'
+import { useNotify } from '../state/notices.ts'
+import { useSession } from '../state/session.ts'
+import { useSpeech } from '../state/texts.ts'
+import { faultsOf } from './faults.ts'
+
+/** Whether a user is let in, in a colour and in words, and why. */
+export function Status ({ user: { status, statusReason } }: { user: User }) {
+  const { say } = useSpeech()
+  const isActive = status === 'active'
+  return (
+    <>
+      <span class={`badge ${isActive ? 'on' : 'off'}`}>{say(isActive ? 'users.active' : 'users.suspended')}</span>
+      {statusReason !== null && <>{' '}<bdi>{statusReason}</bdi></>}
+    </>
+  )
+}
+
+interface StatusFormProps {
+  stored: Answer<User>
+  /** Called with the user as it is stored after the change. */
+  onStored: (stored: Answer<User>) => void
+  /** The user has another version than the person has seen. */
+  onChanged: () => void
+}
+
+/** Suspends a user, or activates it, with a reason. */
+export function StatusForm ({ stored: { body: user, etag }, onStored, onChanged }: StatusFormProps) {
+  const { say, sayFault } = useSpeech()
+  const { client, can } = useSession()
+  const notify = useNotify()
+  const [isOpen, setOpen] = useState(false)
+  const [reason, setReason] = useState('')
+  const [faults, setFaults] = useState<readonly Fault[]>([])
+  const { error, isBusy, run } = useAction()
+  const suspends = user.status === 'active'
+  const word = say(suspends ? 'user.suspend' : 'user.activate')
+  const [fault] = faults
+
+  const open = (): void => {
+    setReason('')
+    setFaults([])
+    setOpen(true)
+  }
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    run(async () => {
+      const change = {
+        status: suspends ? 'suspended' : 'active',
+        statusReason: reason.trim() === '' ? null : reason
+      } as const
+      try {
+        const headers = { 'if-match': etag ?? '*' }
+        const answer = await client.send<User>('PATCH', `/users/${user.id}`, { body: change, headers })
+        setOpen(false)
+        // A key that may not read users gets no more than the version.
+        onStored(can('users:read') ? answer : { ...answer, body: { ...user, ...change, ...answer.body } })
+        notify(say(suspends ? 'user.suspended' : 'user.activated', { name: user.name }))
+      } catch (error) {
+        setFaults(faultsOf(error))
+        if (!(error instanceof ApiError) || error.status !== 412) throw error
+        setOpen(false)
+        onChanged()
+      }
+    })
+  }
+
+  return (
+    <>
+      <button type='button' {...(suspends && { class: 'danger' })} onClick={open}>{word}…</button>
+      {isOpen && (
+        <Dialog
+          title={say(suspends ? 'user.suspendTitle' : 'user.activateTitle', { name: user.name })}
+          onClose={() => setOpen(false)}
+        >
+          <form noValidate onSubmit={submit}>
+            {suspends && <p>{say('user.suspendHelp')}</p>}
+            <TextField
+              label={say('user.reason')}
+              hint={say('user.reasonHelp')}
+              value={reason}
+              fault={fault && sayFault(fault)}
+              onValue={setReason}
+            />
+            <Alert error={error} />
+            <div class='bar'>
+              <button type='submit' class={suspends ? 'danger' : 'primary'} disabled={isBusy}>{word}</button>
+              <button type='button' onClick={() => setOpen(false)}>{say('page.cancel')}</button>
+            </div>
+          </form>
+        </Dialog>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,15 @@
+import type { DeletedUser, UserRecord } from '../lib/storage/storage.ts'
+
+const user = ({ fields, ...members }: UserRecord) => ({ ...members, ...fields })
+
+/** Users with their fields as they are stored: nobody has said what they should be. */
+export const asStored = {
+  user,
+  userJson (record: UserRecord): string {
+    const { id, name, email, fields, status, statusReason, createdAt, updatedAt, tenant } = record
+    const shown = { id, name, email, ...fields, status, statusReason, createdAt, updatedAt }
+    return JSON.stringify(tenant === undefined ? shown : { ...shown, tenant })
+  },
+  deletedUser: (deleted: DeletedUser) =>
+    ({ ...user(deleted.user), deletedAt: deleted.deletedAt, deletedBy: deleted.deletedBy })
+}

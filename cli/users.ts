@@ -1,0 +1,148 @@
+import { eventPresenter } from '../lib/events/presenter.ts'
+import { createSubjects, wholeSubject } from '../lib/events/subject.ts'
+import { newEvent } from '../lib/storage/recorded-events.ts'
+import type { DeletedUser, Storage, UserRecord, UserStatus } from '../lib/storage/storage.ts'
+import { createUsersService, type UsersService } from '../lib/users/service.ts'
+import { asStored } from './as-stored.ts'
+import { ofTenant, type TenantOptions } from './common.ts'
+import { actorText } from './events.ts'
+import { Refusal, UsageError } from './failure.ts'
+import { fieldsIn } from './fields.ts'
+import { isLogged, secondsOf } from './keys.ts'
+import { requireReplaceable, writeFile } from './output-file.ts'
+import type { Output } from './output.ts'
+import { printable } from './printable.ts'
+
+const PAGE = 100
+
+/** Options of what is done to a user. */
+export interface UserOptions extends TenantOptions {
+  /** A file with the JSON Schema of the host's fields: the option `fields` of the server. */
+  fields?: string
+}
+
+export interface PurgeOptions extends UserOptions {
+  yes: boolean
+  erase: boolean
+  /** Purge all users that were deleted as long ago. */
+  olderThan?: string
+}
+
+/**
+ * The users of a storage. A deletion puts a user away, because the command line does not know whether a server has the
+ * option `trash`, and a purge is a command of its own.
+ */
+export async function usersOf (storage: Storage, options: UserOptions): Promise<UsersService> {
+  const makeEvent = await isLogged(storage) ? newEvent : () => null
+  return createUsersService({
+    storage: ofTenant(storage, options),
+    fields: options.fields === undefined ? null : await fieldsIn(options.fields),
+    pageSize: { default: PAGE, max: PAGE },
+    requireIfMatch: false,
+    idempotencyTtl: 0,
+    // Nothing ends by itself here: expired users are purged by a command.
+    trash: { retention: Infinity },
+    publish () {},
+    makeEvent
+  })
+}
+
+/** Says what became of a user; in JSON it is the user. */
+async function show (output: Output, user: UserRecord, what: string): Promise<void> {
+  await (output.json ? output.value(asStored.user(user)) : output.line(`${user.id} ${what}`))
+}
+
+/** Gives a user a status. Without a reason it has none. @throws UsersError */
+export async function setStatus (
+  users: UsersService,
+  output: Output,
+  id: string,
+  status: UserStatus,
+  reason: string | undefined
+): Promise<void> {
+  await show(output, await users.change(id, { status, statusReason: reason ?? null }, {}, false), `is ${status}.`)
+}
+
+/** Puts a user away. @throws UsersError */
+export async function deleteUser (users: UsersService, output: Output, id: string): Promise<void> {
+  await users.remove(id, {})
+  if (output.json) return output.value({ id })
+  await output.line(`${id} is deleted, and can be restored until it is purged.`)
+}
+
+/** One deleted user in a line. */
+function lineOf ({ user: { id, name, email }, deletedAt, deletedBy }: DeletedUser): string {
+  return `${deletedAt}  ${id}  ${actorText(deletedBy)}  ${printable(`${name} <${email}>`)}`
+}
+
+/** Shows the deleted users that can be restored, the latest first. @throws UsersError */
+export async function listDeleted (users: UsersService, output: Output): Promise<void> {
+  for (let page = 1; output.isWhole(); page++) {
+    const { items, more } = await users.listDeleted({ page, limit: PAGE })
+    for (const each of items) await (output.json ? output.value(asStored.deletedUser(each)) : output.line(lineOf(each)))
+    if (!more) return
+  }
+}
+
+/** Restores a deleted user. @throws UsersError */
+export async function restoreUser (users: UsersService, output: Output, id: string): Promise<void> {
+  const { user } = await users.restore(id, {})
+  await show(output, user, 'is restored.')
+}
+
+async function purgeOlder (users: UsersService, output: Output, age: string, { tenant }: UserOptions): Promise<void> {
+  if (tenant !== undefined) throw new UsageError('--older-than is for the users of all tenants: leave --tenant out')
+  const before = new Date(Date.now() - secondsOf(age) * 1000).toISOString()
+  const count = await users.purgeExpired(before, () => true)
+  if (output.json) return output.value({ users: count })
+  await output.line(count === 1 ? '1 user is purged.' : `${count} users are purged.`)
+}
+
+/** Deletes a user, or all that were deleted long ago, for good. @throws UsageError, Refusal, UsersError */
+export async function purge (
+  storage: Storage,
+  output: Output,
+  id: string | undefined,
+  { yes, erase, olderThan, ...options }: PurgeOptions
+): Promise<void> {
+  if ((id === undefined) === (olderThan === undefined)) throw new UsageError('give an id, or --older-than')
+  if (erase && id === undefined) throw new UsageError('--erase needs an id')
+  if (!yes) {
+    throw new Refusal(`${id === undefined ? 'These users' : 'The user'} could not be restored any more: confirm with ` +
+      '--yes.')
+  }
+  const users = await usersOf(storage, options)
+  if (id === undefined) return purgeOlder(users, output, String(olderThan), options)
+  // Without an event log there is nothing to erase.
+  await users.remove(id, erase && await isLogged(storage) ? { erase } : { purge: true })
+  if (output.json) return output.value({ id })
+  await output.line(`${id} is purged${erase ? ', and its values are erased from its events' : ''}.`)
+}
+
+/** Sets what an event changed back. @throws Refusal where no events are recorded, UsersError */
+export async function revertUser (storage: Storage, output: Output, id: string, event: string, options: UserOptions) {
+  if (!await isLogged(storage)) throw new Refusal('no server records events in this database')
+  const users = await usersOf(storage, options)
+  const { user } = await users.revert(id, { event }, {})
+  await show(output, user, `is what it was before ${event}.`)
+}
+
+/** Writes all that is stored of a person, as one JSON document. @throws UsageError, Refusal, UsersError */
+export async function writeSubject (
+  storage: Storage,
+  output: Output,
+  id: string,
+  { output: path = '-', ...options }: UserOptions & { output?: string }
+): Promise<void> {
+  if (path !== '-') await requireReplaceable(path)
+  const present = eventPresenter({ pastFields: (fields) => fields, showsTenant: true })
+  const { user, ...rest } = await wholeSubject(createSubjects(ofTenant(storage, options), asStored, present)(id))
+  const document = { user: user === null ? null : withoutVersion(user), ...rest }
+  if (path === '-') return output.value(document)
+  await writeFile(path, [JSON.stringify(document)])
+}
+
+/** A user as HTTP shows it. */
+function withoutVersion ({ version, ...shown }: { version: number }): object {
+  return shown
+}
