@@ -86,7 +86,7 @@ export function knexTrash (
 
   async function record (on: Query, event: NewEvent | null, user: UserRecord, erase: boolean): Promise<void> {
     if (event !== null) await events.record(on, [recordedValues(purgeEvent(event, user))])
-    if (erase) await events.erase(on, user.id)
+    if (erase) await events.erase(on, user.id, user.tenant ?? '')
   }
 
   /** Locks what is put away under an id, for whoever may reach it. */

@@ -80,7 +80,7 @@ export function knexUsers (
     const keys = { nameKey: String(row['nameKey']), emailKey: String(row['emailKey']) }
     if (putAway !== undefined) await putAwayUser(on, user, keys, putAway)
     if (event !== null) await events.record(on, [userEventValues(event, user)])
-    if (erase) await events.erase(on, user.id)
+    if (erase) await events.erase(on, user.id, user.tenant ?? '')
     return user
   }
 

@@ -103,21 +103,19 @@ export class MemoryEvents implements EventLog {
     return (first === -1 ? entries.at(-1) : entries[first - 1])?.event.id ?? null
   }
 
-  /** The events of a user or key, if it belongs to the tenant. */
+  /** The events of a user or key that belong to the tenant: a user of another one may have had the id before. */
   #seenBy (subject: string, tenant: string | undefined): Entry[] {
     const list = this.#ofSubject.get(subject) ?? []
-    return list[0] === undefined || belongsTo(list[0].event, tenant) ? list : []
+    return tenant === undefined ? list : list.filter(({ event }) => belongsTo(event, tenant))
   }
 
   async erase (userId: string, tenant?: string): Promise<number> {
-    return this.#seenBy(userId, tenant).length === 0 ? 0 : this.eraseOf(userId)
+    return eraseAll(this.#seenBy(userId, tenant))
   }
 
-  /** The same within the step of a deletion. */
-  eraseOf (userId: string): number {
-    const list = this.#ofSubject.get(userId) ?? []
-    for (const entry of list) entry.event = erased(entry.event)
-    return list.length
+  /** The same within the step of a deletion. `tenant`: that of the user; null: it belongs to none. */
+  eraseOf (userId: string, tenant: string | null): void {
+    eraseAll((this.#ofSubject.get(userId) ?? []).filter(({ event }) => (event.tenant ?? null) === tenant))
   }
 
   /** Takes the values out of events of a tenant that is removed, at most `limit`, and returns of how many. */
@@ -165,6 +163,12 @@ export class MemoryEvents implements EventLog {
   async pruned (): Promise<PrunedEvents[]> {
     return structuredClone(this.#pruned)
   }
+}
+
+/** Takes the values out of events, and returns how many they are. */
+function eraseAll (entries: readonly Entry[]): number {
+  for (const entry of entries) entry.event = erased(entry.event)
+  return entries.length
 }
 
 /** A page of what was found, which is one more than its limit if more follows. `last`: of all that can be read. */

@@ -92,7 +92,7 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     const { record: user, nameKey, emailKey } = entry
     if (putAway !== undefined) trash.put({ user, keys: { nameKey, emailKey }, ...structuredClone(putAway) })
     if (event !== null) events.add(userEvent(event, entry.record))
-    if (erase) events.eraseOf(id)
+    if (erase) events.eraseOf(id, entry.record.tenant ?? null)
     return userOf(entry.record)
   }
 
@@ -117,7 +117,7 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     if (user === null) return null
     trash.drop(id)
     if (event !== null) events.add(purgeEvent(event, user))
-    if (erase) events.eraseOf(id)
+    if (erase) events.eraseOf(id, user.tenant ?? null)
     return { user, ...(away === null && { types: [...LIVE_PURGE] }) }
   }
 

@@ -39,8 +39,8 @@ export function addressOf (request: FastifyRequest): string | null {
   return typeof ip === 'string' && ip !== '' ? ip : null
 }
 
-/** A name of the caller that no other caller has. */
+/** A name of the caller that no other caller has: those of two tenants may have the same id. */
 export function callerKey (request: FastifyRequest): string {
-  const { principal: { type, id } } = callerOf(request)
-  return `${type}:${id}`
+  const { principal: { type, id, tenant } } = callerOf(request)
+  return tenant === undefined ? `${type}:${id}` : `${type}:${id}@${tenant}`
 }

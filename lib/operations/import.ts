@@ -114,7 +114,9 @@ export function importOperation (
         if (gone.signal.aborted) throw bodyBrokenOff()
       }
       const stream = await answer(request, gone, {
-        results: results(rows, contextOf(request), mayGoOn),
+        results: results(rows, contextOf(request), {
+          mayGoOn, choosesIds: callerOf(request).principal.tenant === undefined
+        }),
         named: createReporter(String(report), Number(maxRefused), hasScope(request, 'users:read')),
         summary
       })

@@ -53,7 +53,6 @@ function takeFromBody (request: OperationRequest, { body: declared, streamsBody 
  */
 export function tenantOf (request: OperationRequest, operation: Operation, { pairs }: ParsedQuery): string | undefined {
   const { principal: { tenant: own } } = callerOf(request)
-  if (own !== undefined && operation.platformOnly === true) throw new UsersError('not_found')
   const params: Record<string, unknown> = Object(request.params)
   const named = {
     path: params['tenant'],

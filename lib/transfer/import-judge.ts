@@ -14,6 +14,11 @@ export interface ImportRules {
   onConflict: OnConflict
   /** The key by which a row's user is found: `email`, `id` or a unique field. */
   by: string
+  /**
+   * False for a key that is bound to a tenant: every id is unique, so a refusal would tell that another tenant has it,
+   * and a user with the id of one who is deleted would meet its history.
+   */
+  choosesIds: boolean
 }
 
 /** Finds the user who holds a key. */
@@ -38,6 +43,12 @@ function refused (error: UsersError, isBlocked = false): Verdict {
 const OTHER_ID = validationFailed([
   { pointer: '/id', code: 'mismatch', detail: 'must be the id of the user that is updated' }
 ])
+
+const NO_OWN_ID = validationFailed([{
+  pointer: '/id',
+  code: 'unknown',
+  detail: 'must be the id of a user of the tenant: a key of a tenant can not choose the ids of new users'
+}])
 
 const OTHER_TENANT = validationFailed([
   { pointer: '/tenant', code: 'mismatch', detail: 'must be the tenant of the user that is updated' }
@@ -64,7 +75,7 @@ function updateOf (row: ImportRow, target: UserRecord, hostFields: HostFields | 
 }
 
 /** Returns a function that judges a row by who holds its keys. Of several reasons for refusal, the first one counts. */
-export function createJudge ({ onConflict, by }: ImportRules, fields: HostFields | null, find: FindHolder) {
+export function createJudge ({ onConflict, by, choosesIds }: ImportRules, fields: HostFields | null, find: FindHolder) {
   const unique = fields?.schema.unique ?? []
   return async (row: ImportRow): Promise<Verdict> => {
     const keys = keysOfRow(row, unique)
@@ -74,6 +85,7 @@ export function createJudge ({ onConflict, by }: ImportRules, fields: HostFields
     if (target !== null && onConflict === 'skip') return { status: 'skipped', id: target.id }
     if (target !== null && row.id !== null && row.id !== target.id) return refused(OTHER_ID)
     if (target !== null && row.tenant !== undefined && row.tenant !== target.tenant) return refused(OTHER_TENANT)
+    if (row.id !== null && !choosesIds && await find({ name: 'id', value: row.id }) === null) return refused(NO_OWN_ID)
     const others = keys.filter((key) => key !== own)
     const holders = await Promise.all(others.map(find))
     const blocked = others.find((_key, i) => {

@@ -41,6 +41,14 @@ export interface ImportSummary {
 }
 
 /** An import whose settings were checked. */
+/** How rows are imported. */
+export interface ResultsOptions {
+  /** Throws before a batch that must not be written. */
+  mayGoOn?: () => Promise<void>
+  /** False for a key that is bound to a tenant: a new user gets an id. Default true. */
+  choosesIds?: boolean
+}
+
 export interface Import {
   /** Counts while the results are read. */
   summary: ImportSummary
@@ -48,11 +56,11 @@ export interface Import {
   fileRows (chunks: Chunks, format: ImportFormat): SourceRows
   /** Values as rows, in the same way. */
   valueRows (values: AsyncIterable<unknown> | Iterable<unknown>): SourceRows
-  /** The results of rows, in the order of their lines. `mayGoOn` throws before a batch that must not be written. */
+  /** The results of rows, in the order of their lines. */
   results (
     rows: SourceRows,
     context: Context,
-    mayGoOn?: () => Promise<void>
+    options?: ResultsOptions
   ): AsyncGenerator<ImportResult[], void, undefined>
 }
 
@@ -71,10 +79,11 @@ interface Run {
   store: ImportStore
   onConflict: OnConflict
   failFast: boolean
+  choosesIds: boolean
 }
 
 /** Makes the function that imports one batch after the other. */
-function batchImport ({ judge, store, onConflict, failFast }: Run, mayTry: boolean) {
+function batchImport ({ judge, store, onConflict, failFast, choosesIds }: Run, mayTry: boolean) {
   let expectsNew = mayTry
 
   /** Does what the verdict says; null: it does not hold any more. */
@@ -109,7 +118,7 @@ function batchImport ({ judge, store, onConflict, failFast }: Run, mayTry: boole
   /** Adds the user of a row without judging it, which is right if nobody has any of its keys; null: somebody has. */
   async function tryNew (row: ImportRow): Promise<ImportResult | null> {
     // A storage may take a user of the same id and values for one of its own that it has added.
-    if (row.id !== null && await store.find({ name: 'id', value: row.id }) !== null) return null
+    if (row.id !== null && (!choosesIds || await store.find({ name: 'id', value: row.id }) !== null)) return null
     return carryOut(row, { status: 'created' }).catch((error: unknown) => {
       if (!isFieldTaken(error)) throw error
       return null
@@ -209,14 +218,14 @@ export function createImports (parts: ImportStoreParts & { fields: HostFields | 
       summary,
       fileRows: (chunks, format) => fileRows(chunks, format, table, names),
       valueRows: (values) => renamedRows(valueRows(values), table, names),
-      async * results (rows, context, mayGoOn = async () => {}) {
+      async * results (rows, context, { mayGoOn = async () => {}, choosesIds = true } = {}) {
         const store = dryRun
           ? await importOver(findIn(storage), schema.unique)
           : importInto(parts, schema.unique, context)
         const requests = watchForegroundRequests()
         try {
-          const judge = createJudge({ onConflict, by }, fields, store.find)
-          const importBatch = batchImport({ judge, store, onConflict, failFast }, !dryRun && !failFast)
+          const judge = createJudge({ onConflict, by, choosesIds }, fields, store.find)
+          const importBatch = batchImport({ judge, store, onConflict, failFast, choosesIds }, !dryRun && !failFast)
           for await (const batch of ahead(batchesOf(rows, fields, tenants, requests))) {
             await requests.yieldToRequests()
             await mayGoOn()

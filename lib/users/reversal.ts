@@ -1,4 +1,4 @@
-import { type Context, FROM_PROCESS } from '../core/context.ts'
+import { FROM_PROCESS } from '../core/context.ts'
 import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { isEventId, isUserId } from '../core/ids.ts'
@@ -109,10 +109,12 @@ export function createReversal (parts: ReversalParts) {
   const { storage, fields, idempotencyTtl, publish, makeEvent, requirePrecondition } = parts
 
   /** The change that an event records. @throws UsersError `validation_failed`, where it is none of this user */
-  async function changeOf (id: string, eventId: string): Promise<Reverted> {
+  async function changeOf ({ id, tenant }: UserRecord, eventId: string): Promise<Reverted> {
     const event: EventRecord | null = await fromStorage(async () => await storage.eventLog?.find(eventId) ?? null)
     const fault = (code: string, detail: string) => validationFailed([{ pointer: '/event', code, detail }])
-    if (event === null || event.subject !== id) throw fault('unknown', 'must be the id of an event of this user')
+    // A user of another tenant may have had the id before.
+    const isOwn = event !== null && event.subject === id && event.tenant === tenant
+    if (!isOwn) throw fault('unknown', 'must be the id of an event of this user')
     if (isErased(event)) throw fault('erased', 'must have its values, which were erased')
     if (!CHANGES.includes(event.type) || event.before === null) {
       throw fault('choice', 'must be a change of the user')
@@ -133,9 +135,10 @@ export function createReversal (parts: ReversalParts) {
     const eventId = eventIdOf(body)
     const faults = [...priorFaults, ...writeOptionsFaults(options), ...createOptionsFaults(keyed)]
     throwFaults(faults, typeof eventId === 'string' ? {} : eventId)
-    if (!isUserId(id) || await fromStorage(() => storage.findUser(id)) === null) throw userNotFound()
+    const user = isUserId(id) ? await fromStorage(() => storage.findUser(id)) : null
+    if (user === null) throw userNotFound()
     await requirePrecondition(id, options)
-    const event = await changeOf(id, String(eventId))
+    const event = await changeOf(user, String(eventId))
     const owner = ownerOf === undefined ? context.actor : await ownerOf()
     const idempotency = idempotencyKey === undefined
       ? null
@@ -158,13 +161,10 @@ export function createReversal (parts: ReversalParts) {
     }, idempotency)
     if (outcome.code === 'refused') throw refusal ?? errorOfRefusal(outcome, errorOfReason)
     if (replayed && outcome.code === 'done' && outcome.user === null) throw userNotFound()
-    const { user, changed, types } = doneOf(outcome)
-    if (changed && !replayed) publishAs(types, user, context)
-    return { user, replayed }
-
-    function publishAs (types: Parameters<typeof publishedTypes>[1], user: UserRecord, context: Context): void {
-      for (const [type, recorded] of publishedTypes('user.updated', types, made)) publish(type, user, context, recorded)
-    }
+    const { user: after, changed, types } = doneOf(outcome)
+    if (!changed || replayed) return { user: after, replayed }
+    for (const [type, recorded] of publishedTypes('user.updated', types, made)) publish(type, after, context, recorded)
+    return { user: after, replayed }
   }
 }
 

@@ -17,9 +17,10 @@ import { authenticateRequest, protect, requireScope } from './authentication.ts'
 /**
  * What a route requires before the body is read: a scope (null: any valid key) and media types; or how it refuses every
  * caller. `endsOwnKey`: no rate limit counts it, since who revokes a leaked key must not be told to come back later.
+ * `platformOnly`: for a caller that is bound to a tenant it is not there.
  */
 export type RouteAccess =
-  | { scope: Scope | null, accepts: readonly string[], endsOwnKey?: boolean }
+  | { scope: Scope | null, accepts: readonly string[], endsOwnKey?: boolean, platformOnly?: boolean }
   | { refuse: () => never }
 
 declare module 'fastify' {
@@ -69,6 +70,8 @@ function createAdmission ({ identify, rateLimits, securityLog, onCaller }: Admis
     const endsOwnKey = 'endsOwnKey' in access && access.endsOwnKey
     if (rateLimits !== null && !endsOwnKey) await rateLimits.countRequest(request, reply)
     if ('refuse' in access) return access.refuse()
+    // Whatever its scopes: they would tell that there is something.
+    if (access.platformOnly === true && caller.principal.tenant !== undefined) notFound()
     if (access.scope !== null) requireScope(request, caller, access.scope, securityLog)
     const isDeletion = request.method === 'DELETE' && DELETIONS.has(access.scope)
     if (rateLimits !== null && isDeletion) await rateLimits.countDeletion(request)
