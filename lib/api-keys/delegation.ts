@@ -106,7 +106,7 @@ export function requireOwnExpiry ({ expiresAt: own }: Delegation, expiresAt: str
   if (earlier(own, expiresAt) === expiresAt) return
   const detail = 'must not be later than the expiry of the API key that asks'
   throw insufficientScope([], {
-    detail: 'An API key can not give a longer life than its own.',
+    detail: 'A key can not live longer than the key or session that creates it.',
     errors: [{ pointer, code: 'beyond_caller', detail }]
   })
 }

@@ -65,7 +65,7 @@ function toBinding (value: unknown): unknown {
 export function clientOn (sqlite: NodeSqlite | undefined, driverName = 'node:sqlite'): typeof Knex.Client {
   if (sqlite === undefined) {
     throw new Error(`fastify-users: node:sqlite needs Node.js 22.13 or later, and this is ${process.version}: ` +
-      'npm install @photostructure/sqlite@1')
+      'npm install better-sqlite3@12, and name it as the client of your Knex instance')
   }
   const { DatabaseSync } = sqlite
   const Sqlite3Client = sqlite3ClientOf(requireOptional('nodeSqliteClient()', ['knex']))
