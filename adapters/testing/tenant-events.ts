@@ -5,7 +5,7 @@ import type { Cases } from './cases.ts'
 import { eventOf, logOf, readEvents } from './event-values.ts'
 import { firstPage } from './list-values.ts'
 import { addTo } from './tenant-values.ts'
-import { anyVersion, apiKeyOf, idOf, rename, timeOf } from './values.ts'
+import { anyVersion, apiKeyOf, idOf, keysOf, rename, timeOf, userOf } from './values.ts'
 import { addDeliveries, deliveriesOf, deliveryOf, webhookOf, webhooksOf } from './webhook-values.ts'
 
 /** The duties of a store with tenants about its events. */
@@ -65,6 +65,23 @@ export const tenantEventCases: Cases = {
     assert.equal((await readEvents(storage))[0]?.data['name'], 'User 1', 'another tenant erases nothing')
     assert.equal(await log.erase(idOf('usr', 1), 'acme'), 1)
     assert.equal((await readEvents(storage))[0]?.data['name'], null)
+  },
+
+  'eventLog, tenants: an id that users of two tenants have had has a history in each of them': async (storage) => {
+    await addTo(storage, 'acme', 1)
+    await storage.deleteUser(idOf('usr', 1), anyVersion, { ...eventOf(2, 'user.deleted'), erase: false })
+    const again = userOf(1, { tenant: 'beta', name: 'Again' })
+    await storage.createUser(again, keysOf(again), null, eventOf(3, 'user.created'))
+    const log = logOf(storage)
+    const seen = async (tenant: string) => (await log.history(again.id, { offset: 0, limit: 9, tenant })).items
+      .map(({ id, data }) => [id, data['name']])
+    const first = [[idOf('evt', 2), 'User 1'], [idOf('evt', 1), 'User 1']]
+    assert.deepEqual([await seen('acme'), await seen('beta')], [first, [[idOf('evt', 3), 'Again']]])
+    await storage.deleteUser(again.id, anyVersion, { ...eventOf(4, 'user.deleted'), erase: true })
+    assert.deepEqual([await seen('acme'), await seen('beta')],
+      [first, [[idOf('evt', 4), null], [idOf('evt', 3), null]]], 'a deletion erases what is of its own tenant')
+    assert.equal(await log.erase(again.id, 'acme'), 2)
+    assert.deepEqual((await seen('acme')).map(([, name]) => name), [null, null])
   }
 }
 

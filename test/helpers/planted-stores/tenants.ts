@@ -183,6 +183,21 @@ export const tenants: Mistake[] = [
       return event === null ? null : bare(event)
     }
   })),
+  logLeak('the history of a tenant has what another one recorded of the same id', (log) => ({
+    history: async (subject: string, page: Parameters<typeof log.history>[1]) => {
+      const own = await log.history(subject, page)
+      return own.total === 0 ? own : log.history(subject, { offset: page.offset, limit: page.limit })
+    }
+  })),
+  leak('a deletion erases what other tenants have recorded of the same id', (right) => ({
+    async writeUsers (writes, options) {
+      const result = await right.writeUsers(writes, options)
+      for (const write of writes) {
+        if (write.type === 'delete' && write.erase) await right.eventLog?.erase(write.id)
+      }
+      return result
+    }
+  })),
   leak('a tenant begins after the newest event of all', ({ webhooks }) => webhooks === undefined
     ? {}
     : { webhooks: { ...webhooks, eventBefore: (id) => webhooks.eventBefore(id) } }),
