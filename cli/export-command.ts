@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { EXPORT_FORMATS } from '../lib/transfer/export.ts'
+import { STATUSES } from '../lib/users/status.ts'
 import { type Common, ofTenant, type TenantOptions, withStorage, withTenantOption } from './common.ts'
 import { type ExportOptions, exportUsers } from './export.ts'
 import { hasTenants } from './tenants.ts'
@@ -21,6 +22,7 @@ export function addExportCommand (program: Command): void {
     .option('--sort <order>', 'createdAt, or -createdAt for the newest first')
     .option('--q <text>', 'only users whose name or e-mail address begins with this')
     .option('--email <address>', 'only the user with this e-mail address')
+    .addOption(new Option('--status <status>', 'only users with this status').choices(STATUSES))
     .option('--fields <file>', 'the JSON Schema of the own fields: the option fields of the server')
     .option('-o, --output <file>', 'a file for the answer, which appears when it is whole; - is standard output')
     .addHelpText('after', EXAMPLES)

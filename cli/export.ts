@@ -15,6 +15,7 @@ export interface ExportOptions {
   sort?: string
   q?: string
   email?: string
+  status?: string
   /** A file with the JSON Schema of the host's fields: the option `fields` of the server. */
   fields?: string
   output?: string
@@ -23,7 +24,7 @@ export interface ExportOptions {
 }
 
 /** The options that are parameters of an export over HTTP too. */
-const QUERY = ['format', 'columns', 'sort', 'q', 'email'] as const
+const QUERY = ['format', 'columns', 'sort', 'q', 'email', 'status'] as const
 
 const namesUnknownColumn = (error: unknown): boolean => error instanceof UsersError &&
   error.errors?.some(({ parameter, code }) => parameter === 'columns' && code === 'choice') === true

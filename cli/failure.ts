@@ -49,11 +49,10 @@ export function failureOf (error: unknown): Failure {
   if (error instanceof Refusal) return { message: error.message, exitCode: EXIT.failed }
   if (error instanceof StorageError) return ofStorage(error)
   if (error instanceof UsersError) {
-    const { cause, code, errors = [], message } = error
+    const { cause, statusCode, errors = [], message } = error
     if (cause instanceof StorageError) return ofStorage(cause)
-    const isUsage = code === 'validation_failed'
     if (errors.length > 0) {
-      return { message: errors.map(lineOf).join('\n'), exitCode: isUsage ? EXIT.usage : EXIT.failed }
+      return { message: errors.map(lineOf).join('\n'), exitCode: statusCode === 400 ? EXIT.usage : EXIT.failed }
     }
     return ofPackage(cause) ?? ofSystem(cause) ?? { message, exitCode: EXIT.failed }
   }

@@ -3,7 +3,7 @@
  * the server's own routes nor those of the plugin show anything of another company.
  */
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
-import users, { type User, UsersError } from 'fastify-users'
+import users, { type User } from 'fastify-users'
 import { knexStorage } from 'fastify-users/adapters/knex'
 import type { Knex } from 'knex'
 import { hashPassword, isPassword } from './passwords.ts'
@@ -41,17 +41,11 @@ export async function buildApp ({ host, sessionSecret, operatorKey }: AppOptions
   const app = Fastify()
   const sessions = createSessions(sessionSecret)
 
-  /** The session of a request, if its user is still there. */
+  /** The session of a request, if its user is still there, and not suspended. */
   async function signedIn (request: FastifyRequest): Promise<Session | null> {
     const session = sessions.of(request)
     if (session === null) return null
-    try {
-      await app.users.tenant(session.tenant).get(session.userId)
-      return session
-    } catch (error) {
-      if (error instanceof UsersError && error.code === 'user_not_found') return null
-      throw error
-    }
+    return await app.users.tenant(session.tenant).isActive(session.userId) ? session : null
   }
 
   await app.register(users, {
@@ -98,6 +92,7 @@ export async function buildApp ({ host, sessionSecret, operatorKey }: AppOptions
     if (!await isPassword(password, known?.hash) || user === undefined) {
       return reply.code(401).send({ error: 'wrong_credentials' })
     }
+    if (user.status !== 'active') return reply.code(403).send({ error: 'suspended' })
     sessions.begin(reply, { tenant: company, userId: user.id })
     return reply.code(204).send()
   })

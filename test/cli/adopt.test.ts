@@ -32,6 +32,29 @@ const ROWS = `INSERT INTO @accounts VALUES
   (9, 'Dan', 'dan@example.org', '2018-05-01 12:00:00', '2020-01-01 00:00:00', 'free', FALSE)`
 
 for (const { name, skip, create } of databases) {
+  test(`adopts the status of the users of a table of ${name}`, { skip }, async (t) => {
+    const { url, args, execute } = await create(t)
+    const schema = args[1] === undefined ? '' : `${args[1]}.`
+    const cli = (...given: string[]) => run([...given, ...args], { DATABASE_URL: url })
+    await cli('migrate')
+    await execute('CREATE TABLE @people (id INTEGER PRIMARY KEY, email TEXT, state TEXT, why TEXT)')
+    await execute(`INSERT INTO @people VALUES (1, 'ann@example.org', 'suspended', 'spam'),
+      (2, 'bob@example.org', NULL, NULL), (3, 'cid@example.org', 'blocked', NULL)`)
+    const map = 'name=email,email=email,status=state,statusReason=why'
+    t.strictSame(await cli('adopt', '--table', `${schema}people`, '--map', map), {
+      code: 1,
+      out: 'created 2, updated 0, skipped 0, refused 1\n',
+      err: '1 × status must be one of "active", "suspended": 3\nthe last id: 3\n1 user was refused\n'
+    })
+    t.match(await cli('export', '--columns', 'email,status,statusReason'), {
+      out: '{"email":"ann@example.org","status":"suspended","statusReason":"spam"}\n' +
+        '{"email":"bob@example.org","status":"active","statusReason":null}\n'
+    })
+    await execute("UPDATE @people SET state = 'active', why = NULL WHERE id = 1")
+    await cli('adopt', '--table', `${schema}people`, '--map', map, '--on-conflict', 'update')
+    t.match(await cli('export', '--columns', 'status', '--email', 'ann@example.org'), { out: '{"status":"active"}\n' })
+  })
+
   test(`adopts a table of ${name}: dry run, run, resumption, and what came later`, { skip }, async (t) => {
     const database = await create(t)
     const { url, args, execute } = database

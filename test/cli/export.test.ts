@@ -14,9 +14,10 @@ import { temporaryDirectory } from '../helpers/stores.ts'
 import '../helpers/watch-all.ts'
 
 const own = [{ plan: 'pro', address: { city: 'Bonn' } }, { plan: 'free', old: [1] }, {}]
-const users = own.map((fields, n) => userOf(n + 1, { fields }))
-const lines = users.map(({ id, name, email, fields, createdAt, updatedAt }) =>
-  `${JSON.stringify({ id, name, email, ...fields, createdAt, updatedAt })}\n`)
+const suspended = { status: 'suspended', statusReason: 'spam' } as const
+const users = own.map((fields, n) => userOf(n + 1, { fields, ...(n === 1 && suspended) }))
+const lines = users.map(({ id, name, email, fields, status, statusReason, createdAt, updatedAt }) =>
+  `${JSON.stringify({ id, name, email, ...fields, status, statusReason, createdAt, updatedAt })}\n`)
 
 for (const { name, skip, create } of databases) {
   test(`exports the users of ${name}, to standard output or a file`, { skip }, async (t) => {
@@ -32,6 +33,7 @@ for (const { name, skip, create } of databases) {
     t.strictSame(await cli('export'), { code: 0, out: lines.join(''), err: '' })
     t.equal((await cli('export', '--sort', '-createdAt', '--q', 'user')).out, lines.toReversed().join(''))
     t.equal((await cli('export', '--email', 'user2@example.org')).out, lines[1])
+    t.equal((await cli('export', '--status', 'suspended')).out, lines[1])
     t.equal((await cli('export', '-o', '-')).out, lines.join(''), '- is standard output')
     const stored = join(directory, 'stored.json')
     await writeFile(stored, '{"type":"object","properties":{"plan":{},"address":{},"old":{}}}')

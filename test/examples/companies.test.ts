@@ -101,6 +101,13 @@ test('a session is that of its user, and ends with it', async (t) => {
   t.equal((await forged.send('GET', '/account')).status, 401)
   t.equal((await one.send('GET', '/v1/users')).status, 401, 'a cookie alone, as another site could send it')
 
+  await app.users.tenant('acme').update(ann.id, { status: 'suspended' })
+  t.equal((await one.send('GET', '/account')).status, 401)
+  t.strictSame(await two.send('POST', '/sign-in', { ...wrong, password: PASSWORD }),
+    { status: 403, body: { error: 'suspended' } })
+  await app.users.tenant('acme').update(ann.id, { status: 'active' })
+  t.equal((await one.send('GET', '/account')).status, 200)
+
   await app.users.tenant('acme').delete(ann.id)
   t.equal((await one.send('GET', '/account')).status, 401)
   t.equal((await two.send('GET', '/v1/users', undefined, SESSION)).status, 401)
