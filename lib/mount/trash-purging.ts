@@ -15,7 +15,7 @@ export function purgeRegularly (
   { retention }: TrashOption
 ): void {
   let isOpen = true
-  let running = Promise.resolve()
+  let running: Promise<void> | null = null
   const interval = Math.min(INTERVAL_MS, retention * 1000)
 
   async function purge (): Promise<void> {
@@ -25,9 +25,10 @@ export function purgeRegularly (
     } catch {
       log.warn(`could not purge deleted users; retrying in ${interval / 1000} seconds`)
     }
+    running = null
   }
 
-  const timer = setInterval(() => { running = running.then(purge) }, interval).unref()
+  const timer = setInterval(() => { running ??= purge() }, interval).unref()
   // Before the storage is closed: hooks of what was registered later are called first.
   host.addHook('onClose', async () => {
     isOpen = false

@@ -78,8 +78,8 @@ export function subjectOperation (
     operationId: 'getSubject',
     summary: 'Read all that is stored of a person',
     description: 'The user, or the deleted one that can be restored, its history, and the deliveries that carried ' +
-      'it, as one document that is streamed: for a request for access (GDPR, article 15). It needs `events:read` too. ' +
-      'It is whole if the response ends as its framing says. HEAD works too.',
+      'it, as one document that is streamed: for a request for access (GDPR, article 15). It needs `events:read` ' +
+      'too. It is whole if the response ends as its framing says. HEAD works too.',
     success: { status: 200, description: 'The document.', is: 'Subject' },
     codes: ['validation_failed', 'user_not_found'],
     limitsItself: true,
@@ -87,7 +87,7 @@ export function subjectOperation (
       requireScope(request, callerOf(request), NEEDED, securityLog)
       requireNoFaults(faults)
       const stream = await limits.reads(() => streamed(request, reply))
-      reply.type(JSON_TYPE)
+      reply.type(`${JSON_TYPE}; charset=utf-8`)
       if (request.method !== 'HEAD') return reply.send(stream)
       stream.destroy()
       return reply.send(undefined)
