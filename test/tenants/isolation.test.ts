@@ -171,6 +171,11 @@ async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
     headers: { authorization: `Bearer ${acme}`, 'content-type': 'application/x-ndjson' }, payload: rows
   })
   note(!imported.body.includes('"skipped":1'), 'an import finds users of another tenant')
+  const ofDeleted = await inject(app, 'POST', '/v1/users/import', {
+    headers: { authorization: `Bearer ${acme}`, 'content-type': 'application/x-ndjson' },
+    payload: JSON.stringify({ id: other.deleted, name: 'D', email: 'd@example.org' })
+  })
+  note(!ofDeleted.body.includes('"detail":"must be unique"}'), 'an import takes the id of a deleted user of another')
 
   // Naming another tenant: the answer depends on nothing that is stored.
   for (const tenant of ['beta', 'nobody']) {
