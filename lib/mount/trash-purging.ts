@@ -23,7 +23,7 @@ export function purgeRegularly (
       const count = await purgeExpired(new Date(Date.now() - retention * 1000).toISOString(), () => isOpen)
       if (count > 0) log.info({ users: count }, 'deleted users were purged, because their retention has ended')
     } catch {
-      log.warn(`could not purge deleted users; retrying in ${interval / 1000} seconds`)
+      log.warn(`could not purge deleted users; retrying in ${interval / 1000} s`)
     }
     running = null
   }

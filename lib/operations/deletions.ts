@@ -84,9 +84,8 @@ export function deletionOperations (
       const page = await users.listDeleted(call.query, call.faults)
       const items = page.items.map(({ user: { id } }) => ({ id }))
       // A scope includes no other: to delete must not be a way to read.
-      return sendPage(call, { ...page, items }, {
-        path: `${call.collection}/deleted`, text: deletedListJson(page, !hasScope(call.request, 'users:read'))
-      })
+      const text = deletedListJson(page, !hasScope(call.request, 'users:read'))
+      return sendPage(call, { ...page, items }, { path: `${call.collection}/deleted`, text })
     }
   }, {
     ...one,

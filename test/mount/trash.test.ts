@@ -4,6 +4,8 @@ import Fastify from 'fastify'
 import { memory } from '../../adapters/memory/index.ts'
 import plugin, { type Storage } from '../../lib/index.ts'
 import { type Call, testApp } from '../helpers/app.ts'
+import { captureLog } from '../helpers/log.ts'
+import { until } from '../helpers/until.ts'
 
 /** The status of an answer, and the code of its problem. */
 async function codeOf (answer: ReturnType<Call>): Promise<string> {
@@ -50,4 +52,52 @@ test('the option trash needs a storage that has one, and the same retention for 
     message: /trash must be the same for all mounts on one storage: another one has \{ retention: 60 \}/
   })
   await t.rejects(register({ storage: memory(), trash: { retention: 0 } }), TypeError)
+})
+
+test('a purge that fails is tried again, and one that runs ends before the storage is closed', async (t) => {
+  const log = captureLog()
+  const store = memory()
+  const { trash } = store
+  if (trash === undefined) throw new Error('the store has no trash')
+  const order: string[] = []
+  let goOn: (() => void) | undefined
+  const storage: Storage = {
+    ...store,
+    async close () { order.push(`closed with ${(await trash.list({ offset: 0, limit: 1 })).total}`) },
+    trash: {
+      find: (id) => trash.find(id),
+      list: (request) => trash.list(request),
+      async expired (...request) {
+        if (order.push('asked') === 1) throw new Error('the database is down')
+        await new Promise<void>((resolve) => { goOn = resolve })
+        return trash.expired(...request)
+      }
+    }
+  }
+  const server = { logger: { stream: log.stream } }
+  const { app } = await testApp(t, { storage, trash: { retention: 1 }, server })
+  const { id } = await app.users.create({ name: 'Ann', email: 'ann@example.org' })
+  await app.users.delete(id)
+  await until('it was tried again', () => goOn !== undefined)
+  t.match(log.text(), 'could not purge deleted users; retrying in 1 s')
+  const closed = app.close()
+  goOn?.()
+  await closed
+  t.strictSame(order, ['asked', 'asked', 'closed with 0'])
+})
+
+test('who was put away before the option was off, and whose id somebody has since, is not restored', async (t) => {
+  const storage = { ...memory(), close: async () => {} }
+  const before = await testApp(t, { storage, trash: true })
+  const { id } = await before.app.users.create({ name: 'Ann', email: 'ann@example.org' })
+  await before.app.users.delete(id)
+  await before.app.close()
+  const without = await testApp(t, { storage })
+  const rows = [{ id, name: 'Bob', email: 'bob@example.org' }]
+  t.match(await without.app.users.import(rows), { created: 1 })
+  await without.app.close()
+  const { app, call } = await testApp(t, { storage, trash: true })
+  const refused = await call('POST', `/users/${id}/restore`)
+  t.match(refused.json(), { status: 409, code: 'field_taken', errors: [{ pointer: '/id', code: 'taken' }] })
+  t.equal((await app.users.get(id)).name, 'Bob')
 })
