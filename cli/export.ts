@@ -35,10 +35,8 @@ const FILE_MODE = 0o600
 /** Users with their fields as they are stored: nobody has said what they should be. */
 const asStored = {
   user: ({ fields, ...members }: UserRecord) => ({ ...members, ...fields }),
-  userJson: ({ id, name, email, fields, status, statusReason, createdAt, updatedAt, tenant }: UserRecord) => {
-    const user = { id, name, email, ...fields, status, statusReason, createdAt, updatedAt }
-    return JSON.stringify({ ...user, ...(tenant !== undefined && { tenant }) })
-  }
+  userJson: ({ id, name, email, fields, createdAt, updatedAt, tenant }: UserRecord) =>
+    JSON.stringify({ id, name, email, ...fields, createdAt, updatedAt, ...(tenant !== undefined && { tenant }) })
 }
 
 const namesUnknownColumn = (error: unknown): boolean => error instanceof UsersError &&
