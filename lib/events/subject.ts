@@ -35,7 +35,7 @@ export type SubjectPart = Partial<Subject>
  */
 export function createSubjects (
   storage: Storage,
-  presenter: Presenter,
+  presenter: Pick<Presenter, 'user' | 'deletedUser'>,
   present: (record: EventRecord) => LoggedEvent
 ): (id: string) => AsyncGenerator<SubjectPart, void, undefined> {
   async function originOf (webhook: string): Promise<string> {

@@ -81,10 +81,8 @@ export function handlerOf (
 }
 
 /** What guards the route of an operation. A write without a body takes the content that some clients send anyway. */
-function accessOf ({ method, scope, body, counted, endsOwnKey = false }: Operation): RouteAccess {
-  // A batch counts its deletions itself.
-  const isDeletion = counted === 'deletions' && method === 'DELETE'
-  return { scope, accepts: method === 'GET' ? [] : body?.types ?? [JSON_TYPE], isDeletion, endsOwnKey }
+function accessOf ({ method, scope, body, endsOwnKey = false }: Operation): RouteAccess {
+  return { scope, accepts: method === 'GET' ? [] : body?.types ?? [JSON_TYPE], endsOwnKey }
 }
 
 /** Answers 405 with Allow for every other method that the scope routes. */

@@ -16,11 +16,10 @@ import { authenticateRequest, protect, requireScope } from './authentication.ts'
 
 /**
  * What a route requires before the body is read: a scope (null: any valid key) and media types; or how it refuses every
- * caller. `isDeletion`: the limit of deletions counts it. `endsOwnKey`: no rate limit counts it, since who revokes a
- * leaked key must not be told to come back later.
+ * caller. `endsOwnKey`: no rate limit counts it, since who revokes a leaked key must not be told to come back later.
  */
 export type RouteAccess =
-  | { scope: Scope | null, accepts: readonly string[], isDeletion?: boolean, endsOwnKey?: boolean }
+  | { scope: Scope | null, accepts: readonly string[], endsOwnKey?: boolean }
   | { refuse: () => never }
 
 declare module 'fastify' {
@@ -37,6 +36,9 @@ export interface AdmissionOptions {
   /** Called with the authenticated caller of each request. */
   onCaller: (caller: Caller, request: FastifyRequest) => void
 }
+
+// The limit of deletions counts the requests with DELETE that need one of these: lists and restorations need them too.
+const DELETIONS = new Set<Scope | null>(['users:delete', 'tenants:delete'])
 
 export function notFound (): never {
   throw new UsersError('not_found')
@@ -68,7 +70,8 @@ function createAdmission ({ identify, rateLimits, securityLog, onCaller }: Admis
     if (rateLimits !== null && !endsOwnKey) await rateLimits.countRequest(request, reply)
     if ('refuse' in access) return access.refuse()
     if (access.scope !== null) requireScope(request, caller, access.scope, securityLog)
-    if (rateLimits !== null && access.isDeletion === true) await rateLimits.countDeletion(request)
+    const isDeletion = request.method === 'DELETE' && DELETIONS.has(access.scope)
+    if (rateLimits !== null && isDeletion) await rateLimits.countDeletion(request)
     if (access.accepts.length > 0) checkMediaType(request, access.accepts)
   }
 }
