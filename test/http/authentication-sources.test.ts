@@ -196,7 +196,7 @@ test('an event has the name that its caller had then, and a caller has none or o
   t.equal(await create('x', 2), 201)
   t.equal(await create(STATIC, 3), 201)
   t.equal(await create(STATIC.replace('s', 't'), 4), 201)
-  for (name of ['', 'x'.repeat(201), 5, 'a\u0000']) t.equal(await create('x', 5), 503, JSON.stringify(name))
+  for (name of ['', 'x'.repeat(201), 5, 'a\u0000']) t.equal(await create('x', 5), 500, JSON.stringify(name))
   const { data } = await app.users.events.list({ type: 'user.created' })
   t.match(data.map(({ actor }) => actor), [
     { type: 'host', id: 'ada', name: 'Ada' }, { type: 'host', id: 'ada', name: null },
