@@ -131,7 +131,7 @@ export async function importUsers (
   const { report = 'faults', maxRefused = String(MAX_REFUSED) } = options
   if (!/^\d+$/.test(maxRefused)) throw new UsageError('--max-refused takes a whole number')
   const named = createReporter(report, Number(maxRefused))
-  const parts = { storage: ofTenant(storage, options), fields, publish () {}, makeEvent }
+  const parts = { storage: ofTenant(storage, options), fields, publish () {}, makeEvent, hasTrash: true }
   const tenants = await rowTenantsOf(storage, fields, options, namesTenants)
   const opened = createImports({ ...parts, tenants })(settingsOf(options))
   const { summary, results } = opened

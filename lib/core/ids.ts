@@ -60,6 +60,16 @@ export function firstIdAt (prefix: IdPrefix, time: number): string {
   return fromUUIDBytes(prefix, bytes)
 }
 
+const BASE_32 = '0123456789abcdefghjkmnpqrstvwxyz'
+// Bits that are random, not counted: no id made before or after has all others in common.
+const RANDOM_AT = -6
+
+/** The id of the second of two records of one change: made of that of the first one, so that both need not be told. */
+export function secondId (first: string): string {
+  const place = (BASE_32.indexOf(first.at(RANDOM_AT) ?? '') + BASE_32.length / 2) % BASE_32.length
+  return `${first.slice(0, RANDOM_AT)}${BASE_32.charAt(place)}${first.slice(RANDOM_AT + 1)}`
+}
+
 /** True if the text has the form of a user's id. */
 export function isUserId (text: unknown): text is string {
   return typeof text === 'string' && USER_ID.test(text)

@@ -1,6 +1,6 @@
 import { isUserId } from '../core/ids.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { DeliveryRecord, EventRecord, Storage } from '../storage/storage.ts'
+import type { EventRecord, Storage } from '../storage/storage.ts'
 import { type Delivery, toDelivery } from '../storage/webhook.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { DeletedUser as ShownDeletedUser, User } from '../users/types.ts'
@@ -38,19 +38,20 @@ export function createSubjects (
   presenter: Pick<Presenter, 'user' | 'deletedUser'>,
   present: (record: EventRecord) => LoggedEvent
 ): (id: string) => AsyncGenerator<SubjectPart, void, undefined> {
-  const origins = new Map<string, string>()
-
   async function originOf (webhook: string): Promise<string> {
-    const known = origins.get(webhook)
-    if (known !== undefined) return known
     const record = await storage.webhooks?.find(webhook)
-    const { origin } = record == null ? { origin: '' } : new URL(record.url)
-    origins.set(webhook, origin)
-    return origin
+    return record == null ? '' : new URL(record.url).origin
   }
 
-  async function shown (delivery: DeliveryRecord): Promise<SubjectDelivery> {
-    return { ...toDelivery(delivery), webhook: { id: delivery.webhook, origin: await originOf(delivery.webhook) } }
+  async function deliveriesOf (events: readonly EventRecord[], origins: Map<string, string>) {
+    if (storage.webhooks === undefined || events.length === 0) return []
+    const deliveries = await storage.webhooks.deliveriesOf(events.map(({ id }) => id))
+    return Promise.all(deliveries.map(async (delivery): Promise<SubjectDelivery> => {
+      const { webhook: id } = delivery
+      const origin = origins.get(id) ?? await originOf(id)
+      origins.set(id, origin)
+      return { ...toDelivery(delivery), webhook: { id, origin } }
+    }))
   }
 
   async function find (id: string): Promise<Subject['user']> {
@@ -62,7 +63,7 @@ export function createSubjects (
 
   return async function * (id) {
     if (!isUserId(id)) throw userNotFound()
-    origins.clear()
+    const origins = new Map<string, string>()
     const user = await fromStorage(() => find(id))
     // What is recorded meanwhile moves the others back: none is given twice.
     const given = new Set<string>()
@@ -72,14 +73,8 @@ export function createSubjects (
       if (offset === 0 && user === null && page.total === 0) throw userNotFound()
       const records = page.items.filter((each) => !given.has(each.id))
       for (const each of records) given.add(each.id)
-      const deliveries = records.length === 0
-        ? []
-        : await fromStorage(async () => storage.webhooks?.deliveriesOf(records.map((each) => each.id)) ?? [])
-      yield {
-        ...(offset === 0 && { user }),
-        events: records.map(present),
-        deliveries: await fromStorage(() => Promise.all(deliveries.map(shown)))
-      }
+      const deliveries = await fromStorage(() => deliveriesOf(records, origins))
+      yield { ...(offset === 0 && { user }), events: records.map(present), deliveries }
       if (page.items.length < PART) return
     }
   }

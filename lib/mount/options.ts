@@ -57,7 +57,7 @@ export const optionTable = {
     schema: Type.Integer({ minimum: 1, maximum: 31_536_000 }),
     message: 'must be a whole number of seconds from 1 to 31536000'
   }),
-  /** Refuse PATCH, PUT and DELETE without `If-Match` (428). */
+  /** Refuse PATCH, PUT, DELETE and reversals without `If-Match` (428). */
   requireIfMatch: defaulted<boolean>(false, flag),
   /**
    * How errors are answered: `problem` (RFC 9457), `fastify` (rethrown to your own error handler, which you set before

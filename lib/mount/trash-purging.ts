@@ -15,7 +15,7 @@ export function purgeRegularly (
   { retention }: TrashOption
 ): void {
   let isOpen = true
-  let running = Promise.resolve()
+  let running: Promise<void> | null = null
   const interval = Math.min(INTERVAL_MS, retention * 1000)
 
   async function purge (): Promise<void> {
@@ -23,11 +23,12 @@ export function purgeRegularly (
       const count = await purgeExpired(new Date(Date.now() - retention * 1000).toISOString(), () => isOpen)
       if (count > 0) log.info({ users: count }, 'deleted users were purged, because their retention has ended')
     } catch {
-      log.warn(`could not purge deleted users; retrying in ${interval / 1000} seconds`)
+      log.warn(`could not purge deleted users; retrying in ${interval / 1000} s`)
     }
+    running = null
   }
 
-  const timer = setInterval(() => { running = running.then(purge) }, interval).unref()
+  const timer = setInterval(() => { running ??= purge() }, interval).unref()
   // Before the storage is closed: hooks of what was registered later are called first.
   host.addHook('onClose', async () => {
     isOpen = false

@@ -6,8 +6,9 @@ import type { Storage } from '../storage/storage.ts'
 import { createImports, type OpenImport } from '../transfer/import.ts'
 import type { RowTenants } from '../transfer/row-tenants.ts'
 import { createBatches, type WriteBatch } from '../users/batch.ts'
+import type { PublishUser } from '../users/outcomes.ts'
 import type { Presenter } from '../users/presenter.ts'
-import { createUsersService, type PublishUser, type UsersService } from '../users/service.ts'
+import { createUsersService, type UsersService } from '../users/service.ts'
 import type { CheckedOptions } from './options.ts'
 
 /** What is done with users of one storage. */
@@ -37,7 +38,7 @@ export function usersServices (fields: HostFields | null, presenter: Presenter, 
     const parts = { storage, fields, makeEvent, publish: publishUser }
     return {
       users: createUsersService({ ...parts, pageSize, requireIfMatch, idempotencyTtl, trash, needsTenant }),
-      openImport: createImports({ ...parts, tenants: rowTenants(options.tenants, tenant) }),
+      openImport: createImports({ ...parts, hasTrash: trash !== null, tenants: rowTenants(options.tenants, tenant) }),
       writeBatch: createBatches({ ...parts, requireIfMatch, idempotencyTtl, trash, needsTenant })
     }
   }

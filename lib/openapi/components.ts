@@ -34,13 +34,14 @@ const statusReason: Schema = {
   maxLength: NAME_MAX,
   description: 'Why the user has its status, for people.'
 }
-/** The status in a body. */
+const MEANING = 'Whether the user may be let in.'
+/** The status in a patch, and in another body. */
+const statusPatch = { status: { type: 'string', enum: STATUSES, description: MEANING }, statusReason }
 const statusInput = {
-  status: { type: 'string', enum: STATUSES, description: 'Whether the user may be let in. Absent: `active`.' },
-  statusReason
+  status: { type: 'string', enum: STATUSES, description: `${MEANING} Absent: \`active\`.` }, statusReason
 }
 /** The status in an answer. */
-const status = { status: known(STATUSES, 'Whether the user may be let in.'), statusReason }
+const status = { status: known(STATUSES, MEANING), statusReason }
 const actor: Schema = {
   type: ['object', 'null'],
   properties: {
@@ -107,22 +108,20 @@ function userComponents (pageSize: PageSize, fields: DescribedFields): Readonly<
   const { user, patch, optional, omissible, example } = fields
   const input = example && inputOf(example)
   const times = { createdAt: moment('When the user was created.'), updatedAt: moment('When the user last changed.') }
+  const deletion = { deletedAt: moment('When the user was deleted.'), deletedBy: actor }
   return {
     User: answer(
       { id: userId, name, email, ...user, ...status, ...times },
       { optional, example: example && { ...USER, ...example } }
     ),
-    DeletedUser: answer({
-      id: userId,
-      name,
-      email,
-      ...user,
-      ...status,
-      ...times,
-      deletedAt: moment('When the user was deleted.'),
-      deletedBy: actor
-    }, { optional }),
-    DeletedUserList: list('DeletedUser', pageSize),
+    DeletedUser: answer({ id: userId, name, email, ...user, ...status, ...times, ...deletion }, { optional }),
+    /** What the list tells a caller without `users:read`. */
+    MinimalDeletedUser: answer({ id: userId, ...times, ...deletion }),
+    ListedDeletedUser: {
+      anyOf: [{ $ref: 'DeletedUser' }, { $ref: 'MinimalDeletedUser' }],
+      description: 'Without the scope `users:read` little more than its id and times.'
+    },
+    DeletedUserList: list('ListedDeletedUser', pageSize),
     /** Body of a reversal. */
     UserReversal: body({ event: eventId }, { example: { event: 'evt_01h455vb4pex5vsknk084sn02q' } }),
     /** What a write tells a caller without `users:read`. */
@@ -134,7 +133,7 @@ function userComponents (pageSize: PageSize, fields: DescribedFields): Readonly<
       optional: [...omissible, ...STATUS_MEMBERS], example: input
     }),
     /** Body of PATCH (RFC 7396). */
-    UserPatch: body({ id: userId, name, email, ...patch, ...statusInput }, {
+    UserPatch: body({ id: userId, name, email, ...patch, ...statusPatch }, {
       optional: ['id', 'name', 'email', ...Object.keys(patch), ...STATUS_MEMBERS],
       example: { name: 'Ada King' }
     }),

@@ -4,7 +4,11 @@ import type { Fault } from '../core/fault.ts'
 import { type ListedPage, listMeta } from '../core/paging.ts'
 import { emptyShape, JSON_TYPE } from '../http/body.ts'
 import { linksOf } from '../http/responses/links.ts'
+import type { UserRecord } from '../storage/storage.ts'
 import type { OperationCall } from './operation.ts'
+
+/** Sends a user after a write, as much of it as the caller may read. */
+export type SendUser = (call: OperationCall, user: UserRecord) => FastifyReply
 
 /** @throws UsersError `validation_failed`, if there are faults */
 export function requireNoFaults (faults: readonly Fault[]): void {

@@ -1,5 +1,8 @@
+import type { Caller } from '../api-keys/authenticator.ts'
+import type { KeyOwner } from '../api-keys/key-owner.ts'
+import type { PageSize } from '../core/paging.ts'
 import { parameterFaults, type Parameters } from '../core/parameters.ts'
-import { callerOf, contextOf } from '../http/caller.ts'
+import { callerOf, contextOf, hasScope } from '../http/caller.ts'
 import { header } from '../http/header-fields.ts'
 import { preconditions } from '../http/responses/conditional.ts'
 import { userId } from '../openapi/component-parts.ts'
@@ -7,9 +10,18 @@ import { trashParameters } from '../users/deletions.ts'
 import { eraseParameter, purgeParameter } from '../users/list-query.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { UsersService } from '../users/service.ts'
-import { contentFaults, sendPage } from './answers.ts'
+import { contentFaults, sendPage, type SendUser } from './answers.ts'
 import type { Operation } from './operation.ts'
-import type { SendUser, UserOperationsOptions } from './users.ts'
+
+export interface DeletionOperationsOptions {
+  pageSize: PageSize
+  /** True if a deletion can take the values of the user out of the event log. */
+  erases: boolean
+  /** True if deleted users can be restored. */
+  restores: boolean
+  /** Whose `Idempotency-Key` a caller sends. */
+  ownerOf: (caller: Caller) => Promise<KeyOwner>
+}
 
 const one = { tag: 'users', id: userId, scope: 'users:delete', reads: ['If-Match', 'If-None-Match'] } as const
 
@@ -18,7 +30,7 @@ export function deletionOperations (
   users: UsersService,
   { deletedListJson }: Presenter,
   sendWritten: SendUser,
-  { pageSize, erases, restores, ownerOf }: UserOperationsOptions
+  { pageSize, erases, restores, ownerOf }: DeletionOperationsOptions
 ): Operation[] {
   const parameters: Parameters = {
     ...(erases && { erase: eraseParameter }),
@@ -71,9 +83,9 @@ export function deletionOperations (
     async handler (call) {
       const page = await users.listDeleted(call.query, call.faults)
       const items = page.items.map(({ user: { id } }) => ({ id }))
-      return sendPage(call, { ...page, items }, {
-        path: `${call.collection}/deleted`, text: deletedListJson(page)
-      })
+      // A scope includes no other: to delete must not be a way to read.
+      const text = deletedListJson(page, !hasScope(call.request, 'users:read'))
+      return sendPage(call, { ...page, items }, { path: `${call.collection}/deleted`, text })
     }
   }, {
     ...one,

@@ -87,7 +87,7 @@ export function subjectOperation (
       requireScope(request, callerOf(request), NEEDED, securityLog)
       requireNoFaults(faults)
       const stream = await limits.reads(() => streamed(request, reply))
-      reply.type(JSON_TYPE)
+      reply.type(`${JSON_TYPE}; charset=utf-8`)
       if (request.method !== 'HEAD') return reply.send(stream)
       stream.destroy()
       return reply.send(undefined)

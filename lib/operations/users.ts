@@ -1,7 +1,4 @@
 import type { FastifyReply } from 'fastify'
-import type { Caller } from '../api-keys/authenticator.ts'
-import type { KeyOwner } from '../api-keys/key-owner.ts'
-import type { PageSize } from '../core/paging.ts'
 import type { UserRecord } from '../storage/storage.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { JSON_TYPE, MERGE_PATCH_TYPE } from '../http/body.ts'
@@ -12,26 +9,16 @@ import { userId } from '../openapi/component-parts.ts'
 import { userListParameters } from '../users/list-query.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { UsersService } from '../users/service.ts'
-import { requireNoFaults, sendPage } from './answers.ts'
-import { deletionOperations } from './deletions.ts'
+import { requireNoFaults, sendPage, type SendUser } from './answers.ts'
+import { deletionOperations, type DeletionOperationsOptions } from './deletions.ts'
 import type { Operation, OperationCall } from './operation.ts'
 
-export interface UserOperationsOptions {
-  pageSize: PageSize
+export interface UserOperationsOptions extends DeletionOperationsOptions {
   /** The host's own fields. */
   fields: FieldsSchema
-  /** True if a deletion can take the values of the user out of the event log. */
-  erases: boolean
-  /** True if deleted users can be restored. */
-  restores: boolean
   /** True if changes can be reverted. */
   reverts: boolean
-  /** Whose `Idempotency-Key` a caller sends. */
-  ownerOf: (caller: Caller) => Promise<KeyOwner>
 }
-
-/** Sends a user after a write, as much of it as the caller may read. */
-export type SendUser = (call: OperationCall, user: UserRecord) => FastifyReply
 
 const tag = 'users'
 const one = { tag, path: '/users/:id', id: userId, reads: ['If-Match', 'If-None-Match'] } as const

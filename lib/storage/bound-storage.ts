@@ -116,6 +116,14 @@ export function boundStorage (storage: Storage, tenant: string): Storage {
   return boundView(storage, tenant)
 }
 
+const wholeOf = new WeakMap<Storage, Storage>()
+
+/** True if a user of any tenant is put away under this id: the store may be bound, and every id is unique. */
+export async function isPutAway (storage: Storage, id: string): Promise<boolean> {
+  const { trash } = wholeOf.get(storage) ?? storage
+  return trash !== undefined && await trash.find(id) !== null
+}
+
 function boundView (storage: Storage, tenant: string): Storage {
   const { name, eventLog, trash, webhooks, keyUses, singleWrites } = storage
   const findApiKey: Storage['findApiKey'] = (by) => own(storage.findApiKey(by), tenant)
@@ -146,10 +154,10 @@ function boundView (storage: Storage, tenant: string): Storage {
   function joinTransaction (transaction: unknown): StorageInTransaction {
     if (storage.joinTransaction === undefined) throw new TypeError(`the storage ${name} joins no transactions`)
     const inside = storage.joinTransaction(transaction)
-    return { ...boundView(inside, tenant), afterCommit: (callback) => inside.afterCommit(callback) }
+    return Object.assign(boundView(inside, tenant), { afterCommit: inside.afterCommit.bind(inside) })
   }
 
-  return {
+  const view: Storage = {
     name,
     check: (requirements) => storage.check(requirements),
     migrate: (requirements) => storage.migrate(requirements),
@@ -169,4 +177,6 @@ function boundView (storage: Storage, tenant: string): Storage {
     ...(singleWrites !== undefined && { singleWrites }),
     ...(storage.joinTransaction !== undefined && { joinTransaction })
   }
+  wholeOf.set(view, storage)
+  return view
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../core/context.ts'
-import { newId } from '../core/ids.ts'
+import { newId, secondId } from '../core/ids.ts'
 import { cloneFields, isJsonObject } from '../core/json.ts'
 import type {
   ApiKeyRecord, EventRecord, JsonObject, NewEvent, PrunedEvents, ChangeType, UserRecord
@@ -50,20 +50,20 @@ export function updateTypes (before: UserRecord, after: UserRecord): ChangeType[
 
 /**
  * The events of an update, from the user before and after it: one, or two of the same version where the status and
- * other members have changed. The second one has an id of its own.
+ * other members have changed. The second one has the second id.
  */
 export function updateEvents (event: NewEvent, before: UserRecord, after: UserRecord): EventRecord[] {
   const status = statusBefore(before, after)
   const all = { ...valuesBefore(before, after), ...status }
   return updateTypes(before, after).map((type, i) => ({
-    ...userEvent({ ...event, type, ...(i > 0 && { id: newId('evt') }) }, after),
+    ...userEvent({ ...event, type, ...(i > 0 && { id: secondId(event.id) }) }, after),
     before: i > 0 ? status : all
   }))
 }
 
-/** The event of the deletion that a purge of a user begins with who was not put away. */
+/** The event of the deletion that a purge of a user begins with who was not put away. It has the second id. */
 export function deletionBefore (event: NewEvent): NewEvent {
-  return { ...event, id: newId('evt'), type: 'user.deleted' }
+  return { ...event, id: secondId(event.id), type: 'user.deleted' }
 }
 
 /** The event of a purge. It has no values of the user. */

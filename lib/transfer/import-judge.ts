@@ -24,6 +24,9 @@ export interface ImportRules {
 /** Finds the user who holds a key. */
 export type FindHolder = (key: UniqueKey) => Promise<UserRecord | null>
 
+/** Finds a user who is put away under an id, and why nobody else can have it then; null: nobody is. */
+export type FindAway = (id: string) => Promise<UsersError | null>
+
 /** What to do with a row. */
 export type Verdict =
   | { status: 'created' }
@@ -75,7 +78,11 @@ function updateOf (row: ImportRow, target: UserRecord, hostFields: HostFields | 
 }
 
 /** Returns a function that judges a row by who holds its keys. Of several reasons for refusal, the first one counts. */
-export function createJudge ({ onConflict, by, choosesIds }: ImportRules, fields: HostFields | null, find: FindHolder) {
+export function createJudge (
+  { onConflict, by, choosesIds }: ImportRules,
+  fields: HostFields | null,
+  { find, findAway }: { find: FindHolder, findAway: FindAway }
+) {
   const unique = fields?.schema.unique ?? []
   return async (row: ImportRow): Promise<Verdict> => {
     const keys = keysOfRow(row, unique)
@@ -93,7 +100,9 @@ export function createJudge ({ onConflict, by, choosesIds }: ImportRules, fields
       return holder !== null && holder.id !== target?.id
     })
     if (blocked !== undefined) return refused(taken(blocked), true)
-    return target === null ? { status: 'created' } : updateOf(row, target, fields)
+    if (target !== null) return updateOf(row, target, fields)
+    const away = row.id === null ? null : await findAway(row.id)
+    return away === null ? { status: 'created' } : refused(away)
   }
 }
 

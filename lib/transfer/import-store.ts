@@ -2,11 +2,11 @@ import type { Context } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
 import { idAt, newId } from '../core/ids.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
+import { isPutAway } from '../storage/bound-storage.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { Storage, UserFilter, UserRecord, WriteOutcome } from '../storage/storage.ts'
-import { doneOf, publishedTypes, writeAlone } from '../users/outcomes.ts'
-import type { PublishUser } from '../users/service.ts'
-import type { FindHolder, Verdict } from './import-judge.ts'
+import { doneOf, publishedTypes, type PublishUser, writeAlone } from '../users/outcomes.ts'
+import type { FindAway, FindHolder, Verdict } from './import-judge.ts'
 import type { ImportRow } from './import-row.ts'
 
 /**
@@ -43,6 +43,20 @@ export function findIn (storage: Storage): FindHolder {
     const within = tenant === undefined ? {} : { tenant }
     if (name === 'id') return storage.findUser(String(value))
     return first({ ...within, ...(name === 'email' ? { emailKey: String(value) } : { fields: { [name]: value } }) })
+  })
+}
+
+/**
+ * Makes the function that says why a new user can't have the id: a user is put away under it, and could not be restored
+ * any more. null: nobody is.
+ */
+export function awayIn (storage: Storage): FindAway {
+  return (id) => fromStorage(async () => {
+    if (!await isPutAway(storage, id)) return null
+    // Of another tenant nothing is told.
+    const isOwn = await storage.trash?.find(id) != null
+    const detail = isOwn ? 'must be unique: a deleted user has it, who can be restored or purged' : 'must be unique'
+    return new UsersError('field_taken', { errors: [{ pointer: '/id', code: 'taken', detail }] })
   })
 }
 

@@ -12,10 +12,10 @@ import { importOver, shownId } from './dry-run-store.ts'
 import { readMap } from './file-names.ts'
 import { fileRows, type ImportFormat, renamedRows } from './file-rows.ts'
 import { ahead, type BatchRow, batchesOf } from './import-batches.ts'
-import { createJudge, type Judge, type OnConflict, type Verdict } from './import-judge.ts'
+import { createJudge, type FindAway, type Judge, type OnConflict, type Verdict } from './import-judge.ts'
 import type { ImportRow } from './import-row.ts'
 import { type ImportSettings, importParameters } from './import-settings.ts'
-import { findIn, importInto, type ImportStore, type ImportStoreParts } from './import-store.ts'
+import { awayIn, findIn, importInto, type ImportStore, type ImportStoreParts } from './import-store.ts'
 import type { RowTenants } from './row-tenants.ts'
 import { type SourceRows, valueRows } from './source-row.ts'
 
@@ -77,13 +77,14 @@ function resultOf (line: number, verdict: Verdict, made: string | null): ImportR
 interface Run {
   judge: Judge
   store: ImportStore
+  findAway: FindAway
   onConflict: OnConflict
   failFast: boolean
   choosesIds: boolean
 }
 
 /** Makes the function that imports one batch after the other. */
-function batchImport ({ judge, store, onConflict, failFast, choosesIds }: Run, mayTry: boolean) {
+function batchImport ({ judge, store, findAway, onConflict, failFast, choosesIds }: Run, mayTry: boolean) {
   let expectsNew = mayTry
 
   /** Does what the verdict says; null: it does not hold any more. */
@@ -119,6 +120,7 @@ function batchImport ({ judge, store, onConflict, failFast, choosesIds }: Run, m
   async function tryNew (row: ImportRow): Promise<ImportResult | null> {
     // A storage may take a user of the same id and values for one of its own that it has added.
     if (row.id !== null && (!choosesIds || await store.find({ name: 'id', value: row.id }) !== null)) return null
+    if (row.id !== null && await findAway(row.id) !== null) return null
     return carryOut(row, { status: 'created' }).catch((error: unknown) => {
       if (!isFieldTaken(error)) throw error
       return null
@@ -195,12 +197,20 @@ function refusal (error: UsersError): Verdict {
   return { status: 'refused', error, isBlocked: false }
 }
 
+export interface ImportParts extends ImportStoreParts {
+  fields: HostFields | null
+  tenants: RowTenants
+  /** True if deleted users may be kept, whose ids nobody else can have. */
+  hasTrash: boolean
+}
+
 /** Makes the function that opens an import. It throws UsersError alone, `validation_failed` for its settings. */
-export function createImports (parts: ImportStoreParts & { fields: HostFields | null, tenants: RowTenants }) {
-  const { fields, storage, tenants } = parts
+export function createImports (parts: ImportParts) {
+  const { fields, storage, tenants, hasTrash } = parts
   const schema = fields?.schema ?? NO_FIELDS
   const declared = importParameters(schema, tenants !== 'none')
   const table = tableColumns(schema, tenants !== 'none')
+  const findAway: FindAway = hasTrash ? awayIn(storage) : async () => null
 
   return (settings: ImportSettings, priorFaults: readonly Fault[] = []): Import => {
     const { failFast = false, ...given } = settings
@@ -224,8 +234,9 @@ export function createImports (parts: ImportStoreParts & { fields: HostFields | 
           : importInto(parts, schema.unique, context)
         const requests = watchForegroundRequests()
         try {
-          const judge = createJudge({ onConflict, by, choosesIds }, fields, store.find)
-          const importBatch = batchImport({ judge, store, onConflict, failFast, choosesIds }, !dryRun && !failFast)
+          const judge = createJudge({ onConflict, by, choosesIds }, fields, { find: store.find, findAway })
+          const run = { judge, store, findAway, onConflict, failFast, choosesIds }
+          const importBatch = batchImport(run, !dryRun && !failFast)
           for await (const batch of ahead(batchesOf(rows, fields, tenants, requests))) {
             await requests.yieldToRequests()
             await mayGoOn()

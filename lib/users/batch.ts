@@ -11,9 +11,8 @@ import type { HostFields } from '../fields/host-fields.ts'
 import { deletionOf, type TrashOption } from './deletions.ts'
 import { type Batch, batchFaults, type BatchOperation, inBatch } from './batch-shape.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
-import { errorOfRefusal, publishedTypes, type Refusal } from './outcomes.ts'
+import { errorOfRefusal, publishedTypes, type PublishUser, type Refusal } from './outcomes.ts'
 import { checkCreate, checkUpdate, newUserOf, type UserEventType } from './rules.ts'
-import type { PublishUser } from './service.ts'
 import { guardOf } from './write-options.ts'
 
 /** A call of a batch. */

@@ -7,9 +7,8 @@ import { parameterFaults, type Parameters } from '../core/parameters.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { DeletedUser, Storage, Trash, UserRecord, UserWrite, VersionGuard } from '../storage/storage.ts'
-import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
-import { doneOf, publishedTypes, writeAlone } from './outcomes.ts'
-import type { PublishUser } from './service.ts'
+import { type CreateOptions, idempotencyKeyFaults, idempotencyOf } from './idempotency.ts'
+import { doneOf, publishedTypes, type PublishUser, writeAlone } from './outcomes.ts'
 import { type RequirePrecondition, throwFaults, userNotFound } from './write-checks.ts'
 import { type DeleteOptions, deletionFaults, guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
 
@@ -116,8 +115,7 @@ export function createDeletions (parts: DeletionParts) {
     { context, priorFaults, ownerOf }: KeyedCall = FROM_PROCESS
   ): Promise<{ user: UserRecord, replayed: boolean }> {
     away()
-    const keyed = idempotencyKey === undefined ? {} : { idempotencyKey }
-    throwFaults([...priorFaults, ...writeOptionsFaults(options), ...createOptionsFaults(keyed)], {})
+    throwFaults([...priorFaults, ...writeOptionsFaults(options), ...idempotencyKeyFaults(idempotencyKey)], {})
     if (!isUserId(id)) throw userNotFound()
     const owner = ownerOf === undefined ? context.actor : await ownerOf()
     const idempotency = idempotencyKey === undefined
@@ -126,8 +124,6 @@ export function createDeletions (parts: DeletionParts) {
     const event = makeEvent('user.restored', context)
     const write = { type: 'restore', id, updatedAt: new Date().toISOString(), guard: guardOf(options), event } as const
     const { outcome, replayed } = await writeAlone(storage, write, idempotency)
-    // Restored by the first call, and deleted since.
-    if (replayed && outcome.code === 'done' && outcome.user === null) throw userNotFound()
     const { user } = doneOf(outcome)
     if (!replayed) publish('user.restored', user, context, event)
     return { user, replayed }
@@ -156,11 +152,15 @@ export function createDeletions (parts: DeletionParts) {
         return { type: 'purge', id, putAwayBefore: before, guard: ANY, event, erase: false } as const
       })
       const { outcomes } = await fromStorage(() => storage.writeUsers(writes, { atomic: false, idempotency: null }))
+      let done = 0
       for (const [i, outcome] of outcomes.entries()) {
         if (outcome.code !== 'done' || outcome.user === null) continue
         publish('user.purged', outcome.user, IN_PROCESS, writes[i]?.event ?? null)
-        count++
+        done++
       }
+      count += done
+      // Other processes purge them too.
+      if (done === 0) break
     }
     return count
   }

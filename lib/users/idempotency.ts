@@ -16,11 +16,14 @@ export interface CreateOptions {
 
 /** The faults of the options of a creation. */
 export function createOptionsFaults ({ idempotencyKey, ...others }: CreateOptions): Fault[] {
-  const faults = unknownOptions(Object.keys(others))
-  if (idempotencyKey === undefined) return faults
-  if (typeof idempotencyKey === 'string' && IDEMPOTENCY_KEY.test(idempotencyKey)) return faults
+  return [...unknownOptions(Object.keys(others)), ...idempotencyKeyFaults(idempotencyKey)]
+}
+
+/** The faults of an idempotency key. */
+export function idempotencyKeyFaults (key: unknown): Fault[] {
+  if (key === undefined || (typeof key === 'string' && IDEMPOTENCY_KEY.test(key))) return []
   const detail = `must be one value of 1 to ${IDEMPOTENCY_KEY_MAX} visible ASCII characters`
-  return [...faults, { header: 'idempotency-key', code: 'format', detail }]
+  return [{ header: 'idempotency-key', code: 'format', detail }]
 }
 
 /**

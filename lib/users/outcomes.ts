@@ -1,5 +1,7 @@
+import type { Context } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
+import { secondId } from '../core/ids.ts'
 import type { UserEventType } from './rules.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type {
@@ -30,19 +32,26 @@ function taken (member: string): { errors: Fault[] } {
   return { errors: [{ pointer: `/${member}`, code: 'taken', detail: 'must be unique' }] }
 }
 
-/** Makes one write, and gives its outcome. @throws UsersError for what the storage throws */
+/**
+ * Makes one write, and gives its outcome. One that is refused keeps no idempotency key, because it may succeed later.
+ * @throws UsersError for what the storage throws
+ */
 export async function writeAlone (
   storage: Storage,
   write: UserWrite,
   idempotency: Idempotency | null = null
 ): Promise<{ outcome: WriteOutcome, replayed: boolean }> {
   const { outcomes: [outcome], replayed } =
-    await fromStorage(() => storage.writeUsers([write], { atomic: false, idempotency }))
+    await fromStorage(() => storage.writeUsers([write], { atomic: idempotency !== null, idempotency }))
   if (outcome === undefined) throw new UsersError('internal', { cause: new Error('a write has no outcome') })
   return { outcome, replayed }
 }
 
-/** A type of event that is published, and what was recorded as it: null where the store gave it an id of its own. */
+/** Publishes a change, with the user after it. */
+export type PublishUser =
+  (type: UserEventType, user: UserRecord, context: Context, recorded: NewEvent | null) => void
+
+/** A type of event that is published, and what was recorded as it. */
 type Published = readonly [type: ChangeType | UserEventType, recorded: NewEvent | null]
 
 /** What is published of a write, whose usual type of event this is. */
@@ -54,13 +63,14 @@ export function publishedTypes (
   if (types === undefined) return [[usual, recorded]]
   // Of a purge the last event is the one that it was given; of an update the first one.
   const own = usual === 'user.purged' ? types.length - 1 : 0
-  return types.map((type, i) => [type, i === own ? recorded : null])
+  return types.map((type, i) => [type, recorded && i !== own ? { ...recorded, id: secondId(recorded.id) } : recorded])
 }
 
 /** The user after a write. @throws UsersError for an outcome that is not `done` */
 export function doneOf (outcome: WriteOutcome): { user: UserRecord, changed: boolean, types?: ChangeType[] } {
   if (outcome.code !== 'done') throw errorOfRefusal(outcome)
   const { user, changed, types } = outcome
-  if (user === null) throw new UsersError('internal', { cause: new Error('a write has no user') })
+  // Only in a repetition: the user was deleted since.
+  if (user === null) throw new UsersError('user_not_found')
   return { user, changed, ...(types !== undefined && { types }) }
 }

@@ -17,7 +17,8 @@ export interface Presenter {
   minimalJson (record: UserRecord): string
   /** Returns the declared fields of a user, which may have been stored under another schema. */
   pastFields (fields: JsonObject): JsonObject
-  deletedListJson (page: ListedPage<StoredDeletedUser>): string
+  /** A list of users that are put away; `minimal`: for a caller who may not read users. */
+  deletedListJson (page: ListedPage<StoredDeletedUser>, minimal: boolean): string
   /** A list with its `data` and `meta`. */
   listJson (page: ListedPage<UserRecord>): string
 }
@@ -53,16 +54,18 @@ function presenterOf (
   const awayWith = <Shown extends object>(show: (record: UserRecord) => Shown) =>
     ({ user, deletedAt, deletedBy }: StoredDeletedUser) =>
       ({ ...show(shown(user)), deletedAt, deletedBy: by(deletedBy) })
-  const deletedView = awayWith(view)
+  const minimalView = ({ id, createdAt, updatedAt }: UserRecord) => ({ id, createdAt, updatedAt })
+  const [deletedView, minimalDeletedView] = [awayWith(view), awayWith<object>(minimalView)]
   return {
     showsTenant,
     user: (record) => user(shown(record)),
     shownUser: ({ version, ...rest }) => rest,
     deletedUser: awayWith(user),
-    deletedListJson: (page) => JSON.stringify({ data: page.items.map(deletedView), meta: listMeta(page) }),
+    deletedListJson: (page, minimal) =>
+      JSON.stringify({ data: page.items.map(minimal ? minimalDeletedView : deletedView), meta: listMeta(page) }),
     pastFields,
     userJson: (record) => JSON.stringify(view(shown(record))),
-    minimalJson: ({ id, createdAt, updatedAt }) => JSON.stringify({ id, createdAt, updatedAt }),
+    minimalJson: (record) => JSON.stringify(minimalView(record)),
     listJson: (page) => JSON.stringify({ data: page.items.map((record) => view(shown(record))), meta: listMeta(page) })
   }
 }

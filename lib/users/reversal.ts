@@ -9,9 +9,8 @@ import { changedFields, isErased, type MakeEvent } from '../storage/recorded-eve
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { EventRecord, JsonObject, Storage, UserChanges, UserRecord } from '../storage/storage.ts'
 import type { KeyedCall } from './deletions.ts'
-import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
-import { doneOf, errorOfRefusal, publishedTypes, writeAlone } from './outcomes.ts'
-import type { PublishUser } from './service.ts'
+import { type CreateOptions, idempotencyKeyFaults, idempotencyOf } from './idempotency.ts'
+import { doneOf, publishedTypes, type PublishUser, writeAlone } from './outcomes.ts'
 import { isStatus } from './status.ts'
 import { type RequirePrecondition, throwFaults, userNotFound } from './write-checks.ts'
 import { guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
@@ -65,8 +64,10 @@ function fieldsBefore (event: Reverted, user: UserRecord): JsonObject {
   return Object.fromEntries([...kept, ...back].sort(([a], [b]) => a < b ? -1 : 1))
 }
 
-/** What sets a user back. `faults`: the host's schema has changed since, and refuses what the fields were. */
-function changesBack (event: Reverted, user: UserRecord, fields: HostFields | null): UserChanges | { faults: Fault[] } {
+/** What sets a user back, or why it can't be: it was changed since, or the host's schema refuses what it was. */
+function changesBack (event: Reverted, user: UserRecord, fields: HostFields | null): UserChanges | UsersError {
+  const pointers = differences(event, user)
+  if (pointers.length > 0) return conflict(pointers)
   const { name, email, status, statusReason, fields: own } = event.before
   const changes: UserChanges = {}
   const faults: Fault[] = []
@@ -84,7 +85,7 @@ function changesBack (event: Reverted, user: UserRecord, fields: HostFields | nu
     if (isFit) changes.fields = back
     else faults.push({ pointer: '', code: 'invalid', detail: 'has own fields in the event that no user may have now' })
   }
-  return faults.length > 0 ? { faults } : changes
+  return faults.length > 0 ? validationFailed(faults) : changes
 }
 
 function conflict (pointers: readonly string[]): UsersError {
@@ -94,33 +95,29 @@ function conflict (pointers: readonly string[]): UsersError {
 }
 
 /** Reads the body of a reversal. */
-function eventIdOf (body: unknown): string | { faults: Fault[] } {
+function eventIdOf (body: unknown): { eventId: string } | { faults: Fault[] } {
   if (!isObject(body)) return { faults: [{ pointer: '', code: 'type', detail: 'must be an object' }] }
   const { event, ...others } = body
   const faults: Fault[] = Object.keys(others).map((name) =>
     ({ pointer: `/${name}`, code: 'unknown', detail: 'is not a known member' }))
   if (event === undefined) faults.push({ pointer: '/event', code: 'required', detail: 'is required' })
   else if (!isEventId(event)) faults.push({ pointer: '/event', code: 'format', detail: 'must be the id of an event' })
-  return isEventId(event) && faults.length === 0 ? event : { faults }
+  return isEventId(event) && faults.length === 0 ? { eventId: event } : { faults }
+}
+
+/** The change that an event records, or why it can't be reverted for this user. */
+function changeOf ({ id, tenant }: UserRecord, event: EventRecord | null): Reverted | UsersError {
+  const fault = (code: string, detail: string) => validationFailed([{ pointer: '/event', code, detail }])
+  // A user of another tenant may have had the id before.
+  if (event?.subject !== id || event.tenant !== tenant) return fault('unknown', 'must be the id of an event of this user')
+  if (isErased(event)) return fault('erased', 'must have its values, which were erased')
+  if (!CHANGES.includes(event.type) || event.before === null) return fault('choice', 'must be a change of the user')
+  return { before: event.before, after: event.data }
 }
 
 /** Makes the operation that sets back what one change of a user has changed. It throws UsersError alone. */
 export function createReversal (parts: ReversalParts) {
   const { storage, fields, idempotencyTtl, publish, makeEvent, requirePrecondition } = parts
-
-  /** The change that an event records. @throws UsersError `validation_failed`, where it is none of this user */
-  async function changeOf ({ id, tenant }: UserRecord, eventId: string): Promise<Reverted> {
-    const event: EventRecord | null = await fromStorage(async () => await storage.eventLog?.find(eventId) ?? null)
-    const fault = (code: string, detail: string) => validationFailed([{ pointer: '/event', code, detail }])
-    // A user of another tenant may have had the id before.
-    const isOwn = event !== null && event.subject === id && event.tenant === tenant
-    if (!isOwn) throw fault('unknown', 'must be the id of an event of this user')
-    if (isErased(event)) throw fault('erased', 'must have its values, which were erased')
-    if (!CHANGES.includes(event.type) || event.before === null) {
-      throw fault('choice', 'must be a change of the user')
-    }
-    return { before: event.before, after: event.data }
-  }
 
   return async (
     id: string,
@@ -128,48 +125,42 @@ export function createReversal (parts: ReversalParts) {
     { idempotencyKey, ...options }: RevertOptions,
     { context, priorFaults, ownerOf }: KeyedCall = FROM_PROCESS
   ): Promise<{ user: UserRecord, replayed: boolean }> => {
-    if (storage.eventLog === undefined || makeEvent('user.updated', context) === null) {
+    const { eventLog } = storage
+    const made = makeEvent('user.updated', context)
+    if (eventLog === undefined || made === null) {
       throw new TypeError('fastify-users: a change can be reverted with the option eventLog')
     }
-    const keyed = idempotencyKey === undefined ? {} : { idempotencyKey }
-    const eventId = eventIdOf(body)
-    const faults = [...priorFaults, ...writeOptionsFaults(options), ...createOptionsFaults(keyed)]
-    throwFaults(faults, typeof eventId === 'string' ? {} : eventId)
-    const user = isUserId(id) ? await fromStorage(() => storage.findUser(id)) : null
-    if (user === null) throw userNotFound()
+    const checked = eventIdOf(body)
+    throwFaults(
+      [...priorFaults, ...writeOptionsFaults(options), ...idempotencyKeyFaults(idempotencyKey)], checked
+    )
+    const { eventId } = checked
+    if (!isUserId(id)) throw userNotFound()
     await requirePrecondition(id, options)
-    const event = await changeOf(user, String(eventId))
+    const event = await fromStorage(() => eventLog.find(eventId))
     const owner = ownerOf === undefined ? context.actor : await ownerOf()
     const idempotency = idempotencyKey === undefined
       ? null
       : idempotencyOf(idempotencyKey, ['revert', id, eventId, options], owner, idempotencyTtl)
     let refusal: UsersError | null = null
-    const made = makeEvent('user.updated', context)
     const { outcome, replayed } = await writeAlone(storage, {
       type: 'update',
       id,
       changes (user) {
-        const pointers = differences(event, user)
-        const changes = pointers.length > 0 ? null : changesBack(event, user, fields)
-        if (changes !== null && !('faults' in changes)) return changes
-        refusal = changes === null ? conflict(pointers) : validationFailed(changes.faults)
-        return { refused: changes === null ? { pointers } : { faults: JSON.parse(JSON.stringify(changes.faults)) } }
+        const change = changeOf(user, event)
+        const back = change instanceof UsersError ? change : changesBack(change, user, fields)
+        if (!(back instanceof UsersError)) return back
+        refusal = back
+        return { refused: null }
       },
       updatedAt: new Date().toISOString(),
       guard: guardOf(options),
       event: made
     }, idempotency)
-    if (outcome.code === 'refused') throw refusal ?? errorOfRefusal(outcome, errorOfReason)
-    if (replayed && outcome.code === 'done' && outcome.user === null) throw userNotFound()
-    const { user: after, changed, types } = doneOf(outcome)
-    if (!changed || replayed) return { user: after, replayed }
-    for (const [type, recorded] of publishedTypes('user.updated', types, made)) publish(type, after, context, recorded)
-    return { user: after, replayed }
+    if (refusal !== null && outcome.code === 'refused') throw refusal
+    const { user, changed, types } = doneOf(outcome)
+    if (!changed || replayed) return { user, replayed }
+    for (const [type, recorded] of publishedTypes('user.updated', types, made)) publish(type, user, context, recorded)
+    return { user, replayed }
   }
-}
-
-/** The error that an idempotency key keeps as JSON. */
-function errorOfReason (reason: unknown): UsersError {
-  const { pointers, faults } = Object(reason)
-  return Array.isArray(pointers) ? conflict(pointers) : validationFailed(faults)
 }

@@ -1,4 +1,4 @@
-import { type Call, type Context, FROM_PROCESS } from '../core/context.ts'
+import { type Call, FROM_PROCESS } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { isUserId } from '../core/ids.ts'
@@ -17,9 +17,9 @@ import type { CheckedFields, HostFields } from '../fields/host-fields.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
 import { listQueryCheck, walkQueryCheck } from './list-query.ts'
 import { createDeletions, type KeyedCall, type TrashOption } from './deletions.ts'
-import { doneOf, publishedTypes, writeAlone } from './outcomes.ts'
+import { doneOf, publishedTypes, type PublishUser, writeAlone } from './outcomes.ts'
 import { createReversal } from './reversal.ts'
-import { checkCreate, checkUpdate, newUserOf, type UserEventType } from './rules.ts'
+import { checkCreate, checkUpdate, newUserOf } from './rules.ts'
 import { preconditionCheck, throwFaults, userNotFound } from './write-checks.ts'
 import { guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
 
@@ -40,9 +40,6 @@ export interface UsersServiceOptions {
   /** Makes what the storage records of a change. */
   makeEvent: MakeEvent
 }
-
-export type PublishUser =
-  (type: UserEventType, user: UserRecord, context: Context, recorded: NewEvent | null) => void
 
 // As long a patch of fields waits for those of the same user before it: what has waited longer would answer too late.
 const TURN_MS = 3000

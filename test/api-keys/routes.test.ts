@@ -88,7 +88,7 @@ for (const store of stores) {
     t.notMatch(list.body + back.body, /digest|lifetime/)
 
     await until('three events', () => events.length >= 3)
-    const actor = { type: 'api_key', id: admin?.id }
+    const actor = { type: 'api_key', id: admin?.id, name: 'test' }
     t.strictSame(events, [
       ['api_key.created', record.id, actor],
       ['api_key.rotated', next.id, actor],

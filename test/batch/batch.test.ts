@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { test } from 'tap'
 import { testApp } from '../helpers/app.ts'
 import { ann, bob, listed, NOBODY, post } from '../helpers/batches.ts'
+import { active } from '../helpers/contract.ts'
 import { stores } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 
@@ -56,7 +57,7 @@ for (const store of stores) {
       [404, 'user_not_found'], [201, '"1"']
     ])
     const { createdAt, updatedAt, id } = data[0].body
-    t.strictSame(data[0].body, { id, ...bob, legacyId: 'B', createdAt, updatedAt })
+    t.strictSame(data[0].body, { id, ...bob, legacyId: 'B', ...active, createdAt, updatedAt })
     t.strictSame(data[1], {
       status: 409,
       body: {

@@ -1,7 +1,7 @@
 // Contract §2: one user from its creation to its deletion, on every storage under every kind of prefix.
 import { test } from 'tap'
 import { inject, testApp } from '../helpers/app.ts'
-import { ann, bob, jsonHeaders, prefixes, UNKNOWN } from '../helpers/contract.ts'
+import { active, ann, bob, jsonHeaders, prefixes, UNKNOWN } from '../helpers/contract.ts'
 import { stores } from '../helpers/stores.ts'
 
 const USER_ID = /^usr_[0-7][0-9a-hjkmnp-tv-z]{25}$/
@@ -20,10 +20,11 @@ for (const store of stores) {
         id: USER_ID,
         name: 'Ann',
         email: 'Ann@Example.org',
+        ...active,
         createdAt: TIME,
         updatedAt: user.createdAt
       })
-      t.strictSame(Object.keys(user), ['id', 'name', 'email', 'createdAt', 'updatedAt'])
+      t.strictSame(Object.keys(user), ['id', 'name', 'email', 'status', 'statusReason', 'createdAt', 'updatedAt'])
       t.equal(created.headers.location, `${prefix}/users/${user.id}`)
       t.equal(created.headers.etag, '"1"')
       t.equal(

@@ -86,7 +86,8 @@ test('a host describes its routes and those of its users', async (t) => {
   t.teardown(() => app.close())
   const { paths } = (await app.inject('/openapi.json')).json()
   t.strictSame(Object.keys(paths).sort(), [
-    '/openapi.json', '/v1/users', '/v1/users/batch', '/v1/users/export', '/v1/users/import', '/v1/users/{id}'
+    '/openapi.json', '/v1/users', '/v1/users/batch', '/v1/users/export', '/v1/users/import', '/v1/users/{id}',
+    '/v1/users/{id}/subject'
   ])
 })
 

@@ -39,6 +39,7 @@ test('on SQLite: the first start prints a key, a second start keeps it', async (
   t.strictSame(Object.keys(Object(description.body).paths), [
     '/v1/users',
     '/v1/users/{id}',
+    '/v1/users/{id}/subject',
     '/v1/users/export',
     '/v1/users/batch',
     '/v1/users/import',

@@ -21,7 +21,7 @@ for (const { name, create } of stores) {
       }
       const { json: { id, createdAt, updatedAt, ...shown }, body } = await send('POST', '/users', sent)
       const text = '"name":"Ann","email":"ann@example.org","address":{"city":"Oslo","zip":"1"},' +
-        '"anything":{"a":{},"z":[null,1.5,"🦊"]},"plan":"free","seats":3'
+        '"anything":{"a":{},"z":[null,1.5,"🦊"]},"plan":"free","seats":3,"status":"active","statusReason":null'
       t.equal(body, `{"id":"${id}",${text},"createdAt":"${createdAt}","updatedAt":"${updatedAt}"}`)
       for (const path of [`/users/${id}`, '/users', '/users?q=ann']) {
         t.ok((await send('GET', path)).body.includes(text), path)

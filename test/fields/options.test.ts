@@ -37,7 +37,9 @@ const rows: Row[] = [
   [{
     fields: { schema: Type.Object({ 'a-b': Type.Integer() }), filterable: ['a-b'] }
   }, /a-b can not be filterable: its name/],
-  ...['id', 'name', 'email', 'version', 'createdAt', 'updatedAt'].map((name): Row => [
+  ...[
+    'id', 'name', 'email', 'status', 'statusReason', 'version', 'createdAt', 'updatedAt', 'deletedAt', 'deletedBy'
+  ].map((name): Row => [
     { fields: { schema: Type.Object({ [name]: Type.String() }) } },
     new RegExp(`${name} is a member that users have already`)
   ]),

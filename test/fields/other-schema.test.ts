@@ -9,7 +9,7 @@ import { captureLog } from '../helpers/log.ts'
 import { stores } from '../helpers/stores.ts'
 import '../helpers/watch-all.ts'
 
-const MEMBERS = ['id', 'name', 'email', 'version', 'createdAt', 'updatedAt']
+const MEMBERS = ['id', 'name', 'email', 'status', 'statusReason', 'version', 'createdAt', 'updatedAt']
 
 for (const { name, create } of stores) {
   const prepare = async (t: Parameters<typeof create>[0]) => {

@@ -38,6 +38,8 @@ export const one = ({ id }: Ann) => `/users/${id}`
 export const at = (id: string) => () => `/users/${id}`
 export const ann = { name: 'Ann', email: 'Ann@Example.org' }
 export const bob = { name: 'Bob', email: 'bob@example.org' }
+/** The status of a user that nothing was said of. */
+export const active = { status: 'active', statusReason: null }
 export const jsonHeaders = { 'content-type': 'application/json' }
 
 async function runCase (

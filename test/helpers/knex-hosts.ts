@@ -3,7 +3,7 @@ import knex, { type Knex } from 'knex'
 import type { Test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import type { Users } from '../../lib/index.ts'
-import { testApp } from './app.ts'
+import { testApp, type TestAppOptions } from './app.ts'
 import { sqliteDrivers, sqliteHost } from './sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from './stores.ts'
 
@@ -41,7 +41,7 @@ export function postgresKnex (t: Test, max = 4): Knex {
 /** Records events as `<type> <name>`; returns a function that takes those so far. */
 export function recordEvents ({ events }: Users): () => Promise<string[]> {
   const seen: string[] = []
-  for (const type of ['user.created', 'user.updated', 'user.deleted'] as const) {
+  for (const type of ['user.created', 'user.updated', 'user.deleted', 'user.restored', 'user.purged'] as const) {
     events.on(type, ({ data }) => { seen.push(`${type} ${data.name}`) })
   }
   return async () => {
@@ -52,10 +52,10 @@ export function recordEvents ({ events }: Users): () => Promise<string[]> {
 }
 
 /** A host that keeps users and its own table `orders` in one database. */
-export async function shop (t: Test, connect: HostKind['connect']) {
+export async function shop (t: Test, connect: HostKind['connect'], options: TestAppOptions = {}) {
   const host = await connect(t)
   t.teardown(() => host.destroy())
-  const { app: { users } } = await testApp(t, { storage: knexStorage(host) })
+  const { app: { users } } = await testApp(t, { storage: knexStorage(host), ...options })
   await host.schema.createTable('orders', (columns) => { columns.string('user_id') })
   return {
     host,

@@ -24,7 +24,7 @@ function responsesOf (
 /** The status with which a test's host answers instead of our route. */
 const ANSWERED_BY_HOST = 418
 
-function compare (openapiObject: object, request: FastifyRequest, reply: FastifyReply, body: string): void {
+function compare (openapiObject: object, request: FastifyRequest, reply: FastifyReply, body: string | null): void {
   const { url, config } = request.routeOptions
   const transform: unknown = Object(config).swaggerTransform
   if (

@@ -179,3 +179,27 @@ test('answers 500 without details if the storage fails while a key is checked', 
   t.equal(response.statusCode, 500)
   t.notMatch(response.body, 'secrets')
 })
+
+test('an event has the name that its caller had then, and a caller has none or one that can be shown', async (t) => {
+  const STATIC = 's'.repeat(32)
+  let name: unknown = 'Ada'
+  const { app } = await testApp(t, {
+    eventLog: true,
+    apiKeys: { static: [{ key: STATIC, name: 'desk' }, STATIC.replace('s', 't')] },
+    authenticate: async () => Object({ id: 'ada', scopes: ['users:write'], name })
+  })
+  const create = async (token: string, n: number) => (await inject(app, 'POST', '/v1/users', {
+    headers: { authorization: `Bearer ${token}` }, payload: { name: 'Ann', email: `ann${n}@example.org` }
+  })).statusCode
+  t.equal(await create('x', 1), 201)
+  name = null
+  t.equal(await create('x', 2), 201)
+  t.equal(await create(STATIC, 3), 201)
+  t.equal(await create(STATIC.replace('s', 't'), 4), 201)
+  for (name of ['', 'x'.repeat(201), 5, 'a\u0000']) t.equal(await create('x', 5), 500, JSON.stringify(name))
+  const { data } = await app.users.events.list({ type: 'user.created' })
+  t.match(data.map(({ actor }) => actor), [
+    { type: 'host', id: 'ada', name: 'Ada' }, { type: 'host', id: 'ada', name: null },
+    { type: 'static', id: 'desk', name: 'desk' }, { type: 'static', id: /^static-/, name: null }
+  ])
+})

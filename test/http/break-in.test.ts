@@ -22,7 +22,7 @@ test('refuses requests without a valid key on every route, in the same words', a
   let queries: string[] = []
   const storage: Storage = new Proxy(memory(), {
     get: (target, name, receiver) => {
-      if (/User|listApiKeys|writeApiKey/.test(String(name))) queries.push(String(name))
+      if (/User|listApiKeys|writeApiKey|^trash$|^eventLog$/.test(String(name))) queries.push(String(name))
       if (name !== 'findApiKey') return Reflect.get(target, name, receiver)
       const find: Storage['findApiKey'] = (by) => {
         if ('id' in by) queries.push('findApiKey by id')
@@ -34,6 +34,8 @@ test('refuses requests without a valid key on every route, in the same words', a
   const routes: Array<{ method: string; url: string }> = []
   const { app, key } = await testApp(t, {
     storage,
+    eventLog: true,
+    trash: true,
     apiKeys: { routes: true, static: [{ key: STATIC, scopes: ALL_SCOPES }] },
     authenticate: async (token) => (token === 'known to the host' ? { id: 'host', scopes: ALL_SCOPES } : null),
     before: (app) => {
@@ -104,7 +106,7 @@ test('refuses requests without a valid key on every route, in the same words', a
     'an SQL injection': bearer("Bearer '||'1'='1"),
     'a very long token': bearer(`Bearer ${'x'.repeat(8000)}`)
   }
-  t.equal(routes.length, 9 * (METHODS.length - 1), 'each path with every method but CONNECT')
+  t.equal(routes.length, 15 * (METHODS.length - 1), 'each path with every method but CONNECT')
   const common = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
   const asked = routes.filter(({ method }) => from('ci') === false || common.includes(method))
   queries = []

@@ -24,8 +24,9 @@ test('a storage that lacks methods is refused with their names', (t) => {
   const refused = (storage: unknown, message: RegExp) => t.throws(() => check({ storage }), { message })
   refused({ ...rest, findUser, writeApiKey: 1 }, /: this one lacks writeApiKey$/)
   refused(rest, /: this one lacks findUser, writeApiKey$/)
-  const log = { read () {}, history () {}, erase () {} }
+  const log = { read () {}, find () {}, history () {}, erase () {} }
   refused({ ...memory(), eventLog: log }, /: this one lacks eventLog\.prune, eventLog\.pruned$/)
+  refused({ ...memory(), trash: { find () {} } }, /: this one lacks trash\.list, trash\.expired$/)
   refused('sqlite', /: this one lacks name, check, migrate, close, writeUsers, findUser, /)
   t.end()
 })

@@ -1,6 +1,7 @@
 // The comparison of answers with their descriptions, which tests of routes rely on: it finds each kind of difference.
 import { test } from 'tap'
 import { type Answer, faultsOf } from '../helpers/described.ts'
+import { active } from '../helpers/contract.ts'
 import { describe } from '../helpers/description.ts'
 
 test('the comparison that every answer of every test passes finds each kind of difference', async (t) => {
@@ -10,6 +11,7 @@ test('the comparison that every answer of every test passes finds each kind of d
     id: 'usr_01h455vb4pex5vsknk084sn02q',
     name: 'Ann',
     email: 'ann@example.org',
+    ...active,
     createdAt: '2026-01-31T09:30:00.000Z',
     updatedAt: '2026-01-31T09:30:00.000Z'
   }

@@ -39,7 +39,9 @@ test('describes the host’s own fields as they are checked', async (t) => {
   const ours = Object.entries(description.components.schemas).map(([name, schema]) =>
     [name.replace('users.', ''), schema] as const)
   const { User = {}, UserInput = {}, UserPatch = {}, UserReplacement = {} } = Object.fromEntries(ours)
-  t.strictSame(User.required, ['id', 'name', 'email', 'plan', 'seats', 'createdAt', 'updatedAt'])
+  t.strictSame(User.required, [
+    'id', 'name', 'email', 'plan', 'seats', 'status', 'statusReason', 'createdAt', 'updatedAt'
+  ])
   t.strictSame(UserInput.required, ['name', 'email', 'seats'], 'a member with a default may be left out')
   t.strictSame(UserReplacement.required, ['name', 'email', 'seats'])
   t.strictSame(UserPatch.required, [])

@@ -6,11 +6,17 @@ import { EVENT_TYPES } from '../../lib/events/types.ts'
 import { LATER } from '../../lib/openapi/component-parts.ts'
 import { describe, operationsOf } from '../helpers/description.ts'
 
-const ALL = { apiKeys: { routes: true }, eventLog: true, webhooks: true, admin: true }
+const ALL = { apiKeys: { routes: true }, eventLog: true, trash: true, webhooks: true, admin: true }
 const moment = '2026-01-31T09:30:00.000Z'
 const more = { addedLater: { a: 1 } }
 const user = {
-  id: 'usr_01h455vb4pex5vsknk084sn02q', name: 'Ann', email: 'ann@example.org', createdAt: moment, updatedAt: moment
+  id: 'usr_01h455vb4pex5vsknk084sn02q',
+  name: 'Ann',
+  email: 'ann@example.org',
+  status: 'locked',
+  statusReason: null,
+  createdAt: moment,
+  updatedAt: moment
 }
 const key = {
   id: 'key_01h455vb4pex5vsknk084sn02q', name: 'k', scopes: ['groups:read'], start: 'uk_4fK8sQ1zXb0T', createdAt: moment
@@ -39,9 +45,10 @@ const event = {
   type: 'group.created',
   timestamp: moment,
   data: { id: 'grp_1' },
-  actor: { type: 'session', id: 'x', ...more },
+  actor: { type: 'session', id: 'x', name: null, ...more },
   requestId: null
 }
+const deletion = { deletedAt: moment, deletedBy: event.actor, ...more }
 const meta = { page: 1, limit: 20, total: 1, ...more }
 const whole = { default: 20, max: 100, ...more }
 
@@ -49,6 +56,17 @@ const whole = { default: 20, max: 100, ...more }
 const answers: Record<string, object> = {
   User: user,
   WrittenUser: { id: user.id, createdAt: user.createdAt, updatedAt: user.updatedAt },
+  DeletedUserList: {
+    data: [
+      { ...user, ...deletion }, { id: user.id, createdAt: user.createdAt, updatedAt: user.updatedAt, ...deletion }
+    ],
+    meta
+  },
+  Subject: {
+    user: { ...user, ...deletion },
+    events: [event],
+    deliveries: [{ ...delivery, webhook: { id: webhook.id, origin: 'https://example.org', ...more } }]
+  },
   UserList: { data: [{ ...user, ...more }], meta },
   Problem: { ...problem, requestId: 'r', errors: [fault], instance: '/v1/users/x' },
   BatchResults: {

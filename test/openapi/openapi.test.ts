@@ -10,6 +10,7 @@ import { describe, lint, operationsOf } from '../helpers/description.ts'
 const ALL = {
   apiKeys: { routes: true, countUses: true },
   eventLog: true,
+  trash: true,
   webhooks: true,
   tenants: true,
   admin: true,
@@ -28,7 +29,7 @@ test('a linter finds no problem, whatever the options', async (t) => {
   const plan = Type.Union([Type.Literal('free'), Type.Literal('pro')], { default: 'free' })
   for (const mount of [
     {},
-    { apiKeys: { routes: true }, eventLog: true, limits },
+    { apiKeys: { routes: true }, eventLog: true, trash: true, limits },
     { errorFormat: 'fastify' },
     {
       fields: {
@@ -45,7 +46,9 @@ test('a linter finds no problem, whatever the options', async (t) => {
 
 test('describes every operation with an id, a tag, security and every status', async (t) => {
   const { description } = await describe(t, {
-    mounts: [{ apiKeys: { routes: true, countUses: true }, limits: { failures: { max: 10, window: 60 } } }]
+    mounts: [{
+      apiKeys: { routes: true, countUses: true }, eventLog: true, trash: true, limits: { failures: { max: 10, window: 60 } }
+    }]
   })
   const common = ['401', '403', '405', '500', '503', '429']
   const rows: Record<string, string[]> = {
@@ -58,6 +61,12 @@ test('describes every operation with an id, a tag, security and every status', a
     'patch /v1/users/{id}': ['200', '400', '404', '409', '412', '413', '415', '428'],
     'put /v1/users/{id}': ['200', '400', '404', '409', '412', '413', '415', '428'],
     'delete /v1/users/{id}': ['204', '400', '404', '412', '413', '415', '428'],
+    'get /v1/users/deleted': ['200', '400'],
+    'post /v1/users/{id}/restore': ['200', '400', '404', '409', '412', '413', '415', '422'],
+    'post /v1/users/{id}/revert': ['200', '400', '404', '409', '412', '413', '415', '422', '428'],
+    'get /v1/users/{id}/subject': ['200', '400', '404'],
+    'get /v1/users/{id}/events': ['200', '400', '404'],
+    'get /v1/events': ['200', '400', '410'],
     'get /v1/api-keys': ['200', '400'],
     'post /v1/api-keys': ['201', '400', '413', '415'],
     'get /v1/api-keys/{id}': ['200', '400', '404'],
@@ -78,10 +87,10 @@ test('describes every operation with an id, a tag, security and every status', a
   t.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length)
   t.match(description.components.securitySchemes, { usersApiKey: { type: 'http', scheme: 'bearer' } })
   const list = description.paths['/v1/users']?.['get']
-  t.strictSame(list?.parameters?.map(({ name }) => name), ['page', 'limit', 'sort', 'after', 'email', 'q'])
+  t.strictSame(list?.parameters?.map(({ name }) => name), ['page', 'limit', 'sort', 'after', 'email', 'q', 'status'])
   const limit = list?.parameters?.find(({ name }) => name === 'limit')
   t.match(limit, { schema: { minimum: 1, maximum: 100, default: 20 } })
-  t.strictSame(description.tags.map(({ name }) => name), ['users', 'api-keys'])
+  t.strictSame(description.tags.map(({ name }) => name), ['users', 'events', 'api-keys'])
 })
 
 test('describes the host’s own page size, prefix, error format and limits', async (t) => {

@@ -23,6 +23,13 @@ const BY_ID: ReadonlyArray<readonly [method: string, path: string, body?: object
   ['DELETE', '/users/{user}?erase=true'], ['GET', '/users/{user}/events'],
   ['POST', '/users/batch', { operations: [{ op: 'update', id: '{user}', body: { name: 'X' } }] }],
   ['POST', '/users/batch', { operations: [{ op: 'delete', id: '{user}' }], atomic: true }],
+  ['DELETE', '/users/{user}?purge=true'], ['POST', '/users/{user}/restore'], ['GET', '/users/{user}/subject'],
+  ['POST', '/users/{user}/revert', { event: '{event}' }], ['POST', '/users/{ownUser}/revert', { event: '{event}' }],
+  ['GET', '/users/{deleted}'], ['DELETE', '/users/{deleted}'], ['POST', '/users/{deleted}/restore'],
+  ['DELETE', '/users/{deleted}?purge=true'], ['DELETE', '/users/{deleted}?erase=true'],
+  ['GET', '/users/{deleted}/events'], ['GET', '/users/{deleted}/subject'], ['HEAD', '/users/{deleted}/subject'],
+  ['POST', '/users/batch', { operations: [{ op: 'restore', id: '{deleted}' }, { op: 'purge', id: '{deleted}' }] }],
+  ['POST', '/users/batch', { operations: [{ op: 'purge', id: '{user}' }], atomic: true }],
   ['GET', '/tenants/{tenant}'], ['HEAD', '/tenants/{tenant}'], ['DELETE', '/tenants/{tenant}'],
   ['GET', '/api-keys/{key}'], ['GET', '/api-keys/{key}/uses'], ['DELETE', '/api-keys/{key}'],
   ['DELETE', '/api-keys/{key}?successors=true'],
@@ -44,13 +51,17 @@ const BY_ID: ReadonlyArray<readonly [method: string, path: string, body?: object
 const LISTS = [
   '/users', '/users?sort=-createdAt', '/users?limit=1&page=2', '/users?q=ann', '/users?email=ann@example.org',
   '/users?after={user}', '/users?after={user}&sort=-createdAt', '/users/export', '/users/export?format=csv',
+  '/users?status=active', '/users?status=suspended', '/users/export?status=active',
+  '/users/deleted', '/users/deleted?limit=1&page=2', '/users/{user}/subject', '/users/{deleted}/subject',
   '/api-keys', '/api-keys?after={key}', '/events', '/events?type=user.*', '/events?limit=1', '/events?after=now',
   '/users?tenant=acme', '/webhooks', '/webhooks?limit=1&page=2', '/webhooks?after={webhook}', '/webhooks?tenant=acme',
   '/webhooks/{webhook}', '/webhooks/{webhook}/deliveries', '/webhooks/{webhook}/deliveries?limit=1&page=2',
   '/tenants', '/tenants/acme', '/tenants?tenant=acme'
 ]
 
-interface Ids { tenant: string, user: string, key: string, event: string, webhook: string, delivery: string }
+interface Ids {
+  tenant: string, user: string, deleted: string, key: string, event: string, webhook: string, delivery: string
+}
 
 /** A host with two tenants that have the same, each with a key. */
 async function twoTenants (t: Test, storage: Storage) {
@@ -58,6 +69,7 @@ async function twoTenants (t: Test, storage: Storage) {
     storage,
     tenants: true,
     eventLog: true,
+    trash: true,
     apiKeys: {
       routes: true, countUses: true, static: [{ key: PLATFORM, name: 'platform', scopes: SCOPES }], cache: 0
     },
@@ -69,6 +81,8 @@ async function twoTenants (t: Test, storage: Storage) {
   const idsOf = async (tenant: string): Promise<Ids> => {
     const users = app.users.tenant(tenant)
     const { id: user } = await users.create(ANN)
+    const { id: deleted } = await users.create({ name: 'Gone', email: 'gone@example.org' })
+    await users.delete(deleted)
     const { id: key } = await users.apiKeys.create({ name: 'other' })
     const { data: events } = await users.events.list()
     const event = String(events.at(-1)?.id)
@@ -76,7 +90,7 @@ async function twoTenants (t: Test, storage: Storage) {
     const delivery = newId('dlv')
     await storage.webhooks?.change(webhook, null, () =>
       ({ deliveries: [deliveryOf(1, { id: delivery, webhook, event })] }))
-    return { tenant, user, key, event, webhook, delivery }
+    return { tenant, user, deleted, key, event, webhook, delivery }
   }
   const send = async (key: string, method: string, path: string, body?: object, headers: object = {}) => {
     const { statusCode, headers: { date, ...rest }, body: text } = await inject(app, method, `/v1${path}`, {
@@ -101,14 +115,19 @@ async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
   const early = newId('evt')
   const acme = await keyOf('acme')
   const own = await idsOf('acme')
-  const before = await Promise.all(LISTS.map((path) => send(acme, 'GET', fill(path, own))))
+  const lists = async () => {
+    const answers = []
+    for (const path of LISTS) answers.push(await send(acme, 'GET', fill(path, own)))
+    return answers
+  }
+  const before = await lists()
 
   // The other tenant begins to live: none of it can be seen.
   const other = await idsOf('beta')
   const { id: another } = await app.users.tenant('beta').create({ name: 'Anna', email: 'anna@example.org' })
   await app.users.tenant('beta').update(another, { name: 'Anne' })
   await app.users.tenant('beta').delete(another)
-  const after = await Promise.all(LISTS.map((path) => send(acme, 'GET', fill(path, own))))
+  const after = await lists()
   for (const [i, path] of LISTS.entries()) {
     note(JSON.stringify(after[i]) !== JSON.stringify(before[i]), `${path} shows what another tenant does`)
   }
@@ -117,6 +136,7 @@ async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
   const unknown = {
     tenant: 'nobody',
     user: newId('usr'),
+    deleted: newId('usr'),
     key: newId('key'),
     event: newId('evt'),
     webhook: newId('whk'),
@@ -129,7 +149,7 @@ async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
   }
   for (const [method, path, body] of BY_ID) {
     const ask = async (ids: Ids) => {
-      const all = { ...ids, ownWebhook: own.webhook, ownDelivery: own.delivery }
+      const all = { ...ids, ownUser: own.user, ownWebhook: own.webhook, ownDelivery: own.delivery }
       const sent = body === undefined ? undefined : JSON.parse(fill(JSON.stringify(body), all))
       return asText(ids, await send(acme, method, fill(path, all), sent))
     }
@@ -154,11 +174,17 @@ async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
     headers: { authorization: `Bearer ${acme}`, 'content-type': 'application/x-ndjson' }, payload: rows
   })
   note(!imported.body.includes('"skipped":1'), 'an import finds users of another tenant')
+  const ofDeleted = await inject(app, 'POST', '/v1/users/import', {
+    headers: { authorization: `Bearer ${acme}`, 'content-type': 'application/x-ndjson' },
+    payload: JSON.stringify({ id: other.deleted, name: 'D', email: 'd@example.org' })
+  })
+  note(!ofDeleted.body.includes('"detail":"must be unique"}'), 'an import takes the id of a deleted user of another')
 
   // Naming another tenant: the answer depends on nothing that is stored.
   for (const tenant of ['beta', 'nobody']) {
     const answers = [
-      await send(acme, 'GET', `/users?tenant=${tenant}`), await send(acme, 'POST', '/users', { ...ANN, tenant }),
+      await send(acme, 'GET', `/users?tenant=${tenant}`), await send(acme, 'GET', `/users/deleted?tenant=${tenant}`),
+      await send(acme, 'POST', '/users', { ...ANN, tenant }),
       await send(acme, 'POST', '/api-keys', { name: 'x', tenant }), await send(acme, 'GET', `/events?tenant=${tenant}`),
       await send(acme, 'GET', `/webhooks?tenant=${tenant}`),
       await send(acme, 'POST', '/webhooks', { url: URL, tenant }),
@@ -173,6 +199,8 @@ async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
   const users = app.users.tenant('beta')
   const kept = await users.get(other.user).catch(() => null)
   note(kept?.version !== 1 || kept.name !== 'Ann', 'a user of another tenant was changed')
+  const restored = await users.restore(other.deleted).catch(() => null)
+  note(restored?.version !== 2 || restored.name !== 'Gone', 'a deleted user of another tenant was changed')
   const key = await users.apiKeys.get(other.key).catch(() => null)
   note(key === null || key.revokedAt !== undefined, 'a key of another tenant was revoked')
   const hooks = app.webhooks.tenant('beta')
