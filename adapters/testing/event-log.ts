@@ -138,7 +138,9 @@ export const eventLogCases: Cases = {
       assert.deepEqual(after.filter(({ subject }) => subject === other?.id),
         before.filter(({ subject }) => subject === other?.id))
       const mine = after.filter(({ subject }) => subject === idOf('usr', 1))
-      const always = { id: idOf('usr', 1), name: null, email: null, createdAt: timeOf(1) }
+      const always = {
+        id: idOf('usr', 1), name: null, email: null, status: 'active', statusReason: null, createdAt: timeOf(1)
+      }
       assert.deepEqual(mine.map(({ data }) => data), [
         { ...always, fields: {}, version: 1, updatedAt: timeOf(1) },
         { ...always, fields: { plan: null, gone: null }, version: 2, updatedAt: timeOf(50) },

@@ -13,12 +13,14 @@ function withoutTenant (value: unknown): unknown {
     .map(([name, member]) => [name, withoutTenant(member)]))
 }
 
+const PARTS: ReadonlyArray<string | symbol> = ['eventLog', 'trash', 'webhooks']
+
 /** An object whose methods resolve to values without the tenant, and call back with such. */
 function stripped<Value extends object> (target: Value): Value {
   return new Proxy(target, {
     get (_target, name) {
       const member: unknown = Reflect.get(target, name, target)
-      if (name === 'eventLog' || name === 'webhooks') return typeof member === 'object' && member && stripped(member)
+      if (PARTS.includes(name)) return typeof member === 'object' && member !== null ? stripped(member) : member
       if (typeof member !== 'function') return member
       return (...args: unknown[]): unknown => {
         const given = args.map((arg) => typeof arg === 'function'

@@ -1,16 +1,23 @@
 import type { KitStorage } from './kit-storage.ts'
 
 /** What a store may lack, in words. */
-export const OPTIONAL = ['transactions', 'event log', 'batches', 'webhooks', 'tenants'] as const
+export const OPTIONAL = ['transactions', 'event log', 'batches', 'webhooks', 'tenants', 'trash'] as const
 
 export type Lacking = typeof OPTIONAL[number]
 
 /** The first of these that a store declares unsupported, or is without; null: it has them all. */
-export function lackingOf ({ supports, webhooks, tenants }: KitStorage, needs: readonly Lacking[]): Lacking | null {
+export function lackingOf (
+  { supports, webhooks, tenants, trash }: KitStorage,
+  needs: readonly Lacking[]
+): Lacking | null {
   const { transactions, eventLog, batches } = supports
-  const hasWebhooks = webhooks !== undefined
   const has: Record<Lacking, boolean> = {
-    transactions, 'event log': eventLog, batches, webhooks: hasWebhooks, tenants: tenants !== undefined
+    transactions,
+    'event log': eventLog,
+    batches,
+    webhooks: webhooks !== undefined,
+    tenants: tenants !== undefined,
+    trash: trash !== undefined
   }
   return needs.find((need) => !has[need]) ?? null
 }

@@ -3,18 +3,21 @@ import { lmdbApiKeys } from './api-keys.ts'
 import { openDatabase } from './database.ts'
 import { lmdbEvents } from './events.ts'
 import { lmdbTenants } from './tenants.ts'
+import { lmdbTrash } from './trash.ts'
 import { lmdbUsers } from './users.ts'
 
 /** A storage in an LMDB directory: an example of an adapter for a store that is neither SQL nor a server. */
 export function lmdb (path: string): Storage {
   const database = openDatabase(path)
   const { add, eraseOf, forgetOf, ...eventLog } = lmdbEvents(database)
-  const { drop, ...users } = lmdbUsers(database, { add, eraseOf })
+  const { trash, ...deletions } = lmdbTrash(database)
+  const { drop, ...users } = lmdbUsers(database, { add, eraseOf }, deletions)
   const { dropOf, ...apiKeys } = lmdbApiKeys(database, { add })
   return {
     name: 'lmdb',
     eventLog,
-    tenants: lmdbTenants(database, { drop, dropOf, forgetOf }),
+    trash,
+    tenants: lmdbTenants(database, { drop, dropOf, dropDeletedOf: deletions.forgetOf, forgetOf }),
     close: database.close,
     ...users,
     ...apiKeys

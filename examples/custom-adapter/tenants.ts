@@ -5,13 +5,14 @@ import { idsBehind, type LmdbDatabase, pageOfIds } from './database.ts'
 interface TenantParts {
   drop (userId: string): void
   dropOf (tenant: string): number
+  dropDeletedOf (tenant: string, limit: number): number
   forgetOf (tenant: string, limit: number): number
 }
 
 /** The tenants in LMDB: the names in the indexes of their users and keys. */
 export function lmdbTenants (
   { tenantUsers, tenantKeys, read, write }: LmdbDatabase,
-  { drop, dropOf, forgetOf }: TenantParts
+  { drop, dropOf, dropDeletedOf, forgetOf }: TenantParts
 ): NonNullable<Storage['tenants']> {
   return {
     list: (page) => read(() => {
@@ -26,6 +27,7 @@ export function lmdbTenants (
       const users = [...idsBehind(tenantUsers, tenant)].slice(0, Math.max(0, limit - count))
       for (const id of users) drop(id)
       count += users.length
+      count += dropDeletedOf(tenant, Math.max(0, limit - count))
       return count + forgetOf(tenant, Math.max(0, limit - count))
     })
   }

@@ -3,7 +3,7 @@ import { test } from 'tap'
 import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import type { Subject, TestStorageOptions } from '../../adapters/testing/index.ts'
-import { EVENT_LOG_METHODS, METHODS, WEBHOOK_METHODS } from '../../lib/storage/storage-rules.ts'
+import { EVENT_LOG_METHODS, METHODS, TRASH_METHODS, WEBHOOK_METHODS } from '../../lib/storage/storage-rules.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
 import { DUTIES, KIT_TESTS, passedReport, registered, REPORT_TEST } from '../helpers/kit.ts'
@@ -62,8 +62,13 @@ test('every method of the interface has a duty, and no name is used twice', asyn
   const methods = new Set(subjects.map((part) => part.split(' with ')[0]))
   const ofLog = EVENT_LOG_METHODS.map((name) => `eventLog.${name}`)
   const ofWebhooks = WEBHOOK_METHODS.map((name) => `webhooks.${name}`)
-  const writes = ['create', 'update', 'delete', 'create key', 'rotate key', 'revoke key', 'touch key']
-  const others = ['histories', 'watchApiKeys', 'joinTransaction', 'eventLog', 'tenants', ...ofLog, ...ofWebhooks]
+  const ofTrash = TRASH_METHODS.map((name) => `trash.${name}`)
+  const writes = [
+    'create', 'update', 'delete', 'put away', 'restore', 'purge', 'create key', 'rotate key', 'revoke key', 'touch key'
+  ]
+  const others = [
+    'histories', 'watchApiKeys', 'joinTransaction', 'eventLog', 'tenants', ...ofLog, ...ofTrash, ...ofWebhooks
+  ]
   const all = METHODS.filter((name) => name !== 'writeApiKey')
   t.strictSame([...methods].sort(), [...all, ...writes, ...others].sort())
   t.equal(new Set(KIT_TESTS).size, KIT_TESTS.length)
@@ -76,15 +81,15 @@ test('passes plain stores that are right, with and without the optional parts', 
     return { storage: storageOf(store), begin: () => store.begin() }
   }, {})
   t.strictSame(failed, [])
-  t.match(lines[0], passedReport('plain', { transactions: true, tenants: false }))
+  t.match(lines[0], passedReport('plain', { transactions: true, tenants: false, trash: false }))
   const passes = /^For the README of the adapter: passes the conformance kit of fastify-users \d+\.\d+\.\d+: \d+ /
   t.match(lines[1], passes)
   t.match(lines[1], 'with transactions, with event log, with batches, with webhooks')
   const unlogged = await failuresOf(plainStore)
   t.strictSame(unlogged.failed, [])
   t.match(unlogged.lines[0], / plain: [1-9]\d+ duties passed, 0 failed, 0 not reached; the store declares unsupp/)
-  const lacks = ['event log', 'batches', 'webhooks', 'tenants'].map((what) => `${what} \\(\\d+ duties\\)`).join(', ')
-  t.match(unlogged.lines[0], new RegExp(`: ${lacks}; `))
+  const lacks = ['event log', 'batches', 'webhooks', 'tenants', 'trash'].map((what) => `${what} \\(\\d+ duties\\)`)
+  t.match(unlogged.lines[0], new RegExp(`: ${lacks.join(', ')}; `))
 })
 
 test('the report is right in whatever order the duties run, and if only some of them run', async (t) => {

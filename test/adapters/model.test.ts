@@ -107,7 +107,8 @@ function expected (known: Map<string, Known>, step: Step, at: string): unknown {
     }
     if (isTaken) return 'email_taken'
     const user = {
-      id, name: step.name, email: step.email, fields: {}, ...ACTIVE, version: 1, createdAt: at, updatedAt: at, ...of(tenant)
+      ...{ id, name: step.name, email: step.email, fields: {}, ...ACTIVE, version: 1 },
+      ...{ createdAt: at, updatedAt: at, ...of(tenant) }
     }
     known.set(id, { user, nameKey: step.name.toLowerCase(), emailKey: step.email.toLowerCase() })
     return { user: { ...user }, replayed: false }
