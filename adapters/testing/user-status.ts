@@ -59,6 +59,7 @@ export const statusCases: Cases = {
       [{ status: 'suspended' }, { status: 'suspended' }],
       [{ statusReason: 'unpaid' }, { status: 'suspended', statusReason: 'unpaid' }],
       [{ status: 'active' }, { status: 'active', statusReason: 'unpaid' }],
+      [{ statusReason: null }, {}],
       [{ ...SUSPENDED, ...rename('Name') }, { ...SUSPENDED, name: 'Name' }],
       [{ statusReason: null, fields: { plan: 'pro' } }, { status: 'suspended', name: 'Name', fields: { plan: 'pro' } }],
       // As a replacement has it: the status that is stored already, and another name.
