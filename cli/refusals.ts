@@ -1,4 +1,4 @@
-import type { ImportResult } from '../lib/transfer/import.ts'
+import type { ImportResult } from '../lib/transfer/import-run.ts'
 import { lineOf } from './failure.ts'
 import { printable } from './printable.ts'
 

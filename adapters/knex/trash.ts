@@ -1,6 +1,6 @@
 import { LIVE_PURGE, type PurgedUser } from '../../lib/storage/make-write.ts'
 import { deletionBefore, purgeEvent } from '../../lib/storage/recorded-events.ts'
-import { StorageError } from '../../lib/storage/storage-error.ts'
+import { isStorageError, StorageError } from '../../lib/storage/storage-error.ts'
 import { belongsTo, requireVersion } from '../../lib/storage/storage-rules.ts'
 import type {
   DeletedUser, NewEvent, PutAway, Trash, UserKeys, UserRecord, UserWrite
@@ -55,12 +55,16 @@ export function putAwayOn ({ p, schema: { json } }: Dialect, { deletedUsers }: N
   }
 }
 
+type Purge = UserWrite & { type: 'purge' }
+
 /** The trash in SQL, and the writes that take users out of it. `null`: there is no such user. */
 export interface KnexTrash extends Trash {
   /** @throws StorageError for what refuses it */
   restore (write: UserWrite & { type: 'restore' }): Promise<UserRecord | null>
+  /** The e-mail keys that users have who are put away. */
+  emailKeys (on: Query, ids: readonly string[]): Promise<string[]>
   /** @throws StorageError `version_mismatch` */
-  purge (write: UserWrite & { type: 'purge' }): Promise<PurgedUser | null>
+  purge (write: Purge): Promise<PurgedUser | null>
 }
 
 /** Makes the trash of an executor. `usersOn`: makes the writes of users of another one. */
@@ -74,6 +78,7 @@ export function knexTrash (
   const { p, limit, forUpdate } = dialect
   const { deletedUsers, users } = names
   const find = `SELECT ${dialect.select(COLUMNS)} FROM ${deletedUsers} WHERE id = ${p(1)}`
+  const findAll = `SELECT ${dialect.select(COLUMNS)} FROM ${deletedUsers} WHERE ${dialect.isIn('id', 1, 'text')}`
   const drop = `DELETE FROM ${deletedUsers} WHERE id = ${p(1)}`
   const isThere = `SELECT id FROM ${users} WHERE id = ${p(1)}`
   const expired = `SELECT id FROM ${deletedUsers} WHERE deleted_at <= ${p(1)} ORDER BY deleted_at, id LIMIT ${limit(2)}`
@@ -89,6 +94,11 @@ export function knexTrash (
     if (erase) await events.erase(on, user.id, user.tenant ?? '')
   }
 
+  async function requireFree (on: Query, id: string): Promise<void> {
+    if ((await on(isThere, [id])).length === 0) return
+    throw new StorageError('field_taken', 'a user has the id again', { field: 'id' })
+  }
+
   /** Locks what is put away under an id, for whoever may reach it. */
   async function locked (on: Query, id: string, tenant: string | undefined): Promise<DeletedRow | null> {
     const [row] = await on(`${find}${forUpdate}`, [id])
@@ -96,9 +106,23 @@ export function knexTrash (
     return found !== null && belongsTo(found.user, tenant) ? found : null
   }
 
-  async function purgeOn (on: Query, write: UserWrite & { type: 'purge' }): Promise<PurgedUser | null> {
+  /** Deletes a user that is there, and one that is put away with its id. */
+  async function purgeLive (on: Query, write: Purge): Promise<PurgedUser | null> {
+    const { id, guard, tenant, event, erase } = write
+    const deletion = { guard: { ...guard, tenant }, event: event && deletionBefore(event), erase: false }
+    const user = await usersOn(nestedExecutor(dialect, on, names)).remove(id, deletion)
+    if (user === null) return null
+    await on(`${drop} AND tenant = ${p(2)}`, [id, user.tenant ?? ''])
+    await record(on, event, user, erase)
+    return { user, types: [...LIVE_PURGE] }
+  }
+
+  async function purgeOn (on: Query, write: Purge): Promise<PurgedUser | null> {
     const { id, guard, tenant, event, erase, putAwayBefore } = write
     while (true) {
+      // A user before what is put away, as a deletion has it: two that lock both never wait for each other.
+      const purged = putAwayBefore === null ? await purgeLive(on, write) : null
+      if (purged !== null) return purged
       const away = await locked(on, id, tenant)
       if (away !== null) {
         if (putAwayBefore !== null && away.deletedAt > putAwayBefore) return null
@@ -107,15 +131,9 @@ export function knexTrash (
         await record(on, event, away.user, erase)
         return { user: away.user }
       }
-      if (putAwayBefore !== null) return null
-      const deletion = { guard: { ...guard, tenant }, event: event && deletionBefore(event), erase: false }
-      const user = await usersOn(nestedExecutor(dialect, on, names)).remove(id, deletion)
-      if (user !== null) {
-        await record(on, event, user, erase)
-        return { user, types: [...LIVE_PURGE] }
-      }
-      // Whoever deleted it meanwhile may have put it away.
-      if (await locked(on, id, tenant) === null) return null
+      // Whoever locked it may have restored it.
+      const user = putAwayBefore === null ? await usersOn(nestedExecutor(dialect, on, names)).findUser(id) : null
+      if (user === null || !belongsTo(user, tenant)) return null
     }
   }
 
@@ -136,19 +154,27 @@ export function knexTrash (
 
     expired: async (before, limit) => (await read(expired, [before, limit])).map(({ id }) => String(id)),
 
+    async emailKeys (on, ids) {
+      return (await on(findAll, [ids])).map((row) => toDeleted(row).keys.emailKey)
+    },
+
     async restore ({ id, updatedAt, guard, event, tenant }) {
       if (!isStorable(id)) return null
       return transaction(async (on) => {
         const away = await locked(on, id, tenant)
         if (away === null) return null
         requireVersion(guard, away.user)
-        if ((await on(isThere, [id])).length > 0) {
-          throw new StorageError('field_taken', 'a user has the id again', { field: 'id' })
-        }
+        await requireFree(on, id)
         await on(drop, [id])
         const { version, updatedAt: before } = away.user
         const user = { ...away.user, version: version + 1, updatedAt: updatedAt < before ? before : updatedAt }
-        return (await usersOn(nestedExecutor(dialect, on, names)).create(user, away.keys, null, event)).user
+        try {
+          return (await usersOn(nestedExecutor(dialect, on, names)).create(user, away.keys, null, event)).user
+        } catch (error) {
+          // An import may have given the id meanwhile.
+          if (isStorageError(error) && error.code === 'fault') await requireFree(on, id)
+          throw error
+        }
       }, { waitsFor: id, since: performance.now() })
     },
 

@@ -18,12 +18,18 @@ import type { SingleWrites } from './users.ts'
 /** What the row of a key keeps. `run`: which call has written it, for one whose answer was lost. */
 interface Kept { outcomes: WriteOutcome[], note: Json, run: string }
 
-// Hash all addresses onto 32 lock names, because PostgreSQL has room for a few thousand locks only.
-const ADDRESS_LOCKS = 32
+// Hash all addresses onto 32 lock names, because PostgreSQL has room for a few thousand locks only. Users too.
+const NAMED_LOCKS = 32
 
-/** The name of the lock of an address. */
-function lockOf (emailKey: string): string {
-  return `address ${createHash('sha256').update(emailKey).digest().readUInt8() % ADDRESS_LOCKS}`
+/** The names of the locks of addresses, or of users, in the order in which they are taken. */
+function locksOf (kind: 'address' | 'user', texts: readonly string[]): string[] {
+  const numbers = texts.map((text) => createHash('sha256').update(text).digest().readUInt8() % NAMED_LOCKS)
+  return [...new Set(numbers.map((number) => `${kind} ${number}`))].sort()
+}
+
+/** True if a write takes a user from one table to another, or out of both. */
+function movesUser (write: UserWrite): boolean {
+  return write.type === 'restore' || write.type === 'purge' || (write.type === 'delete' && write.putAway !== undefined)
 }
 
 /** The address that a write needs, if it needs one. */
@@ -99,11 +105,18 @@ export function knexWrites (
     // There is only one writer.
     if (lockNames === null) return
     const ids = writes.flatMap((write) => write.type === 'create' ? [] : [write.id])
+    const moves = writes.some(movesUser)
     // One lock stands for many addresses: held to the end of a host's transaction, it would block unrelated batches.
-    const addresses = joined ? [] : [...new Set(writes.flatMap(emailKeyOf).map(lockOf))].sort()
-    if (addresses.length > 0) await on(lockNames(names), [addresses])
+    if (!joined) {
+      // A row that another batch moves is not found again when it has moved: so these users have locks by name too.
+      if (moves) await on(lockNames(names), [locksOf('user', ids)])
+      const restored = writes.flatMap((write) => write.type === 'restore' ? [write.id] : [])
+      const emailKeys = restored.length === 0 ? [] : await writers.trash.emailKeys(on, restored)
+      const addresses = locksOf('address', [...writes.flatMap(emailKeyOf), ...emailKeys])
+      if (addresses.length > 0) await on(lockNames(names), [addresses])
+    }
     if (ids.length > 0) await on(lockUsers, [ids])
-    if (writes.some(({ type }) => type === 'restore' || type === 'purge')) await on(lockDeleted, [ids])
+    if (moves) await on(lockDeleted, [ids])
   }
 
   /** Takes the key; if it is known, what it keeps. */

@@ -108,17 +108,21 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     return made
   }
 
-  function purge (id: string, guard: VersionGuard, event: NewEvent | null, erase: boolean): PurgedUser | null {
+  function purge (
+    id: string,
+    guard: VersionGuard,
+    event: NewEvent | null,
+    { erase, onlyAway }: { erase: boolean, onlyAway: boolean }
+  ): PurgedUser | null {
     const away = trash.get(id)
-    if (away !== null) requireVersion(guard, away.user)
-    const user = away === null
-      ? remove(id, { guard, event: event && deletionBefore(event), erase: false })
-      : userOf(away.user)
+    const removed = onlyAway ? null : remove(id, { guard, event: event && deletionBefore(event), erase: false })
+    const user = removed ?? (away === null ? null : userOf(away.user))
     if (user === null) return null
-    trash.drop(id)
+    if (removed === null) requireVersion(guard, user)
+    if (away?.user.tenant === user.tenant) trash.drop(id)
     if (event !== null) events.add(purgeEvent(event, user))
     if (erase) events.eraseOf(id, user.tenant ?? null)
-    return { user, ...(away === null && { types: [...LIVE_PURGE] }) }
+    return { user, ...(removed !== null && { types: [...LIVE_PURGE] }) }
   }
 
   /**

@@ -5,10 +5,10 @@ import { interfaceCall, type KitStorage } from './kit-storage.ts'
 
 /** The methods that change a store. */
 export type Writer = 'createUser' | 'updateUser' | 'deleteUser' | 'prune' |
-  'createApiKey' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'
+  'putAwayUser' | 'restoreUser' | 'purgeUser' | 'createApiKey' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'
 
 /** The methods that read a store. */
-export type Reader = 'findUser' | 'listUsers' | 'findApiKey' | 'listApiKeys'
+export type Reader = 'findUser' | 'listUsers' | 'findDeletedUser' | 'listDeletedUsers' | 'findApiKey' | 'listApiKeys'
 
 /** A call of a method, as data: its name and its arguments. */
 export type CallOf<Method extends Writer | Reader> = {

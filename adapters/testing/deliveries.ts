@@ -58,6 +58,24 @@ export const deliveryCases: Cases = {
     for (const delivery of given) assert.deepEqual(await store.findDelivery(delivery.id), delivery)
   },
 
+  'webhooks.deliveriesOf: gives the deliveries of some events to every endpoint, in the order of ids': async (
+    storage
+  ) => {
+    const store = await addWebhooks(storage, 1, 2)
+    const [replay, other] = [
+      deliveryOf(7, { event: idOf('evt', 2) }), deliveryOf(5, { webhook: idOf('whk', 2), event: idOf('evt', 2) })
+    ]
+    await addDeliveries(store, [replay, deliveryOf(3, SUCCEEDED), failed(2), deliveryOf(1)])
+    await addDeliveries(store, [other, deliveryOf(6, { webhook: idOf('whk', 2), event: idOf('evt', 4) })], 2)
+    const events = (...numbers: number[]) => numbers.map((n) => idOf('evt', n))
+    assert.deepEqual(await store.deliveriesOf(events(3, 2)), [failed(2), deliveryOf(3, SUCCEEDED), other, replay])
+    assert.deepEqual(await store.deliveriesOf(events(1, 9, 1)), [deliveryOf(1)])
+    assert.equal((await store.deliveriesOf(events(...upTo(100)))).length, 6)
+    for (const none of [[], ['x', '%', '\u0000', FIRST, idOf('dlv', 1)]]) {
+      assert.deepEqual(await store.deliveriesOf(none), [])
+    }
+  },
+
   'webhooks.change: a delivery that is known is written over, and another one of its event is another': async (
     storage
   ) => {

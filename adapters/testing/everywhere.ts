@@ -1,4 +1,4 @@
-import type { Json, PageRequest, UserFilter } from '../../lib/storage/storage.ts'
+import type { Json, PageRequest, UserFilter, UserStatus } from '../../lib/storage/storage.ts'
 import type { KitStorage } from './kit-storage.ts'
 import { type Call, type CallOf, outcomeOf, type Reader, requireOutcome, type Writer } from './calls.ts'
 import type { Model } from './model.ts'
@@ -28,6 +28,9 @@ interface Named {
   emailKeys: Set<string>
   nameKeys: Set<string>
   fields: Array<Readonly<Record<string, Json>>>
+  statuses: Set<UserStatus>
+  /** Those that may be put away. */
+  deleted: Set<string>
   keyIds: Set<string>
   starts: Set<string>
 }
@@ -43,13 +46,20 @@ function addNames (named: Named, call: Call): void {
       return
     }
     case 'updateUser': {
-      const [, id, { name, email, fields }] = call
+      const [, id, { name, email, fields, status }] = call
       named.ids.add(id)
       if (email !== undefined) named.emailKeys.add(email.key)
       if (name !== undefined) named.nameKeys.add(name.key)
       if (fields !== undefined) named.fields.push(fields)
+      if (status !== undefined) named.statuses.add('active').add('suspended')
       return
     }
+    case 'putAwayUser':
+    case 'restoreUser':
+    case 'purgeUser':
+      named.deleted.add(call[1])
+      named.ids.add(call[1])
+      return
     case 'deleteUser':
       named.ids.add(call[1])
       return
@@ -69,13 +79,22 @@ function addNames (named: Named, call: Call): void {
 
 function namedBy (calls: readonly Call[]): Named {
   const named: Named = {
-    ids: new Set(), emailKeys: new Set(), nameKeys: new Set(), fields: [], keyIds: new Set(), starts: new Set()
+    ids: new Set(),
+    emailKeys: new Set(),
+    nameKeys: new Set(),
+    fields: [],
+    statuses: new Set(),
+    deleted: new Set(),
+    keyIds: new Set(),
+    starts: new Set()
   }
   for (const call of calls) addNames(named, call)
   return named
 }
 
-const USER_WRITERS: readonly string[] = ['createUser', 'updateUser', 'deleteUser', 'prune']
+const USER_WRITERS: readonly string[] = [
+  'createUser', 'updateUser', 'deleteUser', 'prune', 'putAwayUser', 'restoreUser', 'purgeUser'
+]
 
 /**
  * Every way to read what some calls have named: by id, address, start of the name, fields, and in lists with their
@@ -85,11 +104,14 @@ export function readersOf (
   calls: readonly Call[],
   { filterable = [], whole = true }: { filterable?: readonly string[], whole?: boolean } = {}
 ): Array<CallOf<Reader>> {
-  const { ids, emailKeys, nameKeys, fields, keyIds, starts } = namedBy(calls)
+  const { ids, emailKeys, nameKeys, fields, statuses, deleted, keyIds, starts } = namedBy(calls)
   const filters: UserFilter[] = [
     ...[...emailKeys].map((emailKey) => ({ ...everyone, emailKey })),
     ...[...emailKeys, ...nameKeys].map((prefix) => ({ ...everyone, prefix })),
-    ...fields.flatMap((each) => fieldFilters(each, filterable))
+    ...fields.flatMap((each) => fieldFilters(each, filterable)),
+    ...[...statuses].flatMap((status) => [
+      ...whole ? [{ ...everyone, status }] : [], ...[...emailKeys].map((prefix) => ({ ...everyone, prefix, status }))
+    ])
   ]
   const hasUsers = calls.some(([method]) => USER_WRITERS.includes(method))
   const hasKeys = calls.some(([method]) => method.includes('ApiKey'))
@@ -97,6 +119,8 @@ export function readersOf (
     ...[...ids].map((id) => ['findUser', id] as const),
     ...filters.map((filter) => ['listUsers', filter, page('asc')] as const),
     ...whole && hasUsers ? ORDERS.map((order) => ['listUsers', everyone, page(order)] as const) : [],
+    ...[...deleted].map((id) => ['findDeletedUser', id] as const),
+    ...whole && deleted.size > 0 ? [['listDeletedUsers', { offset: 0, limit: 50 }] as const] : [],
     ...[...keyIds].map((id) => ['findApiKey', { id }] as const),
     ...[...starts].map((start) => ['findApiKey', { start }] as const),
     ...whole && hasKeys ? ORDERS.map((order) => ['listApiKeys', page(order)] as const) : []

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Idempotency, Json, UserRecord, VersionGuard } from '../../lib/storage/storage.ts'
+import type { Idempotency, Json, UserChanges, UserRecord, VersionGuard } from '../../lib/storage/storage.ts'
 import type { KitStorage } from './kit-storage.ts'
 import { type Call, type CallOf, outcomeOf, type Reader, type Writer } from './calls.ts'
 import type { Cases, Context } from './cases.ts'
@@ -21,16 +21,23 @@ const FIELDS: ReadonlyArray<Readonly<Record<string, Json>>> = [
 ]
 const FILTERS = [{ plan: 'pro' }, { plan: '' }, { seats: 1 }, { seats: 0 }, { active: false }, { plan: '1', seats: 0 }]
 
+const STANDINGS: ReadonlyArray<Pick<UserChanges, 'status' | 'statusReason'>> = [
+  { status: 'suspended' }, { status: 'active' }, { status: 'suspended', statusReason: 'unpaid' },
+  { status: 'active', statusReason: null }, { statusReason: 'a_n' }, { statusReason: null }
+]
+
 /** Builds a history: a list of calls whose outcomes the interface defines. */
 class History {
   readonly calls: Call[] = []
   readonly #model = createModel()
   readonly #random: () => number
+  readonly #hasTrash: boolean
   #time = 0
   #number = 0
 
-  constructor (random: () => number) {
+  constructor (random: () => number, hasTrash: boolean) {
     this.#random = random
+    this.#hasTrash = hasTrash
   }
 
   #below (n: number): number {
@@ -87,6 +94,7 @@ class History {
       email: this.#one([emailKey, emailKey.toUpperCase()]),
       name: nameKey.replace('n', 'N'),
       fields: this.#one(FIELDS),
+      status: this.#one(['active', 'active', 'suspended']),
       createdAt: this.#now()
     }
     return ['createUser', user, { emailKey, nameKey }, this.#idempotency()]
@@ -97,7 +105,8 @@ class History {
     const changes = {
       ...this.#below(2) === 0 && { name: { value: this.#one([nameKey, nameKey.toUpperCase()]), key: nameKey } },
       ...this.#below(2) === 0 && { email: { value: this.#one([emailKey, emailKey.toUpperCase()]), key: emailKey } },
-      ...this.#below(2) === 0 && { fields: this.#one(FIELDS) }
+      ...this.#below(2) === 0 && { fields: this.#one(FIELDS) },
+      ...this.#below(3) === 0 && this.#one(STANDINGS)
     }
     return ['updateUser', this.#userId(), changes, this.#now(), this.#guard()]
   }
@@ -117,6 +126,8 @@ class History {
       { ...everyone, emailKey: this.#one(ADDRESS_KEYS) },
       { ...everyone, prefix: this.#one(['a', 'an', 'a_', 'ann', 'an%', 's', 'ß', 'a@x.org', 'zz']) },
       { ...everyone, fields: this.#one(FILTERS) },
+      { ...everyone, status: this.#one(['active', 'suspended'] as const) },
+      { ...everyone, prefix: this.#one(['a', 'an']), status: 'suspended' as const },
       { emailKey: this.#one(ADDRESS_KEYS), prefix: this.#one(['a', 'an']), fields: this.#one(FILTERS) }
     ])
     return ['listUsers', filter, page]
@@ -138,12 +149,24 @@ class History {
     }
   }
 
+  #trashCall (): Call {
+    const [id, guard, now] = [this.#userId(), this.#guard(), this.#now()]
+    const moment = this.#one([now, timeOf(this.#below(this.#time))])
+    switch (this.#below(8)) {
+      case 0: return ['deleteUser', id, guard]
+      case 1: return ['purgeUser', id, guard, this.#one([null, moment])]
+      case 2: return ['listDeletedUsers', { offset: this.#below(3), limit: 1 + this.#below(5) }]
+      case 3: case 4: return ['restoreUser', id, moment, guard]
+      default: return ['putAwayUser', id, guard, { deletedAt: moment, deletedBy: null }]
+    }
+  }
+
   #next (): Call {
     const kind = this.#below(20)
     if (kind < 5) return this.#creation()
     if (kind < 9) return this.#update()
-    if (kind < 11) return ['deleteUser', this.#userId(), this.#guard()]
-    if (kind < 12) return ['prune', timeOf(this.#time)]
+    if (kind < 12) return this.#hasTrash ? this.#trashCall() : ['deleteUser', this.#userId(), this.#guard()]
+    if (kind < 13) return ['prune', timeOf(this.#time)]
     if (kind < 15) return this.#listing()
     return this.#keyCall()
   }
@@ -158,6 +181,13 @@ class History {
 }
 
 async function isAmbiguous (model: Model, call: Call): Promise<boolean> {
+  if (call[0] === 'restoreUser') {
+    // Its id and its address are taken.
+    const away = await model.findDeletedUser(call[1])
+    if (away === null || await model.findUser(call[1]) === null) return false
+    const filter = { ...everyone, emailKey: away.user.email.toLowerCase() }
+    return (await model.listUsers(filter, { order: 'asc', limit: 1, from: { offset: 0 } })).total > 0
+  }
   if (call[0] !== 'createUser') return false
   const [, { id }, { emailKey }] = call
   const { total } = await model.listUsers({ ...everyone, emailKey }, { order: 'asc', limit: 1, from: { offset: 0 } })
@@ -190,8 +220,9 @@ async function playOn (
 
 /** Plays random histories, each on a new store. A history that fails is shortened before it is reported. */
 async function playHistories (context: Context): Promise<void> {
+  const hasTrash = await context.withStore(async ({ trash }) => trash !== undefined)
   for (let n = 0; n < HISTORIES; n++) {
-    const history = new History(randomFrom(context.seed + n))
+    const history = new History(randomFrom(context.seed + n), hasTrash)
     while (history.calls.length < CALLS) await history.add()
     const failure = await playOn(context, history.calls)
     if (failure === null) continue

@@ -1,49 +1,39 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
-import { apiKeyCases } from './api-keys.ts'
 import { batchRaceCases } from './batch-races.ts'
-import { batchIdempotencyCases } from './batch-idempotency.ts'
-import { batchCases, batchEventCases } from './batches.ts'
+import { batchEventCases } from './batches.ts'
 import type { Cases, Context } from './cases.ts'
-import { userCreationCases } from './create-user.ts'
-import { userDeletionCases } from './delete-user.ts'
 import { eventTransactionCases } from './event-transactions.ts'
 import { eventLogCases } from './event-log.ts'
 import { eventPositionCases } from './event-positions.ts'
 import { deliveryCases } from './deliveries.ts'
 import { deliveryClaimCases } from './delivery-claims.ts'
 import { eventCases } from './events.ts'
-import { fieldCases } from './fields.ts'
 import { fieldNameCases } from './field-names.ts'
-import { filterCases } from './filter-users.ts'
 import { type Create, type WatchedSubject, withSubject } from './harness.ts'
-import { historyCases } from './histories.ts'
 import { endingTransactions } from './host-transaction.ts'
-import { hostileKeyCases } from './hostile-keys.ts'
-import { hostileUserCases } from './hostile-users.ts'
-import { idempotencyCases } from './idempotency.ts'
 import { insideTenantCases } from './inside-tenants.ts'
 import { insideTransactionCases } from './inside-transactions.ts'
 import { keyRaceCases } from './key-races.ts'
 import { keyUseCases, tenantKeyUseCases } from './key-uses.ts'
-import { largeListCases } from './large-lists.ts'
 import { lifecycleCases } from './lifecycle.ts'
-import { listCases } from './list-users.ts'
 import { longLogCases } from './long-logs.ts'
-import { nearValueCases } from './near-values.ts'
 import { DELAYS, FEW_DELAYS } from './races.ts'
-import { readingBesideCases, readingCases } from './read-users.ts'
+import { readingBesideCases } from './read-users.ts'
 import { recordedCases } from './recorded-cases.ts'
 import { type Counts, type Lacking, lackingOf, reportOf } from './report.ts'
-import { successorCases } from './revoke-successors.ts'
-import { apiKeyEndCases } from './rotate-revoke-api-keys.ts'
-import { keyChangeCases, userChangeCases } from './seen-everywhere.ts'
+import { batches, subjects, trashSubjects, writing } from './subjects.ts'
 import { transactionEndCases } from './transaction-ends.ts'
 import { tenantEventCases, tenantWebhookCases } from './tenant-events.ts'
 import { tenantCases } from './tenants.ts'
 import { type TransactionCases, transactionCases } from './transactions.ts'
-import { uniqueFieldCases, uniqueSchemaCases } from './unique-fields.ts'
-import { userUpdateCases } from './update-user.ts'
+import { uniqueSchemaCases } from './unique-fields.ts'
+import { restorePurgeCases } from './restore-purge.ts'
+import { expiryCases, trashCases } from './trash.ts'
+import { trashEventCases } from './trash-events.ts'
+import { trashRaceCases } from './trash-races.ts'
+import { trashBatchCases, trashTenantCases, trashTransactionCases } from './trash-writes.ts'
+import { statusEventCases } from './user-status.ts'
 import { userRaceCases } from './user-races.ts'
 import { visibleEventCases } from './visible-events.ts'
 import { NotWritten } from './watched-storage.ts'
@@ -78,47 +68,6 @@ export interface TestStorageOptions {
   quick?: boolean
   /** Gets a line after each tenth of the duties. Default `console.log`. */
   progress?: (line: string) => void
-}
-
-const keyEndCases = { ...apiKeyEndCases, ...successorCases }
-const batches = { ...batchCases, ...batchIdempotencyCases }
-
-/** The duties in the order in which an author writes the methods, by subject. */
-const subjects: Record<string, Cases> = {
-  'creating and finding users': userCreationCases,
-  'lists of users': listCases,
-  'changes of users': userUpdateCases,
-  'deletions of users': userDeletionCases,
-  'filters of lists': filterCases,
-  'reading all users': readingCases,
-  'changes that are seen everywhere': userChangeCases,
-  'values of users': hostileUserCases,
-  'values of users that look the same': nearValueCases,
-  'own fields': fieldCases,
-  'unique fields': uniqueFieldCases,
-  idempotency: idempotencyCases,
-  'API keys': apiKeyCases,
-  'ends of API keys': keyEndCases,
-  'changes of API keys that are seen everywhere': keyChangeCases,
-  'values of API keys': hostileKeyCases,
-  'long lists': largeListCases,
-  histories: historyCases
-}
-
-/** Those that write much: they are played with an event for every write too. */
-const writing: Record<string, Cases> = {
-  'creating and finding users': userCreationCases,
-  'changes of users': userUpdateCases,
-  'deletions of users': userDeletionCases,
-  'own fields': fieldCases,
-  'unique fields': uniqueFieldCases,
-  idempotency: idempotencyCases,
-  'API keys': apiKeyCases,
-  'ends of API keys': keyEndCases,
-  histories: historyCases,
-  // Their interleavings are run without events.
-  'races of users': userRaceCases(FEW_DELAYS),
-  'races of API keys': keyRaceCases(FEW_DELAYS)
 }
 
 /** The fewest records whose lists have every kind of page. */
@@ -217,7 +166,7 @@ export function testStorage (options: TestStorageOptions): void {
   const again = quick ? {} : insideTransactionCases(subjects)
   const inside = { ...transactionCases, ...transactionEndCases, ...again }
   const reading = { ...eventLogCases, ...eventPositionCases, ...longLogCases, ...visibleEventCases }
-  addCases({ ...eventCases, ...reading }, ['event log'])
+  addCases({ ...eventCases, ...reading, ...statusEventCases }, ['event log'])
   if (!quick) addCases(recordedCases(writing), ['event log'], true)
   addCases({ ...batches, ...batchRaceCases }, ['batches'])
   addCases(batchEventCases, ['event log', 'batches'])
@@ -228,7 +177,13 @@ export function testStorage (options: TestStorageOptions): void {
   addCases(tenantEventCases, ['tenants', 'event log'])
   addCases(tenantWebhookCases, ['tenants', 'webhooks'])
   addCases(tenantKeyUseCases, ['tenants', 'uses of keys'])
+  addCases({ ...trashCases, ...expiryCases, ...restorePurgeCases, ...trashRaceCases(delays) }, ['trash'])
+  addCases(trashBatchCases, ['trash', 'batches'])
+  addCases(trashEventCases, ['trash', 'event log'])
+  addCases(trashTenantCases, ['tenants', 'trash'])
   if (!quick) {
+    addCases(recordedCases(trashSubjects), ['trash', 'event log'], true)
+    addCases(insideTenantCases(trashSubjects), ['tenants', 'trash'], true)
     addCases(insideTenantCases({ ...subjects, batches }), ['tenants', 'batches'], true)
     addCases(insideTenantCases({ events: eventCases }), ['tenants', 'event log'], true)
     addCases(insideTenantCases({ webhooks: webhookCases, deliveries: deliveryCases }), ['tenants', 'webhooks'], true)
@@ -237,6 +192,7 @@ export function testStorage (options: TestStorageOptions): void {
   addTransactionCases(inside)
   if (!quick) addTransactionCases(insideTransactionCases({ batches }), 'batches')
   addTransactionCases(eventTransactionCases, 'event log')
+  addTransactionCases({ ...trashTransactionCases, ...quick ? {} : insideTransactionCases(trashSubjects) }, 'trash')
 
   test('report', async () => {
     // Only some duties were selected: none is running any more, and none will end.

@@ -5,7 +5,7 @@ import { type KitStorage, kitStorage } from './kit-storage.ts'
 import { addForeign, OWN, requireForeign } from './tenant-values.ts'
 
 /** Members of a store that have methods. */
-const PARTS: ReadonlyArray<string | symbol> = ['eventLog', 'webhooks', 'keyUses']
+const PARTS: ReadonlyArray<string | symbol> = ['eventLog', 'trash', 'webhooks', 'keyUses']
 
 /** A value without the tenant, which duties do not expect. */
 function withoutTenant (value: unknown): unknown {
@@ -21,7 +21,7 @@ function stripped<Value extends object> (target: Value): Value {
   return new Proxy(target, {
     get (_target, name) {
       const member: unknown = Reflect.get(target, name, target)
-      if (PARTS.includes(name)) return typeof member === 'object' && member && stripped(member)
+      if (PARTS.includes(name)) return typeof member === 'object' && member !== null ? stripped(member) : member
       if (typeof member !== 'function') return member
       return (...args: unknown[]): unknown => {
         const given = args.map((arg) => typeof arg === 'function'

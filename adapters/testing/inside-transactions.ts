@@ -25,7 +25,8 @@ function withSchema (inside: KitStorage): KitStorage {
 async function requireNothing (storage: KitStorage, title: string): Promise<void> {
   const { total: users } = await storage.listUsers(everyone, firstPage(1))
   const { total: keys } = await storage.listApiKeys(firstPage(1))
-  assert.deepEqual({ users, keys }, { users: 0, keys: 0 }, `after the rollback of "${title}"`)
+  const { total: deleted } = await storage.trash?.list({ offset: 0, limit: 1 }) ?? { total: 0 }
+  assert.deepEqual({ users, keys, deleted }, { users: 0, keys: 0, deleted: 0 }, `after the rollback of "${title}"`)
 }
 
 /** The duties of each subject once more, each inside a transaction of the host's that is rolled back. */

@@ -1,8 +1,8 @@
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { UserUpdate } from '../../lib/storage/make-write.ts'
 import type {
-  ApiKeyOutcome, ApiKeyRecord, ApiKeyWrite, ApiKeyWritten, Idempotency, NewEvent, Storage, StorageInTransaction,
-  UserChanges, UserKeys, UserRecord, UserWrite, VersionGuard, WriteOutcome
+  ApiKeyOutcome, ApiKeyRecord, ApiKeyWrite, ApiKeyWritten, DeletedUser, Idempotency, NewEvent, Page, PutAway, Storage,
+  StorageInTransaction, Trash, TrashRequest, UserChanges, UserKeys, UserRecord, UserWrite, VersionGuard, WriteOutcome
 } from '../../lib/storage/storage.ts'
 
 /** A new user, or the user of the first creation with the idempotency key, as it was then. */
@@ -27,6 +27,18 @@ export interface WriteCalls {
     id: string, changes: UserChanges, updatedAt: string, guard: VersionGuard, event?: NewEvent | null
   ): Promise<UserUpdate | null>
   deleteUser (id: string, guard: VersionGuard, event?: DeletionEvent | null): Promise<UserRecord | null>
+  putAwayUser (
+    id: string, guard: VersionGuard, putAway: PutAway, event?: NewEvent | null
+  ): Promise<UserRecord | null>
+  restoreUser (
+    id: string, updatedAt: string, guard: VersionGuard, event?: NewEvent | null
+  ): Promise<UserRecord | null>
+  /** `putAwayBefore`: as in the write. */
+  purgeUser (
+    id: string, guard: VersionGuard, putAwayBefore: string | null, event?: DeletionEvent | null
+  ): Promise<UserRecord | null>
+  findDeletedUser (id: string): Promise<DeletedUser | null>
+  listDeletedUsers (request: TrashRequest): Promise<Page<DeletedUser>>
   createApiKey (key: ApiKeyRecord, options: { onlyFirst: boolean }, event?: NewEvent | null): Promise<boolean>
   rotateApiKey (
     id: string, successor: ApiKeyRecord, times: { now: string, expiresAt: string }, event?: NewEvent | null
@@ -46,6 +58,12 @@ export interface KitStorage extends Omit<Storage, 'joinTransaction'>, WriteCalls
   joinTransaction (transaction: unknown): KitStorage & Pick<StorageInTransaction, 'afterCommit'>
 }
 
+function erasing (given: DeletionEvent | null): { event: NewEvent | null, erase: boolean } {
+  if (given === null) return { event: null, erase: false }
+  const { erase, ...event } = given
+  return { event, erase }
+}
+
 /** Translates calls of the kit into writes of users. */
 const userWrites = {
   createUser: (
@@ -55,8 +73,16 @@ const userWrites = {
     id: string, changes: UserChanges, updatedAt: string, guard: VersionGuard, event: NewEvent | null = null
   ): UserWrite => ({ type: 'update', id, changes, updatedAt, guard, event }),
   deleteUser (id: string, guard: VersionGuard, given: DeletionEvent | null = null): UserWrite {
-    const { erase = false, ...event }: Partial<DeletionEvent> = given ?? {}
-    return { type: 'delete', id, guard, event: given === null ? null : Object(event), erase }
+    return { type: 'delete', id, guard, ...erasing(given) }
+  },
+  putAwayUser: (id: string, guard: VersionGuard, putAway: PutAway, event: NewEvent | null = null): UserWrite =>
+    ({ type: 'delete', id, guard, event, erase: false, putAway }),
+  restoreUser: (id: string, updatedAt: string, guard: VersionGuard, event: NewEvent | null = null): UserWrite =>
+    ({ type: 'restore', id, updatedAt, guard, event }),
+  purgeUser (
+    id: string, guard: VersionGuard, putAwayBefore: string | null, given: DeletionEvent | null = null
+  ): UserWrite {
+    return { type: 'purge', id, guard, putAwayBefore, ...erasing(given) }
   }
 }
 
@@ -80,12 +106,18 @@ const keyWrites = {
   touchApiKey: (id: string, usedAt: string, ifBefore: string): ApiKeyWrite => ({ type: 'touch', id, usedAt, ifBefore })
 }
 
+const TRASH_CALLS: Partial<Record<string, string>> = {
+  findDeletedUser: 'trash.find', listDeletedUsers: 'trash.list'
+}
+
 /** Translates a call of the kit into one of the storage interface: the method and its arguments. */
 export function interfaceCall (method: string, args: readonly unknown[]): [method: string, args: readonly unknown[]] {
   if (Object.hasOwn(userWrites, method)) {
     const write: unknown = Reflect.apply(Object(userWrites)[method], undefined, args)
     return ['writeUsers', [[write], { atomic: false, idempotency: method === 'createUser' ? args[2] ?? null : null }]]
   }
+  const ofTrash = TRASH_CALLS[method]
+  if (ofTrash !== undefined) return [ofTrash, args]
   if (!Object.hasOwn(keyWrites, method)) return [method, args]
   return ['writeApiKey', [Reflect.apply(Object(keyWrites)[method], undefined, args)]]
 }
@@ -103,7 +135,17 @@ function refusal (outcome: Refused): null {
 const userDone = (outcome: WriteOutcome) => outcome.code === 'done' ? outcome : refusal(outcome)
 const keyDone = (outcome: ApiKeyOutcome) => outcome.code === 'done' ? outcome : refusal(outcome)
 
-function writeCalls (storage: Pick<Storage, 'writeUsers' | 'writeApiKey'>): WriteCalls {
+/** The trash of a store that has one. */
+export function trashOf ({ trash }: Pick<Storage, 'trash'>): Trash {
+  if (trash === undefined) throw new TypeError('the store has no trash')
+  return trash
+}
+
+function writeCalls (storage: Pick<Storage, 'writeUsers' | 'writeApiKey' | 'trash'>): WriteCalls {
+  async function madeOf (write: UserWrite): Promise<UserRecord | null> {
+    return userDone((await writeUser(write)).outcome)?.user ?? null
+  }
+
   async function writeUser (write: UserWrite, idempotency: Idempotency | null = null) {
     const { outcomes: [outcome], replayed } = await storage.writeUsers([write], { atomic: false, idempotency })
     if (outcome === undefined) throw new TypeError('writeUsers returned no outcome for a write')
@@ -120,9 +162,12 @@ function writeCalls (storage: Pick<Storage, 'writeUsers' | 'writeApiKey'>): Writ
       const made = userDone((await writeUser(userWrites.updateUser(...args))).outcome)
       return made === null || made.user === null ? null : { user: made.user, changed: made.changed }
     },
-    async deleteUser (...args) {
-      return userDone((await writeUser(userWrites.deleteUser(...args))).outcome)?.user ?? null
-    },
+    deleteUser: (...args) => madeOf(userWrites.deleteUser(...args)),
+    putAwayUser: (...args) => madeOf(userWrites.putAwayUser(...args)),
+    restoreUser: (...args) => madeOf(userWrites.restoreUser(...args)),
+    purgeUser: (...args) => madeOf(userWrites.purgeUser(...args)),
+    findDeletedUser: async (id) => trashOf(storage).find(id),
+    listDeletedUsers: async (request) => trashOf(storage).list(request),
     async createApiKey (...args) {
       return keyDone(await storage.writeApiKey(keyWrites.createApiKey(...args)))?.changed ?? false
     },

@@ -3,12 +3,13 @@ import {
 } from '../../lib/storage/storage-rules.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type {
-  ApiKeyRecord, Idempotency, Page, PageRequest, UserFilter, UserKeys, UserRecord
+  ApiKeyRecord, DeletedUser, Idempotency, Page, PageRequest, UserFilter, UserKeys, UserRecord, VersionGuard
 } from '../../lib/storage/storage.ts'
 import type { Callable } from './calls.ts'
 
 interface State {
   users: Array<{ user: UserRecord, keys: UserKeys }>
+  deleted: Array<DeletedUser & { keys: UserKeys }>
   apiKeys: ApiKeyRecord[]
   /** With the user as it was created. */
   creations: Array<Idempotency & { user: UserRecord }>
@@ -20,10 +21,11 @@ export interface Model extends Callable {
 }
 
 /** True if the keys and fields of a user match. */
-function matches ({ user, keys }: State['users'][number], { emailKey, prefix, fields }: UserFilter): boolean {
+function matches ({ user, keys }: State['users'][number], { emailKey, prefix, fields, status }: UserFilter): boolean {
   const begins = (text: string) => prefix === null || text.startsWith(prefix)
   return (emailKey === null || keys.emailKey === emailKey) &&
     (begins(keys.nameKey) || begins(keys.emailKey)) &&
+    (status === undefined || user.status === status) &&
     Object.entries(fields).every(([name, value]) => Object.hasOwn(user.fields, name) && user.fields[name] === value)
 }
 
@@ -40,11 +42,37 @@ function isSame (stored: unknown, given: unknown): boolean {
   return JSON.stringify(stored) === JSON.stringify(given)
 }
 
+/** The next version of a user. */
+function next (user: UserRecord, updatedAt: string): UserRecord {
+  return { ...user, version: user.version + 1, updatedAt: updatedAt < user.updatedAt ? user.updatedAt : updatedAt }
+}
+
+/** Where a user is in the list of those that are put away: the greatest first. */
+const placeOf = ({ deletedAt, user: { id } }: DeletedUser): string => `${deletedAt} ${id}`
+
+const shown = ({ user, deletedAt, deletedBy }: DeletedUser): DeletedUser =>
+  structuredClone({ user, deletedAt, deletedBy })
+
 /** Makes a model. Without a state it is empty. */
-export function createModel (given: State = { users: [], apiKeys: [], creations: [] }): Model {
+export function createModel (given: State = { users: [], deleted: [], apiKeys: [], creations: [] }): Model {
   const state = structuredClone(given)
   const entryOf = (id: string) => state.users.find(({ user }) => user.id === id)
   const keyOf = (id: string) => state.apiKeys.find((key) => key.id === id)
+
+  const deletedOf = (id: string) => state.deleted.find(({ user }) => user.id === id)
+
+  function dropDeleted (id: string): void {
+    state.deleted = state.deleted.filter(({ user }) => user.id !== id)
+  }
+
+  function remove (id: string, guard: VersionGuard): State['users'][number] | null {
+    const entry = entryOf(id)
+    if (entry === undefined) return null
+    requireVersion(guard, entry.user)
+    state.users = state.users.filter((other) => other !== entry)
+    state.creations = state.creations.filter(({ user }) => user.id !== id)
+    return structuredClone(entry)
+  }
 
   function requireFreeAddress (emailKey: string, id: string): void {
     const isTaken = state.users.some(({ user, keys }) => keys.emailKey === emailKey && user.id !== id)
@@ -87,7 +115,7 @@ export function createModel (given: State = { users: [], apiKeys: [], creations:
       return pageOf(state.users.filter((entry) => matches(entry, filter)).map(({ user }) => user), page)
     },
 
-    async updateUser (id, { name, email, fields }, updatedAt, guard) {
+    async updateUser (id, { name, email, fields, ...standing }, updatedAt, guard) {
       const entry = entryOf(id)
       if (entry === undefined) return null
       const { user, keys } = entry
@@ -95,25 +123,60 @@ export function createModel (given: State = { users: [], apiKeys: [], creations:
       const changes = {
         ...name !== undefined && { name: name.value },
         ...email !== undefined && { email: email.value },
-        ...fields !== undefined && { fields }
+        ...fields !== undefined && { fields },
+        ...standing
       }
       const changed = !isSame({ ...user, ...changes }, user)
       if (changed) {
         if (email !== undefined) requireFreeAddress(email.key, id)
-        const time = updatedAt < user.updatedAt ? user.updatedAt : updatedAt
-        entry.user = { ...user, ...structuredClone(changes), version: user.version + 1, updatedAt: time }
+        entry.user = { ...next(user, updatedAt), ...structuredClone(changes) }
         entry.keys = { emailKey: email?.key ?? keys.emailKey, nameKey: name?.key ?? keys.nameKey }
       }
       return structuredClone({ user: entry.user, changed })
     },
 
-    async deleteUser (id, guard) {
-      const entry = entryOf(id)
-      if (entry === undefined) return null
-      requireVersion(guard, entry.user)
-      state.users = state.users.filter((other) => other !== entry)
-      state.creations = state.creations.filter(({ user }) => user.id !== id)
-      return structuredClone(entry.user)
+    deleteUser: async (id, guard) => remove(id, guard)?.user ?? null,
+
+    async putAwayUser (id, guard, putAway) {
+      const entry = remove(id, guard)
+      if (entry === null) return null
+      dropDeleted(id)
+      state.deleted.push({ ...structuredClone(entry), ...structuredClone(putAway) })
+      return entry.user
+    },
+
+    async restoreUser (id, updatedAt, guard) {
+      const away = deletedOf(id)
+      if (away === undefined) return null
+      requireVersion(guard, away.user)
+      if (entryOf(id) !== undefined) throw new StorageError('field_taken', 'there is a user with the id')
+      requireFreeAddress(away.keys.emailKey, id)
+      dropDeleted(id)
+      const user = next(away.user, updatedAt)
+      state.users.push(structuredClone({ user, keys: away.keys }))
+      return structuredClone(user)
+    },
+
+    async purgeUser (id, guard, putAwayBefore) {
+      const removed = putAwayBefore === null ? remove(id, guard) : null
+      const away = deletedOf(id)
+      const user = removed?.user ?? away?.user
+      if (user === undefined || (away !== undefined && putAwayBefore !== null && away.deletedAt > putAwayBefore)) {
+        return null
+      }
+      if (removed === null) requireVersion(guard, user)
+      dropDeleted(id)
+      return structuredClone(user)
+    },
+
+    async findDeletedUser (id) {
+      const away = deletedOf(id)
+      return away === undefined ? null : shown(away)
+    },
+
+    async listDeletedUsers ({ offset, limit }) {
+      const all = state.deleted.toSorted((a, b) => placeOf(a) < placeOf(b) ? 1 : -1)
+      return { items: all.slice(offset, offset + limit).map(shown), total: all.length }
     },
 
     async createApiKey (key, { onlyFirst }) {

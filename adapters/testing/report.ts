@@ -1,13 +1,15 @@
 import type { KitStorage } from './kit-storage.ts'
 
 /** What a store may lack, in words. */
-export const OPTIONAL = ['transactions', 'event log', 'batches', 'webhooks', 'tenants', 'uses of keys'] as const
+export const OPTIONAL = [
+  'transactions', 'event log', 'batches', 'webhooks', 'tenants', 'trash', 'uses of keys'
+] as const
 
 export type Lacking = typeof OPTIONAL[number]
 
 /** The first of these that a store declares unsupported, or is without; null: it has them all. */
 export function lackingOf (storage: KitStorage, needs: readonly Lacking[]): Lacking | null {
-  const { supports, webhooks, tenants, keyUses } = storage
+  const { supports, webhooks, tenants, trash, keyUses } = storage
   const { transactions, eventLog, batches } = supports
   const has: Record<Lacking, boolean> = {
     transactions,
@@ -15,6 +17,7 @@ export function lackingOf (storage: KitStorage, needs: readonly Lacking[]): Lack
     batches,
     webhooks: webhooks !== undefined,
     tenants: tenants !== undefined,
+    trash: trash !== undefined,
     'uses of keys': keyUses !== undefined
   }
   return needs.find((need) => !has[need]) ?? null

@@ -4,7 +4,7 @@ import { addKey } from './api-key-values.ts'
 import { eventOf } from './event-values.ts'
 import type { KitStorage } from './kit-storage.ts'
 import { firstPage, upTo } from './list-values.ts'
-import { everyone, idOf, keysOf, userOf } from './values.ts'
+import { anyVersion, everyone, idOf, keysOf, timeOf, userOf } from './values.ts'
 import { webhookOf } from './webhook-values.ts'
 
 /** The tenant of the duties, and another one. */
@@ -24,12 +24,19 @@ export async function addTo (storage: KitStorage, tenant: string | undefined, ..
   }
 }
 
+/** Adds a user that others have put away. */
+async function addDeleted (storage: KitStorage, n: number, belongs: { tenant?: string }): Promise<void> {
+  const user = userOf(n, belongs)
+  await storage.createUser(user, keysOf(user), null)
+  await storage.putAwayUser(user.id, anyVersion, { deletedAt: timeOf(100), deletedBy: null })
+}
+
 /**
  * Adds what others have: users like those of the duties, with the same addresses and names, and keys, events and
  * webhooks.
  */
 export async function addForeign (storage: KitStorage): Promise<void> {
-  const { supports: { eventLog }, webhooks } = storage
+  const { supports: { eventLog }, trash, webhooks } = storage
   for (const [place, tenant] of [OTHER, undefined].entries()) {
     for (const n of upTo(8)) {
       const belongs = tenant === undefined ? {} : { tenant }
@@ -38,6 +45,7 @@ export async function addForeign (storage: KitStorage): Promise<void> {
       const user = userOf(id, { name, email, fields: { plan: 'pro', text: 'x', value: 1, legacyId: n }, ...belongs })
       await storage.createUser(user, keysOf(user), null, eventLog ? eventOf(id, 'user.created') : null)
       if (n < 3 && webhooks !== undefined) await webhooks.insert(webhookOf(id, belongs))
+      if (n < 3 && trash !== undefined) await addDeleted(storage, id + 50, belongs)
       if (n < 3) await addKey(storage, id, { scopes: ['keys:write', 'users:read'], ...belongs })
     }
   }
@@ -49,6 +57,8 @@ export async function requireForeign (storage: KitStorage): Promise<void> {
   const expected = upTo(8).map((n) => ({ id: idOf('usr', FOREIGN + n), version: 1 }))
   assert.deepEqual(items.map(({ id, version }) => ({ id, version })), expected, 'the users of another tenant stay')
   assert.equal(total, 8, 'listUsers: the total of another tenant stays')
+  const deleted = await storage.trash?.list({ offset: 0, limit: 10, tenant: OTHER })
+  assert.ok(deleted === undefined || deleted.total === 2, 'the users that another tenant has put away stay')
   const keys = await storage.listApiKeys({ ...firstPage(10), tenant: OTHER })
   assert.deepEqual(keys.items.map(({ revokedAt }) => revokedAt), [null, null], 'the keys of another tenant stay')
 }

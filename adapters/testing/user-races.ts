@@ -38,6 +38,7 @@ function racersOf (n: number): Racers {
       ['updateUser', one.id, { email: valueOf(next) }, timeOf(130), anyVersion],
       ['updateUser', other.id, { email: valueOf(one.email) }, timeOf(140), anyVersion],
       ['updateUser', one.id, { fields: { plan: 'free', seats: 3 } }, timeOf(150), notSecond],
+      ['updateUser', one.id, { status: 'suspended', statusReason: 'unpaid' }, timeOf(155), anyVersion],
       ['deleteUser', one.id, anyVersion],
       ['deleteUser', one.id, onlyVersion(1)],
       creation({ ...nth(2), email: one.email }),

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { inspect, isDeepStrictEqual } from 'node:util'
 import { isStorageError } from '../../lib/storage/storage-error.ts'
-import { EVENT_LOG_METHODS, KEY_USE_METHODS, METHODS, WEBHOOK_METHODS } from '../../lib/storage/storage-rules.ts'
+import {
+  EVENT_LOG_METHODS, KEY_USE_METHODS, METHODS, TRASH_METHODS, WEBHOOK_METHODS
+} from '../../lib/storage/storage-rules.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
 import { changeAll, copyOf, freeze, objectsIn, oddPart, textsIn } from './watched-values.ts'
 
@@ -180,8 +182,9 @@ export function watchedStorage (storage: Storage, watch: Watch): Storage {
   return new Proxy(storage, {
     get (target, name) {
       const member: unknown = Reflect.get(target, name, target)
-      const { eventLog, webhooks, keyUses } = target
+      const { eventLog, trash, webhooks, keyUses } = target
       if (name === 'eventLog') return eventLog && watchedPart(eventLog, name, EVENT_LOG_METHODS, () => name)
+      if (name === 'trash') return trash && watchedPart(trash, name, TRASH_METHODS, (method) => `${name}.${method}`)
       if (name === 'webhooks') {
         return webhooks && watchedPart(webhooks, name, WEBHOOK_METHODS, (method) => `${name}.${method}`)
       }

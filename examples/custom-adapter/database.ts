@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Database, type Key, open } from 'lmdb'
 import {
-  type ApiKeyRecord, type EventRecord, type Json, type Page, type PageRequest, type PrunedEvents, StorageError,
-  type UserKeys, type UserRecord, type WriteOutcome
+  type ApiKeyRecord, type DeletedUser, type EventRecord, type Json, type Page, type PageRequest, type PrunedEvents,
+  StorageError, type UserKeys, type UserRecord, type WriteOutcome
 } from 'fastify-users/storage'
 
 /** A user, the keys it is found by, and the idempotency keys that keep something of it. */
@@ -10,6 +10,11 @@ export interface UserEntry {
   user: UserRecord
   keys: UserKeys
   requests: string[]
+}
+
+/** A user that is put away, and the keys that it had. */
+export interface DeletedEntry extends DeletedUser {
+  keys: UserKeys
 }
 
 /** What is kept under an idempotency key. `goesWithUser`: until the user of the creation is deleted. */
@@ -26,7 +31,7 @@ export interface RequestEntry {
  */
 export function openDatabase (path: string) {
   // Without overlapping, a write is answered when it is on the disk. By default there may be twelve databases.
-  const root = open({ path, encoding: 'json', overlappingSync: false, maxDbs: 20 })
+  const root = open({ path, encoding: 'json', overlappingSync: false, maxDbs: 24 })
   const table = <Value, K extends Key = string>(name: string): Database<Value, K> =>
     root.openDB<Value, K>({ name, encoding: 'json' })
   let closed: Promise<void> | undefined
@@ -41,6 +46,11 @@ export function openDatabase (path: string) {
     found: table<{ isUnique: boolean }>('found'),
     /** Such a field's name and value, with the user's id behind them. */
     fields: table<null, [string, string, string]>('fields'),
+    /** Suspended users. */
+    suspended: table<null>('suspended'),
+    /** Users that are put away, and their ids behind the moments of their deletions. */
+    deleted: table<DeletedEntry>('deleted'),
+    deletedAt: table<null, [string, string]>('deleted_at'),
     requests: table<RequestEntry>('requests'),
     apiKeys: table<ApiKeyRecord>('api_keys'),
     starts: table<string>('starts'),

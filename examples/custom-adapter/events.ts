@@ -8,7 +8,7 @@ export interface LmdbEvents extends EventLog {
   /** Records an event, in the write of its change. */
   add (event: EventRecord | null): void
   /** Takes the values of a user out of its events, in the write of its deletion. */
-  eraseOf (userId: string): number
+  eraseOf (userId: string, tenant?: string): number
   /** Takes the values out of at most so many events of a tenant, in the write of its removal; returns of how many. */
   forgetOf (tenant: string, limit: number): number
   /** Gives the events of a user to the user's tenant. */

@@ -5,8 +5,10 @@ import { idsBehind, type LmdbDatabase, pageOfIds } from './database.ts'
 interface TenantParts {
   drop (userId: string): void
   dropOf (tenant: string): number
+  dropDeletedOf (tenant: string, limit: number): number
   forgetOf (tenant: string, limit: number): number
   assign (userId: string, tenant: string): void
+  assignDeleted (tenant: string): void
   assignOf (userId: string, tenant: string): void
   withoutTenant (): Generator<string>
 }
@@ -14,7 +16,7 @@ interface TenantParts {
 /** The tenants in LMDB: the names in the indexes of their users and keys. */
 export function lmdbTenants (
   { users, tenantUsers, tenantKeys, read, write }: LmdbDatabase,
-  { drop, dropOf, forgetOf, assign, assignOf, withoutTenant }: TenantParts
+  { drop, dropOf, dropDeletedOf, forgetOf, assign, assignDeleted, assignOf, withoutTenant }: TenantParts
 ): NonNullable<Storage['tenants']> {
   return {
     list: (page) => read(() => {
@@ -29,6 +31,7 @@ export function lmdbTenants (
       const ids = [...idsBehind(tenantUsers, tenant)].slice(0, Math.max(0, limit - count))
       for (const id of ids) drop(id)
       count += ids.length
+      count += dropDeletedOf(tenant, Math.max(0, limit - count))
       return count + forgetOf(tenant, Math.max(0, limit - count))
     }),
 
@@ -46,7 +49,8 @@ export function lmdbTenants (
         }
       }
       const next = entries.length < limit ? null : entries.at(-1)?.key ?? null
-      // The last step takes the events of users who were deleted.
+      // The last step takes the deleted users, and their events.
+      if (next === null) assignDeleted(tenant)
       for (const id of next === null ? [...withoutTenant()] : []) if (!users.doesExist(id)) assignOf(id, tenant)
       return { assigned: without.length - refused.length, refused, next }
     })

@@ -1,8 +1,8 @@
 import type { UserFilter } from 'fastify-users/storage'
 import { idsBehind, isKey, type LmdbDatabase, type UserEntry, valueKey } from './database.ts'
 
-/** Finds users by their keys, their fields and their tenant. */
-export function userSearch ({ users, emails, prefixes, found, fields, tenantUsers }: LmdbDatabase) {
+/** Finds users by their keys, their fields, their status and their tenant. */
+export function userSearch ({ users, emails, prefixes, found, fields, suspended, tenantUsers }: LmdbDatabase) {
   /** What a user is found by of its fields. */
   function fieldKeys (
     { user }: UserEntry,
@@ -47,19 +47,22 @@ export function userSearch ({ users, emails, prefixes, found, fields, tenantUser
       [...withValue(field, value)].some((id) => id !== user.id && users.get(id)?.user.tenant === user.tenant)
   }
 
-  function isFilter ({ emailKey, prefix, fields, tenant }: UserFilter): boolean {
-    return emailKey !== null || prefix !== null || tenant !== undefined || Object.keys(fields).length > 0
+  function isFilter ({ emailKey, prefix, fields, status, tenant }: UserFilter): boolean {
+    return emailKey !== null || prefix !== null || status !== undefined || tenant !== undefined ||
+      Object.keys(fields).length > 0
   }
 
   /** The ids that a filter matches, in order: those of one part that all other parts match too. */
   function matching (filter: UserFilter): string[] {
-    const { emailKey, prefix, tenant } = filter
+    const { emailKey, prefix, status, tenant } = filter
     const parts = Object.entries(filter.fields).map(([name, value]) => new Set(withValue(name, value)))
     if (emailKey !== null) parts.push(new Set(withEmail(emailKey)))
     if (prefix !== null) parts.push(new Set(beginningWith(prefix)))
     if (tenant !== undefined) parts.push(new Set(idsBehind(tenantUsers, tenant)))
-    const [first = new Set<string>(), ...others] = parts.sort((a, b) => a.size - b.size)
-    return [...first].filter((id) => others.every((part) => part.has(id))).sort()
+    if (status === 'suspended') parts.push(new Set(suspended.getKeys()))
+    const [first = new Set(users.getKeys()), ...others] = parts.sort((a, b) => a.size - b.size)
+    const ids = [...first].filter((id) => others.every((part) => part.has(id)))
+    return (status === 'active' ? ids.filter((id) => !suspended.doesExist(id)) : ids).sort()
   }
 
   return { fieldKeys, isTaken, isFilter, matching }

@@ -1,10 +1,12 @@
 import {
-  type Deletion, type NewEvent, requireVersion, type Storage, StorageError, updateEvents, updateTypes,
-  type UserChanges, userEvent, type UserKeys, type UserRecord, type UserUpdate, type VersionGuard
+  type Deletion, deletionBefore, LIVE_PURGE, type NewEvent, purgeEvent, requireVersion, type Storage, StorageError,
+  type SynchronousWrites, updateEvents, updateTypes, type UserChanges, userEvent, type UserKeys, type UserRecord,
+  type UserUpdate, type VersionGuard
 } from 'fastify-users/storage'
 import { type LmdbDatabase, pageOf, pageOfIds, requireKeys, type UserEntry } from './database.ts'
 import type { LmdbEvents } from './events.ts'
 import { forget } from './requests.ts'
+import type { LmdbTrash } from './trash.ts'
 import { userSearch } from './user-search.ts'
 import { lmdbWrites } from './user-writes.ts'
 
@@ -20,8 +22,12 @@ interface UserStore extends Pick<Storage,
 const READ_PART = 1000
 
 /** Users in LMDB. Every write checks and writes in one transaction, of which there is one at a time. */
-export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add' | 'eraseOf'>): UserStore {
-  const { users, emails, prefixes, found, fields, requests, tenantUsers, read, write } = database
+export function lmdbUsers (
+  database: LmdbDatabase,
+  events: Pick<LmdbEvents, 'add' | 'eraseOf'>,
+  deletions: Pick<LmdbTrash, 'keep' | 'forget'>
+): UserStore {
+  const { users, emails, prefixes, found, fields, suspended, deleted, requests, tenantUsers, read, write } = database
   const { fieldKeys, isTaken, isFilter, matching } = userSearch(database)
 
   /** Takes the place of an entry, or the first place of a new one. */
@@ -43,6 +49,7 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
     users.putSync(id, entry)
     emails.putSync([emailKey, tenant], id)
     if (tenant !== '') tenantUsers.putSync([tenant, id], null)
+    if (entry.user.status === 'suspended') suspended.putSync(id, null)
     for (const key of [nameKey, emailKey]) prefixes.putSync([key, id], null)
     for (const key of fieldKeys(entry)) fields.putSync(key, null)
   }
@@ -53,6 +60,7 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
       keys: { nameKey, emailKey }
     } = entry
     users.removeSync(id)
+    suspended.removeSync(id)
     emails.removeSync([emailKey, tenant])
     tenantUsers.removeSync([tenant, id])
     for (const key of [nameKey, emailKey]) prefixes.removeSync([key, id])
@@ -108,15 +116,40 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
     return { user: changed, changed: true, ...types }
   }
 
-  function remove (id: string, { guard, event, erase }: Deletion): UserRecord | null {
+  function remove (id: string, { guard, event, erase, putAway }: Deletion): UserRecord | null {
     const entry = users.get(id)
     if (entry === undefined) return null
     requireVersion(guard, entry.user)
     drop(entry)
     for (const key of entry.requests) forget(database, key, id)
+    if (putAway !== undefined) deletions.keep({ user: entry.user, keys: entry.keys, ...putAway })
     events.add(event && userEvent(event, entry.user))
-    if (erase) events.eraseOf(id)
+    if (erase) events.eraseOf(id, entry.user.tenant)
     return entry.user
+  }
+
+  function restore (id: string, updatedAt: string, guard: VersionGuard, event: NewEvent | null): UserRecord | null {
+    const away = deleted.get(id)
+    if (away === undefined) return null
+    requireVersion(guard, away.user)
+    if (users.doesExist(id)) throw new StorageError('field_taken', 'a user has the id again', { field: 'id' })
+    const { version, updatedAt: before } = away.user
+    const user = { ...away.user, version: version + 1, updatedAt: updatedAt < before ? before : updatedAt }
+    create(user, away.keys, event)
+    deletions.forget(id)
+    return user
+  }
+
+  const purge: SynchronousWrites['purge'] = (id, guard, event, { erase, onlyAway }) => {
+    const away = deleted.get(id)?.user
+    const removed = onlyAway ? null : remove(id, { guard, event: event && deletionBefore(event), erase: false })
+    const user = removed ?? away
+    if (user === undefined) return null
+    if (removed === null) requireVersion(guard, user)
+    if (away?.tenant === user.tenant) deletions.forget(id)
+    events.add(event && purgeEvent(event, user))
+    if (erase) events.eraseOf(id, user.tenant)
+    return { user, ...(removed !== null && { types: [...LIVE_PURGE] }) }
   }
 
   return {
@@ -149,7 +182,9 @@ export function lmdbUsers (database: LmdbDatabase, events: Pick<LmdbEvents, 'add
         }
       }),
 
-    writeUsers: lmdbWrites(database, { find, create, update, remove }),
+    writeUsers: lmdbWrites(database, {
+      find, create, update, remove, findDeleted: (id) => deleted.get(id) ?? null, restore, purge
+    }),
     drop: (id) => { remove(id, { guard: { ifVersion: null, unlessVersion: [] }, event: null, erase: false }) },
     assign (id, tenant) {
       const entry = users.get(id)

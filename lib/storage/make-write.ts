@@ -44,7 +44,10 @@ export interface SynchronousWrites {
   /** The user that is put away under this id. */
   findDeleted? (id: string): DeletedUser | null
   restore? (id: string, updatedAt: string, guard: VersionGuard, event: NewEvent | null): UserRecord | null
-  purge? (id: string, guard: VersionGuard, event: NewEvent | null, erase: boolean): PurgedUser | null
+  /** `onlyAway`: a user who has the id again stays. Otherwise both go, and the guard is for that one. */
+  purge? (
+    id: string, guard: VersionGuard, event: NewEvent | null, options: { erase: boolean, onlyAway: boolean }
+  ): PurgedUser | null
 }
 
 const done = (user: UserRecord | null): WriteOutcome =>
@@ -56,10 +59,12 @@ function reaches (users: SynchronousWrites, write: Exclude<UserWrite, { type: 'c
   // Whoever is not there is found by the write itself.
   if (tenant === undefined && (type !== 'purge' || write.putAwayBefore === null)) return true
   const away = type === 'restore' || type === 'purge' ? users.findDeleted?.(id) ?? null : null
-  const user = away?.user ?? (type === 'restore' ? null : users.find(id))
-  if (user === null || !belongsTo(user, tenant)) return false
-  if (type !== 'purge' || write.putAwayBefore === null) return true
-  return away !== null && away.deletedAt <= write.putAwayBefore
+  const moment = type === 'purge' ? write.putAwayBefore : null
+  if (type === 'restore' || moment !== null) {
+    return away !== null && belongsTo(away.user, tenant) && (moment === null || away.deletedAt <= moment)
+  }
+  const user = users.find(id) ?? away?.user ?? null
+  return user !== null && belongsTo(user, tenant)
 }
 
 function make (users: SynchronousWrites, write: UserWrite): WriteOutcome {
@@ -69,7 +74,8 @@ function make (users: SynchronousWrites, write: UserWrite): WriteOutcome {
   if (write.type === 'delete') return done(users.remove(id, write))
   if (write.type === 'restore') return done(users.restore?.(id, write.updatedAt, guard, event) ?? null)
   if (write.type === 'purge') {
-    const purged = users.purge?.(id, guard, event, write.erase) ?? null
+    const options = { erase: write.erase, onlyAway: write.putAwayBefore !== null }
+    const purged = users.purge?.(id, guard, event, options) ?? null
     return purged === null ? { code: 'not_found' } : { code: 'done', changed: true, ...purged }
   }
   let { changes } = write

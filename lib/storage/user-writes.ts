@@ -56,8 +56,9 @@ export type UserWrite =
     tenant?: string
   }
   /**
-   * Deletes a user for good, also one that is put away. With `putAwayBefore`, only one that was put away at that moment
-   * or before. The event has no values of the user (it is `purgeEvent` of the package); if the user was not put away, a
+   * Deletes a user for good, also one that is put away; where the id was given again in its tenant, both, and the
+   * guard is for the one that is there. With `putAwayBefore`, only one that was put away at that moment or before. The
+   * event has no values of the user (it is `purgeEvent` of the package); if the user was not put away, a
    * `user.deleted`, as `deletionBefore` of the package makes it, comes before it. The guard, `erase` and `tenant`: as
    * for a deletion. Only a store with `trash` is given it.
    */

@@ -1,7 +1,8 @@
 import { choiceParameter, integerParameter, type Parameters } from '../core/parameters.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { importParameters } from './import-settings.ts'
-import type { ImportResult, ImportSummary } from './import.ts'
+import type { ImportSummary } from './import.ts'
+import type { ImportResult } from './import-run.ts'
 
 /** Which rows an answer names: those that are refused, all, or none. */
 export const REPORTS = ['faults', 'all', 'none']

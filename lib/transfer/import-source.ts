@@ -2,7 +2,8 @@ import { IN_PROCESS } from '../core/context.ts'
 import type { Fault } from '../core/fault.ts'
 import { IMPORT_FORMATS, type ImportFormat } from './file-rows.ts'
 import type { ImportSettings } from './import-settings.ts'
-import type { ImportResult, ImportSummary, OpenImport } from './import.ts'
+import type { ImportSummary, OpenImport } from './import.ts'
+import type { ImportResult } from './import-run.ts'
 
 /** Users, or the bytes of a file if the option `format` is set. */
 export type ImportSource = AsyncIterable<unknown> | Iterable<unknown>

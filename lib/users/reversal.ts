@@ -109,10 +109,13 @@ function eventIdOf (body: unknown): { eventId: string } | { faults: Fault[] } {
 function changeOf ({ id, tenant }: UserRecord, event: EventRecord | null): Reverted | UsersError {
   const fault = (code: string, detail: string) => validationFailed([{ pointer: '/event', code, detail }])
   // A user of another tenant may have had the id before.
-  if (event?.subject !== id || event.tenant !== tenant) return fault('unknown', 'must be the id of an event of this user')
+  const isOwn = event !== null && event.subject === id && event.tenant === tenant
+  if (!isOwn) return fault('unknown', 'must be the id of an event of this user')
   if (isErased(event)) return fault('erased', 'must have its values, which were erased')
-  if (!CHANGES.includes(event.type) || event.before === null) return fault('choice', 'must be a change of the user')
-  return { before: event.before, after: event.data }
+  const { type, before, data: after } = event
+  return CHANGES.includes(type) && before !== null
+    ? { before, after }
+    : fault('choice', 'must be a change of the user')
 }
 
 /** Makes the operation that sets back what one change of a user has changed. It throws UsersError alone. */

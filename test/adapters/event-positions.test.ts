@@ -26,7 +26,8 @@ async function openStore (t: Test) {
 async function create (store: Storage): Promise<string> {
   const email = `${newId('usr')}@example.org`
   const time = now()
-  const user = { id: newId('usr'), name: 'Ann', email, fields: {}, ...ACTIVE, version: 1, createdAt: time, updatedAt: time }
+  const times = { createdAt: time, updatedAt: time }
+  const user = { id: newId('usr'), name: 'Ann', email, fields: {}, ...ACTIVE, version: 1, ...times }
   await kitStorage(store).createUser(user, { emailKey: email, nameKey: 'ann' }, null, eventOf('user.created'))
   return user.id
 }

@@ -3,15 +3,16 @@ import { test } from 'tap'
 import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import type { Subject, TestStorageOptions } from '../../adapters/testing/index.ts'
-import { EVENT_LOG_METHODS, KEY_USE_METHODS, METHODS, WEBHOOK_METHODS } from '../../lib/storage/storage-rules.ts'
+import {
+  EVENT_LOG_METHODS, KEY_USE_METHODS, METHODS, TRASH_METHODS, WEBHOOK_METHODS
+} from '../../lib/storage/storage-rules.ts'
+import { userOf } from '../../adapters/testing/values.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
 import { DUTIES, KIT_TESTS, passedReport, registered, REPORT_TEST } from '../helpers/kit.ts'
 import { override, storageOf } from '../helpers/method-store.ts'
 import { PlainStore } from '../helpers/planted-stores/plain-store.ts'
 import { HookStore } from '../helpers/planted-stores/webhook-store.ts'
-
-const ACTIVE = { status: 'active', statusReason: null } as const
 
 type Create = TestStorageOptions['create']
 
@@ -63,8 +64,11 @@ test('every method of the interface has a duty, and no name is used twice', asyn
   const ofLog = EVENT_LOG_METHODS.map((name) => `eventLog.${name}`)
   const ofWebhooks = WEBHOOK_METHODS.map((name) => `webhooks.${name}`)
   const ofUses = KEY_USE_METHODS.map((name) => `keyUses.${name}`)
-  const writes = ['create', 'update', 'delete', 'create key', 'rotate key', 'revoke key', 'touch key']
-  const parts = [...ofLog, ...ofWebhooks, ...ofUses]
+  const ofTrash = TRASH_METHODS.map((name) => `trash.${name}`)
+  const writes = [
+    'create', 'update', 'delete', 'put away', 'restore', 'purge', 'create key', 'rotate key', 'revoke key', 'touch key'
+  ]
+  const parts = [...ofLog, ...ofTrash, ...ofWebhooks, ...ofUses]
   const others = ['histories', 'watchApiKeys', 'joinTransaction', 'eventLog', 'tenants', ...parts]
   const all = METHODS.filter((name) => name !== 'writeApiKey')
   t.strictSame([...methods].sort(), [...all, ...writes, ...others].sort())
@@ -78,14 +82,14 @@ test('passes plain stores that are right, with and without the optional parts', 
     return { storage: storageOf(store), begin: () => store.begin() }
   }, {})
   t.strictSame(failed, [])
-  t.match(lines[0], passedReport('plain', { transactions: true, tenants: false, keyUses: false }))
+  t.match(lines[0], passedReport('plain', { transactions: true, tenants: false, trash: false, keyUses: false }))
   const passes = /^For the README of the adapter: passes the conformance kit of fastify-users \d+\.\d+\.\d+: \d+ /
   t.match(lines[1], passes)
   t.match(lines[1], 'with transactions, with event log, with batches, with webhooks')
   const unlogged = await failuresOf(plainStore)
   t.strictSame(unlogged.failed, [])
   t.match(unlogged.lines[0], / plain: [1-9]\d+ duties passed, 0 failed, 0 not reached; the store declares unsupp/)
-  const lacks = ['event log', 'batches', 'webhooks', 'tenants', 'uses of keys']
+  const lacks = ['event log', 'batches', 'webhooks', 'tenants', 'trash', 'uses of keys']
     .map((what) => `${what} \\(\\d+ duties\\)`).join(', ')
   t.match(unlogged.lines[0], new RegExp(`: ${lacks}; `))
 })
@@ -147,7 +151,7 @@ test('methods of webhooks that are not written yet are named too', async (t) => 
 
 test('says what to do about a store that can only fail', async (t) => {
   const used = memory()
-  const user = { id: 'usr_1', name: 'x', email: 'x', fields: {}, ...ACTIVE, version: 1, createdAt: '', updatedAt: '' }
+  const user = userOf(1, { id: 'usr_1', name: 'x', email: 'x', createdAt: '', updatedAt: '' })
   await kitStorage(used).createUser(user, { emailKey: 'x', nameKey: 'x' }, null)
   const rows: Array<[Create, RegExp]> = [
     [() => { throw new Error('could not make a store') }, /^could not make a store$/],

@@ -97,7 +97,8 @@ test('newer tables that are compatible are worked with, and changed by newer cod
     await running.register(users, { storage, migrate: true })
     await alter(`insert into SCHEMA.fastify_users_migrations ${newer(LATEST + 1, LATEST)}`)
     for (const table of [
-      'users', 'api_keys', 'idempotency_keys', 'events', 'pruned_events', 'webhooks', 'webhook_deliveries', 'api_key_uses'
+      'users', 'deleted_users', 'api_keys', 'api_key_uses', 'idempotency_keys', 'events', 'pruned_events', 'webhooks',
+      'webhook_deliveries'
     ]) {
       await alter(`alter table SCHEMA.fastify_users_${table} add column later text`)
     }

@@ -20,6 +20,9 @@ const misfits: Array<{ constraint: string, column: string, literal: string, sqli
   { constraint: 'users_email_length', column: 'email', literal: "''" },
   { constraint: 'users_email_length', column: 'email', literal: LONG_EMAIL },
   { constraint: 'users_email_key_length', column: 'email_key', literal: "''" },
+  { constraint: 'users_status_known', column: 'status', literal: "'Active'" },
+  { constraint: 'users_status_known', column: 'status', literal: "''" },
+  { constraint: 'users_status_reason_length', column: 'status_reason', literal: LONG_NAME },
   { constraint: 'users_version_range', column: 'version', literal: '0' },
   { constraint: 'users_version_range', column: 'version', literal: '-1' },
   { constraint: 'users_version_range', column: 'version', literal: "'x'", sqlite: true },
@@ -33,7 +36,10 @@ const misfits: Array<{ constraint: string, column: string, literal: string, sqli
   { constraint: 'users_fields_object', column: 'fields', literal: "'[]'" }
 ]
 
-const columns = ['id', 'name', 'name_key', 'email', 'email_key', 'version', 'created_at', 'updated_at', 'fields']
+const columns = [
+  'id', 'name', 'name_key', 'email', 'email_key', 'status', 'status_reason', 'version', 'created_at', 'updated_at',
+  'fields'
+]
 
 /** A row that fits, but for the value of one column. */
 function insertion (n: number, column: string, literal: string): string {
@@ -43,6 +49,8 @@ function insertion (n: number, column: string, literal: string): string {
     name_key: "'n'",
     email: "'e'",
     email_key: `'e${n}'`,
+    status: "'active'",
+    status_reason: "''",
     version: '1',
     created_at: MOMENT,
     updated_at: MOMENT,

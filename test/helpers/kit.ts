@@ -34,29 +34,35 @@ const needsBatches = (name: string) => /^writeUsers\b|about batches/.test(name)
 const needsWebhooks = (name: string) => /^webhooks\.|duties about (?:webhooks|deliveries) hold$/.test(name)
 const needsKeyUses = (name: string) => name.startsWith('keyUses.')
 const needsTenants = (name: string) => /\btenants\b/.test(name)
+const needsTrash = (name: string) => /\b(?:put(?:ting)? away|restor|purg|trash\b)/.test(name)
 
-/** What a store has; by default an event log, batches, webhooks, tenants and uses of keys. */
+/** What a store has; by default an event log, batches, webhooks, tenants, trash and uses of keys. */
 interface KitSupports {
   transactions: boolean
   eventLog?: boolean
   batches?: boolean
   webhooks?: boolean
   tenants?: boolean
+  trash?: boolean
   keyUses?: boolean
 }
 
 /** The beginning of the report of a store that passes every duty that it supports. */
 export function passedReport (store: string, supports: KitSupports): string {
-  const { transactions, eventLog = true, batches = true, webhooks = true, tenants = true, keyUses = true } = supports
+  const {
+    transactions, eventLog = true, batches = true, webhooks = true, tenants = true, trash = true, keyUses = true
+  } = supports
   // Duties that need several parts count for the first one that is missing.
-  const reached = DUTIES.filter((name) => (transactions || !name.startsWith('join')) &&
+  const begun = DUTIES.filter((name) => (transactions || !name.startsWith('join')) &&
     (tenants || !needsTenants(name)))
+  const reached = begun.filter((name) => trash || !needsTrash(name))
   const lacks = [
     ...transactions ? [] : [{ what: 'transactions', duties: transactionDuties }],
     ...eventLog ? [] : [{ what: 'event log', duties: reached.filter(needsLog).length }],
     ...batches ? [] : [{ what: 'batches', duties: reached.filter((name) => needsBatches(name)).length }],
     ...webhooks ? [] : [{ what: 'webhooks', duties: reached.filter(needsWebhooks).length }],
     ...tenants ? [] : [{ what: 'tenants', duties: DUTIES.filter(needsTenants).length }],
+    ...trash ? [] : [{ what: 'trash', duties: begun.filter(needsTrash).length }],
     ...keyUses ? [] : [{ what: 'uses of keys', duties: reached.filter(needsKeyUses).length }]
   ]
   const passed = DUTIES.length - lacks.reduce((sum, { duties }) => sum + duties, 0)

@@ -15,7 +15,7 @@ export type BatchWrite = UserWrite | Omit<UserWrite & { type: 'update' }, 'chang
 
 /** A store with a method for each write, so that a mistake can be planted in one. */
 export interface MethodStore extends Omit<KitStorage, 'writeUsers' | 'writeApiKey' | 'findApiKey' | 'joinTransaction' |
-'prune' | 'singleWrites'> {
+'prune' | 'singleWrites' | 'putAwayUser' | 'restoreUser' | 'purgeUser' | 'findDeletedUser' | 'listDeletedUsers'> {
   findApiKey (id: string): Promise<ApiKeyRecord | null>
   findApiKeyByStart (start: string): Promise<ApiKeyRecord | null>
   pruneIdempotency (now: string): Promise<void>
@@ -148,12 +148,26 @@ function methodsOf (storage: Storage): MethodStore {
   }
 }
 
-/** Changes methods of a storage, which may call those that it has had. Returns the storage. */
+const isOfTrash = (write: UserWrite): boolean => write.type === 'restore' || write.type === 'purge' ||
+  (write.type === 'delete' && write.putAway !== undefined)
+
+/**
+ * Changes methods of a storage, which may call those that it has had. Those that put users away, and take them out
+ * again, stay. Returns the storage.
+ */
 export function override<Changed extends Storage> (
   storage: Changed,
   change: (methods: MethodStore) => Partial<MethodStore>
 ): Changed {
   const methods = methodsOf(storage)
+  const right = storage.writeUsers
   const { writeUsers, writeApiKey, findApiKey, prune, findUser } = storageOf({ ...methods, ...change(methods) })
-  return Object.assign(storage, { writeUsers, writeApiKey, findApiKey, prune, findUser })
+  return Object.assign(storage, {
+    writeUsers: (...[writes, options]: Parameters<Storage['writeUsers']>) =>
+      writes.some(isOfTrash) ? right(writes, options) : writeUsers(writes, options),
+    writeApiKey,
+    findApiKey,
+    prune,
+    findUser
+  })
 }

@@ -47,7 +47,10 @@ test('a linter finds no problem, whatever the options', async (t) => {
 test('describes every operation with an id, a tag, security and every status', async (t) => {
   const { description } = await describe(t, {
     mounts: [{
-      apiKeys: { routes: true, countUses: true }, eventLog: true, trash: true, limits: { failures: { max: 10, window: 60 } }
+      apiKeys: { routes: true, countUses: true },
+      eventLog: true,
+      trash: true,
+      limits: { failures: { max: 10, window: 60 } }
     }]
   })
   const common = ['401', '403', '405', '500', '503', '429']

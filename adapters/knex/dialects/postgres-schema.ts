@@ -76,8 +76,8 @@ export const postgresSchema: SchemaSql = {
     sql: 'SELECT 1 AS found FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)::oid',
     params: [migrations]
   }),
-  objectsInForce ({ users, state, apiKeys, events, eventState, webhooks, webhookDeliveries }) {
-    const tables = [users, state, apiKeys, events, eventState, webhooks, webhookDeliveries]
+  objectsInForce ({ users, deletedUsers, state, apiKeys, events, eventState, webhooks, webhookDeliveries }) {
+    const tables = [users, deletedUsers, state, apiKeys, events, eventState, webhooks, webhookDeliveries]
       .map(oidOf).join(', ')
     return `SELECT c.relname AS name FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
         WHERE i.indisvalid

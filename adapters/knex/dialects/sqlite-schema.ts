@@ -25,6 +25,7 @@ function userConstraints ({ bare, emailUnique }: Names) {
 function columnChecks ({ bareUsers, bare }: Names) {
   return [
     ...USER_CONSTRAINTS.map(({ name }) => ({ constraint: bare(name), table: bareUsers })),
+    { constraint: bare('deleted_users_id_form'), table: bare('deleted_users') },
     { constraint: bare('api_keys_id_form'), table: bare('api_keys') },
     { constraint: bare('webhooks_id_form'), table: bare('webhooks') },
     { constraint: bare('webhook_deliveries_id_form'), table: bare('webhook_deliveries') }

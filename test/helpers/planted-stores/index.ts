@@ -24,10 +24,14 @@ import { listsPrefix } from './lists-prefix.ts'
 import { listsReading } from './lists-reading.ts'
 import { listsSnapshots } from './lists-snapshots.ts'
 import type { Mistake } from './plant.ts'
+import { statuses } from './statuses.ts'
 import { tenants } from './tenants.ts'
 import { tenantsAssignment } from './tenants-assignment.ts'
 import { transactions } from './transactions.ts'
 import { transactionsEnds } from './transactions-ends.ts'
+import { trash } from './trash.ts'
+import { trashPurges } from './trash-purges.ts'
+import { trashRestores } from './trash-restores.ts'
 import { valuesFields } from './values-fields.ts'
 import { valuesLookups } from './values-lookups.ts'
 import { valuesRecords } from './values-records.ts'
@@ -61,7 +65,9 @@ const themes: Record<string, Mistake[]> = {
   batches: [...batches, ...batchesKeys],
   webhooks: [...webhooks, ...webhooksChanges, ...webhooksDeliveries, ...webhooksClaims, ...webhooksEvents],
   tenants: [...tenants, ...tenantsAssignment],
-  'key-uses': keyUses
+  'key-uses': keyUses,
+  statuses,
+  trash: [...trash, ...trashRestores, ...trashPurges]
 }
 
 /** Every planted mistake, with its theme. */

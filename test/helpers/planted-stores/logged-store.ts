@@ -242,11 +242,9 @@ export function plantLogged (title: string, Store: new () => LoggedStore): Mista
 
 /** The same of a store with transactions too. */
 export function plantLoggedJoinable (title: string, Store: new () => LoggedStore): Mistake {
-  return {
-    title,
-    create: () => {
-      const store = new Store()
-      return { storage: storageOf(store), begin: () => store.begin() }
-    }
+  const create = () => {
+    const store = new Store()
+    return { storage: storageOf(store), begin: () => store.begin() }
   }
+  return { title, create }
 }

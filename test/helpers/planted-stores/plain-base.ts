@@ -1,6 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { StorageError } from '../../../lib/storage/storage-error.ts'
-import type { Page, PageRequest, SchemaRequirements } from '../../../lib/storage/storage.ts'
+import type {
+  JsonObject, Page, PageRequest, SchemaRequirements, UserChanges, UserRecord
+} from '../../../lib/storage/storage.ts'
 import { Database, type HostTransaction, type Session, type State } from './state.ts'
 
 /** Reads, writes, pages and the schema: what users and API keys share. */
@@ -53,6 +55,18 @@ export class PlainBase {
 
   find<Row> (rows: Map<string, Row>, id: string): Row | null {
     return rows.get(id) ?? null
+  }
+
+  sameText (given: string, stored: string): boolean {
+    return given === stored
+  }
+
+  sameFields (given: JsonObject, stored: JsonObject): boolean {
+    return JSON.stringify(given) === JSON.stringify(stored)
+  }
+
+  sameStatus ({ status, statusReason }: UserChanges, stored: UserRecord): boolean {
+    return [undefined, stored.status].includes(status) && [undefined, stored.statusReason].includes(statusReason)
   }
 
   compareIds (a: string, b: string): number {

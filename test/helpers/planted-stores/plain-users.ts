@@ -1,9 +1,9 @@
 import { READ_PART_MAX } from '../../../lib/core/limits.ts'
+import { updateTypes } from '../../../lib/storage/recorded-events.ts'
 import { requireSameRequest, requireVersion } from '../../../lib/storage/storage-rules.ts'
 import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type {
-  Idempotency, JsonObject, OnUsers, Page, PageRequest, UserChanges, UserFilter, UserKeys, UserRecord,
-  VersionGuard
+  Idempotency, JsonObject, OnUsers, Page, PageRequest, UserChanges, UserFilter, UserKeys, UserRecord, VersionGuard
 } from '../../../lib/storage/storage.ts'
 import type { Creation } from '../../../adapters/testing/kit-storage.ts'
 import type { UserUpdate } from '../../../lib/storage/make-write.ts'
@@ -130,8 +130,9 @@ export class PlainUsers extends PlainUnique {
     return [...state.users.values()].filter((row) => this.matches(row, filter)).map(({ user }) => user)
   }
 
-  matches ({ user, keys }: UserRow, { emailKey, prefix, fields }: UserFilter): boolean {
-    return (emailKey === null || this.matchesEmailKey(keys.emailKey, emailKey)) &&
+  matches ({ user, keys }: UserRow, { emailKey, prefix, fields, status }: UserFilter): boolean {
+    return (status === undefined || user.status === status) &&
+      (emailKey === null || this.matchesEmailKey(keys.emailKey, emailKey)) &&
       (prefix === null || this.matchesPrefix(keys, prefix)) && this.matchesFields(user.fields, fields)
   }
 
@@ -185,34 +186,28 @@ export class PlainUsers extends PlainUnique {
     requireVersion(guard, user)
   }
 
-  isStored ({ user }: UserRow, { name, email, fields }: UserChanges): boolean {
+  isStored ({ user }: UserRow, { name, email, fields, ...standing }: UserChanges): boolean {
     return (name === undefined || this.sameText(name.value, user.name)) &&
       (email === undefined || this.sameText(email.value, user.email)) &&
-      (fields === undefined || this.sameFields(fields, user.fields))
-  }
-
-  sameText (given: string, stored: string): boolean {
-    return given === stored
-  }
-
-  sameFields (given: JsonObject, stored: JsonObject): boolean {
-    return JSON.stringify(given) === JSON.stringify(stored)
+      (fields === undefined || this.sameFields(fields, user.fields)) && this.sameStatus(standing, user)
   }
 
   applyUpdate (state: State, row: UserRow, changes: UserChanges, updatedAt: string): UserUpdate {
     if (this.isStored(row, changes)) return { user: this.giveUser(row.user), changed: false }
     const changed = this.changedRow(row, changes, updatedAt)
     this.putUser(state, changed)
-    return { user: this.giveUser(changed.user), changed: true }
+    const types = row.user.status === changed.user.status ? {} : { types: updateTypes(row.user, changed.user) }
+    return { user: this.giveUser(changed.user), changed: true, ...types }
   }
 
-  changedRow ({ user, keys }: UserRow, { name, email, fields }: UserChanges, updatedAt: string): UserRow {
+  changedRow ({ user, keys }: UserRow, { name, email, fields, ...standing }: UserChanges, updatedAt: string): UserRow {
     return {
       user: this.keepUser({
         ...user,
         name: name?.value ?? user.name,
         email: email?.value ?? user.email,
         fields: fields ?? user.fields,
+        ...standing,
         version: user.version + 1,
         updatedAt: updatedAt < user.updatedAt ? user.updatedAt : updatedAt
       }),

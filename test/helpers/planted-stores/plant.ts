@@ -6,6 +6,7 @@ import type { HostTransaction, State } from './state.ts'
 export interface Planted {
   storage: Storage
   begin?: () => Promise<HostTransaction>
+  destroy?: () => Promise<unknown>
 }
 
 export interface Mistake { title: string, create: () => Planted }

@@ -1,35 +1,7 @@
-import { memory } from '../../../adapters/memory/index.ts'
-import type { Storage, UserWrite } from '../../../lib/storage/storage.ts'
+import type { UserWrite } from '../../../lib/storage/storage.ts'
+import { leak, logLeak } from './leaks.ts'
 import type { Mistake } from './plant.ts'
 import { assign } from './tenants-assignment.ts'
-
-/** A mistake in some methods of a store that is right otherwise. */
-function leak (title: string, wrong: (right: Storage) => Partial<Storage>): Mistake {
-  return {
-    title,
-    create: () => {
-      const right = memory()
-      return { storage: { ...right, ...wrong(right) } }
-    }
-  }
-}
-
-/** A mistake of the event log. */
-function logLeak (title: string, wrong: (log: NonNullable<Storage['eventLog']>) => object): Mistake {
-  return leak(title, ({ eventLog }) => eventLog === undefined
-    ? {}
-    : {
-        eventLog: {
-          read: (request) => eventLog.read(request),
-          find: (id) => eventLog.find(id),
-          history: (subject, page) => eventLog.history(subject, page),
-          erase: (userId, tenant) => eventLog.erase(userId, tenant),
-          prune: (before, limit) => eventLog.prune(before, limit),
-          pruned: () => eventLog.pruned(),
-          ...wrong(eventLog)
-        }
-      })
-}
 
 /** A value without its tenant. */
 function bare<Value extends { tenant?: string }> ({ tenant, ...rest }: Value): Omit<Value, 'tenant'> {

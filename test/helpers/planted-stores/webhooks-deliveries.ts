@@ -192,4 +192,22 @@ const listed: Mistake[] = [
   })
 ]
 
-export const webhooksDeliveries: Mistake[] = [...kept, ...written, ...listed]
+export const webhooksDeliveries: Mistake[] = [...kept, ...written, ...listed,
+  plantHooks('the deliveries of an event are those of one endpoint', class extends HookStore {
+    override deliveriesOf (...given: Parameters<HookStore['deliveriesOf']>) {
+      const found = super.deliveriesOf(...given)
+      return found.filter(({ webhook }) => webhook === found[0]?.webhook)
+    }
+  }),
+  plantHooks('the deliveries of events have no order', class extends HookStore {
+    override deliveriesOf (...given: Parameters<HookStore['deliveriesOf']>) {
+      return super.deliveriesOf(...given).reverse()
+    }
+  }),
+  plantHooks('one delivery of an event is given', class extends HookStore {
+    override deliveriesOf (...given: Parameters<HookStore['deliveriesOf']>) {
+      const found = super.deliveriesOf(...given)
+      return found.filter(({ event }, i) => found.findIndex((other) => other.event === event) === i)
+    }
+  })
+]

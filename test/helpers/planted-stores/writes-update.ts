@@ -216,17 +216,8 @@ export const writesUpdate: Mistake[] = [
       const row = super.checkUpdate(...given)
       if (row !== null || name === undefined) return row
       const fields: JsonObject = {}
-      const user: UserRecord = {
-        id,
-        name: '',
-        email: email?.value ?? '',
-        fields,
-        status: 'active',
-        statusReason: null,
-        version: 0,
-        createdAt: '',
-        updatedAt: ''
-      }
+      const values = { name: '', email: email?.value ?? '', fields, status: 'active', statusReason: null } as const
+      const user: UserRecord = { id, ...values, version: 0, createdAt: '', updatedAt: '' }
       state.users.set(id, { user, keys: { emailKey: email?.key ?? id, nameKey: '' } })
       return this.find(state.users, id)
     }

@@ -1,0 +1,153 @@
+import { UsersError } from '../core/errors.ts'
+import { type PartProblem, partProblem } from '../core/problem.ts'
+import { shownId } from './dry-run-store.ts'
+import type { BatchRow } from './import-batches.ts'
+import type { FindAway, Judge, OnConflict, Verdict } from './import-judge.ts'
+import type { ImportRow } from './import-row.ts'
+import type { ImportStore } from './import-store.ts'
+
+/** What has become of a row. */
+export interface ImportResult {
+  /** The line that it begins in, or which of the rows it is; from 1. */
+  line: number
+  /** `skipped`: its user is there, and was left as it is, or is so already. */
+  status: 'created' | 'updated' | 'skipped' | 'refused'
+  /** The user. A dry run makes none for new users. */
+  id?: string
+  /** Why it was refused. */
+  problem?: PartProblem
+}
+
+// Attempts to write a row while others keep changing its user.
+const ATTEMPTS = 100
+
+function resultOf (line: number, verdict: Verdict, made: string | null): ImportResult {
+  const { status } = verdict
+  if (status === 'refused') return { line, status, problem: partProblem(verdict.error) }
+  const id = shownId(status === 'created' ? made : status === 'updated' ? verdict.target.id : verdict.id)
+  return { line, status, ...(id !== null && { id }) }
+}
+
+/** What settles the rows of an import. */
+export interface Run {
+  judge: Judge
+  store: ImportStore
+  findAway: FindAway
+  onConflict: OnConflict
+  failFast: boolean
+  choosesIds: boolean
+}
+
+/** Makes the function that imports one batch after the other. */
+export function batchImport ({ judge, store, findAway, onConflict, failFast, choosesIds }: Run, mayTry: boolean) {
+  let expectsNew = mayTry
+
+  /** Does what the verdict says; null: it does not hold any more. */
+  async function carryOut (row: ImportRow, verdict: Verdict): Promise<ImportResult | null> {
+    if (verdict.status === 'created') {
+      const made = await store.create(row)
+      return made === null ? null : resultOf(row.line, verdict, made.id)
+    }
+    if (verdict.status === 'updated' && !await store.update(row, verdict)) return null
+    return resultOf(row.line, verdict, null)
+  }
+
+  async function settle (row: ImportRow, first: Verdict): Promise<ImportResult> {
+    let verdict = first
+    let isRefused = false
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      try {
+        const result = await carryOut(row, verdict)
+        if (result !== null) return result
+      } catch (error) {
+        if (!isFieldTaken(error)) throw error
+        // The row is judged once more, because a storage may name this of several values that others have.
+        if (isRefused) return resultOf(row.line, refusal(error), null)
+        isRefused = true
+      }
+      verdict = await judge(row)
+    }
+    const detail = 'Other writers keep changing a user.'
+    throw new UsersError('storage_unavailable', { detail, headers: { 'retry-after': '5' } })
+  }
+
+  /** Adds the user of a row without judging it, which is right if nobody has any of its keys; null: somebody has. */
+  async function tryNew (row: ImportRow): Promise<ImportResult | null> {
+    // A storage may take a user of the same id and values for one of its own that it has added.
+    if (row.id !== null && (!choosesIds || await store.find({ name: 'id', value: row.id }) !== null)) return null
+    if (row.id !== null && await findAway(row.id) !== null) return null
+    return carryOut(row, { status: 'created' }).catch((error: unknown) => {
+      if (!isFieldTaken(error)) throw error
+      return null
+    })
+  }
+
+  /**
+   * Settles judged rows as if one after the other. Only a row that waits for another one's key depends on those before
+   * it: rows without such are settled concurrently.
+   */
+  async function inOrder (
+    rows: readonly ImportRow[],
+    verdicts: readonly Verdict[],
+    add: (result: ImportResult) => void
+  ): Promise<boolean> {
+    const isOpen = (verdict: Verdict | undefined) =>
+      onConflict === 'update' && verdict?.status === 'refused' && verdict.isBlocked
+    let done = 0
+    while (done < rows.length) {
+      const rest = verdicts.slice(done)
+      const end = rest.findIndex((each) => isOpen(each) || (failFast && each.status === 'refused'))
+      const together = rows.slice(done, end === -1 ? undefined : done + end)
+      const settled = await Promise.all(together.map((row, i) => settle(row, rest[i] ?? { status: 'created' })))
+      settled.forEach(add)
+      if (failFast && settled.some(({ status }) => status === 'refused')) return false
+      done += together.length
+      const [next] = rows.slice(done)
+      if (next === undefined) return true
+      const result = await settle(next, await judge(next))
+      add(result)
+      if (failFast && result.status === 'refused') return false
+      done++
+    }
+    return true
+  }
+
+  /** The results of a batch, how many rows are refused without being listed, and whether the import goes on. */
+  return async (
+    batch: readonly BatchRow[]
+  ): Promise<{ results: ImportResult[], unlisted: number, goesOn: boolean }> => {
+    const results: ImportResult[] = []
+    let unlisted = 0
+    const stop = failFast ? batch.findIndex((each) => 'error' in each) : -1
+    const taken = stop === -1 ? batch : batch.slice(0, stop + 1)
+    const rows = taken.flatMap((each) => 'row' in each ? [each.row] : [])
+    let left = rows
+    if (expectsNew) {
+      const tried = await Promise.all(rows.map(tryNew))
+      results.push(...tried.filter((result) => result !== null))
+      left = rows.filter((_row, i) => tried[i] === null)
+    }
+    let goesOn = true
+    if (left.length > 0) {
+      const judged = await Promise.all(left.map(judge))
+      expectsNew = mayTry && judged.length < rows.length / 2
+      goesOn = await inOrder(left, judged, (result) => results.push(result))
+    }
+    if (goesOn) {
+      for (const each of taken) {
+        if (!('error' in each)) continue
+        if (each.isRepeated === true) unlisted++
+        else results.push(resultOf(each.line, refusal(each.error), null))
+      }
+    }
+    results.sort((a, b) => a.line - b.line)
+    return { results, unlisted, goesOn: goesOn && stop === -1 }
+  }
+}
+
+const isFieldTaken = (error: unknown): error is UsersError =>
+  error instanceof UsersError && error.code === 'field_taken'
+
+function refusal (error: UsersError): Verdict {
+  return { status: 'refused', error, isBlocked: false }
+}
