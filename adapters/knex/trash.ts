@@ -2,58 +2,17 @@ import { LIVE_PURGE, type PurgedUser } from '../../lib/storage/make-write.ts'
 import { deletionBefore, purgeEvent } from '../../lib/storage/recorded-events.ts'
 import { isStorageError, StorageError } from '../../lib/storage/storage-error.ts'
 import { belongsTo, requireVersion } from '../../lib/storage/storage-rules.ts'
-import type {
-  DeletedUser, NewEvent, PutAway, Trash, UserKeys, UserRecord, UserWrite
-} from '../../lib/storage/storage.ts'
+import type { DeletedUser, NewEvent, Trash, UserRecord, UserWrite } from '../../lib/storage/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import { nestedExecutor } from './connection/nested-executor.ts'
-import type { Dialect } from './dialects/dialect.ts'
 import { type EventWrites, recordedValues } from './events/event-writes.ts'
+import { DELETED_COLUMNS as COLUMNS, type DeletedRow, toDeleted } from './deleted-rows.ts'
 import { toPage } from './pages.ts'
-import type { Column } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
-import { isoOrNull, type Row, toCreatedUser, toJson } from './tables/rows.ts'
 import type { SingleWrites } from './users.ts'
 
-const COLUMNS: readonly Column[] = [
-  { name: 'record', column: 'record', kind: 'json' },
-  { name: 'tenant', column: 'tenant', kind: 'plain' },
-  { name: 'deletedAt', column: 'deleted_at', kind: 'moment' },
-  { name: 'deletedBy', column: 'deleted_by', kind: 'json' }
-]
-
-/** A user that is put away, with the keys that it had. */
-interface DeletedRow extends DeletedUser {
-  keys: UserKeys
-}
-
-function toDeleted ({ record, tenant, deletedAt, deletedBy }: Row): DeletedRow {
-  const { user: { tenant: _before, ...user }, keys } = Object(toJson(record))
-  return {
-    // The column alone is changed when a tenant gets it.
-    user: { ...toCreatedUser(JSON.stringify(user)), ...(tenant !== '' && { tenant: String(tenant) }) },
-    keys,
-    deletedAt: String(isoOrNull(deletedAt)),
-    deletedBy: deletedBy === null ? null : Object(toJson(deletedBy))
-  }
-}
-
 const shown = ({ user, deletedAt, deletedBy }: DeletedRow): DeletedUser => ({ user, deletedAt, deletedBy })
-
-/** Makes the function that keeps a deleted user, in place of another one with its id, in the same transaction. */
-export function putAwayOn ({ p, schema: { json } }: Dialect, { deletedUsers }: Names) {
-  const columns = ['id', 'tenant', 'deleted_at', 'deleted_by', 'record']
-  const values = columns.map((column, i) => ['deleted_by', 'record'].includes(column)
-    ? `CAST(${p(i + 1)} AS ${json})`
-    : p(i + 1))
-  const sql = `INSERT INTO ${deletedUsers} (${columns.join(', ')}) VALUES (${values.join(', ')}) ` +
-    `ON CONFLICT (id) DO UPDATE SET ${columns.slice(1).map((each) => `${each} = excluded.${each}`).join(', ')}`
-  return async (on: Query, user: UserRecord, keys: UserKeys, { deletedAt, deletedBy }: PutAway): Promise<void> => {
-    const by = deletedBy === null ? null : JSON.stringify(deletedBy)
-    await on(sql, [user.id, user.tenant ?? '', deletedAt, by, JSON.stringify({ user, keys })])
-  }
-}
 
 type Purge = UserWrite & { type: 'purge' }
 

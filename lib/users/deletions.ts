@@ -74,8 +74,14 @@ export function createDeletions (parts: DeletionParts) {
   const isThere = async (id: string): Promise<boolean> =>
     isUserId(id) && (await storage.findUser(id) !== null || await storage.trash?.find(id) != null)
 
-  /** Erases the events of a user that was deleted before. */
-  async function eraseAfterwards (id: string): Promise<void> {
+  /** Erases a user that was deleted before: its events, and what a mount with the option `trash` has put away. */
+  async function eraseAfterwards (id: string, context: Context): Promise<void> {
+    if (await fromStorage(async () => await storage.trash?.find(id)) != null) {
+      const event = makeEvent('user.purged', context)
+      const write = { type: 'purge', id, putAwayBefore: null, guard: ANY, event, erase: true } as const
+      const { outcome } = await writeAlone(storage, write)
+      if (outcome.code === 'done') return publishDeletion(write, doneOf(outcome), context)
+    }
     const erased = await fromStorage(async () => await storage.eventLog?.erase(id) ?? 0)
     if (erased === 0) throw userNotFound()
   }
@@ -97,7 +103,7 @@ export function createDeletions (parts: DeletionParts) {
     }
     const write = deletionOf(parts, { id, guard: guardOf(options), erase, final: isFinal }, context)
     const { outcome } = await writeAlone(storage, write)
-    if (outcome.code === 'not_found' && mayBeGone) return eraseAfterwards(id)
+    if (outcome.code === 'not_found' && mayBeGone) return eraseAfterwards(id, context)
     publishDeletion(write, doneOf(outcome), context)
   }
 

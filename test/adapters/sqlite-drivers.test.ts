@@ -115,7 +115,7 @@ test('node:sqlite is there from Node.js 22.13 on', async (t) => {
   if (nodeSqlite() !== undefined) t.equal(nodeSqliteClient().prototype.driverName, 'node:sqlite')
   t.throws(() => clientOn(undefined), {
     message: `fastify-users: node:sqlite needs Node.js 22.13 or later, and this is ${process.version}: npm ` +
-      'install @photostructure/sqlite@1'
+      'install better-sqlite3@12, and name it as the client of your Knex instance'
   })
 })
 

@@ -95,7 +95,7 @@ const answers: Record<string, object> = {
   DeliveryList: { data: [{ ...delivery, ...more }], meta },
   Capabilities: {
     caller: { type: 'session', id: 'x', scopes: ['groups:read'], ...more },
-    offers: { apiKeys: true, events: true, webhooks: true, ...more },
+    offers: { apiKeys: true, events: true, webhooks: true, tenants: true, trash: true, ...more },
     requireIfMatch: false,
     pageSize: whole,
     fields: { properties: {}, required: [], ...more },
