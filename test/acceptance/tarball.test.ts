@@ -35,8 +35,10 @@ test('the tarball has the build, the documents and the example of an adapter', a
     'SECURITY.md',
     'UPGRADING.md',
     'adapters/README.md',
-    ...['api-keys', 'database', 'events', 'index', 'requests', 'tenants', 'user-search', 'user-writes', 'users']
-      .map((name) => `examples/custom-adapter/${name}.ts`),
+    ...[
+      'api-keys', 'database', 'events', 'index', 'key-uses', 'requests', 'tenants', 'trash', 'user-search',
+      'user-writes', 'users'
+    ].map((name) => `examples/custom-adapter/${name}.ts`),
     'openapi.json',
     'package.json'
   ])

@@ -120,7 +120,7 @@ test('a host’s session signs in, and its end takes nothing that was typed', { 
   await page.getByRole('button', { name: 'Create the user' }).click()
   await page.getByText('Ada was created.').waitFor()
   const [event] = (await users.events.list({ type: 'user.created' })).data
-  t.strictSame(event?.actor, { type: 'host', id: 'ada' })
+  t.strictSame(event?.actor, { type: 'host', id: 'ada', name: null })
   t.strictSame(troubles, [])
 })
 

@@ -92,7 +92,7 @@ test('a form stays when the person signs in again with a key that can do less', 
     await dialog.waitFor({ state: 'detached' })
   }
   await again(await createKey(['users:read']))
-  await page.getByText('Not offered: you lack the scope users:write.').waitFor()
+  await page.getByText('Not offered: you lack the scope users:write.').first().waitFor()
   t.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), 'Ada King')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('You are not allowed to do this.').waitFor()
