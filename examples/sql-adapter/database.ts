@@ -12,7 +12,7 @@ export const TABLES = `
   CREATE TABLE IF NOT EXISTS lock (one integer PRIMARY KEY);
   INSERT INTO lock VALUES (1) ON CONFLICT DO NOTHING;
   CREATE TABLE IF NOT EXISTS users (id text COLLATE "C" PRIMARY KEY, email_key text COLLATE "C" NOT NULL UNIQUE,
-    name_key text COLLATE "C" NOT NULL, record text NOT NULL);
+    name_key text COLLATE "C" NOT NULL, record text NOT NULL, status text NOT NULL);
   CREATE INDEX IF NOT EXISTS users_name_key ON users (name_key);
   CREATE TABLE IF NOT EXISTS searched (field text PRIMARY KEY, is_unique boolean NOT NULL);
   CREATE TABLE IF NOT EXISTS field_values (field text, value text COLLATE "C", id text COLLATE "C",
@@ -43,7 +43,7 @@ export function translated (error: unknown): unknown {
 export interface Condition { where: string, values: unknown[] }
 
 /** The condition of a filter. A text that can't be stored is found nowhere. */
-export function conditionOf ({ emailKey, prefix, fields }: UserFilter): Condition {
+export function conditionOf ({ emailKey, prefix, fields, status }: UserFilter): Condition {
   const values: unknown[] = []
   const p = (value: unknown) => `$${values.push(value)}`
   const parts = ['true']
@@ -52,6 +52,7 @@ export function conditionOf ({ emailKey, prefix, fields }: UserFilter): Conditio
     if (emailKey !== null) parts.push(`email_key = ${p(emailKey)}`)
     if (prefix !== null) parts.push(`(starts_with(name_key, ${p(prefix)}) OR starts_with(email_key, ${p(prefix)}))`)
   }
+  if (status !== undefined) parts.push(`status = ${p(status)}`)
   for (const [field, value] of Object.entries(fields)) {
     const isIt = `field = ${p(field)} AND value = ${p(JSON.stringify(value))}`
     parts.push(`id IN (SELECT id FROM field_values WHERE ${isIt})`)

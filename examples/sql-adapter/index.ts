@@ -4,8 +4,8 @@
 import pg from 'pg'
 import {
   type ApiKeyOutcome, type ApiKeyRecord, apiKeyRefusalOf, type ApiKeyWrite, type Idempotency, refusalOf, requireActive,
-  requireAnotherKey, requireSameRequest, requireVersion, type Storage, StorageError, type UserKeys, type UserRecord,
-  type UserWrite, withSuccessors, type WriteOutcome
+  requireAnotherKey, requireSameRequest, requireVersion, type Storage, StorageError, updateTypes, type UserKeys,
+  type UserRecord, type UserWrite, withSuccessors, type WriteOutcome
 } from 'fastify-users/storage'
 import {
   conditionOf, isText, keyIn, one, openDatabase, pageOf, type Query, type Row, SNAPSHOT, TABLES, translated, userIn
@@ -37,8 +37,8 @@ export function sqlStore (config: pg.PoolConfig): Storage {
     if (holder !== null) throw new StorageError('email_taken', 'another user has the e-mail key')
     await q('DELETE FROM field_values WHERE id = $1', id)
     await putFields(q, user, await q('SELECT field, is_unique FROM searched'))
-    await q('INSERT INTO users VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO UPDATE SET email_key = $2, name_key = $3, ' +
-      'record = $4', id, emailKey, nameKey, JSON.stringify(user))
+    await q('INSERT INTO users VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO UPDATE SET email_key = $2, ' +
+      'name_key = $3, record = $4, status = $5', id, emailKey, nameKey, JSON.stringify(user), user.status)
   }
 
   const findUser = (q: Query, id: string) => one(q, 'SELECT * FROM users WHERE id = $1', id)
@@ -75,18 +75,19 @@ export function sqlStore (config: pg.PoolConfig): Storage {
     const user = userIn(row)
     const changes = typeof write.changes === 'function' ? write.changes(user) : write.changes
     if ('refused' in changes) return { code: 'refused', reason: changes.refused }
-    const { name, email, fields } = changes
+    const { name, email, fields, status = user.status, statusReason = user.statusReason } = changes
     const values = {
-      name: name?.value ?? user.name, email: email?.value ?? user.email, fields: fields ?? user.fields
+      name: name?.value ?? user.name, email: email?.value ?? user.email, fields: fields ?? user.fields, status, statusReason
     }
-    const isSame = values.name === user.name && values.email === user.email &&
-      JSON.stringify(values.fields) === JSON.stringify(user.fields)
+    const isSame = values.name === user.name && values.email === user.email && status === user.status &&
+      statusReason === user.statusReason && JSON.stringify(values.fields) === JSON.stringify(user.fields)
     if (isSame) return { code: 'done', changed: false, user }
     const updatedAt = write.updatedAt < user.updatedAt ? user.updatedAt : write.updatedAt
     const changed: UserRecord = { ...user, ...values, version: user.version + 1, updatedAt }
     const emailKey = email?.key ?? String(row['email_key'])
     await putUser(q, changed, { emailKey, nameKey: name?.key ?? String(row['name_key']) })
-    return { code: 'done', changed: true, user: structuredClone(changed) }
+    const types = status === user.status ? {} : { types: updateTypes(user, changed) }
+    return { code: 'done', changed: true, user: structuredClone(changed), ...types }
   }
 
   async function writeUser (q: Query, write: UserWrite, idempotency: Idempotency | null): Promise<WriteOutcome> {
