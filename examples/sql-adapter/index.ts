@@ -77,7 +77,11 @@ export function sqlStore (config: pg.PoolConfig): Storage {
     if ('refused' in changes) return { code: 'refused', reason: changes.refused }
     const { name, email, fields, status = user.status, statusReason = user.statusReason } = changes
     const values = {
-      name: name?.value ?? user.name, email: email?.value ?? user.email, fields: fields ?? user.fields, status, statusReason
+      name: name?.value ?? user.name,
+      email: email?.value ?? user.email,
+      fields: fields ?? user.fields,
+      status,
+      statusReason
     }
     const isSame = values.name === user.name && values.email === user.email && status === user.status &&
       statusReason === user.statusReason && JSON.stringify(values.fields) === JSON.stringify(user.fields)
