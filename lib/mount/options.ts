@@ -18,12 +18,16 @@ import {
 const RETENTION = 2_592_000
 const YEARS = 3_153_600_000
 
-const retention = {
-  schema: Type.Union([
-    Type.Boolean(), Type.Object({ retention: Type.Optional(Type.Integer({ minimum: 1, maximum: YEARS })) }, CLOSED)
-  ]),
-  message: `must be true, false or { retention } with a whole number of seconds from 1 to ${YEARS}`
-}
+/** Something is kept for a time, or not at all. */
+const kept = converted<boolean | { retention?: number }, { retention: number } | null>(
+  (given = false) => given === false ? null : { retention: RETENTION, ...given === true ? {} : given },
+  {
+    schema: Type.Union([
+      Type.Boolean(), Type.Object({ retention: Type.Optional(Type.Integer({ minimum: 1, maximum: YEARS })) }, CLOSED)
+    ]),
+    message: `must be true, false or { retention } with a whole number of seconds from 1 to ${YEARS}`
+  }
+)
 
 /** The host's own check of a token. If it throws, the answer is 503, never 401. */
 export type Authenticate = AuthenticateOn<FastifyRequest>
@@ -87,18 +91,12 @@ export const optionTable = {
    * Record every change of a user or API key in the same step as the change, and add the routes that read the events,
    * for callers with `events:read`. `{ retention }`: seconds that events are kept, 30 days by default.
    */
-  eventLog: converted<boolean | { retention?: number }, { retention: number } | null>(
-    (given = false) => given === false ? null : { retention: RETENTION, ...given === true ? {} : given },
-    retention
-  ),
+  eventLog: kept,
   /**
    * Keep deleted users, so that they can be restored, and add the routes for that. `{ retention }`: seconds until they
    * are purged, 30 days by default. Without it a deletion is final.
    */
-  trash: converted<boolean | { retention?: number }, { retention: number } | null>(
-    (given = false) => given === false ? null : { retention: RETENTION, ...given === true ? {} : given },
-    retention
-  ),
+  trash: kept,
   /**
    * Serve many tenants: a key that is bound to one, and what `authenticate` returns with a `tenant`, sees, counts and
    * changes only what belongs to that tenant. Keys without a tenant are the platform's, and see all. A parameter

@@ -1,5 +1,4 @@
-import type { Readable } from 'node:stream'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { Scope } from '../api-keys/scopes.ts'
 import { requireScope } from '../http/admission/authentication.ts'
 import { JSON_TYPE } from '../http/body.ts'
@@ -7,7 +6,7 @@ import type { Breakables } from '../http/break-off.ts'
 import { callerOf } from '../http/caller.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import type { SecurityLog } from '../http/logging/security-log.ts'
-import { pacedStream, RECHECK_MS } from '../http/streams/paced-stream.ts'
+import { readingStream } from '../http/streams/paced-stream.ts'
 import { userId } from '../openapi/component-parts.ts'
 import type { SubjectPart } from '../events/subject.ts'
 import { requireNoFaults } from './answers.ts'
@@ -33,40 +32,23 @@ export function subjectOperation (
   { limits, rechecks, securityLog, shown }: SubjectOperationOptions
 ): Operation {
   /** The document, text by text. Deliveries come last, so they are kept until then: each is as small as an event. */
-  async function * texts (first: SubjectPart, rest: AsyncGenerator<SubjectPart, void, undefined>) {
-    const user = first.user ?? null
-    yield `{"user":${JSON.stringify(user === null ? null : shown(user))},"events":[`
+  async function * textsOf (id: string): AsyncGenerator<string, void, undefined> {
     const deliveries: string[] = []
-    let isFirst = true
-    for (let part = first; ;) {
-      const events = itemsOf(part.events)
-      deliveries.push(...itemsOf(part.deliveries))
-      if (events.length > 0) yield `${isFirst ? '' : ','}${events.join(',')}`
-      if (events.length > 0) isFirst = false
-      const next = await rest.next()
-      if (next.done === true) break
-      part = next.value
+    let separator = ''
+    for await (const { user, events, deliveries: carried } of read(id)) {
+      // The first part has the user, or null.
+      if (user !== undefined) yield `{"user":${JSON.stringify(user && shown(user))},"events":[`
+      deliveries.push(...itemsOf(carried))
+      const items = itemsOf(events).join(',')
+      if (items === '') continue
+      yield `${separator}${items}`
+      separator = ','
     }
     yield `],"deliveries":[${deliveries.join(',')}]}`
   }
 
-  async function streamed (request: FastifyRequest, reply: FastifyReply): Promise<Readable> {
-    const gone = begin(reply)
-    const parts = read(String(Object(request.params)['id']))
-    // What can't be read at all is an ordinary error.
-    const first = await parts.next()
-    const stream = pacedStream(gone, async function * (_signal, pace) {
-      let checked = performance.now()
-      for await (const text of texts(first.value ?? {}, parts)) {
-        if (performance.now() - checked >= RECHECK_MS) {
-          for (const recheck of rechecks) await recheck(request)
-          checked = performance.now()
-        }
-        yield * pace(text)
-      }
-    })
-    stream.once('close', () => { parts.return().catch(() => {}) })
-    return stream
+  const recheck = async (request: FastifyRequest): Promise<void> => {
+    for (const each of rechecks) await each(request)
   }
 
   return {
@@ -86,7 +68,8 @@ export function subjectOperation (
     async handler ({ request, reply, faults }) {
       requireScope(request, callerOf(request), NEEDED, securityLog)
       requireNoFaults(faults)
-      const stream = await limits.reads(() => streamed(request, reply))
+      const stream = await limits.reads(() =>
+        readingStream(begin(reply), textsOf(request.params.id), () => recheck(request)))
       reply.type(`${JSON_TYPE}; charset=utf-8`)
       if (request.method !== 'HEAD') return reply.send(stream)
       stream.destroy()

@@ -3,7 +3,7 @@ import { DELIVERY_ID, WEBHOOK_ID } from '../core/ids.ts'
 import { type PageSize, pagingParameters } from '../core/paging.ts'
 import { type Delivery, minimalDelivery, minimalWebhook, type Webhook } from '../storage/webhook.ts'
 import { JSON_TYPE, MERGE_PATCH_TYPE } from '../http/body.ts'
-import { callerOf, contextOf, hasScope } from '../http/caller.ts'
+import { callerKey, callerOf, contextOf, hasScope } from '../http/caller.ts'
 import { type ConcurrencyLimits, NO_LIMITS } from '../http/limits/concurrency-limit.ts'
 import { webhookId } from '../openapi/component-parts.ts'
 import type { WebhookCall } from '../webhooks/call.ts'
@@ -38,7 +38,8 @@ function shownDelivery ({ request }: OperationCall, delivery: Delivery): object 
 }
 
 function callOf ({ request, faults }: OperationCall, limited = NO_LIMITS.writes): WebhookCall {
-  return { context: contextOf(request), priorFaults: faults, scopes: callerOf(request).principal.scopes, limited }
+  const { scopes } = callerOf(request).principal
+  return { context: contextOf(request), priorFaults: faults, scopes, caller: callerKey(request), limited }
 }
 
 /**

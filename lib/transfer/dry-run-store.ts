@@ -6,7 +6,7 @@ import { keysOfUser, textOfKey } from './import-keys.ts'
 import { type ImportStore, userOfRow } from './import-store.ts'
 import { openSpillFile } from './spill-file.ts'
 
-/** Of a key that somebody had before. */
+/** Marks a key that its previous holder gave up. */
 const FREE = -1
 // A stretch as one number: the length is below 2 ** 20, since own fields have at most 16 KiB.
 const LENGTHS = 2 ** 20

@@ -41,7 +41,7 @@ export interface UsersServiceOptions {
   makeEvent: MakeEvent
 }
 
-// As long a patch of fields waits for those of the same user before it: what has waited longer would answer too late.
+// A patch that waits longer than this in the queue of its user fails, because its answer would come too late.
 const TURN_MS = 3000
 
 /** Attempts to patch fields while other writers keep changing the user. */

@@ -4,13 +4,12 @@ import type { Scopes } from './grants.ts'
 /** Where a call comes from. */
 export interface WebhookCall extends Call {
   scopes: Scopes
+  /** Whose turn it takes: a name that no other caller has, those of other tenants neither. */
+  caller: string
   /** Runs what uses the storage, of an operation that waits for more than that. */
   limited: <Value>(work: () => Promise<Value>) => Promise<Value>
 }
 
-export const FROM_PROCESS: WebhookCall = { ...CALL_FROM_PROCESS, scopes: null, limited: (work) => work() }
-
-/** Whose turn a call takes. */
-export function callerOf ({ context: { actor } }: WebhookCall): string {
-  return actor === null ? 'process' : `${actor.type} ${actor.id}`
+export const FROM_PROCESS: WebhookCall = {
+  ...CALL_FROM_PROCESS, scopes: null, caller: 'process', limited: (work) => work()
 }

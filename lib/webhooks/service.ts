@@ -7,7 +7,7 @@ import { belongsTo } from '../storage/storage-rules.ts'
 import type { DeliveryRecord, EventLog, JsonObject, WebhookRecord, WebhookSecret } from '../storage/storage.ts'
 import { type Delivery, toDelivery, toWebhook, type Webhook } from '../storage/webhook.ts'
 import type { Gate } from './bounds.ts'
-import { callerOf, FROM_PROCESS, type WebhookCall } from './call.ts'
+import { FROM_PROCESS, type WebhookCall } from './call.ts'
 import type { Deliver } from './deliver.ts'
 import { grantTypes, requireReadable } from './grants.ts'
 import {
@@ -57,8 +57,8 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
   const { find, change, write, insert } = createWrites(options)
   const check = webhookQueryChecks(pageSize)
 
-  const checkTarget = (url: string, call: WebhookCall): Promise<void> =>
-    gate(callerOf(call), () => targets.check(url, callerOf(call)))
+  const checkTarget = (url: string, { caller }: WebhookCall): Promise<void> =>
+    gate(caller, () => targets.check(url, caller))
 
   /** The event after which a replay starts: one that its endpoint may get. */
   async function replayAfter (start: ReplayStart, { tenant }: WebhookRecord): Promise<string | null> {
@@ -165,7 +165,7 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
         testEvent: event,
         createdAt: iso()
       }
-      const { status, error, milliseconds } = await gate(callerOf(call), () => deliver(webhook, delivery, closing))
+      const { status, error, milliseconds } = await gate(call.caller, () => deliver(webhook, delivery, closing))
       if (error === NOT_TRIED) throw tooManyNames()
       const done: DeliveryRecord = {
         ...delivery,

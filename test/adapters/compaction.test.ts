@@ -146,7 +146,7 @@ test('a tail that is deleted while it is read does not become blocks', async (t)
   t.strictSame(await storage.verifyCounts(), { users: 0, counted: 0, wrong: 0, malformed: [] })
 })
 
-test('creations in a tenant ask for a round of it every 4,096, and a page with a long tail at once', async (t) => {
+test('creations in a tenant ask for a round of it every 4,096, and a page with a long tail immediately', async (t) => {
   const { storage, names, compaction } = await withCompactions(t)
   await sql(insertUsers(names.users, 1, 2000))
   await sql(`UPDATE ${names.users} SET tenant = CASE WHEN id < '${plainId(1000)}' THEN 'acme' ELSE 'globex' END`)

@@ -101,6 +101,28 @@ test('a caller whose test hangs waits with the next one, while others and the AP
   t.match((await second).json(), { status: 'succeeded' })
 })
 
+test('a caller of another tenant with the same name has a turn of its own', async (t) => {
+  const keys = { acme: 'acme-static-key-of-at-least-32-characters', beta: 'beta-static-key-of-at-least-32-characters' }
+  const scopes = ['webhooks:read', 'webhooks:write'] as const
+  const { app, call } = await testApp(t, {
+    eventLog: true,
+    tenants: true,
+    apiKeys: { static: Object.entries(keys).map(([tenant, key]) => ({ key, name: 'backend', scopes, tenant })) }
+  })
+  await app.register(webhooks, { ...LOOPBACK, maxInFlight: 10 })
+  await app.ready()
+  const [hanging, healthy] = [await startHanging(t), await startReceiver(t)]
+  const slow = await app.webhooks.tenant('acme').create({ url: hanging.url })
+  const fast = await app.webhooks.tenant('beta').create({ url: healthy.url })
+  const tested = (key: string, id: string) =>
+    call('POST', `/webhooks/${id}/test`, { headers: { authorization: `Bearer ${key}` } })
+  const first = tested(keys.acme, slow.id)
+  await until('the first test was sent', () => hanging.received.length === 1)
+  t.match((await tested(keys.beta, fast.id)).json(), { status: 'succeeded' })
+  hanging.answerOne()
+  t.match((await first).json(), { status: 'succeeded' })
+})
+
 test('names that resolve slowly make no healthy receiver fail', async (t) => {
   const held: Array<() => void> = []
   const lookup: LookupFunction = (name, _options, callback) => {

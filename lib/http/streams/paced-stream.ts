@@ -25,6 +25,32 @@ function createPace (gone: AbortController): { pace: Pace, stop: () => void } {
 }
 
 /**
+ * A stream of texts that only read, whose reader's key is checked again while it is taken. The first text is made
+ * before the response begins, so that what can't be read at all is an ordinary error. `recheck` throws once the reader
+ * may no longer.
+ */
+export async function readingStream (
+  gone: AbortController,
+  texts: AsyncGenerator<string, void, undefined>,
+  recheck: () => Promise<void>
+): Promise<Readable> {
+  const first = await texts.next()
+  const stream = pacedStream(gone, async function * (_signal, pace) {
+    let checked = performance.now()
+    for (let next = first; next.done !== true; next = await texts.next()) {
+      if (performance.now() - checked >= RECHECK_MS) {
+        await recheck()
+        checked = performance.now()
+      }
+      yield * pace(next.value)
+    }
+  })
+  // Also of a stream that nobody has begun to read.
+  stream.once('close', () => { texts.return().catch(() => {}) })
+  return stream
+}
+
+/**
  * A stream of texts that are made as they are taken. `texts` gets the signal that the reader has gone, or takes
  * nothing, and the function that its texts must go through. If they throw, `gone` is aborted, which must break off
  * the response.
