@@ -114,9 +114,10 @@ export async function purge (
   const users = await usersOf(storage, options)
   if (id === undefined) return purgeOlder(users, output, String(olderThan), options)
   // Without an event log there is nothing to erase.
-  await users.remove(id, erase && await isLogged(storage) ? { erase } : { purge: true })
+  const erases = erase && await isLogged(storage)
+  await users.remove(id, erases ? { erase } : { purge: true })
   if (output.json) return output.value({ id })
-  await output.line(`${id} is purged${erase ? ', and its values are erased from its events' : ''}.`)
+  await output.line(`${id} is purged${erases ? ', and its values are erased from its events' : ''}.`)
 }
 
 /** Sets what an event changed back. @throws Refusal where no events are recorded, UsersError */
