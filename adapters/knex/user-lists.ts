@@ -14,6 +14,9 @@ import { type Row, toUser, unpacked } from './tables/rows.ts'
 
 const SEARCHED = ['name_key', 'email_key']
 
+// Literals: a plan that is kept for any value can't use the index of those who are suspended.
+const HAS_STATUS = { active: "status = 'active'", suspended: "status = 'suspended'" } as const
+
 /** The SQL condition of a filter; `null` if every user matches. */
 export function conditionOf (dialect: Dialect, filter: UserFilter): Condition | null {
   const { emailKey, prefix, fields, status } = filter
@@ -24,7 +27,7 @@ export function conditionOf (dialect: Dialect, filter: UserFilter): Condition | 
     const sql = `(${either.map((each) => each.sql).join(' OR ')})`
     parts.push({ sql, values: either.flatMap(({ values }) => values) })
   }
-  if (status !== undefined) parts.push({ sql: `status = '${status === 'suspended' ? status : 'active'}'`, values: [] })
+  if (status !== undefined) parts.push({ sql: HAS_STATUS[status], values: [] })
   const belongs = ofTenant(filter)
   if (belongs !== null) parts.push(belongs)
   if (parts.length === 0) return null
