@@ -53,28 +53,28 @@ export interface SynchronousWrites {
 const done = (user: UserRecord | null): WriteOutcome =>
   user === null ? { code: 'not_found' } : { code: 'done', changed: true, user }
 
-/** Whether a write may reach the user: it belongs to the tenant, and was put away early enough. */
-function reaches (users: SynchronousWrites, write: Exclude<UserWrite, { type: 'create' }>): boolean {
+/** What a write may reach of whoever has the id: the user who is there, only the one who is put away, or nothing. */
+function reachOf (users: SynchronousWrites, write: Exclude<UserWrite, { type: 'create' }>): 'user' | 'away' | null {
   const { type, id, tenant } = write
+  const putAwayBefore = type === 'purge' ? write.putAwayBefore : null
   // Whoever is not there is found by the write itself.
-  if (tenant === undefined && (type !== 'purge' || write.putAwayBefore === null)) return true
-  const away = type === 'restore' || type === 'purge' ? users.findDeleted?.(id) ?? null : null
-  const moment = type === 'purge' ? write.putAwayBefore : null
-  if (type === 'restore' || moment !== null) {
-    return away !== null && belongsTo(away.user, tenant) && (moment === null || away.deletedAt <= moment)
-  }
-  const user = users.find(id) ?? away?.user ?? null
-  return user !== null && belongsTo(user, tenant)
+  if (tenant === undefined && putAwayBefore === null) return 'user'
+  const user = type === 'restore' || putAwayBefore !== null ? null : users.find(id)
+  if (user !== null && belongsTo(user, tenant)) return 'user'
+  const away = (type === 'restore' || type === 'purge' ? users.findDeleted?.(id) : null) ?? null
+  if (away === null || !belongsTo(away.user, tenant)) return null
+  return putAwayBefore === null || away.deletedAt <= putAwayBefore ? 'away' : null
 }
 
 function make (users: SynchronousWrites, write: UserWrite): WriteOutcome {
   if (write.type === 'create') return done(users.create(write.user, write.keys, write.event))
   const { id, guard, event } = write
-  if (!reaches(users, write)) return { code: 'not_found' }
+  const reach = reachOf(users, write)
+  if (reach === null) return { code: 'not_found' }
   if (write.type === 'delete') return done(users.remove(id, write))
   if (write.type === 'restore') return done(users.restore?.(id, write.updatedAt, guard, event) ?? null)
   if (write.type === 'purge') {
-    const options = { erase: write.erase, onlyAway: write.putAwayBefore !== null }
+    const options = { erase: write.erase, onlyAway: reach === 'away' }
     const purged = users.purge?.(id, guard, event, options) ?? null
     return purged === null ? { code: 'not_found' } : { code: 'done', changed: true, ...purged }
   }

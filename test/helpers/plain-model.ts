@@ -66,8 +66,9 @@ function moved (
     away.delete(id)
     return { ...user }
   }
-  const found = there ?? (kind === 'purge' ? gone : undefined)
-  if (found === undefined || !isSeen(found)) return null
+  // What is put away is purged by whoever sees it, though a user of another tenant has its id by now.
+  const found = [there, kind === 'purge' ? gone : undefined].find((each) => each !== undefined && isSeen(each))
+  if (found === undefined) return null
   if (!isAs(version, found)) return 'version_mismatch'
   if (found === there) known.delete(id)
   // What is put away of another tenant stays, unless another user takes its place.

@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..')
 type Rows = ReadonlyMap<string, string>
 
 const DECLARATION =
-  /^ {2}\/\*\*\s(.*?)\s?\*\/\n {2}(\w+)(?:: (?:required|optional|defaulted|converted|group|optionalGroup)|,?$)/gms
+  /^ {2}\/\*\*\s(.*?)\s?\*\/\n {2}(\w+)(?:: (?:required|optional|defaulted|converted|kept|group|optionalGroup)|,?$)/gms
 
 /** The text of a docstring in one line. */
 function textOf (docstring: string): string {
