@@ -2,7 +2,7 @@
 import { test } from 'tap'
 import { isConflict, isLost, toStorageError } from '../../adapters/knex/connection/driver-errors.ts'
 import { dialectOf } from '../../adapters/knex/dialects/index.ts'
-import { sqliteDialect } from '../../adapters/knex/dialects/sqlite.ts'
+import { sqliteDialect } from '../../adapters/knex/dialects/sqlite/dialect.ts'
 import { betterSqlite3Driver } from '../../adapters/knex/drivers/better-sqlite3.ts'
 import { nodeSqliteDriver } from '../../adapters/knex/drivers/node-sqlite.ts'
 import { destroySocket } from '../../adapters/knex/drivers/pg.ts'

@@ -2,8 +2,8 @@ import { betterSqlite3Driver } from '../drivers/better-sqlite3.ts'
 import { nodeSqliteDriver } from '../drivers/node-sqlite.ts'
 import { photostructureDriver } from '../drivers/photostructure.ts'
 import type { Dialect } from './dialect.ts'
-import { postgresDialect } from './postgres.ts'
-import { sqliteDialect } from './sqlite.ts'
+import { postgresDialect } from './postgres/dialect.ts'
+import { sqliteDialect } from './sqlite/dialect.ts'
 
 /** The dialects by the driver name of a Knex client. */
 const dialects = new Map<string, Dialect>([

@@ -1,10 +1,10 @@
-import { USER_COLUMNS } from '../tables/columns.ts'
-import { KEY_CHANGES_CHANNEL, type Names } from '../tables/names.ts'
-import type { SchemaSql } from './dialect.ts'
-import { PAGES_FUNCTIONS, pagesFunction } from './postgres-counted-pages.ts'
-import { countingTriggers, TRIGGER_FUNCTIONS } from './postgres-counting-triggers.ts'
-import { dropFunction, withSchema } from './postgres-functions.ts'
-import { postgresUnfit } from './unfit-settings.ts'
+import { USER_COLUMNS } from '../../tables/columns.ts'
+import { KEY_CHANGES_CHANNEL, type Names } from '../../tables/names.ts'
+import type { SchemaSql } from '../dialect.ts'
+import { PAGES_FUNCTIONS, pagesFunction } from './counted-pages.ts'
+import { countingTriggers, TRIGGER_FUNCTIONS } from './counting-triggers.ts'
+import { dropFunction, withSchema } from './functions.ts'
+import { postgresUnfit } from '../unfit-settings.ts'
 
 const KEY_CHANGES = 'api_keys_changed'
 

@@ -1,7 +1,7 @@
-import type { Names } from '../tables/names.ts'
-import type { SchemaSql } from './dialect.ts'
-import { sqliteUnfit } from './unfit-settings.ts'
-import { USER_CONSTRAINTS } from './user-constraints.ts'
+import type { Names } from '../../tables/names.ts'
+import type { SchemaSql } from '../dialect.ts'
+import { sqliteUnfit } from '../unfit-settings.ts'
+import { USER_CONSTRAINTS } from '../user-constraints.ts'
 
 const BASE32 = '[0-9a-hjkmnp-tv-z]'
 const digits = (count: number): string => '[0-9]'.repeat(count)

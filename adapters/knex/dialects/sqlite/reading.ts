@@ -1,5 +1,5 @@
-import type { Column } from '../tables/columns.ts'
-import type { Dialect } from './dialect.ts'
+import type { Column } from '../../tables/columns.ts'
+import type { Dialect } from '../dialect.ts'
 
 /** Most hosts have no own fields: then there is nothing to parse. */
 function inJson ({ column, kind }: Column): string {

@@ -1,10 +1,10 @@
-import { pgDriver } from '../drivers/pg.ts'
-import type { Names } from '../tables/names.ts'
-import { type Dialect, LOCK_WAIT_MS } from './dialect.ts'
-import { postgresCountedPages } from './postgres-counted-pages.ts'
-import { postgresEvents } from './postgres-events.ts'
-import { postgresReading } from './postgres-reading.ts'
-import { postgresSchema } from './postgres-schema.ts'
+import { pgDriver } from '../../drivers/pg.ts'
+import type { Names } from '../../tables/names.ts'
+import { type Dialect, LOCK_WAIT_MS } from '../dialect.ts'
+import { postgresCountedPages } from './counted-pages.ts'
+import { postgresEvents } from './events.ts'
+import { postgresReading } from './reading.ts'
+import { postgresSchema } from './schema.ts'
 
 const LOCK_TIMEOUT_MS = 2000
 

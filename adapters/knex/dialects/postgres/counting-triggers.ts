@@ -1,4 +1,4 @@
-import type { Names } from '../tables/names.ts'
+import type { Names } from '../../tables/names.ts'
 
 /** How ids of users begin until the year 3084. Eight characters of their time follow, 32 milliseconds apart. */
 const ID_START = 'usr_0'

@@ -1,5 +1,5 @@
-import type { Column } from '../tables/columns.ts'
-import type { Dialect } from './dialect.ts'
+import type { Column } from '../../tables/columns.ts'
+import type { Dialect } from '../dialect.ts'
 
 // As JSON and without a zone, the text of a moment depends neither on the session's DateStyle nor on its TimeZone. UTC
 // is given as an interval: a TimeZone such as UTC+5 gives its name another meaning.

@@ -1,6 +1,6 @@
-import type { Names } from '../tables/names.ts'
-import type { EventSql } from './dialect.ts'
-import { dropFunction, withSchema } from './postgres-functions.ts'
+import type { Names } from '../../tables/names.ts'
+import type { EventSql } from '../dialect.ts'
+import { dropFunction, withSchema } from './functions.ts'
 
 const NUMBER_EVENTS = 'number_events'
 

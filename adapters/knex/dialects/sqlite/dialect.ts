@@ -1,8 +1,8 @@
-import { sqlite3Driver } from '../drivers/sqlite3.ts'
-import type { Dialect, EventSql } from './dialect.ts'
-import { sqliteCountedPage } from './sqlite-counted-page.ts'
-import { sqliteReading } from './sqlite-reading.ts'
-import { constraintIndex, sqliteSchema } from './sqlite-schema.ts'
+import { sqlite3Driver } from '../../drivers/sqlite3.ts'
+import type { Dialect, EventSql } from '../dialect.ts'
+import { sqliteCountedPage } from './counted-page.ts'
+import { sqliteReading } from './reading.ts'
+import { constraintIndex, sqliteSchema } from './schema.ts'
 
 /** The event log of SQLite: there is one writer, so events are written in the order of their commits. */
 export const sqliteEvents: EventSql = {

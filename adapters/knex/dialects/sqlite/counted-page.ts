@@ -1,10 +1,10 @@
-import type { Several } from '../../../lib/core/gather.ts'
-import type { TenantPageRequest } from '../../../lib/storage/storage.ts'
-import type { Statement } from '../drivers/driver.ts'
-import { BLOCK, BLOCKS_PER_GROUP } from '../tables/block-sizes.ts'
-import type { Column } from '../tables/columns.ts'
-import type { Names } from '../tables/names.ts'
-import { sqliteReading } from './sqlite-reading.ts'
+import type { Several } from '../../../../lib/core/gather.ts'
+import type { TenantPageRequest } from '../../../../lib/storage/storage.ts'
+import type { Statement } from '../../drivers/driver.ts'
+import { BLOCK, BLOCKS_PER_GROUP } from '../../tables/block-sizes.ts'
+import type { Column } from '../../tables/columns.ts'
+import type { Names } from '../../tables/names.ts'
+import { sqliteReading } from './reading.ts'
 
 // Without an OFFSET, SQLite merges a subquery into the outer query and computes a column again at every use.
 const ONCE = 'LIMIT 1 OFFSET 0'

@@ -1,10 +1,10 @@
-import type { Several } from '../../../lib/core/gather.ts'
-import type { TenantPageRequest } from '../../../lib/storage/storage.ts'
-import type { Statement } from '../drivers/driver.ts'
-import { BLOCK, BLOCKS_PER_GROUP } from '../tables/block-sizes.ts'
-import type { Column } from '../tables/columns.ts'
-import type { Names } from '../tables/names.ts'
-import { postgresReading } from './postgres-reading.ts'
+import type { Several } from '../../../../lib/core/gather.ts'
+import type { TenantPageRequest } from '../../../../lib/storage/storage.ts'
+import type { Statement } from '../../drivers/driver.ts'
+import { BLOCK, BLOCKS_PER_GROUP } from '../../tables/block-sizes.ts'
+import type { Column } from '../../tables/columns.ts'
+import type { Names } from '../../tables/names.ts'
+import { postgresReading } from './reading.ts'
 
 /** The functions of pages, each with the types of its arguments. */
 export const PAGES_FUNCTIONS = {

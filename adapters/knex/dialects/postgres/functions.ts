@@ -1,4 +1,4 @@
-import type { Names } from '../tables/names.ts'
+import type { Names } from '../../tables/names.ts'
 
 /**
  * Statements whose text names the schema, where `@` stands for it: functions run under the search path of whoever
