@@ -24,7 +24,7 @@ const INSERTED = [
 ]
 
 /** The statements of API keys. */
-function apiKeySql ({ p, select, least, contains }: Dialect, { apiKeys }: Names) {
+function apiKeySql ({ p, select, least, contains, returning }: Dialect, { apiKeys }: Names) {
   const columns = select(API_KEY_COLUMNS)
   const isActiveAt = (n: number) => `revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${p(n)})`
   return {
@@ -34,17 +34,15 @@ function apiKeySql ({ p, select, least, contains }: Dialect, { apiKeys }: Names)
     findById: `SELECT ${columns} FROM ${apiKeys} WHERE id = ${p(1)}`,
     findByStart: `SELECT ${columns} FROM ${apiKeys} WHERE start = ${p(1)}`,
     /** 1: id, 2: expiry, 3: now. */
-    expire: `UPDATE ${apiKeys} SET rotated_at = ${p(3)}, ` +
+    expire: returning(`UPDATE ${apiKeys} SET rotated_at = ${p(3)}, ` +
       `expires_at = ${least(`coalesce(expires_at, ${p(2)})`, p(2))} ` +
-      `WHERE id = ${p(1)} AND ${isActiveAt(3)} AND (rotated_at IS NULL OR expires_at > rotated_at) ` +
-      `RETURNING ${columns}`,
+      `WHERE id = ${p(1)} AND ${isActiveAt(3)} AND (rotated_at IS NULL OR expires_at > rotated_at)`, columns),
     /** 1: id, 2: now. */
-    revoke: `UPDATE ${apiKeys} SET revoked_at = ${p(2)} WHERE id = ${p(1)} AND revoked_at IS NULL RETURNING ${columns}`,
+    revoke: returning(`UPDATE ${apiKeys} SET revoked_at = ${p(2)} WHERE id = ${p(1)} AND revoked_at IS NULL`, columns),
     /** The key and its successors that are not revoked. 1: id, 2: now. */
-    revokeSuccessors: `UPDATE ${apiKeys} SET revoked_at = ${p(2)} WHERE revoked_at IS NULL AND id IN (` +
+    revokeSuccessors: returning(`UPDATE ${apiKeys} SET revoked_at = ${p(2)} WHERE revoked_at IS NULL AND id IN (` +
       `WITH RECURSIVE chain AS (SELECT id FROM ${apiKeys} WHERE id = ${p(1)} UNION ` +
-      `SELECT k.id FROM ${apiKeys} AS k JOIN chain ON k.rotated_from = chain.id) SELECT id FROM chain) ` +
-      `RETURNING ${columns}`,
+      `SELECT k.id FROM ${apiKeys} AS k JOIN chain ON k.rotated_from = chain.id) SELECT id FROM chain)`, columns),
     /** Another active key with so many scopes. 1: id, 2: now, from 3 on: each scope between spaces. */
     another: (count: number) => `SELECT ${columns} FROM ${apiKeys} WHERE id <> ${p(1)} AND ${isActiveAt(2)} ` +
       `AND tenant = (SELECT tenant FROM ${apiKeys} WHERE id = ${p(1)})` +

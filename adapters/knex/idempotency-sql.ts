@@ -38,6 +38,7 @@ export function idempotencySql ({ p, batch }: Dialect, { idempotencyKeys, users 
     claimForBatch: claim(1, 'NULL'),
     find: 'SELECT fingerprint, user_id AS "userId", result ' +
       `FROM ${idempotencyKeys} WHERE key = ${p(1)} AND expires_at > ${p(2)}`,
+    setUser: `UPDATE ${idempotencyKeys} SET user_id = ${p(2)} WHERE key = ${p(1)}`,
     setResult: `UPDATE ${idempotencyKeys} SET result = ${p(2)} WHERE key = ${p(1)}`,
     /** Users that the batch has deleted itself have no row. The others are locked, so they are still there. */
     keepParts: `INSERT INTO ${idempotencyKeys} ${TARGETS} SELECT ${ROW.map(([name]) => `q_${name}`).join(', ')} ` +

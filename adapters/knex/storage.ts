@@ -1,10 +1,12 @@
 import type { Knex } from 'knex'
+import { StorageError } from '../../lib/storage/storage-error.ts'
 import type {
   EventLog, KeyUseStore, Storage, StorageInTransaction, TenantStore, Trash, WebhookStore
 } from '../../lib/storage/storage.ts'
 import { knexApiKeys } from './api-keys.ts'
-import type { Executor } from './connection/executor.ts'
+import type { Executor, PoolExecutor, Query } from './connection/executor.ts'
 import type { KeyChangeListener } from './connection/key-change-listener.ts'
+import { nestedExecutor } from './connection/nested-executor.ts'
 import { createPoolExecutor, type PoolSettings } from './connection/pool-executor.ts'
 import { createSnapshotReads, type SnapshotReads } from './connection/snapshot-reads.ts'
 import { joinTransaction } from './connection/transaction-executor.ts'
@@ -13,11 +15,14 @@ import { type CountsReport, countsVerifier } from './counting/verify.ts'
 import { dialectOf } from './dialects/index.ts'
 import { connectionsOf, isTransaction, poolOf } from './drivers/knex-internals.ts'
 import { knexEventLog } from './events/event-log.ts'
-import { eventWrites } from './events/event-writes.ts'
+import { type Bookkeeping, bookkeeping } from './bookkeeping.ts'
 import { createNumbering } from './events/numbering.ts'
+import { withFoundProfile } from './found-profile.ts'
 import { knexKeyUses } from './key-uses.ts'
+import { readRecord } from './schema/recorded-schema.ts'
+import { isAble, isUnable, tryOnTables, tryWrites } from './server-trial.ts'
 import { createMigrator, type Migrator } from './schema/migrator.ts'
-import { namesOf, type NamingOptions } from './tables/names.ts'
+import { type Names, namesOf, type NamingOptions } from './tables/names.ts'
 import { userReading } from './user-reading.ts'
 import { knexTenants } from './tenants.ts'
 import { knexTrash } from './trash.ts'
@@ -52,17 +57,57 @@ export interface KnexStorage extends Storage, Migrator {
  * @throws TypeError for an unsupported database, or an invalid option
  */
 export function storageOnKnex (knex: Knex, options: NamingOptions, settings: PoolSettings = {}): KnexStorage {
-  const names = namesOf(options, dialectOf(poolOf(knex).driverName).hasSchemas)
+  const { hasSchemas, hasProfiles } = dialectOf(poolOf(knex).driverName)
+  const names = namesOf(options, hasSchemas)
+  const { profile } = options
+  if (!hasProfiles || profile !== undefined) return storageOf(knex, names, { ...settings, profile })
+  const classic = createPoolExecutor(knex, names, settings)
+  return withFoundProfile({
+    make: (found) => storageOf(knex, names, { ...settings, profile: found }),
+    recorded: async () => (await readRecord(classic.query, classic.dialect, names))?.profile ?? null,
+    fitting: async () => await isAble(classic, names, triedOn(classic, names)) ? 'classic' : 'portable'
+  })
+}
+
+/** Makes the trial of an executor's writes, in a transaction of its own. */
+function triedOn (pool: PoolExecutor, names: Names): (on: Query) => Promise<void> {
+  const books = bookkeeping(pool.dialect, names)
+  const users = (executor: Executor) => knexUsers(executor, names, new Set(), createCompaction(pool, names), books)
+  return (on) => {
+    const nested = nestedExecutor(pool.dialect, on, names)
+    const trash = knexTrash(nested, names, users, books)
+    return tryWrites(knexWrites(nested, names, (executor) => ({ users: users(executor), trash }), books))
+  }
+}
+
+/** A storage of one profile. */
+function storageOf (knex: Knex, names: Names, settings: PoolSettings): KnexStorage {
   const pool = createPoolExecutor(knex, names, settings)
   const compaction = createCompaction(pool, names)
   const concurrency = Math.max(CONCURRENCY_MIN, CONCURRENCY_PER_CONNECTION * poolOf(knex).pool.max)
 
-  const writes = eventWrites(pool.dialect, names)
+  const books = bookkeeping(pool.dialect, names)
+
+  let isTried = !pool.dialect.mayBeUnable
+
+  /** Tries once whether the server can do what the tables need: else the first write would fail. */
+  async function tryOnce (): Promise<void> {
+    if (isTried) return
+    await tryOnTables(pool, triedOn(pool, names)).catch((error) => {
+      if (!isUnable(error)) return
+      throw new StorageError('schema_behind', 'the server can not do what the profile classic of the tables needs ' +
+        `(${String(Object(error).driverCode)}): move them to the other one, with the option profile: 'portable' and ` +
+        'storage.migrate()')
+    })
+    isTried = true
+  }
 
   const uniqueFields = new Set<string>()
-  const usersOn = (executor: Executor) => knexUsers(executor, names, uniqueFields, compaction, writes)
-  const trashOn = (executor: Executor) => knexTrash(executor, names, usersOn, writes)
-  const writersOn = (executor: Executor) => ({ users: usersOn(executor), trash: trashOn(executor) })
+  const usersOn = (executor: Executor, books: Bookkeeping) =>
+    knexUsers(executor, names, uniqueFields, compaction, books)
+  const trashOn = (executor: Executor, books: Bookkeeping) => knexTrash(executor, names, usersOn, books)
+  const writersOn = (executor: Executor, books: Bookkeeping) =>
+    ({ users: usersOn(executor, books), trash: trashOn(executor, books) })
 
   function storageOn (
     executor: Executor,
@@ -70,11 +115,15 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
     close: () => Promise<void>
   ): Omit<KnexStorage, 'eventLog' | 'webhooks' | 'tenants' | 'keyUses'> {
     const migrator = createMigrator(executor, names, uniqueFields)
-    const { findUser, listUsers, prune } = usersOn(executor)
-    const { find, list, expired } = trashOn(executor)
+    const { findUser, listUsers, prune } = usersOn(executor, books)
+    const { find, list, expired } = trashOn(executor, books)
     return {
       name: executor.dialect.name,
       ...migrator,
+      async check (requirements) {
+        await migrator.check(requirements)
+        await tryOnce()
+      },
       verifyCounts: countsVerifier(pool, names),
       async rebuildCounts () {
         await migrator.check()
@@ -88,10 +137,10 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
       findUser,
       listUsers,
       prune,
-      writeUsers: knexWrites(executor, names, writersOn),
+      writeUsers: knexWrites(executor, names, writersOn, books),
       trash: { find, list, expired },
       readUsers: userReading(executor, names, snapshots),
-      ...knexApiKeys(executor, names, writes)
+      ...knexApiKeys(executor, names, books)
     }
   }
 
@@ -101,7 +150,7 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
     return { ...storageOn(executor, null, async () => {}), afterCommit }
   }
 
-  const snapshots = createSnapshotReads(knex, names)
+  const snapshots = createSnapshotReads(knex, names, pool.dialect)
   const close = async (): Promise<void> => {
     await snapshots.close()
     await compaction.close()
@@ -109,9 +158,9 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
   const numbering = createNumbering(pool, names)
   return {
     ...storageOn(pool, snapshots, close),
-    eventLog: knexEventLog(pool, names, writes, numbering),
-    webhooks: knexWebhooks(pool, names, writes, numbering),
-    tenants: knexTenants(pool, names, compaction),
+    eventLog: knexEventLog(pool, names, books, numbering),
+    webhooks: knexWebhooks(pool, names, books, numbering),
+    tenants: knexTenants(pool, names, compaction, books),
     keyUses: knexKeyUses(pool, names)
   }
 }

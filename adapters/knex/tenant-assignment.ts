@@ -1,6 +1,7 @@
 import { isStorable } from '../../lib/core/text.ts'
 import { unassignedBy } from '../../lib/storage/storage-rules.ts'
 import type { AssignmentStep, TenantStore } from '../../lib/storage/storage.ts'
+import type { Bookkeeping } from './bookkeeping.ts'
 import { waitedTooLong } from './connection/driver-errors.ts'
 import type { Executor } from './connection/executor.ts'
 import type { Compaction } from './counting/compaction.ts'
@@ -45,7 +46,8 @@ function assignmentSql (dialect: Executor['dialect'], names: Names) {
 export function knexAssignment (
   { dialect, read, query, transaction }: Executor,
   names: Names,
-  { onAssign }: Pick<Compaction, 'onAssign'>
+  { onAssign }: Pick<Compaction, 'onAssign'>,
+  books: Bookkeeping
 ): TenantStore['assign'] {
   const sql = assignmentSql(dialect, names)
 
@@ -68,6 +70,7 @@ export function knexAssignment (
     return transaction(async (on) => {
       const rows = await on(ids.length > 1 ? sql.assignAll : sql.assignAlone, [tenant, ids])
       await on(sql.assignEvents, [tenant, ids])
+      await books.count(on, [{ scope: tenant, users: rows.length }])
       return rows.length
     }, { writes: ids.length })
   }

@@ -3,6 +3,7 @@ import type { TenantRecord, TenantStore } from '../../lib/storage/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import type { Compaction } from './counting/compaction.ts'
+import { type Bookkeeping, changesOf } from './bookkeeping.ts'
 import { forgetCounts } from './counting/compaction-sql.ts'
 import { type Column, EVENT_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
@@ -28,11 +29,12 @@ function tenantSql ({ dialect }: Executor, names: Names) {
   const all = `WITH RECURSIVE ${namesIn('of_users', users)}, ${namesIn('of_keys', apiKeys)},
     names AS (${found('of_users')} UNION ${found('of_keys')})`
   // As a page of the tenant counts them (docs/exact-counting.md).
+  const { byHand } = dialect.counting
   const inBlocks = `(SELECT s.total + coalesce((SELECT sum(c.change) FROM ${changes} AS c
       WHERE c.scope = s.scope AND c.user_id < s.boundary), 0) FROM ${state} AS s WHERE s.scope = names.tenant)`
   const inTail = `(SELECT count(*) FROM ${users} AS u WHERE u.tenant = names.tenant AND u.tenant <> '' AND u.id >=
       coalesce((SELECT s.boundary FROM ${state} AS s WHERE s.scope = names.tenant), ''))`
-  const count = `coalesce(${inBlocks}, 0) + ${inTail} AS users`
+  const count = `${byHand === null ? `coalesce(${inBlocks}, 0) + ${inTail}` : byHand.ofTenant(names, 'names.tenant')} AS users`
   const some = (table: string) =>
     `SELECT id FROM ${table} WHERE tenant = ${p(1)} AND tenant <> '' ORDER BY id LIMIT ${limit(2)}`
   const someEvents = `SELECT * FROM ${events} WHERE tenant = ${p(1)} AND tenant <> '' LIMIT ${limit(2)}`
@@ -49,7 +51,7 @@ function tenantSql ({ dialect }: Executor, names: Names) {
     removeUsers: `DELETE FROM ${users} WHERE id IN (${some(users)}) RETURNING id`,
     removeDeleted: `DELETE FROM ${deletedUsers} WHERE id IN (${some(deletedUsers)}) RETURNING id`,
     removeWebhooks: `DELETE FROM ${webhooks} WHERE id IN (${some(webhooks)}) RETURNING id`,
-    forgetCounts: forgetCounts(dialect, names),
+    forgetCounts: byHand === null ? forgetCounts(dialect, names) : [byHand.forget(names)],
     removeDeliveries: `DELETE FROM ${webhookDeliveries} WHERE webhook_id IN ` +
       `(SELECT q_id FROM ${batch.rows([['id', 'text']])})`,
     readEvents: `SELECT ${packed(EVENT_COLUMNS, someEvents)} AS items`,
@@ -59,7 +61,12 @@ function tenantSql ({ dialect }: Executor, names: Names) {
 }
 
 /** The tenants in SQL. */
-export function knexTenants (executor: Executor, names: Names, compaction: Pick<Compaction, 'onAssign'>): TenantStore {
+export function knexTenants (
+  executor: Executor,
+  names: Names,
+  compaction: Pick<Compaction, 'onAssign'>,
+  books: Bookkeeping
+): TenantStore {
   const { read, transaction, dialect: { batch } } = executor
   const sql = tenantSql(executor, names)
 
@@ -73,7 +80,7 @@ export function knexTenants (executor: Executor, names: Names, compaction: Pick<
   }
 
   return {
-    assign: knexAssignment(executor, names, compaction),
+    assign: knexAssignment(executor, names, compaction, books),
 
     async list ({ order, limit, from }) {
       const [after, place] = 'after' in from ? [true, from.after] as const : [false, from.offset] as const
@@ -86,7 +93,8 @@ export function knexTenants (executor: Executor, names: Names, compaction: Pick<
       if (!isStorable(tenant)) return 0
       return transaction(async (on) => {
         let count = (await on(sql.removeKeys, [tenant])).length
-        if (count < limit) count += (await on(sql.removeUsers, [tenant, limit - count])).length
+        const users = count < limit ? (await on(sql.removeUsers, [tenant, limit - count])).length : 0
+        count += users
         if (count < limit) count += (await on(sql.removeDeleted, [tenant, limit - count])).length
         if (count < limit) count += await forgetEvents(on, tenant, limit - count)
         if (count === 0) {
@@ -96,6 +104,7 @@ export function knexTenants (executor: Executor, names: Names, compaction: Pick<
           count += webhooks.length
           for (const statement of sql.forgetCounts) await on(statement, [tenant])
         }
+        await books.count(on, changesOf(tenant, -users))
         return count
       }, { writes: limit })
     }

@@ -6,7 +6,8 @@ import type { DeletedUser, NewEvent, Trash, UserRecord, UserWrite } from '../../
 import { isStorable } from '../../lib/core/text.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import { nestedExecutor } from './connection/nested-executor.ts'
-import { type EventWrites, recordedValues } from './events/event-writes.ts'
+import type { Bookkeeping } from './bookkeeping.ts'
+import { recordedValues } from './events/event-writes.ts'
 import { DELETED_COLUMNS as COLUMNS, type DeletedRow, toDeleted } from './deleted-rows.ts'
 import { toPage } from './pages.ts'
 import type { Names } from './tables/names.ts'
@@ -30,8 +31,8 @@ export interface KnexTrash extends Trash {
 export function knexTrash (
   executor: Executor,
   names: Names,
-  usersOn: (executor: Executor) => SingleWrites,
-  events: EventWrites
+  usersOn: (executor: Executor, books: Bookkeeping) => SingleWrites,
+  books: Bookkeeping
 ): KnexTrash {
   const { dialect, read, query, transaction } = executor
   const { p, limit, forUpdate } = dialect
@@ -49,8 +50,8 @@ export function knexTrash (
   const [all, ofTenant] = [listOf(''), listOf(` WHERE tenant = ${p(3)} AND tenant <> ''`)]
 
   async function record (on: Query, event: NewEvent | null, user: UserRecord, erase: boolean): Promise<void> {
-    if (event !== null) await events.record(on, [recordedValues(purgeEvent(event, user))])
-    if (erase) await events.erase(on, user.id, user.tenant ?? '')
+    if (event !== null) await books.record(on, [recordedValues(purgeEvent(event, user))])
+    if (erase) await books.erase(on, user.id, user.tenant ?? '')
   }
 
   async function requireFree (on: Query, id: string): Promise<void> {
@@ -69,7 +70,7 @@ export function knexTrash (
   async function purgeLive (on: Query, write: Purge): Promise<PurgedUser | null> {
     const { id, guard, tenant, event, erase } = write
     const deletion = { guard: { ...guard, tenant }, event: event && deletionBefore(event), erase: false }
-    const user = await usersOn(nestedExecutor(dialect, on, names)).remove(id, deletion)
+    const user = await usersOn(nestedExecutor(dialect, on, names), books).remove(id, deletion)
     if (user === null) return null
     await on(`${drop} AND tenant = ${p(2)}`, [id, user.tenant ?? ''])
     await record(on, event, user, erase)
@@ -91,7 +92,7 @@ export function knexTrash (
         return { user: away.user }
       }
       // Whoever locked it may have restored it.
-      const user = putAwayBefore === null ? await usersOn(nestedExecutor(dialect, on, names)).findUser(id) : null
+      const user = putAwayBefore === null ? await usersOn(nestedExecutor(dialect, on, names), books).findUser(id) : null
       if (user === null || !belongsTo(user, tenant)) return null
     }
   }
@@ -128,7 +129,7 @@ export function knexTrash (
         const { version, updatedAt: before } = away.user
         const user = { ...away.user, version: version + 1, updatedAt: updatedAt < before ? before : updatedAt }
         try {
-          return (await usersOn(nestedExecutor(dialect, on, names)).create(user, away.keys, null, event)).user
+          return (await usersOn(nestedExecutor(dialect, on, names), books).create(user, away.keys, null, event)).user
         } catch (error) {
           // An import may have given the id meanwhile.
           if (isStorageError(error) && error.code === 'fault') await requireFree(on, id)
@@ -141,7 +142,7 @@ export function knexTrash (
       const { id, erase } = write
       if (!isStorable(id)) return null
       const since = performance.now()
-      const writes = erase ? await events.writesToErase(query, id) : 0
+      const writes = erase ? await books.writesToErase(query, id) : 0
       return transaction((on) => purgeOn(on, write), { waitsFor: id, since, writes })
     }
   }

@@ -17,6 +17,8 @@ const KEY_VALUES = 5
 /** How many values the row of a new user has. */
 export const COLUMN_COUNT = COLUMNS.length
 
+export const COLUMN_NAMES: readonly string[] = COLUMNS.map(([name]) => name)
+
 /** The statements that create users. */
 export function creationSql (dialect: Dialect, names: Names) {
   const { p, batch, object } = dialect

@@ -5,7 +5,7 @@ import { groupCommits } from './batching/group-commit.ts'
 import { isLost, waitedTooLong } from './connection/driver-errors.ts'
 import type { Executor } from './connection/executor.ts'
 import type { Compaction } from './counting/compaction.ts'
-import type { EventWrites } from './events/event-writes.ts'
+import type { Bookkeeping } from './bookkeeping.ts'
 import { idempotencySql } from './idempotency-sql.ts'
 import { namingTakenField } from './schema/field-indexes.ts'
 import type { Names } from './tables/names.ts'
@@ -32,7 +32,7 @@ interface CreationParts {
   /** Those of all tenants. */
   findByEmailKey: (emailKey: string) => Promise<Row[]>
   compaction: Pick<Compaction, 'onCreate'>
-  events: EventWrites
+  books: Bookkeeping
 }
 
 function isSame (a: UserRecord, b: UserRecord): boolean {
@@ -44,11 +44,11 @@ function isSame (a: UserRecord, b: UserRecord): boolean {
 export function knexCreation (
   executor: Executor,
   names: Names,
-  { findUser, findByEmailKey, compaction: { onCreate }, events }: CreationParts
+  { findUser, findByEmailKey, compaction: { onCreate }, books }: CreationParts
 ): Creations {
   const { dialect, batching, query } = executor
   const sql = idempotencySql(dialect, names)
-  const { valuesAmongMany, insert, insertOrFail, insertAll, insertWithKey } = userInsertions(executor, names, events)
+  const { valuesAmongMany, insert, insertOrFail, insertAll, insertWithKey } = userInsertions(executor, names, books)
   const groupOf = (isRecorded: boolean) => batching === null
     ? null
     : groupCommits(batching, (all, since) => insertAll(all, since, isRecorded))

@@ -21,7 +21,7 @@ export function statusUpdate (
   { dialect, transaction }: Executor,
   names: Names,
   returned: string,
-  events: EventWrites
+  books: EventWrites
 ): StatusUpdate {
   const find = `SELECT ${returned} FROM ${names.users} WHERE id = ${dialect.p(1)}${dialect.forUpdate}`
 
@@ -34,7 +34,7 @@ export function statusUpdate (
     const [row] = await on(sql, params)
     if (row === undefined) return { user: before, changed: false }
     const user = toUser(row)
-    if (event !== null) await events.recordUpdates(on, updateEvents(event, before, user))
+    if (event !== null) await books.recordUpdates(on, updateEvents(event, before, user))
     return { user, changed: true, ...(before.status !== user.status && { types: updateTypes(before, user) }) }
   }
 

@@ -90,7 +90,7 @@ export function singleUpdate (
   const placed = new Map([...values].map(([column, value]) => [column, dialect.p(place(value))]))
   const { set, differs } = assignments(dialect, placed)
   const conditions = [`id = ${dialect.p(1)}`, differs, ...guardConditions(dialect, guard, place)]
-  return { sql: `UPDATE ${users} SET ${set} WHERE ${conditions.join(' AND ')} RETURNING ${returned}`, params }
+  return { sql: dialect.returning(`UPDATE ${users} SET ${set} WHERE ${conditions.join(' AND ')}`, returned), params }
 }
 
 /** What a group of updates has in common. */
@@ -132,9 +132,8 @@ export function groupUpdate (dialect: Dialect, names: Names, returned: string, k
   const { batch } = dialect
   const { set, differs } = assignments(dialect, new Map(kind.columns.map((column) => [column, `q_${column}`])))
   const guard = guardOf(kind).map((condition) => ` AND ${condition}`).join('')
-  return `UPDATE ${dialect.usersBy('id', names)} SET ${set} FROM ${batch.lockTimeout}` +
-    `${batch.rows(givenColumns(kind, []))} WHERE id = q_id${batch.idCondition} AND ${differs}${guard} ` +
-    `RETURNING ${returned}`
+  return dialect.returning(`UPDATE ${dialect.usersBy('id', names)} SET ${set} FROM ${batch.lockTimeout}` +
+    `${batch.rows(givenColumns(kind, []))} WHERE id = q_id${batch.idCondition} AND ${differs}${guard}`, returned)
 }
 
 /** What an event shows of the user: the record after the update, and the members before it that are others then. */

@@ -1,10 +1,13 @@
+import { updateEvents } from '../../lib/storage/recorded-events.ts'
 import type { NewEvent, UserChanges } from '../../lib/storage/storage.ts'
 import { type GroupedWrite, groupCommits } from './batching/group-commit.ts'
+import type { Bookkeeping } from './bookkeeping.ts'
 import type { Batching, Executor, Query, QueryOptions } from './connection/executor.ts'
-import type { Param } from './drivers/driver.ts'
-import { eventValues } from './events/event-writes.ts'
+import { LOCK_WAIT_MS } from './dialects/dialect.ts'
+import type { Param, Statement } from './drivers/driver.ts'
+import { EVENT_VALUES, eventOf, eventValues } from './events/event-writes.ts'
 import type { Names } from './tables/names.ts'
-import type { Row } from './tables/rows.ts'
+import { type Row, toUser } from './tables/rows.ts'
 import {
   groupUpdate, guardConditions, type OwnedGuard, recordedUpdate, singleUpdate, type UpdateKind, valuesOf
 } from './user-update-sql.ts'
@@ -37,10 +40,13 @@ export function userUpdate (
   executor: Executor,
   names: Names,
   returned: string,
-  uniqueFields: ReadonlySet<string>
+  { uniqueFields, books }: { uniqueFields: ReadonlySet<string>, books: Bookkeeping }
 ): Update {
   const { dialect, query, transaction, batching } = executor
-  const { batch } = dialect
+  const { batch, transaction: { lockTimeoutMs } } = dialect
+  const readsFirst = dialect.events.take !== null
+  const lockAll = `SELECT ${returned} FROM ${names.users} WHERE ${dialect.isIn('id', 1, 'text')} ` +
+    `ORDER BY id${dialect.forUpdate}`
   const groups = new Map<string, GroupedWrite>()
 
   /** Runs the statements of recorded updates, and returns the rows of the last one. */
@@ -59,10 +65,45 @@ export function userUpdate (
     }, { waitsFor, since })
   }
 
+  /**
+   * Updates users and records the events, each with what was before: the users are read and locked first, since the
+   * database can't write to two tables with one statement. `given`: the events by their users' ids.
+   */
+  async function readAndUpdate (
+    on: Query,
+    given: ReadonlyMap<unknown, NewEvent>,
+    update: Statement
+  ): Promise<Row[]> {
+    const before = new Map((await on(lockAll, [[...given.keys()].map(String)])).map((row) => [row['id'], toUser(row)]))
+    const rows = await on(update.sql, update.params)
+    await books.recordUpdates(on, rows.flatMap((row) => {
+      const [event, user] = [given.get(row['id']), before.get(String(row['id']))]
+      return event === undefined || user === undefined ? [] : updateEvents(event, user, toUser(row))
+    }))
+    return rows
+  }
+
+  /** A group where what is written is read first. */
+  function readingGroup (kind: UpdateKind, isRecorded: boolean, batching: Batching): GroupedWrite {
+    const sql = groupUpdate(dialect, names, returned, kind)
+    return groupCommits(batching, (all, since) => transaction(async (on) => {
+      if (lockTimeoutMs !== null) await on(lockTimeoutMs(LOCK_WAIT_MS))
+      if (!isRecorded) return on(sql, batch.values(all))
+      const events = new Map(all.map((values) => [values[0], eventOf(values.slice(-EVENT_VALUES.length))]))
+      const params = batch.values(all.map((values) => values.slice(0, -EVENT_VALUES.length)))
+      return readAndUpdate(on, events, { sql, params })
+    }, { since }))
+  }
+
   function groupFor (kind: UpdateKind, isRecorded: boolean, batching: Batching): GroupedWrite {
     const name = `${kind.columns} ${kind.guarded} ${kind.owned} ${kind.standing} ${isRecorded}`
     const known = groups.get(name)
     if (known !== undefined) return known
+    if (readsFirst) {
+      const reading = readingGroup(kind, isRecorded, batching)
+      groups.set(name, reading)
+      return reading
+    }
     const statements = isRecorded
       ? recordedUpdate(dialect, names, returned, { ...kind, conditions: [], bounded: true })
       : [groupUpdate(dialect, names, returned, kind)]
@@ -85,6 +126,11 @@ export function userUpdate (
       if (event === null) {
         const { sql, params } = singleUpdate(dialect, names, returned, { id, values, guard })
         return (await query(sql, params, options))[0]
+      }
+      if (readsFirst) {
+        const update = singleUpdate(dialect, names, returned, { id, values, guard })
+        const rows = await transaction((on) => readAndUpdate(on, new Map([[id, event]]), update), options)
+        return rows[0]
       }
       const params = batch.values([[id, ...values.values(), ...recorded]])
       const conditions = guardConditions(dialect, guard, (value) => params.push(value))

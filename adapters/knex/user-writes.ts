@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import {
   belongsTo, creationAlone, refusalOf, requireSameRequest, requireVersion, withoutUsers
@@ -6,9 +5,11 @@ import {
 import type {
   Idempotency, Json, Storage, UserRecord, UserWrite, WriteOutcome, WritesOptions, WritesResult
 } from '../../lib/storage/storage.ts'
+import { type Bookkeeping, bookkeepingAtEnd } from './bookkeeping.ts'
 import { isLost, waitedTooLong } from './connection/driver-errors.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import { nestedExecutor } from './connection/nested-executor.ts'
+import { locksOf } from './lock-names.ts'
 import { idempotencySql, indexOfPart, partBounds, partKey } from './idempotency-sql.ts'
 import type { Names } from './tables/names.ts'
 import { toCreatedUser } from './tables/rows.ts'
@@ -17,15 +18,6 @@ import type { SingleWrites } from './users.ts'
 
 /** What the row of a key keeps. `run`: which call has written it, for one whose answer was lost. */
 interface Kept { outcomes: WriteOutcome[], note: Json, run: string }
-
-// Hash all addresses onto 32 lock names, because PostgreSQL has room for a few thousand locks only. Users too.
-const NAMED_LOCKS = 32
-
-/** The names of the locks of addresses, or of users, in the order in which they are taken. */
-function locksOf (kind: 'address' | 'user', texts: readonly string[]): string[] {
-  const numbers = texts.map((text) => createHash('sha256').update(text).digest().readUInt8() % NAMED_LOCKS)
-  return [...new Set(numbers.map((number) => `${kind} ${number}`))].sort()
-}
 
 /** True if a write takes a user from one table to another, or out of both. */
 function movesUser (write: UserWrite): boolean {
@@ -90,10 +82,11 @@ async function make ({ users, trash }: Writers, write: UserWrite): Promise<Write
 export function knexWrites (
   executor: Executor,
   names: Names,
-  writersOn: (executor: Executor) => Writers
+  writersOn: (executor: Executor, books: Bookkeeping) => Writers,
+  books: Bookkeeping
 ): Storage['writeUsers'] {
   const { dialect, joined } = executor
-  const writers = writersOn(executor)
+  const writers = writersOn(executor, books)
   const { lockNames } = dialect.transaction
   const sql = idempotencySql(dialect, names)
   const lockUsers = `SELECT id FROM ${names.users} WHERE ${dialect.isIn('id', 1, 'text')} ` +
@@ -159,13 +152,16 @@ export function knexWrites (
 
   async function writeAll (nested: Executor, writes: readonly UserWrite[], atomic: boolean): Promise<WriteOutcome[]> {
     await lock(nested.query, writes)
-    const writers = writersOn(nested)
+    const ofAll = bookkeepingAtEnd(books)
+    const writers = writersOn(nested, ofAll)
     const outcomes: WriteOutcome[] = []
     for (const write of writes) {
       const outcome = await make(writers, write).catch(refusalOf)
       outcomes.push(outcome)
-      if (atomic && outcome.code !== 'done') break
+      // What it has written is undone.
+      if (atomic && outcome.code !== 'done') return outcomes
     }
+    await ofAll.write(nested.query)
     return outcomes
   }
 

@@ -8,7 +8,8 @@ import type { Executor, Query } from './connection/executor.ts'
 import type { Compaction } from './counting/compaction.ts'
 import type { Param } from './drivers/driver.ts'
 import { putAwayOn } from './deleted-rows.ts'
-import { type EventWrites, userEventValues } from './events/event-writes.ts'
+import { type Bookkeeping, changesOf } from './bookkeeping.ts'
+import { userEventValues } from './events/event-writes.ts'
 import { namingTakenField } from './schema/field-indexes.ts'
 import { USER_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
@@ -46,14 +47,14 @@ export function knexUsers (
   names: Names,
   uniqueFields: ReadonlySet<string>,
   compaction: Compaction,
-  events: EventWrites
+  books: Bookkeeping
 ): Users {
   const { query, transaction, dialect } = executor
   const columns = dialect.select(USER_COLUMNS)
   const findById = userLookup(executor, names, 'id')
   const findByEmailKey = userLookup(executor, names, 'email_key')
-  const update = userUpdate(executor, names, columns, uniqueFields)
-  const updateStatus = statusUpdate(executor, names, columns, events)
+  const update = userUpdate(executor, names, columns, { uniqueFields, books })
+  const updateStatus = statusUpdate(executor, names, columns, books)
   const putAwayUser = putAwayOn(dialect, names)
 
   async function findUser (id: string): Promise<UserRecord | null> {
@@ -79,14 +80,15 @@ export function knexUsers (
     const user = toUser(row)
     const keys = { nameKey: String(row['nameKey']), emailKey: String(row['emailKey']) }
     if (putAway !== undefined) await putAwayUser(on, user, keys, putAway)
-    if (event !== null) await events.record(on, [userEventValues(event, user)])
-    if (erase) await events.erase(on, user.id, user.tenant ?? '')
+    await books.count(on, changesOf(user.tenant, -1))
+    if (event !== null) await books.record(on, [userEventValues(event, user)])
+    if (erase) await books.erase(on, user.id, user.tenant ?? '')
     return user
   }
 
   return {
     findUser,
-    ...knexCreation(executor, names, { findUser, findByEmailKey, compaction, events }),
+    ...knexCreation(executor, names, { findUser, findByEmailKey, compaction, books }),
     listUsers: userLists(executor, names, compaction, findByEmailKey),
 
     async update (id, changes, updatedAt, guard, event) {
@@ -112,13 +114,13 @@ export function knexUsers (
       if (!isStorable(id)) return null
       const params: Param[] = [id]
       const conditions = [`id = ${dialect.p(1)}`, ...guardConditions(dialect, guard, (value) => params.push(value))]
-      const sql = `DELETE FROM ${names.users} WHERE ${conditions.join(' AND ')} ` +
-        `RETURNING ${columns}${putAway === undefined ? '' : ', name_key AS "nameKey", email_key AS "emailKey"'}`
+      const keys = putAway === undefined ? '' : ', name_key AS "nameKey", email_key AS "emailKey"'
+      const sql = dialect.returning(`DELETE FROM ${names.users} WHERE ${conditions.join(' AND ')}`, columns + keys)
       const remove = async (on: Query): Promise<Row | undefined> => (await on(sql, params, { waitsFor: id }))[0]
       const since = performance.now()
-      const writes = erase ? await events.writesToErase(query, id) : 0
+      const writes = erase ? await books.writesToErase(query, id) : 0
       while (true) {
-        const isAlone = event === null && !erase && putAway === undefined
+        const isAlone = event === null && !erase && putAway === undefined && !books.countsByHand
         const row = isAlone ? await remove(query) : undefined
         if (row !== undefined) return toUser(row)
         const removed = isAlone

@@ -20,7 +20,7 @@ const DELIVERY_VALUES: readonly TypedColumn[] = [
 
 /** The statements of webhooks. */
 export function webhookSql (dialect: Dialect, { webhooks, webhookDeliveries: deliveries, events }: Names) {
-  const { p, limit, select, packed, batch, schema, forUpdate, skipLocked } = dialect
+  const { p, limit, select, packed, batch, schema, forUpdate, skipLocked, returning } = dialect
   const columns = select(DELIVERY_COLUMNS)
   const dueAt = `CAST(nullif(q_due_at, '') AS ${schema.moment})`
   const values = DELIVERY_VALUES.map(([name]) => name === 'due_at' ? dueAt : `q_${name}`).join(', ')
@@ -50,10 +50,12 @@ export function webhookSql (dialect: Dialect, { webhooks, webhookDeliveries: del
     due: `SELECT id FROM ${webhooks} AS w WHERE EXISTS (SELECT 1 FROM ${deliveries} ` +
       `WHERE webhook_id = w.id AND due_at <= ${p(1)})`,
     /** 1: endpoint, 2: now, 3: end of the claim, 4: limit. */
-    claim: `WITH due AS MATERIALIZED (SELECT id FROM ${deliveries} WHERE webhook_id = ${p(1)} AND due_at <= ${p(2)} ` +
-      `ORDER BY due_at, id LIMIT ${limit(4)}${skipLocked}) ` +
-      `UPDATE ${deliveries} SET due_at = ${p(3)}, claims = claims + 1 WHERE id IN (SELECT id FROM due) ` +
-      `RETURNING ${columns}`,
+    claim: returning(
+      `UPDATE ${deliveries} SET due_at = ${p(3)}, claims = claims + 1 WHERE id IN (SELECT id FROM due)`,
+      columns,
+      `due AS MATERIALIZED (SELECT id FROM ${deliveries} WHERE webhook_id = ${p(1)} AND due_at <= ${p(2)} ` +
+        `ORDER BY due_at, id LIMIT ${limit(4)}${skipLocked})`
+    ),
     /** 1: before, 2: limit. */
     prune: `DELETE FROM ${deliveries} WHERE id IN (SELECT id FROM ${deliveries} ` +
       `WHERE due_at IS NULL AND created_at < ${p(1)} ORDER BY created_at LIMIT ${limit(2)}) RETURNING id`,

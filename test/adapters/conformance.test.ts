@@ -5,7 +5,7 @@ import { sqlite } from '../../adapters/sqlite.ts'
 import { runKit, withoutTransactions } from '../helpers/kit.ts'
 import { from } from '../helpers/level.ts'
 import { sqliteDriver, sqliteDrivers } from '../helpers/sqlite.ts'
-import { pooled, stores, temporaryDirectory } from '../helpers/stores.ts'
+import { pooled, portable, stores, temporaryDirectory } from '../helpers/stores.ts'
 
 const onOtherDrivers = sqliteDrivers
   .filter(({ driver }) => driver !== sqliteDriver)
@@ -15,7 +15,7 @@ const onOtherDrivers = sqliteDrivers
     skip
   }))
 
-const own = stores.map((store) => ({ ...store, skip: false, quick: from('ci') !== false }))
+const own = [...stores, portable].map((store) => ({ ...store, skip: false, quick: from('ci') !== false }))
 // Only the driver or the way to the server differs.
 const others = [...onOtherDrivers, pooled]
   .map((store) => ({ ...store, skip: from('ci') || store.skip, quick: from('nightly') !== false }))

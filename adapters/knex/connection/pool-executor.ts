@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { dialectOf } from '../dialects/index.ts'
 import { LOCK_WAIT_MS } from '../dialects/dialect.ts'
+import type { Profile } from '../tables/profiles.ts'
 import { discard, poolOf } from '../drivers/knex-internals.ts'
 import type { Names } from '../tables/names.ts'
 import { untilAborted } from './deadlines.ts'
@@ -37,6 +38,8 @@ export interface PoolSettings extends StatementSettings {
   /** Without them, time is limited by the database and the pool alone, and no write waits for its turn. */
   limits?: TimeLimits | undefined
   batching?: Batching | null | undefined
+  /** How PostgreSQL is used. Default `classic`. */
+  profile?: Profile | undefined
 }
 
 type Work<Value> = (query: Query, connection: unknown) => Promise<Value>
@@ -59,10 +62,10 @@ interface Run {
  * text costs nothing to build.
  */
 export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSettings = {}): PoolExecutor {
-  const { prepare, localTimeout, limits = UNLIMITED, batching = null } = settings
+  const { prepare, localTimeout, limits = UNLIMITED, batching = null, profile } = settings
   const isHosts = limits === UNLIMITED
   const pool = isHosts ? poolOf(knex) : narrowing(poolOf(knex))
-  const dialect = dialectOf(pool.driverName)
+  const dialect = dialectOf(pool.driverName, profile)
   const { begin: beginDefault, beginSnapshotWrite, exclusiveLock, shareTable } = dialect.transaction
   const { liftTimeouts, statementTimeoutMs } = dialect.transaction
   const inQueue = isHosts ? null : writeQueueOf(pool.pool.max)

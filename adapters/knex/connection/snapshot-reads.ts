@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { StorageError } from '../../../lib/storage/storage-error.ts'
-import { dialectOf } from '../dialects/index.ts'
-import { closeBesidePool, openBesidePool, poolOf } from '../drivers/knex-internals.ts'
+import type { Dialect } from '../dialects/dialect.ts'
+import { closeBesidePool, openBesidePool } from '../drivers/knex-internals.ts'
 import type { Names } from '../tables/names.ts'
 import { withDeadline } from './deadlines.ts'
 import { toStorageError } from './driver-errors.ts'
@@ -30,8 +30,7 @@ export interface SnapshotReads {
   close (): Promise<void>
 }
 
-export function createSnapshotReads (knex: Knex, names: Names): SnapshotReads {
-  const dialect = dialectOf(poolOf(knex).driverName)
+export function createSnapshotReads (knex: Knex, names: Names, dialect: Dialect): SnapshotReads {
   const { beginSnapshotRead, readForLong, shareTable } = dialect.transaction
   /** Each ends a read, and resolves when its connection is closed. */
   const running = new Set<() => Promise<void>>()

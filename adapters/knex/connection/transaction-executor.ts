@@ -26,7 +26,7 @@ export function joinTransaction (
 ): JoinedTransaction {
   const pool = poolOf(transaction)
   if (transaction.isCompleted()) throw new TypeError('fastify-users: the transaction is over')
-  if (dialectOf(pool.driverName) !== dialect) {
+  if (dialectOf(pool.driverName, dialect.profile) !== dialect) {
     throw new TypeError(`fastify-users: the transaction is not one on ${dialect.name}`)
   }
   const { exclusiveLock } = dialect.transaction

@@ -34,7 +34,33 @@ interface State {
   changes: number
 }
 
-export type Compaction = ReturnType<typeof createCompaction>
+/** What keeps the numbers of pages cheap. */
+export interface Compaction {
+  run (): Promise<void>
+  /** Called with the numbers of users and changes that a page of a tenant, or of all, had to count row by row. */
+  onPage (tenant: string | undefined, tail: number, changes: number): void
+  /** Called for every new user. */
+  onCreate (tenant: string | undefined): void
+  /** Called for users who were given to a tenant: most of them are in its tail. */
+  onAssign (tenant: string, users: number): void
+  /** Counts all users again. Until that is done, lists are right but slower. */
+  rebuild (): Promise<void>
+  /** Stops the work, and resolves when none is running. */
+  close (): Promise<void>
+}
+
+/** Where numbers are kept by hand there is nothing to compact. */
+function handCounting ({ snapshot }: PoolExecutor, recount: readonly string[]): Compaction {
+  const nothing = async (): Promise<void> => {}
+  return {
+    run: nothing,
+    onPage () {},
+    onCreate () {},
+    onAssign () {},
+    rebuild: () => snapshot(async (on) => { for (const statement of recount) await on(statement) }),
+    close: nothing
+  }
+}
 
 /**
  * Keeps the tail and the changes short (`docs/exact-counting.md`), in the background: whichever
@@ -46,9 +72,10 @@ export type Compaction = ReturnType<typeof createCompaction>
  * below the next boundary, deletes the changes that it sees there, because they are in that number, and moves the
  * boundary. Changes that it does not see belong to transactions whose users it has not counted either: they stay.
  */
-export function createCompaction (executor: PoolExecutor, names: Names) {
+export function createCompaction (executor: PoolExecutor, names: Names): Compaction {
   const { dialect, query, snapshot } = executor
-  const { openWriters, vacuum } = dialect.counting
+  const { byHand, openWriters, vacuum } = dialect.counting
+  if (byHand !== null) return handCounting(executor, byHand.recount(names))
   const [sqlOfAll, sqlOfTenant] = [compactionSql(dialect, names, false), compactionSql(dialect, names, true)]
   const sqlOf = (scope: string) => scope === ALL ? sqlOfAll : sqlOfTenant
   const reset = resetSql(dialect, names)
@@ -211,21 +238,17 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
   return {
     run,
 
-    /** Called with the numbers of users and changes that a page of a tenant, or of all, had to count row by row. */
     onPage (tenant: string | undefined, tail: number, changes: number): void {
       if (tail >= TAIL_MAX || changes >= CHANGES_MAX) start(tenant ?? ALL)
     },
 
-    /** Called for every new user. */
     onCreate (tenant: string | undefined): void {
       count(ALL, BLOCK)
       if (tenant !== undefined) count(tenant, TENANT_CREATIONS)
     },
 
-    /** Called for users who were given to a tenant: most of them are in its tail. */
     onAssign: (tenant: string, users: number): void => count(tenant, BLOCK, users),
 
-    /** Counts all users again. Until that is done, lists are right but slower. */
     async rebuild (): Promise<void> {
       await snapshot(async (on) => {
         await on(reset.all, [randomUUID()])
@@ -234,7 +257,6 @@ export function createCompaction (executor: PoolExecutor, names: Names) {
       await run()
     },
 
-    /** Stops the work, and resolves when none is running. */
     async close (): Promise<void> {
       closing.abort()
       await running?.catch(() => {})

@@ -25,7 +25,10 @@ export function countsVerifier ({ dialect, snapshot }: PoolExecutor, names: Name
           ELSE (${usersIn} AND u.tenant = b.scope AND u.tenant <> '') END`
   const misfits = USER_CONSTRAINTS.map(({ holds }, i) =>
     `count(*) FILTER (WHERE (${holds(dialect.schema)}) IS NOT TRUE) AS misfits${i}`)
-  const sql = `WITH s AS (SELECT scope, boundary, total FROM ${state}),
+  const { byHand } = dialect.counting
+  const simple = byHand?.counted(names)
+  const sql = simple !== undefined ? `SELECT (SELECT count(*) FROM ${users}) AS users, ${simple.all} AS counted,
+      ${simple.wrong} AS wrong, ${misfits.join(', ')} FROM ${users}` : `WITH s AS (SELECT scope, boundary, total FROM ${state}),
     c AS (SELECT scope, first_id, sum(change) AS change FROM (${blockOfChange}) AS r GROUP BY scope, first_id),
     b AS (SELECT s.scope, first_id, users,
         sum(users) OVER (PARTITION BY s.scope ORDER BY first_id) - users AS users_before,

@@ -4,6 +4,7 @@ import type { TenantPageRequest } from '../../../lib/storage/storage.ts'
 import type { Driver, Param, Statement } from '../drivers/driver.ts'
 import type { Column } from '../tables/columns.ts'
 import type { Names } from '../tables/names.ts'
+import type { Profile } from '../tables/profiles.ts'
 
 /** A column of a batch, and its type where types have to be named. */
 export type TypedColumn = readonly [name: string, type: string]
@@ -46,6 +47,12 @@ export interface TransactionSql {
    * without a write-ahead log; null: always.
    */
   readsApart: string | null
+  /** Begins so that a statement of the transaction waits so many milliseconds at most for a lock; null: it can't wait. */
+  lockTimeoutMs: ((ms: number) => string) | null
+  /** The table of the locks, if they are rows of one, and whether it is there: it comes before all else. */
+  locksTable: { exists (names: Names): Statement, create (names: Names): string[] } | null
+  /** Tries to take that lock and tells whether it has `got` it; null if no other connection can have it. */
+  tryLock: ((names: Names) => string) | null
   /** Locks out other processes that use these tables; null if `begin` does. */
   exclusiveLock: ((names: Names) => string) | null
   /**
@@ -115,6 +122,11 @@ export interface EventSql {
   /** The column by which the events of one user are in the order of its versions. */
   writtenOrder: 'sequence' | 'position'
   /**
+   * A statement that takes as many positions as its one value, and returns the `last` of them. Nobody else gets any
+   * until the transaction ends, so they are in the order of commits. Null if the database gives each event its place.
+   */
+  take: ((names: Names) => string) | null
+  /**
    * A statement that gives events that are committed their positions, at most as many as its one value. It returns how
    * many as `numbered` and the last position that is given as `newest`. Null if events have their positions from the
    * start, because there is only one writer.
@@ -126,8 +138,29 @@ export interface EventSql {
   drop (names: Names): string[]
 }
 
+/** Counting by the statements that change the number of users, where no trigger does it. */
+export interface CountingByHand {
+  create (names: Names): string[]
+  drop (names: Names): string[]
+  /** Adds to the numbers of scopes; its rows are {@link COUNTED}. */
+  add (names: Names): string
+  /** Forgets the numbers of a tenant, its one value. */
+  forget (names: Names): string
+  /** The number of a tenant's users, of which `tenant` is the column. */
+  ofTenant (names: Names, tenant: string): string
+  /** The number of all users, and how many scopes have a wrong one. */
+  counted (names: Names): { all: string, wrong: string }
+  /** Counts all users again. */
+  recount (names: Names): string[]
+}
+
+/** The rows that `add` takes. */
+export const COUNTED: readonly TypedColumn[] = [['scope', 'text'], ['slot', 'integer'], ['users', 'bigint']]
+
 /** What exact counting needs. */
 export interface CountingSql {
+  /** Null: triggers count. */
+  byHand: CountingByHand | null
   /** Makes the statement that reads pages of all users, or of those of tenants, by the blocks, with a row for each. */
   pages (names: Names, ofTenant: boolean, columns: readonly Column[]): (pages: Several<TenantPageRequest>) => Statement
   /** How many pages one statement reads at most. */
@@ -141,6 +174,12 @@ export interface CountingSql {
 /** What databases express differently. All other SQL is the same on all. */
 export interface Dialect extends Driver {
   name: 'postgres' | 'sqlite'
+  /** What it uses of PostgreSQL; on SQLite always `classic`. */
+  profile: Profile
+  /** True if there is another profile. */
+  hasProfiles: boolean
+  /** True if a server of this kind may lack what it needs. */
+  mayBeUnable: boolean
   /** True if tables can be in a schema. */
   hasSchemas: boolean
   /** True if one statement can write to two tables. */
@@ -153,6 +192,11 @@ export interface Dialect extends Driver {
   limit (n: number): string
   /** Columns for SELECT and RETURNING. */
   select (columns: readonly Column[]): string
+  /**
+   * A statement that writes and returns columns of what it has written. `queries`: queries that it uses, each
+   * `name AS …`.
+   */
+  returning (statement: string, columns: string, queries?: string): string
   /**
    * All rows of a query as one JSON text, a list of lists of values in the query's order; null or an empty list without
    * rows. Drivers read a row value by value, and sqlite3 copies each between threads: as one text, a page of 20 users
@@ -191,3 +235,8 @@ export interface Dialect extends Driver {
  * longer is waiting for a transaction of the host, or for a slow disk.
  */
 export const LOCK_WAIT_MS = 25
+
+/** A statement behind the queries that it uses. */
+export function withQueries (queries: string | undefined, statement: string): string {
+  return queries === undefined ? statement : `WITH ${queries} ${statement}`
+}

@@ -1,7 +1,9 @@
 import { betterSqlite3Driver } from '../drivers/better-sqlite3.ts'
 import { nodeSqliteDriver } from '../drivers/node-sqlite.ts'
 import { photostructureDriver } from '../drivers/photostructure.ts'
+import type { Profile } from '../tables/profiles.ts'
 import type { Dialect } from './dialect.ts'
+import { portableDialect } from './portable/dialect.ts'
 import { postgresDialect } from './postgres/dialect.ts'
 import { sqliteDialect } from './sqlite/dialect.ts'
 
@@ -15,11 +17,11 @@ const dialects = new Map<string, Dialect>([
 ])
 
 /**
- * The dialect of a Knex client.
+ * The dialect of a Knex client. `profile`: for PostgreSQL, how it is used.
  * @throws TypeError for a client of another database
  */
-export function dialectOf (driverName: string): Dialect {
-  const dialect = dialects.get(driverName)
+export function dialectOf (driverName: string, profile: Profile = 'classic'): Dialect {
+  const dialect = profile === 'portable' && driverName === 'pg' ? portableDialect : dialects.get(driverName)
   if (dialect !== undefined) return dialect
   const known = [...dialects.keys()].join(', ')
   throw new TypeError(`fastify-users: knexStorage() works with the Knex clients ${known}, not with ${driverName}`)

@@ -15,6 +15,12 @@ export const EVENT_VALUES: readonly TypedColumn[] = [
 /** The columns that an event is written to, in the order of {@link EVENT_VALUES}, then the rest. */
 export const EVENT_TARGETS = 'id, type, happened_at, context, subject, data, tenant'
 
+/** The event of which these are the values. */
+export function eventOf ([id, type, timestamp, context]: readonly Param[]): NewEvent {
+  const { actor, requestId } = Object(JSON.parse(String(context)))
+  return { id: String(id), type: String(type), timestamp: String(timestamp), actor, requestId }
+}
+
 /** The columns of an event of which nothing was before. */
 export const RECORDED: readonly TypedColumn[] = [
   ...EVENT_VALUES, ['subject', 'text'], ['data', 'json'], ['tenant', 'text']
@@ -40,6 +46,8 @@ export function recordedValues (event: EventRecord): string[] {
   return [...eventValues(event), event.subject, JSON.stringify(event.data), event.tenant ?? '']
 }
 
+const POSITION: TypedColumn = ['position', 'bigint']
+
 const UPDATES: readonly TypedColumn[] = [...RECORDED, ['before', 'json']]
 
 /** What was before, as a row has it: null would say that the reason has not changed. */
@@ -61,12 +69,30 @@ export interface EventWrites {
 }
 
 /** Makes the functions that write events. */
-export function eventWrites (dialect: Dialect, { events }: Names): EventWrites {
+export function eventWrites (dialect: Dialect, names: Names): EventWrites {
+  const { events } = names
   const { batch, p, limit, packed, events: { writtenOrder } } = dialect
-  const insert = `INSERT INTO ${events} (${EVENT_TARGETS}) ` +
-    `SELECT ${RECORDED.map(([name]) => `q_${name}`).join(', ')} FROM ${batch.rows(RECORDED)}`
-  const insertUpdates = `INSERT INTO ${events} (${EVENT_TARGETS}, before) ` +
-    `SELECT ${UPDATES.map(([name]) => `q_${name}`).join(', ')} FROM ${batch.rows(UPDATES)}`
+  const take = dialect.events.take?.(names) ?? null
+  const insertOf = (given: readonly TypedColumn[], targets: string): string => {
+    const all = take === null ? given : [POSITION, ...given]
+    return `INSERT INTO ${events} (${take === null ? '' : 'position, '}${targets}) ` +
+      `SELECT ${all.map(([name]) => `q_${name}`).join(', ')} FROM ${batch.rows(all)}`
+  }
+  const insert = insertOf(RECORDED, EVENT_TARGETS)
+  const insertUpdates = insertOf(UPDATES, `${EVENT_TARGETS}, before`)
+
+  /** Inserts events, each with its place among all others. */
+  async function insertAll (on: Query, statement: string, rows: ReadonlyArray<readonly Param[]>): Promise<void> {
+    if (rows.length === 0) return
+    if (take === null) {
+      await on(statement, batch.values(rows))
+      return
+    }
+    const [taken] = await on(take, [rows.length])
+    const first = Number(taken?.['last']) - rows.length + 1
+    await on(statement, batch.values(rows.map((row, i) => [first + i, ...row])))
+  }
+
   const ofUser = (condition: string) =>
     `SELECT * FROM ${events} WHERE subject = ${p(1)} AND ${writtenOrder} > ${p(2)}${condition} ` +
     `ORDER BY ${writtenOrder} LIMIT ${limit(3)}`
@@ -74,15 +100,13 @@ export function eventWrites (dialect: Dialect, { events }: Names): EventWrites {
   const replace = `UPDATE ${events} SET data = q_data, before = q_before ` +
     `FROM ${batch.rows([['id', 'text'], ['data', 'json'], ['before', 'json']])} WHERE id = q_id${batch.idCondition}`
 
-  const record: EventWrites['record'] = async (on, all) => {
-    if (all.length > 0) await on(insert, batch.values(all))
-  }
+  const record: EventWrites['record'] = (on, all) => insertAll(on, insert, all)
 
   return {
     record,
     async recordUpdates (on, all) {
       const rows = all.map((event) => [...recordedValues(event), JSON.stringify(beforeOf(event))])
-      await on(insertUpdates, batch.values(rows))
+      await insertAll(on, insertUpdates, rows)
     },
     recordApiKey: (on, event, key) => record(on, event === null ? [] : [recordedValues(apiKeyEvent(event, key))]),
     async erase (on, userId, tenant) {

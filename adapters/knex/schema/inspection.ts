@@ -2,6 +2,8 @@ import type { SchemaRequirements } from '../../../lib/storage/storage.ts'
 import type { Executor, Query } from '../connection/executor.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { Names } from '../tables/names.ts'
+import type { Profile } from '../tables/profiles.ts'
+import type { RecordedSchema } from './recorded-schema.ts'
 import { type FieldIndex, fieldIndexes } from './field-indexes.ts'
 import { LATEST, migrations, statementsBetween } from './migrations.ts'
 
@@ -11,6 +13,8 @@ export interface SchemaReport {
   version: number
   /** Version that this code works with. */
   latest: number
+  /** The profile of the tables; without tables, the one that they would get. */
+  profile: Profile
   /** The oldest version whose code works with the tables, so this code can't if `latest` is less; 0: no tables. */
   compatibleFrom: number
   /** Names of the migrations to apply, oldest first. */
@@ -43,9 +47,6 @@ export async function missingIndexes (
   return required.filter(({ name }) => !inForce.has(name))
 }
 
-/** What the record of the migrations says of the tables. Both numbers are 0 without tables. */
-export type RecordedSchema = Pick<SchemaReport, 'version' | 'compatibleFrom'>
-
 /** Makes the function that inspects the schema. `recorded`: reads the record of the migrations. */
 export function createInspection (
   { dialect, query }: Executor,
@@ -53,7 +54,7 @@ export function createInspection (
   recorded: () => Promise<RecordedSchema>
 ): (requirements?: SchemaRequirements) => Promise<SchemaReport> {
   return async (requirements = {}) => {
-    const { version, compatibleFrom } = await recorded()
+    const { version, compatibleFrom, profile } = await recorded()
     const known = version > LATEST ? 0 : version
     const statements = statementsBetween(dialect, names, 0, known).join('\n')
     const namesIn = (pattern: RegExp) => [...statements.matchAll(pattern)].map(([, name]) => String(name))
@@ -65,6 +66,7 @@ export function createInspection (
     return {
       version,
       latest: LATEST,
+      profile,
       compatibleFrom,
       pending: migrations.slice(version).map(({ name }) => name),
       missing: [...namesIn(OBJECT), ...constraints].filter((name) => !inForce.has(name)),

@@ -24,15 +24,16 @@ export const migrations: readonly Migration[] = [
 export const LATEST = migrations.length
 
 /**
- * The record of the migrations. Code of every version reads `version` and `compatible_from` of the newest one, so they
- * stay as they are.
+ * The record of the migrations. Code of every version reads `version`, `compatible_from` and `profile` of the newest
+ * one, so they stay as they are.
  */
 function migrationsTable ({ schema: { moment } }: Dialect, { migrations: table, quoted }: Names): string {
   return `CREATE TABLE IF NOT EXISTS ${table} (
         version integer NOT NULL CONSTRAINT ${quoted('migrations_pkey')} PRIMARY KEY,
         name text NOT NULL,
         applied_at ${moment} NOT NULL,
-        compatible_from integer NOT NULL
+        compatible_from integer NOT NULL,
+        profile text NOT NULL
       )`
 }
 
@@ -42,8 +43,8 @@ export function statementsBetween (dialect: Dialect, names: Names, from: number,
   const steps = migrations.map(({ name, compatibleFrom, up, down }, i) => ({
     up: () => [
       ...up(dialect, names),
-      `INSERT INTO ${table} (version, name, applied_at, compatible_from) ` +
-        `VALUES (${i + 1}, '${name}', ${dialect.schema.now}, ${compatibleFrom})`
+      `INSERT INTO ${table} (version, name, applied_at, compatible_from, profile) ` +
+        `VALUES (${i + 1}, '${name}', ${dialect.schema.now}, ${compatibleFrom}, '${dialect.profile}')`
     ],
     down: () => [...down(dialect, names), `DELETE FROM ${table} WHERE version = ${i + 1}`]
   }))

@@ -3,9 +3,14 @@ import type { SchemaRequirements } from '../../../lib/storage/storage.ts'
 import { toStorageError } from '../connection/driver-errors.ts'
 import type { Executor, Query } from '../connection/executor.ts'
 import type { Names } from '../tables/names.ts'
+import { movesTo } from '../dialects/portable/moves.ts'
 import { createFieldIndex, type FieldIndex } from './field-indexes.ts'
-import { createInspection, missingIndexes, type RecordedSchema, type SchemaReport } from './inspection.ts'
+import { createInspection, missingIndexes, type SchemaReport } from './inspection.ts'
 import { LATEST, statementsBetween } from './migrations.ts'
+import { readRecord, type RecordedSchema } from './recorded-schema.ts'
+import { countingTables } from './tables.ts'
+
+const LOCKS_TRIES = 20
 
 /** Keeps the tables in step with the code. */
 export interface Migrator {
@@ -52,25 +57,27 @@ export function createMigrator (executor: Executor, names: Names, uniqueFields: 
     }
   }
 
-  async function exists (query: Query): Promise<boolean> {
-    const { sql, params } = dialect.schema.migrationsExist(names)
-    return (await query(sql, params)).length > 0
+  const recorded = async (query: Query): Promise<RecordedSchema> =>
+    await readRecord(query, dialect, names) ?? { version: 0, compatibleFrom: 0, profile: dialect.profile }
+
+  /** Makes the table of locks, where they are rows of one. */
+  async function ensureLocks (): Promise<void> {
+    const { locksTable } = dialect.transaction
+    if (locksTable === null) return
+    const { sql, params } = locksTable.exists(names)
+    for (let tries = 0; (await onPool(sql, params)).length === 0; tries++) {
+      try {
+        for (const statement of locksTable.create(names)) await onPool(statement)
+      } catch (error) {
+        // Another process may be making it.
+        if (tries === LOCKS_TRIES) throw error
+      }
+    }
   }
 
-  async function recorded (query: Query): Promise<RecordedSchema> {
-    const none = { version: 0, compatibleFrom: 0 }
-    if (!await exists(query)) return none
-    try {
-      const newest = `SELECT version, compatible_from FROM ${names.migrations} ORDER BY version DESC LIMIT 1`
-      const [row] = await query(newest)
-      return row === undefined
-        ? none
-        : { version: Number(row['version']), compatibleFrom: Number(row['compatible_from']) }
-    } catch (error) {
-      // Another process may have dropped the table since.
-      if (!await exists(query)) return none
-      throw error
-    }
+  async function move (query: Query): Promise<void> {
+    if ((await recorded(query)).profile === dialect.profile) return
+    for (const statement of movesTo(dialect.profile, names, countingTables)) await query(statement)
   }
 
   /** Migrates to a version if it lies in this direction. Returns the previous version. */
@@ -110,8 +117,11 @@ export function createMigrator (executor: Executor, names: Names, uniqueFields: 
     async check (requirements = {}) {
       remember(requirements)
       await requireSettings()
-      const { version, compatibleFrom } = await recorded(onPool)
+      const { version, compatibleFrom, profile } = await recorded(onPool)
       if (compatibleFrom > LATEST) throw schemaNewer(version)
+      if (profile !== dialect.profile) {
+        throw schemaBehind(`the tables have the profile ${profile}, not ${dialect.profile}`, 'migrate() to move them')
+      }
       if (version < LATEST) {
         throw schemaBehind(`the tables are at version ${version}, this code needs ${LATEST}`, 'migrate()')
       }
@@ -130,8 +140,12 @@ export function createMigrator (executor: Executor, names: Names, uniqueFields: 
       remember(requirements)
       await requireSettings()
       // On a current schema, run nothing that needs the right to change schemas.
-      if ((await recorded(onPool)).version === LATEST && (await missing(onPool, requirements)).length === 0) return
+      const current = await recorded(onPool)
+      const isCurrent = current.version === LATEST && current.profile === dialect.profile
+      if (isCurrent && (await missing(onPool, requirements)).length === 0) return
+      await ensureLocks()
       const before = await transaction(async (query) => {
+        if (current.version > 0) await move(query)
         const version = await go(query, LATEST, 'up')
         for (const index of await missing(query, requirements)) await createIndex(query, index)
         return version
@@ -143,6 +157,7 @@ export function createMigrator (executor: Executor, names: Names, uniqueFields: 
       if (!Number.isInteger(to) || to < 0 || to > LATEST) {
         throw new TypeError(`fastify-users: rollback() needs a version from 0 to ${LATEST}`)
       }
+      if ((await recorded(onPool)).version > 0) await ensureLocks()
       await transaction((query) => go(query, to, 'down'), { exclusive: true, noTimeout: true })
     }
   }

@@ -165,7 +165,7 @@ function webhookTables ({ schema: { bytewise, json, moment, isId } }: Dialect, n
  * The tables of exact counting (`docs/exact-counting.md`), and the rows that count zero users. The scope is empty for
  * all users, or a tenant that has many.
  */
-function countingTables ({ schema: { bytewise, fillFactor } }: Dialect, names: Names): string[] {
+export function countingTables ({ schema: { bytewise, fillFactor } }: Dialect, names: Names): string[] {
   const { blocks, groups, changes, state, quoted } = names
   return [
     `CREATE TABLE ${blocks} (
@@ -208,7 +208,7 @@ export function createTables (dialect: Dialect, names: Names): string[] {
     ...apiKeysTable(dialect, names),
     ...apiKeyUsesTable(dialect, names),
     ...idempotencyKeysTable(dialect, names),
-    ...countingTables(dialect, names),
+    ...dialect.counting.byHand?.create(names) ?? countingTables(dialect, names),
     ...eventsTable(dialect, names),
     ...webhookTables(dialect, names),
     ...dialect.schema.create(names)
@@ -218,10 +218,12 @@ export function createTables (dialect: Dialect, names: Names): string[] {
 /** The statements that drop everything, and all users with it. */
 export function dropTables (dialect: Dialect, names: Names): string[] {
   const { users, apiKeys, apiKeyUses, idempotencyKeys, blocks, groups, changes, state, events, webhooks } = names
-  const counting = [state, changes, groups, blocks]
+  const { byHand } = dialect.counting
+  const counting = byHand === null ? [state, changes, groups, blocks] : []
   const kept = [events, names.prunedEvents, names.webhookDeliveries, webhooks]
   const tables = [idempotencyKeys, users, names.deletedUsers, apiKeyUses, apiKeys, ...counting, ...kept]
   return [
-    ...tables.map((table) => `DROP TABLE ${table}`), ...dialect.schema.drop(names), ...dialect.events.drop(names)
+    ...tables.map((table) => `DROP TABLE ${table}`), ...byHand?.drop(names) ?? [],
+    ...dialect.schema.drop(names), ...dialect.events.drop(names)
   ]
 }

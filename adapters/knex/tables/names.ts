@@ -1,5 +1,6 @@
 import { optional, type OptionsOf, readOptions } from '../../../lib/core/option-table.ts'
 import { Type } from '../../../lib/core/typebox.ts'
+import { PROFILES, type Profile } from './profiles.ts'
 
 // Plain lower-case identifiers mean the same quoted and unquoted. PostgreSQL cuts names at 63 bytes; ours add at most
 // 27.
@@ -27,7 +28,13 @@ export const namingTable = {
    * PostgreSQL only: the schema of the tables, created by `migrate()`. By default the connection's search path
    * decides.
    */
-  schema: optional<string>(identifier)
+  schema: optional<string>(identifier),
+  /**
+   * PostgreSQL only: what is used of the server. `classic` needs triggers, functions, sequences and advisory locks;
+   * `portable` needs none of them, and is slower. Default: that of the tables, and `migrate()` tries what the server can
+   * do before it makes them. `migrate()` with the other one moves the tables to it.
+   */
+  profile: optional<Profile>({ schema: Type.Union(PROFILES.map((each) => Type.Literal(each))), message: 'must be classic or portable' })
 }
 
 /** Where the tables are, and what they are called. */
@@ -60,6 +67,9 @@ export interface Names {
   changes: string
   /** One row: how far the blocks reach. */
   state: string
+  /** The portable profile: numbers of users, in several rows for each scope, and the locks that have names. */
+  userCounts: string
+  locks: string
   /** PostgreSQL: a sequence that says which new users need no row in `changes`. */
   watermark: string
   /** The bare name of the table of migrations. */
@@ -79,8 +89,9 @@ export interface Names {
  * @throws TypeError for an unknown option, or a prefix or schema that is no plain identifier
  */
 export function namesOf (options: NamingOptions, hasSchemas: boolean): Names {
-  const { tablePrefix = 'fastify_users_', schema } = readOptions('fastify-users: knexStorage()', namingTable, options)
+  const { tablePrefix = 'fastify_users_', schema, profile } = readOptions('fastify-users: knexStorage()', namingTable, options)
   if (!hasSchemas && schema !== undefined) throw new TypeError('fastify-users: the option schema is for PostgreSQL')
+  if (!hasSchemas && profile !== undefined) throw new TypeError('fastify-users: the option profile is for PostgreSQL')
   const bare = (name: string) => `${tablePrefix}${name}`
   const quoted = (name: string) => `"${bare(name)}"`
   const table = (name: string) => schema === undefined ? quoted(name) : `"${schema}".${quoted(name)}`
@@ -102,6 +113,8 @@ export function namesOf (options: NamingOptions, hasSchemas: boolean): Names {
     groups: table('counting_groups'),
     changes: table('counting_changes'),
     state: table('counting_state'),
+    userCounts: table('user_counts'),
+    locks: table('locks'),
     watermark: table('counting_watermark'),
     bareMigrations: bare('migrations'),
     bareUsers: bare('users'),

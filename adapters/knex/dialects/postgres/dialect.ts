@@ -1,6 +1,6 @@
 import { pgDriver } from '../../drivers/pg.ts'
 import type { Names } from '../../tables/names.ts'
-import { type Dialect, LOCK_WAIT_MS } from '../dialect.ts'
+import { type Dialect, LOCK_WAIT_MS, withQueries } from '../dialect.ts'
 import { postgresCountedPages } from './counted-pages.ts'
 import { postgresEvents } from './events.ts'
 import { postgresReading } from './reading.ts'
@@ -30,6 +30,9 @@ export const postgresDialect: Dialect = {
   ...pgDriver,
   ...postgresReading,
   name: 'postgres',
+  profile: 'classic',
+  hasProfiles: true,
+  mayBeUnable: true,
   hasSchemas: true,
   writesTwoTables: true,
   triesBoundedSearch: true,
@@ -38,6 +41,7 @@ export const postgresDialect: Dialect = {
   member: (column, name) => `(${column} -> '${name}'::text)::text`,
   isIn: (column, n, type) => `${column} = ANY($${n}::${type}[])`,
   usersBy: (_column, { users }) => users,
+  returning: (statement, columns, queries) => withQueries(queries, `${statement} RETURNING ${columns}`),
   least: (a, b) => `least(${a}, ${b})`,
   contains: (text, part) => `pg_catalog.strpos(${text}, ${part}) > 0`,
   weakSettings: 'SELECT name, setting AS value FROM pg_catalog.pg_settings ' +
@@ -68,6 +72,9 @@ export const postgresDialect: Dialect = {
     readForLong: "SELECT pg_catalog.set_config(name, '0', true) FROM pg_catalog.pg_settings WHERE name IN " +
       "('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')",
     readsApart: null,
+    lockTimeoutMs: (ms) => `SET LOCAL lock_timeout = ${ms}`,
+    locksTable: null,
+    tryLock: (names) => `SELECT ${lockBy(installation(names)).replace('pg_advisory', 'pg_try_advisory')} AS got`,
     exclusiveLock: (names) => `SELECT ${lockBy(installation(names))}`,
     lockNames: (names) => `SELECT ${lockBy(`${installation(names)} || ' ' || name`)} ` +
       'FROM pg_catalog.unnest($1::text[]) AS name',
@@ -79,6 +86,7 @@ export const postgresDialect: Dialect = {
   schema: postgresSchema,
 
   counting: {
+    byHand: null,
     pages: postgresCountedPages,
     pagesTogether: 8,
     openWriters: 'SELECT virtualtransaction AS writer FROM pg_catalog.pg_locks ' +

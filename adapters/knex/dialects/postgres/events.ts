@@ -2,7 +2,7 @@ import type { Names } from '../../tables/names.ts'
 import type { EventSql } from '../dialect.ts'
 import { dropFunction, withSchema } from './functions.ts'
 
-const NUMBER_EVENTS = 'number_events'
+export const NUMBER_EVENTS = 'number_events'
 
 /**
  * A function that gives events their positions after they were committed. Neither a sequence nor a transaction id is in
@@ -104,6 +104,7 @@ function numberEvents ({ quoted }: Names): string {
 /** The event log of PostgreSQL. */
 export const postgresEvents: EventSql = {
   writtenOrder: 'sequence',
+  take: null,
   number: ({ schema, quoted }) =>
     `SELECT numbered, newest FROM ${schema === null ? '' : `"${schema}".`}${quoted(NUMBER_EVENTS)}($1::int)`,
   columns: ({ eventSequence }) =>

@@ -6,7 +6,7 @@ import { countingTriggers, TRIGGER_FUNCTIONS } from './counting-triggers.ts'
 import { dropFunction, withSchema } from './functions.ts'
 import { postgresUnfit } from '../unfit-settings.ts'
 
-const KEY_CHANGES = 'api_keys_changed'
+export const KEY_CHANGES = 'api_keys_changed'
 
 /** The oid of a table, NULL if there is none. */
 const oidOf = (table: string): string => `pg_catalog.to_regclass('${table}')::oid`

@@ -1,5 +1,5 @@
 import { sqlite3Driver } from '../../drivers/sqlite3.ts'
-import type { Dialect, EventSql } from '../dialect.ts'
+import { type Dialect, type EventSql, withQueries } from '../dialect.ts'
 import { sqliteCountedPage } from './counted-page.ts'
 import { sqliteReading } from './reading.ts'
 import { constraintIndex, sqliteSchema } from './schema.ts'
@@ -7,6 +7,7 @@ import { constraintIndex, sqliteSchema } from './schema.ts'
 /** The event log of SQLite: there is one writer, so events are written in the order of their commits. */
 export const sqliteEvents: EventSql = {
   writtenOrder: 'position',
+  take: null,
   number: null,
   columns: ({ quoted }) => `position integer NOT NULL CONSTRAINT ${quoted('events_position')} PRIMARY KEY`,
   // Each entry of an index ends with the position, which is the number of the row.
@@ -22,6 +23,9 @@ export const sqliteDialect: Dialect = {
   ...sqlite3Driver,
   ...sqliteReading,
   name: 'sqlite',
+  profile: 'classic',
+  hasProfiles: false,
+  mayBeUnable: false,
   hasSchemas: false,
   writesTwoTables: false,
   // SQLite plans a prepared statement once, whatever its values are.
@@ -31,6 +35,7 @@ export const sqliteDialect: Dialect = {
   isIn: (column, n) => `${column} IN (SELECT value FROM json_each(?${n}))`,
   // If ANALYZE saw a small table, SQLite trusts that forever, and scans the table unless the index is named.
   usersBy: (column, { users, bareUsers }) => `${users} INDEXED BY "${constraintIndex(bareUsers, column)}"`,
+  returning: (statement, columns, queries) => withQueries(queries, `${statement} RETURNING ${columns}`),
   least: (a, b) => `min(${a}, ${b})`,
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
   // A database in memory ends with its process anyway.
@@ -62,6 +67,9 @@ export const sqliteDialect: Dialect = {
     readForLong: 'PRAGMA cache_size = -2000',
     readsApart: "SELECT file <> '' AND (SELECT journal_mode FROM pragma_journal_mode) = 'wal' AS apart " +
       "FROM pragma_database_list WHERE name = 'main'",
+    lockTimeoutMs: null,
+    locksTable: null,
+    tryLock: null,
     exclusiveLock: null,
     lockNames: null,
     statementTimeoutMs: null,
@@ -71,6 +79,7 @@ export const sqliteDialect: Dialect = {
   schema: sqliteSchema,
 
   counting: {
+    byHand: null,
     pages: sqliteCountedPage,
     pagesTogether: 1,
     openWriters: null,

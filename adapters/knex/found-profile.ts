@@ -1,0 +1,74 @@
+import type { KnexStorage } from './storage.ts'
+import type { Profile } from './tables/profiles.ts'
+
+/** How the profile of a storage is found. */
+interface Finding {
+  make (profile: Profile): KnexStorage
+  /** The profile of the tables; null: there are none. */
+  recorded (): Promise<Profile | null>
+  /** The profile for new tables, by what the server can do. */
+  fitting (): Promise<Profile>
+}
+
+const PARTS = ['eventLog', 'webhooks', 'trash', 'tenants', 'keyUses', 'migrated'] as const
+
+/**
+ * A storage with the profile of its tables, which is read with the first call, and with every `check`: another process
+ * may have moved them since.
+ */
+export function withFoundProfile ({ make, recorded, fitting }: Finding): KnexStorage {
+  const made = new Map<Profile, KnexStorage>()
+  const classic = madeOf('classic')
+  let found: KnexStorage | null = null
+
+  function madeOf (profile: Profile): KnexStorage {
+    const storage = made.get(profile) ?? make(profile)
+    made.set(profile, storage)
+    return storage
+  }
+
+  async function find (): Promise<KnexStorage> {
+    const profile = await recorded()
+    if (profile !== null) found = madeOf(profile)
+    // Without tables any of them says that they are missing.
+    return found ?? classic
+  }
+
+  /** A part of the storage that is found by then. */
+  function delegate<Part extends object> (partOf: (storage: KnexStorage) => Part): Part {
+    return new Proxy(partOf(classic), {
+      get (_classic, key) {
+        const member = (storage: KnexStorage): unknown => Reflect.get(partOf(storage), key)
+        const value = member(found ?? classic)
+        if (typeof value !== 'function') return value
+        return (...given: unknown[]): unknown => {
+          const call = (storage: KnexStorage): unknown => Reflect.apply(Object(member(storage)), undefined, given)
+          return found === null ? find().then(call) : call(found)
+        }
+      }
+    })
+  }
+
+  const own: Partial<KnexStorage> = {
+    async check (requirements) {
+      await (await find()).check(requirements)
+    },
+    async migrate (requirements) {
+      const profile = await recorded() ?? await fitting()
+      found = madeOf(profile)
+      await found.migrate(requirements)
+    },
+    connections: () => classic.connections?.() ?? { used: 0, free: 0, waiting: 0 },
+    async close () {
+      await Promise.all([...made.values()].map((storage) => storage.close()))
+    },
+    joinTransaction (transaction) {
+      if (found !== null) return found.joinTransaction(transaction)
+      throw new Error('fastify-users: call check() or migrate() before joinTransaction(), or give the option profile')
+    }
+  }
+  const all = delegate((storage) => storage)
+  const parts = PARTS.map((part) => [part, delegate((storage) => storage[part] ?? {})])
+  const known = new Map<PropertyKey, unknown>([...Object.entries(own), ...parts.map(([key, part]) => [String(key), part] as const)])
+  return new Proxy(all, { get: (target, key) => known.has(key) ? known.get(key) : Reflect.get(target, key) })
+}

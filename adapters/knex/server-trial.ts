@@ -1,0 +1,91 @@
+import { newId } from '../../lib/core/ids.ts'
+import { isStorageError, StorageError } from '../../lib/storage/storage-error.ts'
+import type { NewEvent, Storage, UserRecord, VersionGuard } from '../../lib/storage/storage.ts'
+import type { PoolExecutor, Query } from './connection/executor.ts'
+import { LATEST, statementsBetween } from './schema/migrations.ts'
+import { readRecord } from './schema/recorded-schema.ts'
+import type { Names } from './tables/names.ts'
+
+// What can a server do? It is tried, in a transaction that is rolled back: that a function exists proves nothing.
+
+/** The server can't do it, or has no such table, function or type where the statement runs. PostgreSQL, appendix A. */
+const CANNOT = /^(?:0A000|42P01|42883|42704|42601)$/
+
+/** True if a server has refused what was tried because it is not able to do it. */
+export function isUnable (error: unknown): boolean {
+  return isStorageError(error) && CANNOT.test(error.driverCode ?? '')
+}
+
+const ANY: VersionGuard = { ifVersion: null, unlessVersion: [] }
+
+/** Creates a user, changes it and deletes it, each with its event. */
+export async function tryWrites (writeUsers: Storage['writeUsers']): Promise<void> {
+  const timestamp = new Date().toISOString()
+  const id = newId('usr')
+  const email = `${id}@fastify-users.invalid`
+  const event = (type: NewEvent['type']): NewEvent => ({ id: newId('evt'), type, timestamp, actor: null, requestId: null })
+  const user: UserRecord = {
+    ...{ id, name: 'Trial', email, fields: {}, status: 'active', statusReason: null, version: 1 },
+    ...{ createdAt: timestamp, updatedAt: timestamp }
+  }
+  const changes = { name: { value: 'Trial of a change', key: 'trial of a change' } }
+  const { outcomes } = await writeUsers([
+    { type: 'create', user, keys: { nameKey: 'trial', emailKey: email }, event: event('user.created') },
+    { type: 'update', id, changes, updatedAt: timestamp, guard: ANY, event: event('user.updated') },
+    { type: 'delete', id, guard: ANY, event: event('user.deleted'), erase: false }
+  ], { atomic: true, idempotency: null })
+  if (outcomes.some(({ code }) => code !== 'done')) throw new StorageError('fault', 'a write of the trial was refused')
+}
+
+/** Tries writes, and whether a lock holds, and rolls all back. @throws StorageError that says what has failed */
+async function inTrial (
+  { transaction }: PoolExecutor,
+  work: (on: Query) => Promise<void>,
+  exclusive: boolean
+): Promise<void> {
+  let isDone = false
+  try {
+    await transaction(async (on) => {
+      await work(on)
+      isDone = true
+      throw new StorageError('fault', 'rolled back')
+    }, { exclusive, noTimeout: exclusive })
+  } catch (error) {
+    if (!isDone) throw error
+  }
+}
+
+/** Tries writes on the tables that are there. */
+export function tryOnTables (pool: PoolExecutor, tryAll: (on: Query) => Promise<void>): Promise<void> {
+  return inTrial(pool, tryAll, false)
+}
+
+/**
+ * True if the server can do what a dialect needs: its tables are made, written to and rolled back, and another
+ * connection is refused a lock meanwhile.
+ */
+export async function isAble (
+  pool: PoolExecutor,
+  names: Names,
+  tryAll: (on: Query) => Promise<void>
+): Promise<boolean> {
+  const { dialect, query } = pool
+  const { tryLock } = dialect.transaction
+  try {
+    await inTrial(pool, async (on) => {
+      // Another process has made the tables meanwhile.
+      if (await readRecord(on, dialect, names) !== null) return
+      const [lock] = tryLock === null ? [] : await query(tryLock(names))
+      if (lock?.['got'] === 't') throw new StorageError('fault', 'no lock holds', { driverCode: '0A000' })
+      const statements = [...dialect.schema.createSchema(names), ...statementsBetween(dialect, names, 0, LATEST)]
+      for (const statement of statements) await on(statement)
+      await tryAll(on)
+      const { number } = dialect.events
+      if (number !== null) await on(number(names), [1])
+    }, true)
+    return true
+  } catch (error) {
+    if (isUnable(error)) return false
+    throw error
+  }
+}
