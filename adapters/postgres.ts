@@ -72,7 +72,7 @@ export interface PostgresOptions extends OptionsOf<typeof optionTable> {}
  */
 export function postgres (given: PostgresOptions): KnexStorage {
   const options = readOptions('fastify-users: postgres()', optionTable, given)
-  const { connection, pool, statementTimeoutMs, pooler, listen = !pooler, tablePrefix } = options
+  const { connection, pool, statementTimeoutMs, pooler, listen = !pooler, tablePrefix, profile } = options
   const require = requireOptional('postgres()', ['knex', 'pg'])
   const { knex }: typeof import('knex') = require('knex')
   const { Client }: typeof import('pg') = require('pg')
@@ -93,7 +93,11 @@ export function postgres (given: PostgresOptions): KnexStorage {
   })
   // A pooler's connection may have any search path, set by whoever had it before.
   const schema = options.schema ?? (pooler ? 'public' : undefined)
-  const naming = { ...(schema !== undefined && { schema }), ...(tablePrefix !== undefined && { tablePrefix }) }
+  const naming = {
+    ...(schema !== undefined && { schema }),
+    ...(tablePrefix !== undefined && { tablePrefix }),
+    ...(profile !== undefined && { profile })
+  }
   const settings = {
     // The server's limit comes first. Our total is for a server, or a network, that no longer answers.
     limits: statementTimeoutMs > 0

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { KnexStorage } from '../adapters/knex/index.ts'
+import { PROFILES } from '../adapters/knex/tables/profiles.ts'
 import { postgres } from '../adapters/postgres.ts'
 import { sqlite } from '../adapters/sqlite.ts'
 import { secretOf } from './environment.ts'
@@ -11,6 +12,7 @@ export interface DatabaseOptions {
   schema?: string
   tablePrefix?: string
   pooler?: boolean
+  profile?: string
 }
 
 /** The database that the options, or DATABASE_URL, name. @throws UsageError */
@@ -25,17 +27,21 @@ export function databaseUrl ({ database = secretOf('DATABASE_URL') }: Pick<Datab
  * @throws UsageError
  */
 export function openDatabase (
-  { schema, tablePrefix, pooler = false, ...options }: DatabaseOptions,
+  { schema, tablePrefix, pooler = false, profile, ...options }: DatabaseOptions,
   { create }: { create: boolean }
 ): KnexStorage {
   const database = databaseUrl(options)
   const naming = { ...(tablePrefix !== undefined && { tablePrefix }) }
   if (/^postgres(?:ql)?:\/\//.test(database)) {
-    const inSchema = { ...(schema !== undefined && { schema }) }
+    const given = PROFILES.find((each) => each === profile)
+    if (profile !== undefined && given === undefined) throw new UsageError('--profile takes classic or portable')
+    const inSchema = { ...(schema !== undefined && { schema }), ...(given !== undefined && { profile: given }) }
     // Few connections, to leave the others to a running service.
     return postgres({ connection: database, pooler, pool: { max: 2 }, ...naming, ...inSchema })
   }
-  if (schema !== undefined || pooler) throw new UsageError('--schema and --pooler are for PostgreSQL')
+  if (schema !== undefined || pooler || profile !== undefined) {
+    throw new UsageError('--schema, --pooler and --profile are for PostgreSQL')
+  }
   if (!/^sqlite:./.test(database)) {
     throw new UsageError('the database must be postgres://<user>:<password>@<host>/<database> or sqlite:<path>')
   }

@@ -30,9 +30,10 @@ export async function migrate (
 ): Promise<void> {
   const before = await storage.inspect(requirements)
   await storage.migrate(requirements)
-  const { version } = await storage.inspect()
+  const { version, profile } = await storage.inspect()
   const applied = [
     ...before.pending,
+    ...(before.version > 0 && before.profile !== profile ? [`profile ${profile}`] : []),
     ...before.unindexed.map((field) => `index of ${field}`),
     ...before.notUnique.map((field) => `unique index of ${field}`)
   ]
@@ -50,10 +51,11 @@ function isTooNew ({ latest, compatibleFrom }: SchemaReport): boolean {
 /** Shows the migrations to apply. @throws Refusal if there are any, or the tables are too new; StorageError */
 export async function migrationStatus (storage: KnexStorage, output: Output): Promise<void> {
   const schema = await storage.inspect()
-  const { version, latest, compatibleFrom, pending } = schema
+  const { version, latest, compatibleFrom, pending, profile } = schema
   const remark = version > latest && !isTooNew(schema) ? ', which this code works with' : ''
   const lines = [`version ${version} of ${latest}${remark}`, ...pending.map((name) => `pending: ${name}`)]
-  if (output.json) await output.value({ version, latest, compatibleFrom, pending })
+  const known = { version, latest, compatibleFrom, pending, ...(profile !== null && { profile }) }
+  if (output.json) await output.value(known)
   else await output.line(lines.join('\n'))
   if (isTooNew(schema)) throw new Refusal('The tables are newer than this code: install a newer fastify-users.')
   if (pending.length > 0) throw new Refusal('Apply them: fastify-users migrate')
@@ -128,7 +130,9 @@ export async function check (
   const problems = [...problemsIn(schema), ...problemsOfCounts(counts)]
   if (output.json) await output.value({ ...schema, counts, problems })
   else if (problems.length === 0 && counts !== null) {
-    await output.line(`No problems: schema version ${schema.version}, ${counts.users} users, every number right.`)
+    const profile = schema.profile === null ? '' : `, profile ${schema.profile}`
+    const version = `schema version ${schema.version}${profile}`
+    await output.line(`No problems: ${version}, ${counts.users} users, every number right.`)
   }
   if (problems.length > 0) throw new Refusal(problems.join('\n'))
 }

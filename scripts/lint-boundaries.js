@@ -9,6 +9,8 @@ const BELOW_OPERATIONS = [
 ]
 
 /** Each room, what it is for, and the rooms that it may import. Imports run down this list's `uses`, never back. */
+const DIALECTS = ['postgres', 'portable', 'sqlite'].map((name) => `adapters/knex/dialects/${name}`)
+
 const ROOMS = [
   { room: 'lib/core', has: 'input checks, errors, ids, paging and turns, which everything shares', uses: [] },
   { room: 'lib/storage', has: 'the storage interface, its records, errors and rules', uses: ['lib/core'] },
@@ -101,8 +103,16 @@ const ROOMS = [
   {
     room: 'adapters/knex/dialects',
     has: 'everything in which the databases differ',
-    uses: ['lib/core', 'lib/storage', 'adapters/knex/tables', 'adapters/knex/drivers']
+    uses: ['lib/core', 'lib/storage', 'adapters/knex/tables', 'adapters/knex/drivers', ...DIALECTS]
   },
+  ...DIALECTS.map((room) => ({
+    room,
+    has: 'what differs in one dialect',
+    uses: [
+      'lib/core', 'lib/storage', 'adapters/knex/tables', 'adapters/knex/drivers', 'adapters/knex/dialects',
+      ...room.endsWith('portable') ? ['adapters/knex/dialects/postgres'] : []
+    ]
+  })),
   {
     room: 'adapters/knex/connection',
     has: 'how SQL is run',

@@ -68,7 +68,7 @@ export function withFoundProfile ({ make, recorded, fitting }: Finding): KnexSto
     }
   }
   const all = delegate((storage) => storage)
-  const parts = PARTS.map((part) => [part, delegate((storage) => storage[part] ?? {})])
-  const known = new Map<PropertyKey, unknown>([...Object.entries(own), ...parts.map(([key, part]) => [String(key), part] as const)])
+  const parts = PARTS.map((part) => [part, delegate((storage) => storage[part] ?? {})] as const)
+  const known = new Map<PropertyKey, unknown>([...Object.entries(own), ...parts])
   return new Proxy(all, { get: (target, key) => known.has(key) ? known.get(key) : Reflect.get(target, key) })
 }

@@ -27,7 +27,7 @@ export const indexOfPart = (partOf: string, key: string): number => Number(partO
  * The statements of idempotency keys. A row keeps the user of a creation, or the outcomes of a batch, whose users
  * are in rows of their own: each goes with its user.
  */
-export function idempotencySql ({ p, batch }: Dialect, { idempotencyKeys, users }: Names) {
+export function idempotencySql ({ p, batch, isIn }: Dialect, { idempotencyKeys, users }: Names) {
   /** Inserts a key, or renews an expired one. Its values from the nth: key, fingerprint, result, expiry, now. */
   const claim = (n: number, userId: string) =>
     `INSERT INTO ${idempotencyKeys} AS k ${TARGETS} VALUES (${p(n)}, ${p(n + 1)}, ${userId}, ${p(n + 2)}, ` +
@@ -40,9 +40,10 @@ export function idempotencySql ({ p, batch }: Dialect, { idempotencyKeys, users 
       `FROM ${idempotencyKeys} WHERE key = ${p(1)} AND expires_at > ${p(2)}`,
     setUser: `UPDATE ${idempotencyKeys} SET user_id = ${p(2)} WHERE key = ${p(1)}`,
     setResult: `UPDATE ${idempotencyKeys} SET result = ${p(2)} WHERE key = ${p(1)}`,
-    /** Users that the batch has deleted itself have no row. The others are locked, so they are still there. */
     keepParts: `INSERT INTO ${idempotencyKeys} ${TARGETS} SELECT ${ROW.map(([name]) => `q_${name}`).join(', ')} ` +
-      `FROM ${batch.rows(ROW)} WHERE EXISTS (SELECT 1 FROM ${users} WHERE id = q_user_id)`,
+      `FROM ${batch.rows(ROW)}`,
+    /** 1: ids of users. */
+    findUsers: `SELECT id FROM ${users} WHERE ${isIn('id', 1, 'text')}`,
     findParts: `SELECT key, result FROM ${idempotencyKeys} WHERE key > ${p(1)} AND key < ${p(2)}`,
     dropParts: `DELETE FROM ${idempotencyKeys} WHERE key > ${p(1)} AND key < ${p(2)}`,
     prune: `DELETE FROM ${idempotencyKeys} WHERE expires_at <= ${p(1)}`

@@ -16,6 +16,11 @@ export function isUnable (error: unknown): boolean {
   return isStorageError(error) && CANNOT.test(error.driverCode ?? '')
 }
 
+/** A right that is denied is not to be had either, and extensions refuse what they don't know as an internal error. */
+function isDenied (error: unknown): boolean {
+  return isStorageError(error) && ['42501', 'XX000'].includes(error.driverCode ?? '')
+}
+
 const ANY: VersionGuard = { ifVersion: null, unlessVersion: [] }
 
 /** Creates a user, changes it and deletes it, each with its event. */
@@ -23,7 +28,8 @@ export async function tryWrites (writeUsers: Storage['writeUsers']): Promise<voi
   const timestamp = new Date().toISOString()
   const id = newId('usr')
   const email = `${id}@fastify-users.invalid`
-  const event = (type: NewEvent['type']): NewEvent => ({ id: newId('evt'), type, timestamp, actor: null, requestId: null })
+  const event = (type: string): NewEvent =>
+    ({ id: newId('evt'), type, timestamp, actor: null, requestId: null })
   const user: UserRecord = {
     ...{ id, name: 'Trial', email, fields: {}, status: 'active', statusReason: null, version: 1 },
     ...{ createdAt: timestamp, updatedAt: timestamp }
@@ -85,7 +91,7 @@ export async function isAble (
     }, true)
     return true
   } catch (error) {
-    if (isUnable(error)) return false
+    if (isUnable(error) || isDenied(error)) return false
     throw error
   }
 }

@@ -37,6 +37,7 @@ const CONCURRENCY_MIN = 40
 /** A storage in SQL. Its schema can be reverted, and its counted numbers can be verified. */
 export interface KnexStorage extends Storage, Migrator {
   joinTransaction (transaction: unknown): StorageInTransaction
+  readonly migrated: Migrator['migrated']
   eventLog: EventLog
   webhooks: WebhookStore
   trash: Trash

@@ -2,7 +2,7 @@ import { forgotten } from '../../lib/storage/recorded-events.ts'
 import type { TenantRecord, TenantStore } from '../../lib/storage/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type { Executor, Query } from './connection/executor.ts'
-import type { Compaction } from './counting/compaction.ts'
+import type { Compaction } from './counting/hand-counting.ts'
 import { type Bookkeeping, changesOf } from './bookkeeping.ts'
 import { forgetCounts } from './counting/compaction-sql.ts'
 import { type Column, EVENT_COLUMNS } from './tables/columns.ts'
@@ -34,7 +34,8 @@ function tenantSql ({ dialect }: Executor, names: Names) {
       WHERE c.scope = s.scope AND c.user_id < s.boundary), 0) FROM ${state} AS s WHERE s.scope = names.tenant)`
   const inTail = `(SELECT count(*) FROM ${users} AS u WHERE u.tenant = names.tenant AND u.tenant <> '' AND u.id >=
       coalesce((SELECT s.boundary FROM ${state} AS s WHERE s.scope = names.tenant), ''))`
-  const count = `${byHand === null ? `coalesce(${inBlocks}, 0) + ${inTail}` : byHand.ofTenant(names, 'names.tenant')} AS users`
+  const counted = `coalesce(${inBlocks}, 0) + ${inTail}`
+  const count = `${byHand?.ofTenant(names, 'names.tenant') ?? counted} AS users`
   const some = (table: string) =>
     `SELECT id FROM ${table} WHERE tenant = ${p(1)} AND tenant <> '' ORDER BY id LIMIT ${limit(2)}`
   const someEvents = `SELECT * FROM ${events} WHERE tenant = ${p(1)} AND tenant <> '' LIMIT ${limit(2)}`

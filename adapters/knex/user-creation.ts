@@ -4,7 +4,7 @@ import type { Idempotency, NewEvent, UserKeys, UserRecord } from '../../lib/stor
 import { groupCommits } from './batching/group-commit.ts'
 import { isLost, waitedTooLong } from './connection/driver-errors.ts'
 import type { Executor } from './connection/executor.ts'
-import type { Compaction } from './counting/compaction.ts'
+import type { Compaction } from './counting/hand-counting.ts'
 import type { Bookkeeping } from './bookkeeping.ts'
 import { idempotencySql } from './idempotency-sql.ts'
 import { namingTakenField } from './schema/field-indexes.ts'

@@ -4,7 +4,7 @@ import type {
   Page, PageRequest, Storage, TenantPageRequest, UserFilter, UserRecord
 } from '../../lib/storage/storage.ts'
 import type { Executor } from './connection/executor.ts'
-import type { Compaction } from './counting/compaction.ts'
+import type { Compaction } from './counting/hand-counting.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { beginsWith, ofTenant, pageOfFew, pageStatement, SEARCH_BOUND, searchStatement, toPage } from './pages.ts'
 import { type Condition, fieldIs } from './schema/field-indexes.ts'

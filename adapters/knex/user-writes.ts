@@ -9,7 +9,7 @@ import { type Bookkeeping, bookkeepingAtEnd } from './bookkeeping.ts'
 import { isLost, waitedTooLong } from './connection/driver-errors.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import { nestedExecutor } from './connection/nested-executor.ts'
-import { locksOf } from './lock-names.ts'
+import { locksOf } from './tables/lock-names.ts'
 import { idempotencySql, indexOfPart, partBounds, partKey } from './idempotency-sql.ts'
 import type { Names } from './tables/names.ts'
 import { toCreatedUser } from './tables/rows.ts'
@@ -144,9 +144,14 @@ export function knexWrites (
     const { key, fingerprint, expiresAt, note } = idempotency
     const kept: Kept = { outcomes: withoutUsers(outcomes), note, run }
     await on(sql.setResult, [key, JSON.stringify(kept)])
-    const parts = outcomes.flatMap((outcome, i) => outcome.code === 'done' && outcome.user !== null
-      ? [[partKey(key, i), fingerprint, outcome.user.id, JSON.stringify(outcome.user), expiresAt]]
+    const users = outcomes.flatMap((outcome, i) => outcome.code === 'done' && outcome.user !== null
+      ? [{ i, user: outcome.user }]
       : [])
+    if (users.length === 0) return
+    // Users that the batch has deleted itself have no row. The others are locked, so they are still there.
+    const there = new Set((await on(sql.findUsers, [users.map(({ user }) => user.id)])).map(({ id }) => id))
+    const parts = users.filter(({ user }) => there.has(user.id))
+      .map(({ i, user }) => [partKey(key, i), fingerprint, user.id, JSON.stringify(user), expiresAt])
     if (parts.length > 0) await on(sql.keepParts, dialect.batch.values(parts))
   }
 

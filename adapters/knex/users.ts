@@ -5,7 +5,7 @@ import type {
 } from '../../lib/storage/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type { Executor, Query } from './connection/executor.ts'
-import type { Compaction } from './counting/compaction.ts'
+import type { Compaction } from './counting/hand-counting.ts'
 import type { Param } from './drivers/driver.ts'
 import { putAwayOn } from './deleted-rows.ts'
 import { type Bookkeeping, changesOf } from './bookkeeping.ts'

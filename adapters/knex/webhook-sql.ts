@@ -25,9 +25,6 @@ export function webhookSql (dialect: Dialect, { webhooks, webhookDeliveries: del
   const dueAt = `CAST(nullif(q_due_at, '') AS ${schema.moment})`
   const values = DELIVERY_VALUES.map(([name]) => name === 'due_at' ? dueAt : `q_${name}`).join(', ')
   const written = ['due_at', 'claims', 'record'].map((name) => `${name} = excluded.${name}`).join(', ')
-  const known = `SELECT 1 FROM ${deliveries} WHERE id = q_id`
-  const pending = `SELECT 1 FROM ${deliveries} WHERE webhook_id = q_webhook_id AND event_id = q_event_id ` +
-    'AND due_at IS NOT NULL'
   const ofWebhook = `SELECT * FROM ${deliveries} WHERE webhook_id = ${p(1)} ORDER BY id DESC ` +
     `LIMIT ${limit(2)} OFFSET ${limit(3)}`
   return {
@@ -41,8 +38,12 @@ export function webhookSql (dialect: Dialect, { webhooks, webhookDeliveries: del
     /** 1: id of the delivery, 2: that of its endpoint. */
     lockDelivery: `SELECT ${columns} FROM ${deliveries} WHERE id = ${p(1)} AND webhook_id = ${p(2)}${forUpdate}`,
     writeDeliveries: `INSERT INTO ${deliveries} (${DELIVERY_VALUES.map(([name]) => name).join(', ')}) ` +
-      `SELECT ${values} FROM ${batch.rows(DELIVERY_VALUES)} ` +
-      `WHERE EXISTS (${known}) OR NOT EXISTS (${pending}) ON CONFLICT (id) DO UPDATE SET ${written}`,
+      `SELECT ${values} FROM ${batch.rows(DELIVERY_VALUES)} WHERE true ON CONFLICT (id) DO UPDATE SET ${written}`,
+    /** The events of an endpoint that have a delivery which is due. 1: endpoint, 2: the ids of events. */
+    pending: `SELECT id, event_id AS event FROM ${deliveries} WHERE webhook_id = ${p(1)} ` +
+      `AND ${dialect.isIn('event_id', 2, 'text')} AND due_at IS NOT NULL`,
+    /** 1: the ids of deliveries. */
+    known: `SELECT id FROM ${deliveries} WHERE ${dialect.isIn('id', 1, 'text')}`,
     /** 1: endpoint, 2: limit, 3: offset. */
     listDeliveries: `SELECT (SELECT count(*) FROM ${deliveries} WHERE webhook_id = ${p(1)}) AS total, ` +
       `${packed(DELIVERY_COLUMNS, ofWebhook)} AS items`,

@@ -29,9 +29,19 @@ export function knexWebhooks (
   const sql = webhookSql(dialect, names)
   const { batch } = dialect
 
-  async function write (on: Query, { webhook, deliveries = [], event }: WebhookChange): Promise<void> {
+  /** Writes deliveries of an endpoint that is locked: an event has no second one while one of it is due. */
+  async function writeDeliveries (on: Query, webhook: string, deliveries: readonly DeliveryRecord[]): Promise<void> {
+    const idsOf = async (sql: string, params: readonly Param[], member: string) =>
+      new Set((await on(sql, params)).map((row) => row[member]))
+    const pending = await idsOf(sql.pending, [webhook, deliveries.map(({ event }) => event)], 'event')
+    const known = pending.size === 0 ? pending : await idsOf(sql.known, [deliveries.map(({ id }) => id)], 'id')
+    const written = deliveries.filter(({ id, event }) => known.has(id) || !pending.has(event))
+    if (written.length > 0) await on(sql.writeDeliveries, batch.values(written.map(deliveryValues)))
+  }
+
+  async function write (on: Query, id: string, { webhook, deliveries = [], event }: WebhookChange): Promise<void> {
     if (webhook !== undefined) await on(sql.update, [webhook.id, JSON.stringify(webhook)])
-    if (deliveries.length > 0) await on(sql.writeDeliveries, batch.values(deliveries.map(deliveryValues)))
+    if (deliveries.length > 0) await writeDeliveries(on, id, deliveries)
     if (event !== undefined) await record(on, [recordedValues(event)])
   }
 
@@ -59,7 +69,7 @@ export function knexWebhooks (
         const [of] = row === undefined || delivery === null ? [] : await on(sql.lockDelivery, [delivery, id])
         if (row === undefined || (delivery !== null && of === undefined)) return null
         const change = decide(toWebhook(row), of === undefined ? null : toDelivery(of))
-        if (change !== null) await write(on, change)
+        if (change !== null) await write(on, id, change)
         return change?.webhook ?? toWebhook(row)
       }, { waitsFor: id })
     },

@@ -67,10 +67,13 @@ export async function openStorage (
     membership.leave()
     throw error
   }
-  const driver = storage.driver === undefined ? '' : ` (${storage.driver})`
-  const created = storage.migrated?.created === true ? ', a new store without users and keys' : ''
+  const { driver, migrated } = storage
+  const profile = migrated?.profile === undefined ? undefined : `profile ${migrated.profile}`
+  const ways = [driver, profile].filter((each) => each !== undefined)
+  const created = migrated?.created === true ? ', a new store without users and keys' : ''
   // Only warnings: if the storage fails here, requests will report it.
   const warnings = await storage.warnings?.().catch(() => []) ?? []
   for (const warning of warnings) log.warn(`fastify-users: ${storage.name}: ${warning}`)
-  log.info(`fastify-users: app.${decoratorName} keeps its users in ${storage.name}${driver}${created}`)
+  const where = `${storage.name}${ways.length === 0 ? '' : ` (${ways.join(', ')})`}`
+  log.info(`fastify-users: app.${decoratorName} keeps its users in ${where}${created}`)
 }

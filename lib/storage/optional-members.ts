@@ -16,8 +16,11 @@ export interface OptionalMembers {
    */
   watchApiKeys? (listener: () => void): () => void
 
-  /** What `migrate` has done, for the log. `created`: there was no schema before, so the store is empty. */
-  readonly migrated?: { readonly created: boolean }
+  /**
+   * What `migrate` has done, for the log. `created`: there was no schema before, so the store is empty. `profile`: how
+   * the tables use the database, where there are several ways.
+   */
+  readonly migrated?: { readonly created: boolean, readonly profile?: string }
 
   /**
    * What the operator should know about the database's settings, such as that it does not wait for its disk: one

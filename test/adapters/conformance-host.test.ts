@@ -6,6 +6,7 @@ import { knexStorage, type KnexStorageOptions } from '../../adapters/knex/index.
 import { runKit, runTransactionDuties, transactionsOf } from '../helpers/kit.ts'
 import { from } from '../helpers/level.ts'
 import { sqliteDriver, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
+import { poorConnection, poorSchema } from '../helpers/poor-postgres.ts'
 import { pgBouncerUrl, pgUrl, pooled, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
 // Like Knex's snake-case mappers: they change every identifier in a query, and every row of an answer.
@@ -60,6 +61,15 @@ const hosts: Host[] = [
       options: { schema: temporarySchema(t) }
     }),
     skip: pooled.skip,
+    isFirst: false
+  },
+  {
+    name: 'pg on a server that can do little',
+    make: async (t) => ({
+      host: knex({ client: 'pg', connection: await poorConnection(), pool: { min: 0, max: 8 } }),
+      options: { schema: await poorSchema(t) }
+    }),
+    skip: from('ci'),
     isFirst: false
   }
 ]

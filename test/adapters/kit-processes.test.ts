@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test, type Test } from 'tap'
 import { testStorageInProcesses } from '../../adapters/testing/index.ts'
 import { from } from '../helpers/level.ts'
+import { poorSchema } from '../helpers/poor-postgres.ts'
 import { pgUrl, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
 const opener = (name: string) => new URL(`../helpers/openers/${name}.ts`, import.meta.url)
@@ -25,6 +26,12 @@ const stores: Store[] = [
     name: 'postgres',
     open: opener('postgres'),
     place: async (t) => JSON.stringify({ connection: pgUrl(), schema: temporarySchema(t) })
+  },
+  {
+    name: 'postgres that can do little',
+    open: opener('poor-postgres'),
+    place: async (t) => poorSchema(t),
+    skip: from('ci')
   },
   { name: 'lmdb', open: opener('lmdb'), place: temporaryDirectory, skip: from('nightly') }
 ]

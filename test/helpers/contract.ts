@@ -2,6 +2,8 @@
 import { test, type Test } from 'tap'
 import { errorTable, type ErrorCode } from '../../lib/core/error-table.ts'
 import { type Call, testApp } from './app.ts'
+import { from } from './level.ts'
+import { poorStore } from './poor-postgres.ts'
 import { stores } from './stores.ts'
 
 export const prefixes = ['/v1', '', '/api/users/v2', '/tenants/:tenant/v1']
@@ -83,7 +85,7 @@ async function runCase (
 
 /** Runs the cases on every storage under every prefix, each time on a new host with one user. */
 export function testCases (behaviour: string, cases: readonly Case[]): void {
-  for (const store of stores) {
+  for (const store of [...stores, ...from('ci') === false ? [poorStore()] : []]) {
     for (const prefix of prefixes) {
       test(`${behaviour} on ${store.name} under '${prefix}'`, async (t) => {
         const { call } = await testApp(t, { storage: await store.create(t), prefix })

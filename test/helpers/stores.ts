@@ -62,13 +62,6 @@ export const pooled: StoreKind & { skip: string | false } = {
     postgres({ connection: pgBouncerUrl(), schema: temporarySchema(t), pool: { max: 8 }, pooler: true })
 }
 
-/** PostgreSQL with the profile that needs little of it. */
-export const portable: StoreKind = {
-  name: 'postgres, portable',
-  create: async (t) =>
-    postgres({ connection: pgUrl(), schema: temporarySchema(t), pool: { max: 8 }, profile: 'portable' })
-}
-
 /** Every storage of the package, on a real database. */
 export const stores: readonly StoreKind[] = [
   { name: 'memory', create: async () => memory() },

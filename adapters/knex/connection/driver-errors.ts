@@ -1,5 +1,5 @@
 import { isStorageError, StorageError } from '../../../lib/storage/storage-error.ts'
-import { type Names, UNIQUE_INDEX } from '../tables/names.ts'
+import { isNamed, type Names, UNIQUE_INDEX } from '../tables/names.ts'
 
 // PostgreSQL, appendix A. Conditions that pass: connection (08), credentials (28), resources (53), intervention (57P),
 // cancelled or timed out statement, lock not available, serialisation failure, deadlock, read-only after a failover,
@@ -60,16 +60,21 @@ export function isRolledBack (error: unknown): boolean {
   return property(error, 'message')?.includes('no transaction is active') === true
 }
 
+/** The constraint that PostgreSQL names; in the message alone where it passes on what another server says. */
+function constraintOf (error: unknown): string {
+  return property(error, 'constraint') ?? /"([^"]+)"/.exec(property(error, 'message') ?? '')?.[1] ?? ''
+}
+
 /** PostgreSQL names the constraint; SQLite names the column, in the message alone. */
 function isEmailTaken (error: unknown, { emailUnique, bareUsers }: Names): boolean {
-  return (property(error, 'code') === '23505' && property(error, 'constraint') === emailUnique) ||
+  return (property(error, 'code') === '23505' && isNamed(constraintOf(error), emailUnique)) ||
     property(error, 'message')?.includes(`UNIQUE constraint failed: ${bareUsers}.email_key`) === true
 }
 
 /** The unique index of a field that a value violates. SQLite names it in the message alone. */
 function violatedIndex (error: unknown, { bare }: Names): string | undefined {
   const name = property(error, 'code') === '23505'
-    ? property(error, 'constraint')
+    ? constraintOf(error)
     : /UNIQUE constraint failed: index '([^']+)'/.exec(property(error, 'message') ?? '')?.[1]
   return name?.startsWith(bare(UNIQUE_INDEX)) === true ? name : undefined
 }

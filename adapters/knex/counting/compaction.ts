@@ -4,6 +4,7 @@ import { channels, traced } from '../../../lib/storage/tracing.ts'
 import type { PoolExecutor, Query } from '../connection/executor.ts'
 import { BLOCK } from '../tables/block-sizes.ts'
 import type { Names } from '../tables/names.ts'
+import { type Compaction, handCounting } from './hand-counting.ts'
 import {
   BLOCKS_PER_ROUND, compactionSql, KEPT_IN_TAIL, resetSql, SPLITS_PER_ROUND, TAIL_MAX
 } from './compaction-sql.ts'
@@ -32,34 +33,6 @@ interface State {
   round: string
   tail: number
   changes: number
-}
-
-/** What keeps the numbers of pages cheap. */
-export interface Compaction {
-  run (): Promise<void>
-  /** Called with the numbers of users and changes that a page of a tenant, or of all, had to count row by row. */
-  onPage (tenant: string | undefined, tail: number, changes: number): void
-  /** Called for every new user. */
-  onCreate (tenant: string | undefined): void
-  /** Called for users who were given to a tenant: most of them are in its tail. */
-  onAssign (tenant: string, users: number): void
-  /** Counts all users again. Until that is done, lists are right but slower. */
-  rebuild (): Promise<void>
-  /** Stops the work, and resolves when none is running. */
-  close (): Promise<void>
-}
-
-/** Where numbers are kept by hand there is nothing to compact. */
-function handCounting ({ snapshot }: PoolExecutor, recount: readonly string[]): Compaction {
-  const nothing = async (): Promise<void> => {}
-  return {
-    run: nothing,
-    onPage () {},
-    onCreate () {},
-    onAssign () {},
-    rebuild: () => snapshot(async (on) => { for (const statement of recount) await on(statement) }),
-    close: nothing
-  }
 }
 
 /**

@@ -25,10 +25,7 @@ export function countsVerifier ({ dialect, snapshot }: PoolExecutor, names: Name
           ELSE (${usersIn} AND u.tenant = b.scope AND u.tenant <> '') END`
   const misfits = USER_CONSTRAINTS.map(({ holds }, i) =>
     `count(*) FILTER (WHERE (${holds(dialect.schema)}) IS NOT TRUE) AS misfits${i}`)
-  const { byHand } = dialect.counting
-  const simple = byHand?.counted(names)
-  const sql = simple !== undefined ? `SELECT (SELECT count(*) FROM ${users}) AS users, ${simple.all} AS counted,
-      ${simple.wrong} AS wrong, ${misfits.join(', ')} FROM ${users}` : `WITH s AS (SELECT scope, boundary, total FROM ${state}),
+  const byBlocks = `WITH s AS (SELECT scope, boundary, total FROM ${state}),
     c AS (SELECT scope, first_id, sum(change) AS change FROM (${blockOfChange}) AS r GROUP BY scope, first_id),
     b AS (SELECT s.scope, first_id, users,
         sum(users) OVER (PARTITION BY s.scope ORDER BY first_id) - users AS users_before,
@@ -45,6 +42,11 @@ export function countsVerifier ({ dialect, snapshot }: PoolExecutor, names: Name
           WHERE b.users_before IS NULL OR b.users_before <> g.users_before) +
         (SELECT count(*) FROM s WHERE total <>
           (SELECT coalesce(sum(users), 0) FROM ${blocks} AS l WHERE l.scope = s.scope)) AS wrong,
+      ${misfits.join(', ')} FROM ${users}`
+  const byHand = dialect.counting.byHand?.counted(names)
+  const sql = byHand === undefined
+    ? byBlocks
+    : `SELECT (SELECT count(*) FROM ${users}) AS users, ${byHand.all} AS counted, ${byHand.wrong} AS wrong,
       ${misfits.join(', ')} FROM ${users}`
 
   return () => snapshot(async (query) => {

@@ -47,7 +47,7 @@ export interface TransactionSql {
    * without a write-ahead log; null: always.
    */
   readsApart: string | null
-  /** Begins so that a statement of the transaction waits so many milliseconds at most for a lock; null: it can't wait. */
+  /** Limits the milliseconds that each statement in the rest of the transaction waits for a lock; null: none waits. */
   lockTimeoutMs: ((ms: number) => string) | null
   /** The table of the locks, if they are rows of one, and whether it is there: it comes before all else. */
   locksTable: { exists (names: Names): Statement, create (names: Names): string[] } | null

@@ -7,6 +7,8 @@ import { portableDialect } from './portable/dialect.ts'
 import { postgresDialect } from './postgres/dialect.ts'
 import { sqliteDialect } from './sqlite/dialect.ts'
 
+export { movesTo } from './portable/moves.ts'
+
 /** The dialects by the driver name of a Knex client. */
 const dialects = new Map<string, Dialect>([
   ['pg', postgresDialect],

@@ -4,7 +4,7 @@ import { isFilterable } from '../../../lib/storage/storage-rules.ts'
 import type { JsonObject, SchemaRequirements } from '../../../lib/storage/storage.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { Param } from '../drivers/driver.ts'
-import { type Names, UNIQUE_INDEX } from '../tables/names.ts'
+import { isNamed, type Names, UNIQUE_INDEX } from '../tables/names.ts'
 
 // An index entry of PostgreSQL has at most 2700 bytes, so an index has the beginning of longer values. Unique ones are
 // shorter.
@@ -49,7 +49,7 @@ export async function namingTakenField<Value> (
   } catch (error) {
     if (!isStorageError(error) || error.code !== 'field_taken') throw error
     const field = Object.keys(fields).find((name) =>
-      isFilterable(name) && indexName(names, UNIQUE_INDEX, name) === error.field)
+      isFilterable(name) && isNamed(error.field ?? '', indexName(names, UNIQUE_INDEX, name)))
     throw new StorageError('field_taken', error.message, { field })
   }
 }

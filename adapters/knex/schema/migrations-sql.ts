@@ -40,14 +40,18 @@ export interface MigrationsSqlOptions extends OptionsOf<typeof optionTable> {}
  */
 export function migrationsSql (client: 'pg' | SqliteDriver, options: MigrationsSqlOptions = {}): string {
   const checked = readOptions('fastify-users: migrationsSql()', optionTable, options)
-  const { from, to, filterable, unique, schema, tablePrefix } = checked
-  const dialect = dialectOf(client)
+  const { from, to, filterable, unique, schema, tablePrefix, profile } = checked
+  const dialect = dialectOf(client, profile)
+  if (!dialect.hasProfiles && profile !== undefined) {
+    throw new TypeError('fastify-users: the option profile is for PostgreSQL')
+  }
   const naming = { ...(schema !== undefined && { schema }), ...(tablePrefix !== undefined && { tablePrefix }) }
   const names = namesOf(naming, dialect.hasSchemas)
   const indexes = fieldIndexes(names, { filterable, unique })
   const statements = [
     dialect.transaction.begin,
     ...(from === 0 && to > 0 ? dialect.schema.createSchema(names) : []),
+    ...(from === 0 && to > 0 ? dialect.transaction.locksTable?.create(names) ?? [] : []),
     ...statementsBetween(dialect, names, from, to),
     ...(to > 0 ? indexes.map((index) => createFieldIndex(dialect, names, index)) : []),
     'COMMIT'

@@ -33,7 +33,7 @@ function migrationsTable ({ schema: { moment } }: Dialect, { migrations: table, 
         name text NOT NULL,
         applied_at ${moment} NOT NULL,
         compatible_from integer NOT NULL,
-        profile text NOT NULL
+        profile text NOT NULL DEFAULT 'classic'
       )`
 }
 

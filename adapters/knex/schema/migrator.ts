@@ -3,7 +3,7 @@ import type { SchemaRequirements } from '../../../lib/storage/storage.ts'
 import { toStorageError } from '../connection/driver-errors.ts'
 import type { Executor, Query } from '../connection/executor.ts'
 import type { Names } from '../tables/names.ts'
-import { movesTo } from '../dialects/portable/moves.ts'
+import { movesTo } from '../dialects/index.ts'
 import { createFieldIndex, type FieldIndex } from './field-indexes.ts'
 import { createInspection, missingIndexes, type SchemaReport } from './inspection.ts'
 import { LATEST, statementsBetween } from './migrations.ts'
@@ -14,7 +14,7 @@ const LOCKS_TRIES = 20
 
 /** Keeps the tables in step with the code. */
 export interface Migrator {
-  readonly migrated?: { readonly created: boolean }
+  readonly migrated: { readonly created: boolean, readonly profile?: string }
   check (requirements?: SchemaRequirements): Promise<void>
   migrate (requirements?: SchemaRequirements): Promise<void>
   /**
@@ -104,7 +104,7 @@ export function createMigrator (executor: Executor, names: Names, uniqueFields: 
     })
   }
 
-  const migrated = { created: false }
+  const migrated = { created: false, ...(dialect.hasProfiles && { profile: dialect.profile }) }
 
   function remember ({ unique = [] }: SchemaRequirements): void {
     for (const field of unique) uniqueFields.add(field)

@@ -31,14 +31,22 @@ export const namingTable = {
   schema: optional<string>(identifier),
   /**
    * PostgreSQL only: what is used of the server. `classic` needs triggers, functions, sequences and advisory locks;
-   * `portable` needs none of them, and is slower. Default: that of the tables, and `migrate()` tries what the server can
-   * do before it makes them. `migrate()` with the other one moves the tables to it.
+   * `portable` needs none of them, and is slower. Default: that of the tables. Before `migrate()` makes them, it tries
+   * what the server can do. With the other profile it moves them.
    */
-  profile: optional<Profile>({ schema: Type.Union(PROFILES.map((each) => Type.Literal(each))), message: 'must be classic or portable' })
+  profile: optional<Profile>({
+    schema: Type.Union(PROFILES.map((each) => Type.Literal(each))),
+    message: 'must be classic or portable'
+  })
 }
 
 /** Where the tables are, and what they are called. */
 export interface NamingOptions extends OptionsOf<typeof namingTable> {}
+
+/** True if a constraint or an index has this name. Where the table lies on another server, a number may follow. */
+export function isNamed (found: string, name: string): boolean {
+  return found === name || (found.startsWith(`${name}_`) && /^\d+$/.test(found.slice(name.length + 1)))
+}
 
 /** Quoted, qualified names for SQL text, and bare ones for the catalog. */
 export interface Names {
@@ -89,7 +97,8 @@ export interface Names {
  * @throws TypeError for an unknown option, or a prefix or schema that is no plain identifier
  */
 export function namesOf (options: NamingOptions, hasSchemas: boolean): Names {
-  const { tablePrefix = 'fastify_users_', schema, profile } = readOptions('fastify-users: knexStorage()', namingTable, options)
+  const given = readOptions('fastify-users: knexStorage()', namingTable, options)
+  const { tablePrefix = 'fastify_users_', schema, profile } = given
   if (!hasSchemas && schema !== undefined) throw new TypeError('fastify-users: the option schema is for PostgreSQL')
   if (!hasSchemas && profile !== undefined) throw new TypeError('fastify-users: the option profile is for PostgreSQL')
   const bare = (name: string) => `${tablePrefix}${name}`

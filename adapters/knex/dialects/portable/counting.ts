@@ -71,7 +71,8 @@ function pages (
     const near = `${all} ORDER BY id ${direction} LIMIT $1 OFFSET $2`
     if (from.offset < BLOCK) return { sql: select(`SELECT * ${near}`, total), params }
     const known = '(SELECT total FROM known)'
-    const ids = `(SELECT id ${all} AND ${known} >= 2 * $2::bigint ORDER BY id ${direction} LIMIT $1 OFFSET $2) UNION ALL ` +
+    const ids = `(SELECT id ${all} AND ${known} >= 2 * $2::bigint ORDER BY id ${direction} LIMIT $1 OFFSET $2) ` +
+      'UNION ALL ' +
       `(SELECT id ${all} AND ${known} < 2 * $2::bigint ORDER BY id ${back} ` +
       `LIMIT greatest(least($1::bigint, ${known} - $2::bigint), 0) ` +
       `OFFSET greatest(${known} - $2::bigint - $1::bigint, 0))`

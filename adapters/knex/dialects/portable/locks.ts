@@ -1,6 +1,6 @@
 import type { Names } from '../../tables/names.ts'
 import type { TransactionSql } from '../dialect.ts'
-import { LOCK_NAMES } from '../../lock-names.ts'
+import { LOCK_NAMES } from '../../tables/lock-names.ts'
 
 const ALL = 'installation'
 

@@ -1,0 +1,116 @@
+// The profiles of PostgreSQL: which one a server gets, and moving the tables from one to the other.
+import { test } from 'tap'
+import { postgres } from '../../adapters/postgres.ts'
+import type { KnexStorage } from '../../adapters/knex/index.ts'
+import { newId } from '../../lib/core/ids.ts'
+import type { EventRecord, NewEvent, UserRecord } from '../../lib/storage/storage.ts'
+import { poorConnection, poorSchema } from '../helpers/poor-postgres.ts'
+import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
+
+const ANY = { ifVersion: null, unlessVersion: [] }
+const AT = '2026-01-31T09:30:00.000Z'
+
+const event = (type: string): NewEvent => ({ id: newId('evt'), type, timestamp: AT, actor: null, requestId: null })
+
+function userOf (name: string, tenant?: string): UserRecord {
+  const email = `${name}@example.org`
+  return {
+    ...{ id: newId('usr'), name, email, fields: {}, status: 'active', statusReason: null, version: 1 },
+    ...{ createdAt: AT, updatedAt: AT, ...tenant === undefined ? {} : { tenant } }
+  }
+}
+
+async function create (storage: KnexStorage, name: string, tenant?: string): Promise<UserRecord> {
+  const user = userOf(name, tenant)
+  const keys = { nameKey: name, emailKey: user.email }
+  await storage.writeUsers([{ type: 'create', user, keys, event: event('user.created') }], {
+    atomic: false, idempotency: null
+  })
+  return user
+}
+
+async function deleteUser (storage: KnexStorage, id: string): Promise<void> {
+  const write = { type: 'delete', id, guard: ANY, event: event('user.deleted'), erase: false } as const
+  await storage.writeUsers([write], { atomic: false, idempotency: null })
+}
+
+const pageOf = (storage: KnexStorage, tenant?: string) => storage.listUsers(
+  { emailKey: null, prefix: null, fields: {}, ...tenant === undefined ? {} : { tenant } },
+  { order: 'asc', limit: 100, from: { offset: 0 } }
+)
+
+/** All events behind one, in the log's order. */
+async function eventsAfter (storage: KnexStorage, after: string | null): Promise<EventRecord[]> {
+  const page = await storage.eventLog.read({ after, limit: 1000, types: null })
+  return page?.events ?? []
+}
+
+test('a server that can do little gets the profile that needs little', async (t) => {
+  const [connection, schema] = [await poorConnection(), await poorSchema(t)]
+  const storage = postgres({ connection, schema })
+  t.teardown(() => storage.close())
+  await t.rejects(storage.check(), { code: 'schema_behind' }, 'without tables')
+  await storage.migrate()
+  await storage.check()
+  t.match(await storage.inspect(), { profile: 'portable', missing: [], pending: [] })
+  const classic = postgres({ connection, schema: await poorSchema(t), profile: 'classic' })
+  t.teardown(() => classic.close())
+  await t.rejects(classic.migrate(), { code: 'fault' }, 'the other one is not to be had')
+})
+
+test('the tables of another profile are refused, and what the server cannot do is found before the first write',
+  async (t) => {
+    const schema = temporarySchema(t)
+    const open = (profile?: 'classic' | 'portable') => {
+      const storage = postgres({ connection: pgUrl(), schema, ...profile === undefined ? {} : { profile } })
+      t.teardown(() => storage.close())
+      return storage
+    }
+    await open().migrate()
+    t.equal((await open().inspect()).profile, 'classic', 'a server that can do all')
+    await t.rejects(open('portable').check(), {
+      code: 'schema_behind', message: /the tables have the profile classic, not portable: call storage\.migrate\(\)/
+    })
+    await open().check()
+    await sql(`CREATE OR REPLACE FUNCTION "${schema}".fastify_users_counting_delete() RETURNS trigger LANGUAGE plpgsql
+      AS $$ BEGIN RAISE EXCEPTION 'not supported' USING ERRCODE = '0A000'; END $$`)
+    await t.rejects(open().check(), { code: 'schema_behind', message: /profile classic .* needs \(0A000\)/ })
+    t.throws(() => open().joinTransaction(null), /call check\(\) or migrate\(\) before joinTransaction/)
+  })
+
+test('tables move from one profile to the other and back, with every number, event and key', async (t) => {
+  const schema = temporarySchema(t)
+  const open = (profile?: 'classic' | 'portable') => {
+    const storage = postgres({ connection: pgUrl(), schema, ...profile === undefined ? {} : { profile } })
+    t.teardown(() => storage.close())
+    return storage
+  }
+  const running = open()
+  await running.migrate({ filterable: ['plan'] })
+  for (let i = 0; i < 20; i++) await create(running, `before-${i}`, i % 2 === 0 ? 'acme' : undefined)
+  const first = await eventsAfter(running, null)
+  const last = first.at(-1)?.id ?? null
+  // These two have no positions yet.
+  const ann = await create(running, 'ann', 'acme')
+  await deleteUser(running, (await create(running, 'gone')).id)
+
+  for (const profile of ['portable', 'classic', 'portable'] as const) {
+    await open(profile).migrate()
+    await running.check({ filterable: ['plan'] })
+    t.match(await running.inspect({ filterable: ['plan'] }), { profile, missing: [], unindexed: [] }, profile)
+    const [all, acme] = [await pageOf(running), await pageOf(running, 'acme')]
+    t.strictSame([all.total, acme.total], [21, 11], `${profile}: totals`)
+    t.strictSame(acme.items.at(-1), ann)
+    t.match(await running.verifyCounts(), { users: 21, counted: 21, wrong: 0 })
+    t.strictSame((await eventsAfter(running, null)).slice(0, 20), first, `${profile}: the events have their order`)
+    t.strictSame((await eventsAfter(running, last)).map(({ type }) => type),
+      ['user.created', 'user.created', 'user.deleted'], `${profile}: a reader goes on from where it was`)
+    const bob = await create(running, 'bob', 'acme')
+    t.equal((await pageOf(running, 'acme')).total, 12, `${profile}: a new user counts`)
+    t.equal((await eventsAfter(running, last)).at(-1)?.subject, bob.id, `${profile}: its event is the last one`)
+    await deleteUser(running, bob.id)
+    await sql(`DELETE FROM "${schema}".fastify_users_events WHERE subject = '${bob.id}'`)
+    await running.rebuildCounts()
+    t.match(await running.verifyCounts(), { users: 21, counted: 21, wrong: 0 }, `${profile}: counted again`)
+  }
+})
