@@ -1,7 +1,7 @@
 // Compares the ways to one database: the drivers of SQLite, a pooler, and a Knex instance of the host's. Prints a table
 // for each case: throughput, its ratio to that of the first way, latencies, and delays of the event loop:
 // node bench/ways.mjs --ways node:sqlite,sqlite3 --cases get,create --rounds 5 --seconds 2
-// node bench/ways.mjs --ways postgres,postgres-pooler,knex-pg,knex-pg-pooler
+// node bench/ways.mjs --ways postgres,postgres-portable,postgres-pooler,knex-pg,knex-pg-pooler
 // With `--before DIRECTORY` the server of each way is compared with that of another checkout, which is built:
 // node bench/ways.mjs --ways sqlite3,postgres --before ../before
 // NODE_PATH may name folders of drivers that are not installed beside the package. A pooler needs PgBouncer.
@@ -29,6 +29,7 @@ const WAYS = {
   'knex-better-sqlite3': { KNEX: 'better-sqlite3' },
   'knex-sqlite3': { KNEX: 'sqlite3' },
   postgres: {},
+  'postgres-portable': {},
   'postgres-pooler': { POOLER: 'true' },
   'knex-pg': { KNEX: 'pg' },
   'knex-pg-pooler': { KNEX: 'pg', POOLER: 'true' }
@@ -77,6 +78,11 @@ async function openDatabase (way) {
   await storage.migrate()
   await storage.close()
   await seedPostgres(url, 'fastify_users_users', size, { create: false })
+  if (way === 'postgres-portable') {
+    const moved = postgres({ connection: url, profile: 'portable' })
+    await moved.migrate()
+    await moved.close()
+  }
   if (WAYS[way].POOLER === undefined) return { place: url, databasePid: pid }
   const pooler = await startPgBouncer(url)
   if (pooler === undefined) throw new Error(`${way} needs PgBouncer, which this machine does not have`)
