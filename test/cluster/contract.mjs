@@ -1,46 +1,50 @@
 // Test files of the suite on a server: those tests of them that are about the store.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-// One file at a time: a burst of a race on a server that others use too would be refused as an overload.
-const JOBS = 1
-const LINE = /^ {4}(ok|not ok) \d+ - (.*\bpostgres\b.*)$/gm
+const LINE = /^(ok|not ok) \d+ - (.*\bpostgres\b.*)$/gm
 /** What tap says of an assertion that failed. */
-const FAILURE = /^ {8,}not ok [^]*?^ *\.\.\.$/gm
+const FAILURE = /^ +not ok [^]*?^ *\.\.\.$/gm
 const FAILURES_MAX = 10
 const FAILURE_LENGTH = 1000
 
-/** Runs files, or all of directories, and counts their tests on PostgreSQL. */
+const filesIn = (path) => statSync(join(ROOT, path)).isDirectory()
+  ? readdirSync(join(ROOT, path)).filter((name) => name.endsWith('.test.ts')).sort().map((name) => join(path, name))
+  : [path]
+
+/**
+ * Runs files, or all of directories, one after the other in a process, and counts their tests on PostgreSQL. In one
+ * process, since a burst of a race on code that has not run yet can be refused as an overload.
+ */
 export async function suite ({ connection, prefix }, paths, say) {
-  const directory = await mkdtemp(join(tmpdir(), 'fastify-users-cluster-'))
-  const report = join(directory, 'report.tap')
-  const loader = `--import=${pathToFileURL(join(ROOT, 'scripts', 'strip-types.mjs'))}`
-  const tap = ['--disable-coverage', '--reporter=silent', `--output-file=${report}`, `--jobs=${JOBS}`, '--timeout=1800']
-  const args = [join('test', 'run.mjs'), join('node_modules', '.bin', 'tap'), ...tap, ...paths]
-  const child = spawn(process.execPath, args, {
+  const file = join(ROOT, '.build', 'cluster', 'all.test.ts')
+  mkdirSync(dirname(file), { recursive: true })
+  const imports = paths.flatMap(filesIn).map((path) => relative(dirname(file), join(ROOT, path)))
+  writeFileSync(file, imports.map((path) => `await import(${JSON.stringify(path)})\n`).join(''))
+  const loader = ['--import', './scripts/strip-types.mjs']
+  const child = spawn(process.execPath, [join('test', 'run.mjs'), process.execPath, ...loader, file], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
-      NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${loader}`,
       PG_URL: connection,
       STORE: 'postgres',
+      TAP_TIMEOUT: '3600',
       TEST_LEVEL: 'ci',
       TEST_SCHEMAS: prefix
     }
   })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => { output += chunk })
+  let text = ''
+  let errors = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk) => { text += chunk })
+  child.stderr.setEncoding('utf8').on('data', (chunk) => { errors += chunk })
   await once(child, 'close')
-  const text = await readFile(report, 'utf8').catch(() => '')
-  await rm(directory, { recursive: true })
+  rmSync(file)
   const lines = [...text.matchAll(LINE)].filter(([line]) => !line.includes('# SKIP'))
-  if (lines.length === 0) throw new Error(`no test of ${paths.join(', ')} has run:\n${output.slice(-2000)}`)
+  if (lines.length === 0) throw new Error(`no test of ${paths.join(', ')} has run:\n${errors.slice(-2000)}`)
   const failed = lines.filter(([, verdict]) => verdict === 'not ok')
   for (const [, , name] of failed) say(`failed: ${name.replace(/ # time=.*$/, '')}`)
   const reasons = failed.length === 0 ? [] : text.match(FAILURE) ?? []
