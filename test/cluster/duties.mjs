@@ -5,6 +5,8 @@ import { testStorage, testStorageInProcesses } from 'fastify-users/testing'
 import { messageOf } from './server.mjs'
 
 const SEED = 1
+/** How many lines of what a duty says are shown: differences of long lists have hundreds. */
+const LINES_MAX = 12
 
 /** Runs duties one after the other, and says which fail. */
 export async function runDuties (duties, say) {
@@ -14,7 +16,7 @@ export async function runDuties (duties, say) {
       await run()
     } catch (error) {
       failed++
-      say(`failed: ${name}\n    ${messageOf(error).replaceAll('\n', '\n    ')}`)
+      say([`failed: ${name}`, ...messageOf(error).split('\n').slice(0, LINES_MAX)].join('\n    '))
     }
   }
   return { passed: duties.length - failed, failed }
