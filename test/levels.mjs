@@ -16,7 +16,7 @@ const LATER = {
     'adapters/migrations.test', 'adapters/model', 'admin/', 'cli/', 'examples/', 'hosts/combinations', 'operator',
     'http/unavailable-database', 'transfer/import-verdicts', 'transfer/longest-users', 'webhooks/processes'
   ],
-  nightly: ['adapters/kit-runners', 'faults']
+  nightly: ['adapters/kit-runners', 'cluster/', 'faults']
 }
 
 /**

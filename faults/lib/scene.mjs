@@ -56,7 +56,7 @@ export async function openScene (fault, setup, seed, quick) {
   if (fault.mount !== undefined) {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${fault.mount}`, 'tmpfs', directory])
   }
-  const store = await openStore(setup, directory, fault)
+  const store = await (fault.store?.() ?? openStore(setup, directory, fault))
   const env = {
     DATABASE_URL: store.url,
     EVENT_LOG: 'true',
@@ -184,9 +184,8 @@ export async function openScene (fault, setup, seed, quick) {
       const views = []
       for (const { origin } of services) views.push(await readAll(origin))
       const totals = views.flatMap(({ users, total }) => [users.length, total])
-      if (store.direct !== null && fault.tables !== false) {
-        totals.push(await checkTables(fault.direct?.(this) ?? store.direct))
-      }
+      const direct = await fault.direct?.(this) ?? store.direct
+      if (direct !== null && fault.tables !== false) totals.push(await checkTables(direct))
       const logs = []
       for (const { origin } of services) logs.push(await readLog(origin, KEY))
       const [log] = logs

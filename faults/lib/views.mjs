@@ -8,8 +8,8 @@ import { KEY, ROOT } from './service.mjs'
 const READERS = 8
 
 /** All users that a service lists, each with its version, and their number as it says. */
-export async function readAll (origin) {
-  const { send, close } = openClient(origin, KEY)
+export async function readAll (origin, key = KEY) {
+  const { send, close } = openClient(origin, key)
   const users = []
   try {
     for (let page = 1; ; page++) {
@@ -21,7 +21,7 @@ export async function readAll (origin) {
     const { body } = await send('GET', '/v1/users?limit=1')
     const left = [...users]
     await Promise.all(Array.from({ length: READERS }, async () => {
-      const reader = openClient(origin, KEY)
+      const reader = openClient(origin, key)
       for (let user = left.pop(); user !== undefined; user = left.pop()) {
         const { status, headers } = await reader.send('GET', `/v1/users/${user.id}`)
         if (status !== 200) throw new Error(`reading a user that is listed: ${status}`)

@@ -1,4 +1,5 @@
 // A primary that dies, and a standby that takes over.
+import { openPatroni, withoutPatroni } from '../lib/patroni.mjs'
 import { openStandby } from '../lib/postgres.mjs'
 import { until } from '../lib/until.mjs'
 
@@ -28,6 +29,23 @@ const begin = (settings) => async ({ store, services }) => {
   for (const each of services) await each.start()
 }
 
+/** The node of the leader is gone, and the network leads to whom Patroni promotes: how long that took. */
+async function nodeGone (scene) {
+  const { cluster, proxy } = scene.store
+  const begun = performance.now()
+  const elapsed = () => Math.round(performance.now() - begun)
+  const gone = await cluster.leader()
+  await scene.broken(async () => {
+    await gone.kill()
+    const promoted = await cluster.leader()
+    proxy.leadTo(promoted.port)
+    proxy.drop()
+  })
+  const promotion = elapsed()
+  await scene.acknowledged(1)
+  return { gone, promotion, answer: elapsed() }
+}
+
 export default [
   {
     ...failover,
@@ -37,6 +55,29 @@ export default [
     async run (scene) {
       await scene.acknowledged(300)
       await scene.broken(() => failOver(scene))
+    }
+  },
+  {
+    name: 'failover by Patroni',
+    what: 'the node of the leader is gone (kill −9 of Patroni and its server): Patroni promotes the synchronous ' +
+      'standby, and the dead node comes back as its standby; twice',
+    on: ({ name }) => name === 'postgres',
+    quick: [],
+    skip: withoutPatroni,
+    store: openPatroni,
+    direct: async ({ store }) => (await store.cluster.leader()).url,
+    async run (scene) {
+      const promotions = []
+      const answers = []
+      for (let round = 0; round < scene.rounds(2, 1); round++) {
+        await scene.acknowledged(300)
+        const { gone, promotion, answer } = await nodeGone(scene)
+        promotions.push(promotion)
+        answers.push(answer)
+        await gone.start()
+        await scene.store.cluster.synchronous()
+      }
+      Object.assign(scene.notes, { promotionMs: promotions, firstAnswerMs: answers })
     }
   },
   {

@@ -43,7 +43,7 @@ export async function sql (text: string, values: unknown[] = []): Promise<Array<
 
 /** The name of a schema for this test, dropped with it. */
 export function temporarySchema (t: Test): string {
-  const schema = `t_${randomBytes(6).toString('hex')}`
+  const schema = `${process.env['TEST_SCHEMAS'] ?? 't_'}${randomBytes(6).toString('hex')}`
   t.teardown(() => sql(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`))
   return schema
 }
@@ -62,8 +62,7 @@ export const pooled: StoreKind & { skip: string | false } = {
     postgres({ connection: pgBouncerUrl(), schema: temporarySchema(t), pool: { max: 8 }, pooler: true })
 }
 
-/** Every storage of the package, on a real database. */
-export const stores: readonly StoreKind[] = [
+const all: readonly StoreKind[] = [
   { name: 'memory', create: async () => memory() },
   {
     name: 'sqlite',
@@ -75,3 +74,6 @@ export const stores: readonly StoreKind[] = [
     create: async (t) => postgres({ connection: pgUrl(), schema: temporarySchema(t), pool: { max: 8 } })
   }
 ]
+
+/** Every storage of the package, on a real database; in a run about one of them, the one that `STORE` names. */
+export const stores = all.filter(({ name }) => [undefined, name].includes(process.env['STORE']))
