@@ -18,6 +18,7 @@ import { createNumbering } from './events/numbering.ts'
 import { knexKeyUses } from './key-uses.ts'
 import { createMigrator, type Migrator } from './schema/migrator.ts'
 import { namesOf, type NamingOptions } from './tables/names.ts'
+import { createStandbys, type ReplicaSettings } from './standbys.ts'
 import { userReading } from './user-reading.ts'
 import { knexTenants } from './tenants.ts'
 import { knexTrash } from './trash.ts'
@@ -51,7 +52,12 @@ export interface KnexStorage extends Storage, Migrator {
  * Makes a storage on a Knex instance, which it does not close.
  * @throws TypeError for an unsupported database, or an invalid option
  */
-export function storageOnKnex (knex: Knex, options: NamingOptions, settings: PoolSettings = {}): KnexStorage {
+export function storageOnKnex (
+  knex: Knex,
+  options: NamingOptions,
+  settings: PoolSettings = {},
+  replicas: ReplicaSettings | null = null
+): KnexStorage {
   const names = namesOf(options, dialectOf(poolOf(knex).driverName).hasSchemas)
   const pool = createPoolExecutor(knex, names, settings)
   const compaction = createCompaction(pool, names)
@@ -81,6 +87,7 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
         await compaction.rebuild()
       },
       warnings: durabilityWarnings(executor),
+      ...readOnlyCheck(executor),
       concurrency,
       connections: () => connectionsOf(knex),
       close,
@@ -103,12 +110,16 @@ export function storageOnKnex (knex: Knex, options: NamingOptions, settings: Poo
 
   const snapshots = createSnapshotReads(knex, names)
   const close = async (): Promise<void> => {
+    await standbys?.close()
     await snapshots.close()
     await compaction.close()
   }
   const numbering = createNumbering(pool, names)
+  const own = storageOn(pool, snapshots, close)
+  const standbys = replicas && createStandbys({ executor: pool, names, compaction, reads: own }, replicas)
   return {
-    ...storageOn(pool, snapshots, close),
+    ...own,
+    ...(standbys !== null && { standbys }),
     eventLog: knexEventLog(pool, names, writes, numbering),
     webhooks: knexWebhooks(pool, names, writes, numbering),
     tenants: knexTenants(pool, names, compaction),
@@ -121,9 +132,10 @@ export function storageOnOwnKnex (
   knex: Knex,
   options: NamingOptions,
   settings: PoolSettings,
-  listener: KeyChangeListener | null = null
+  listener: KeyChangeListener | null = null,
+  replicas: ReplicaSettings | null = null
 ): KnexStorage {
-  const storage = storageOnKnex(knex, options, settings)
+  const storage = storageOnKnex(knex, options, settings, replicas)
   const { pool, driverName } = poolOf(knex)
   const { finalizeStatements } = dialectOf(driverName)
   pool.on('destroyRequest', (_id, connection) => finalizeStatements(connection))
@@ -136,6 +148,12 @@ export function storageOnOwnKnex (
       await knex.destroy()
     }
   }
+}
+
+/** Makes the function that says whether the database accepts no writes, where that can change. */
+function readOnlyCheck ({ query, dialect: { isReadOnly } }: Executor): Pick<Storage, 'isReadOnly'> {
+  if (isReadOnly === null) return {}
+  return { isReadOnly: async () => (await query(isReadOnly)).length > 0 }
 }
 
 /** Makes the function that says which settings let the database lose what it has acknowledged. */

@@ -30,6 +30,8 @@ export interface OperationDescription {
     /** Schemas by media type, of an answer that is not in JSON. */
     media?: Readonly<Record<string, Schema>>
   }
+  /** Whether it reads the token of a position and gives one, or only gives one. */
+  consistency?: 'read' | 'given' | undefined
   /** True if a read can be answered 304. */
   conditional?: boolean
   /** Which rate limit counts it, beside that of failures. Default: that of requests. */
@@ -55,6 +57,8 @@ export interface DescriptionSettings {
   tenants: boolean
   /** True with the option `trash`. */
   trash: boolean
+  /** True if users are read on standbys too. */
+  standbys: boolean
 }
 
 const ALWAYS: readonly HeaderName[] = ['Cache-Control', 'X-Content-Type-Options']
@@ -64,12 +68,13 @@ const COMMON_CODES: readonly ErrorCode[] = [
 
 function headersFor (
   own: readonly HeaderName[],
-  { counted }: OperationDescription,
-  { deprecated, limited }: DescriptionSettings
+  { counted, consistency }: OperationDescription,
+  { deprecated, limited, standbys }: DescriptionSettings
 ): Readonly<Record<string, Schema>> {
   const isCounted = limited.requests && counted !== 'never'
   const rateLimit: readonly HeaderName[] = isCounted ? ['RateLimit', 'RateLimit-Policy'] : []
   const names = [...ALWAYS, ...own, ...rateLimit]
+  if (standbys && consistency !== undefined) names.push('Consistency-Token')
   if (deprecated !== null) names.push('Deprecation')
   if (deprecated?.sunset === true) names.push('Sunset')
   if (deprecated?.link === true) names.push('Link')
@@ -140,7 +145,9 @@ export function schemaOf (
   parameters: readonly string[],
   settings: DescriptionSettings
 ): Schema {
-  const { operationId, tag, summary, description, query = {}, reads = [], body, success, conditional } = operation
+  const { operationId, tag, summary, description, query = {}, body, success, conditional } = operation
+  const reads = [...operation.reads ?? []]
+  if (settings.standbys && operation.consistency === 'read') reads.push('Consistency-Token')
   const queryProperties = Object.fromEntries(Object.entries(query).map(([name, { schema }]) => [name, schema]))
   const headerProperties = Object.fromEntries(reads.map((name) => [name, REQUEST_HEADERS[name]]))
   const bodySchema = body === undefined ? {} : 'is' in body ? { $ref: body.is } : body.schema

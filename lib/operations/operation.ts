@@ -47,6 +47,8 @@ export interface Operation extends OperationDescription {
   limitsItself?: boolean
   /** True if it is the platform's: for a caller that is bound to a tenant it is not there. */
   platformOnly?: boolean
+  /** True if a standby may answer it. */
+  standby?: true
   handler: (call: OperationCall) => Promise<FastifyReply>
 }
 

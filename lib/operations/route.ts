@@ -97,7 +97,8 @@ function routeOne (scope: FastifyInstance, operation: Operation, settings: Opera
   const { method, path: url, bodyLimit = BODY_MAX, operationId } = operation
   const access = { fastifyUsers: accessOf(operation), fastifyUsersOperation: operationId }
   const query = { ...operation.query, tenant: tenantParameter }
-  const described = settings.handlerFor === null ? operation : { ...operation, query }
+  const consistency = operation.standby === true ? 'read' as const : method === 'GET' ? undefined : 'given' as const
+  const described = { ...operation, consistency, ...(settings.handlerFor !== null && { query }) }
   const config = { ...access, ...settings.describe(described) }
   const collectionOf = collectionPath(scope.prefix, url, settings.useSemicolonDelimiter)
   if (operation.streamsBody === true) {

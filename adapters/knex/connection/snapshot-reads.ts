@@ -30,7 +30,12 @@ export interface SnapshotReads {
   close (): Promise<void>
 }
 
-export function createSnapshotReads (knex: Knex, names: Names): SnapshotReads {
+/** `before`: what each connection must pass before the snapshot is taken. */
+export function createSnapshotReads (
+  knex: Knex,
+  names: Names,
+  before: (query: Query, connection: object) => Promise<void> = async () => {}
+): SnapshotReads {
   const dialect = dialectOf(poolOf(knex).driverName)
   const { beginSnapshotRead, readForLong, shareTable } = dialect.transaction
   /** Each ends a read, and resolves when its connection is closed. */
@@ -48,6 +53,7 @@ export function createSnapshotReads (knex: Knex, names: Names): SnapshotReads {
 
   async function readOn (connection: unknown, work: Work): Promise<void> {
     const query = queryFor(connection)
+    await before(query, Object(connection))
     await query(beginSnapshotRead)
     for (const statement of shareTable(names.users)) await query(statement)
     await query(readForLong)
