@@ -125,8 +125,8 @@ export function createStandbys (
     }
   }
 
-  function readsOn ({ server, plain, tracked }: Standby, tracks: boolean): StandbyReads {
-    const reads = tracks ? tracked : plain
+  function readsOn ({ server, plain, tracked }: Standby, place: number | undefined): StandbyReads {
+    const reads = place === undefined ? plain : tracked
     let ofPrimary = false
     const told = <Value>(method: string, work: () => Promise<Value>): Promise<Value> =>
       traced(channels.storage, () => ({ storage: executor.dialect.name, method: `standbys.${method}` }), work)
@@ -170,7 +170,7 @@ export function createStandbys (
         }
       },
 
-      seen: async () => ofPrimary ? positions.now() : positionOf(server.seen())
+      seen: async () => ofPrimary ? positions.now() : positionOf(Math.max(place ?? 0, server.seen()))
     }
   }
 
@@ -182,12 +182,12 @@ export function createStandbys (
         isWatching = true
         watch()
       }
-      const place = position === undefined ? 0 : placeOf(position)
+      const place = position === undefined ? undefined : placeOf(position)
       if (place === null) return null
-      const standby = await chosen(place, position === undefined ? 0 : performance.now() + waitMs)
+      const standby = await chosen(place ?? 0, place === undefined ? 0 : performance.now() + waitMs)
       if (standby === null) return null
-      standby.server.promise(place)
-      return readsOn(standby, position !== undefined)
+      if (place !== undefined) standby.server.promise(place)
+      return readsOn(standby, place)
     },
 
     watch (listener) {

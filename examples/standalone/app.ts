@@ -20,8 +20,8 @@ const DAY = 86_400
 const HEADERS_MS = 15_000
 /** What a browser's script of another origin may read of an answer. */
 const EXPOSED = [
-  'ETag', 'Link', 'Location', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'Idempotency-Replayed', 'WWW-Authenticate',
-  'Consistency-Token'
+  'ETag', 'Link', 'Location', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'Idempotency-Replayed',
+  'Consistency-Token', 'WWW-Authenticate'
 ]
 
 /** The certificate and its key. @throws ConfigError that names the variable whose file is wrong */

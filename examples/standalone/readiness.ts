@@ -5,7 +5,9 @@ const REMEMBERED_MS = 1000
 /** `read-only`: the database answers, and accepts no writes at the moment. */
 type State = 'ready' | 'read-only' | 'unavailable'
 
-async function stateOf (storage: Storage): Promise<State> {
+type Checked = Pick<Storage, 'check'> & Partial<Pick<Storage, 'isReadOnly'>>
+
+async function stateOf (storage: Checked): Promise<State> {
   const isReadOnly = await storage.isReadOnly?.() ?? false
   try {
     await storage.check()
@@ -20,7 +22,7 @@ async function stateOf (storage: Storage): Promise<State> {
  * Asks at most once a second, however many ask: anybody may, and each answer is a question to the database. A second
  * is short for a load balancer.
  */
-export function createReadiness (storage: Storage): () => Promise<State> {
+export function createReadiness (storage: Checked): () => Promise<State> {
   let answer: Promise<State> | null = null
   return async () => {
     answer ??= stateOf(storage).catch(() => 'unavailable' as const).finally(() => {

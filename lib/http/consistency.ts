@@ -37,14 +37,18 @@ export function readsOf (storage: Storage): ReadFor {
   }
 }
 
-/** Gives each answer to a write of an admitted caller a token that stands for the write, and for all before it. */
+/**
+ * Gives a token with each answer to a write of an admitted caller, which stands for the write and for all before it,
+ * and with each answer to a read that was sent one.
+ */
 export function giveTokens (scope: FastifyInstance, { position }: Standbys): void {
   scope.addHook('onSend', async (request, reply, payload) => {
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (!request[CALLER] || reply.hasHeader(TOKEN) || (isRead && header(request, TOKEN) === undefined)) return
     const { statusCode } = reply
-    if (request.method === 'GET' || request.method === 'HEAD' || !request[CALLER]) return
-    // What is written may come after this, and what has failed may have been written.
-    const isOpen = statusCode >= 500 || (typeof payload === 'object' && payload !== null)
-    if (isOpen) reply.header(TOKEN, PRIMARY)
+    // What a stream tells or writes may come after this, and what has failed may have been written.
+    const isOpen = typeof payload === 'object' && payload !== null
+    if (isOpen || (!isRead && statusCode >= 500)) reply.header(TOKEN, PRIMARY)
     else if (statusCode < 400 || TELLING.has(statusCode)) reply.header(TOKEN, await tokenBy(position))
   })
 }

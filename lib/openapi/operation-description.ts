@@ -7,6 +7,8 @@ import { ERROR_HEADERS, type HeaderName, HEADERS, REQUEST_HEADERS } from './head
 
 /** What descriptions say of an operation. `schemaOf` adds what all operations have in common. */
 export interface OperationDescription {
+  /** GET is routed with HEAD. */
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   operationId: string
   tag: 'users' | 'api-keys' | 'events' | 'webhooks' | 'tenants' | 'capabilities'
   summary: string
@@ -30,8 +32,6 @@ export interface OperationDescription {
     /** Schemas by media type, of an answer that is not in JSON. */
     media?: Readonly<Record<string, Schema>>
   }
-  /** Whether it reads the token of a position and gives one, or only gives one. */
-  consistency?: 'read' | 'given' | undefined
   /** True if a read can be answered 304. */
   conditional?: boolean
   /** Which rate limit counts it, beside that of failures. Default: that of requests. */
@@ -68,13 +68,13 @@ const COMMON_CODES: readonly ErrorCode[] = [
 
 function headersFor (
   own: readonly HeaderName[],
-  { counted, consistency }: OperationDescription,
+  { counted }: OperationDescription,
   { deprecated, limited, standbys }: DescriptionSettings
 ): Readonly<Record<string, Schema>> {
   const isCounted = limited.requests && counted !== 'never'
   const rateLimit: readonly HeaderName[] = isCounted ? ['RateLimit', 'RateLimit-Policy'] : []
   const names = [...ALWAYS, ...own, ...rateLimit]
-  if (standbys && consistency !== undefined) names.push('Consistency-Token')
+  if (standbys) names.push('Consistency-Token')
   if (deprecated !== null) names.push('Deprecation')
   if (deprecated?.sunset === true) names.push('Sunset')
   if (deprecated?.link === true) names.push('Link')
@@ -147,7 +147,7 @@ export function schemaOf (
 ): Schema {
   const { operationId, tag, summary, description, query = {}, body, success, conditional } = operation
   const reads = [...operation.reads ?? []]
-  if (settings.standbys && operation.consistency === 'read') reads.push('Consistency-Token')
+  if (settings.standbys && operation.method === 'GET') reads.push('Consistency-Token')
   const queryProperties = Object.fromEntries(Object.entries(query).map(([name, { schema }]) => [name, schema]))
   const headerProperties = Object.fromEntries(reads.map((name) => [name, REQUEST_HEADERS[name]]))
   const bodySchema = body === undefined ? {} : 'is' in body ? { $ref: body.is } : body.schema

@@ -47,7 +47,6 @@ export function exportOperation (
       headers: ['Content-Disposition']
     },
     codes: ['validation_failed'],
-    standby: true,
     // Not for all of the handler: that ends with the response.
     limitsItself: true,
     async handler ({ request, reply, query, faults }) {

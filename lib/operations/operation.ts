@@ -31,8 +31,6 @@ export interface OperationCall {
 
 /** An operation: its route, what guards it, its description and its handler. */
 export interface Operation extends OperationDescription {
-  /** GET is routed with HEAD. */
-  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** Its path below the prefix of the mount. */
   path: string
   /** The scope that a caller needs; `null` if any valid key will do. */
@@ -47,8 +45,6 @@ export interface Operation extends OperationDescription {
   limitsItself?: boolean
   /** True if it is the platform's: for a caller that is bound to a tenant it is not there. */
   platformOnly?: boolean
-  /** True if a standby may answer it. */
-  standby?: true
   handler: (call: OperationCall) => Promise<FastifyReply>
 }
 

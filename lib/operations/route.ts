@@ -97,8 +97,7 @@ function routeOne (scope: FastifyInstance, operation: Operation, settings: Opera
   const { method, path: url, bodyLimit = BODY_MAX, operationId } = operation
   const access = { fastifyUsers: accessOf(operation), fastifyUsersOperation: operationId }
   const query = { ...operation.query, tenant: tenantParameter }
-  const consistency = operation.standby === true ? 'read' as const : method === 'GET' ? undefined : 'given' as const
-  const described = { ...operation, consistency, ...(settings.handlerFor !== null && { query }) }
+  const described = settings.handlerFor === null ? operation : { ...operation, query }
   const config = { ...access, ...settings.describe(described) }
   const collectionOf = collectionPath(scope.prefix, url, settings.useSemicolonDelimiter)
   if (operation.streamsBody === true) {

@@ -73,7 +73,6 @@ export function userOperations (
       query: userListParameters(pageSize, filters),
       success: { status: 200, description: 'The page.', is: 'UserList', headers: ['Link'] },
       codes: ['validation_failed'],
-      standby: true,
       async handler (call) {
         const page = await readFor(call, (reads) => users.list(call.query, call.faults, reads))
         return sendPage(call, page, { text: listJson(page) })
@@ -122,7 +121,6 @@ export function userOperations (
       conditional: true,
       success: { status: 200, description: 'The user.', is: 'User', headers: ['ETag'] },
       codes: ['validation_failed', 'user_not_found', 'precondition_failed'],
-      standby: true,
       async handler ({ request, reply, faults }) {
         const conditions = preconditions(request, faults)
         requireNoFaults(faults)

@@ -61,6 +61,9 @@ export interface StandbySettings {
 
 const PROMOTED = 'it is no standby any more: it was promoted, and may have writes of its own'
 
+/** A problem without the code of the driver. */
+const kindOf = (problem: string | null): string | undefined => problem?.split(' (')[0]
+
 /** Why a server is left alone that has failed; null: because of the read alone. */
 function problemOf ({ code, message, driverCode }: StorageError): string | null {
   if (message === PROMOTED) return PROMOTED
@@ -93,7 +96,7 @@ export function createStandbyServer (
   let isClosed = false
 
   function conclude (found: string | null): void {
-    const isNew = found !== problem
+    const isNew = problem === undefined || kindOf(found) !== kindOf(problem)
     problem = found
     if (found !== null) for (const giveUp of reading) giveUp(new StorageError('unavailable', found))
     if (isNew && !isClosed) onChange(found)
