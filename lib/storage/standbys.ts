@@ -1,9 +1,11 @@
-import type { Storage } from './storage.ts'
+import type { OnUsers, Page, PageRequest, UserFilter, UserRecord } from './records.ts'
 
-/** The reads that a standby can serve. */
-export interface UserReads extends Pick<Storage, 'listUsers' | 'readUsers'> {
-  /** As that of a storage. `atLeast`: a version that the caller has seen, so that an older one is no answer. */
-  findUser (id: string, atLeast?: number): ReturnType<Storage['findUser']>
+/** The reads that a standby can serve. They do what those of a storage do. */
+export interface UserReads {
+  /** `atLeast`: a version that the caller has seen, so that an older one is no answer. */
+  findUser (id: string, atLeast?: number): Promise<UserRecord | null>
+  listUsers (filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>>
+  readUsers (filter: UserFilter, order: PageRequest['order'], onPart: OnUsers): Promise<void>
 }
 
 /**
