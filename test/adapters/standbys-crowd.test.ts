@@ -5,7 +5,7 @@ import { test, type Test } from 'tap'
 import { type Call, testApp } from '../helpers/app.ts'
 import { from } from '../helpers/level.ts'
 import {
-  countCalls, openReplicated, pauseReplay, replicatedStorage, resumeReplay, tokenOf
+  caughtUp, countCalls, openReplicated, pauseReplay, replicatedStorage, resumeReplay, tokenOf
 } from '../helpers/replication.ts'
 import { until } from '../helpers/until.ts'
 
@@ -135,6 +135,28 @@ test('clients with tokens see nothing older, whatever becomes of the standbys', 
   const { storage, reported } = await replicatedStorage(servers, { schema: 'crowd', pool: { max: 8 } })
   const { call } = await testApp(t, { storage, openapi: false, server: { logger: { level: 'fatal' } } })
   await Promise.all([reported(null, 0), reported(null, 1)])
+
+  await t.test('what one standby has shown is not older on another one', async (t) => {
+    const payload = { name: 'Ada', email: 'ada@example.org' }
+    const created = await call('POST', '/users', { payload })
+    const read = (token: string) =>
+      call('GET', `/users/${created.json().id}`, { headers: { 'consistency-token': token } })
+    for (const standby of servers.standbys) await caughtUp(servers, standby)
+    await pauseReplay(first)
+    t.teardown(() => resumeReplay(first))
+    await call('PATCH', `/users/${created.json().id}`, { payload: { name: 'Ada Lovelace' } })
+    await caughtUp(servers, second)
+    const seen = new Set<string>()
+    await until('an answer of each standby', async () => {
+      const answer = await read(tokenOf(created))
+      seen.add(String(answer.headers.etag))
+      if (answer.headers.etag === '"1"') return seen.size === 2
+      for (let i = 0; i < 4; i++) t.equal((await read(tokenOf(answer))).headers.etag, '"2"')
+      return seen.size === 2
+    })
+    t.strictSame([...seen].sort(), ['"1"', '"2"'])
+  })
+
   const counts = countCalls(t)
   const crowd = await startCrowd(t, call)
   const { tally } = crowd
