@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Knex } from 'knex'
-import { isStorageError } from '../../lib/storage/storage-error.ts'
+import { isStorageError, StorageError } from '../../lib/storage/storage-error.ts'
 import { channels, traced } from '../../lib/storage/tracing.ts'
 import type { StandbyReads, StandbyReport, Standbys, Storage, UserReads } from '../../lib/storage/storage.ts'
 import type { Batching, Executor, Reading } from './connection/executor.ts'
@@ -120,7 +120,7 @@ export function createStandbys (
       if (ready.length > 0) return ready[turn++ % ready.length] ?? null
       const left = until - performance.now()
       if (right.length === 0 || left <= 0) return null
-      await Promise.race([Promise.all(right.map(({ server }) => server.ask())), pause(left)])
+      await Promise.race([...right.map(({ server }) => server.ask()), pause(left)])
       if (!right.some(({ server }) => server.place() >= place)) await pause(POLL_MS)
     }
   }
@@ -157,15 +157,21 @@ export function createStandbys (
       },
 
       async readUsers (filter, order, onPart) {
-        let isGiven = false
+        let state: 'waiting' | 'given' | 'left' = 'waiting'
+        function leave (): boolean {
+          // A standby that lags for a while can still be read to the end.
+          if (state === 'waiting') state = 'left'
+          return state === 'left'
+        }
         try {
-          await told('readUsers', () => reads.readUsers(filter, order, (users) => {
-            isGiven = true
-            return onPart(users)
-          }))
+          await server.untilLeft(told('readUsers', () => reads.readUsers(filter, order, async (users) => {
+            if (state === 'left') throw new StorageError('unavailable', 'the primary is read instead')
+            state = 'given'
+            await onPart(users)
+          })), leave)
         } catch (error) {
           // The rest would be of another moment.
-          if (isGiven || !isStorageError(error)) throw error
+          if (!leave() || !isStorageError(error)) throw error
           await onPrimary(() => primary.readUsers(filter, order, onPart))
         }
       },

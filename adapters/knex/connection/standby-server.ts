@@ -41,6 +41,11 @@ export interface StandbyServer {
   ask (): Promise<void>
   /** Asks whose standby it is, and where it is. Never rejects. */
   inspect (): Promise<void>
+  /**
+   * Ends with the work, or rejects when the standby is left alone, so that one that no longer answers holds up nobody
+   * for long. `leave`: decides then whether the work may be left.
+   */
+  untilLeft<Value> (work: Promise<Value>, leave?: () => boolean): Promise<Value>
   /** Reads no older than the bound. */
   plain: Reading
   /** Reads whose place is asked for behind each. */
@@ -142,11 +147,11 @@ export function createStandbyServer (
     }
   }
 
-  /** Ends with the work, or when the standby is left alone: one that no longer answers holds up nobody for long. */
-  function untilLeft<Value> (work: Promise<Value>): Promise<Value> {
+  function untilLeft<Value> (work: Promise<Value>, leave = () => true): Promise<Value> {
     return new Promise((resolve, reject) => {
-      reading.add(reject)
-      work.then(resolve, reject).finally(() => reading.delete(reject))
+      const giveUp = (error: StorageError): void => { if (leave()) reject(error) }
+      reading.add(giveUp)
+      work.then(resolve, reject).finally(() => reading.delete(giveUp))
     })
   }
 
@@ -214,6 +219,7 @@ export function createStandbyServer (
       lineage = await onOwn((query) => query(LINEAGE)).then(([row]) => String(row?.['lineage']), () => null)
       await ask()
     },
+    untilLeft,
     plain: readingBy(false),
     tracked: readingBy(true),
     requireRecent,
