@@ -2,6 +2,7 @@ import { converted, defaulted, type OptionsOf, readOptions, required } from '../
 import { requireOptional } from '../lib/core/optional-packages.ts'
 import { Type } from '../lib/core/typebox.ts'
 import { listenForKeyChanges } from './knex/connection/key-change-listener.ts'
+import { STANDBY_STATEMENT_MS } from './knex/connection/standby-server.ts'
 import { silentLogger } from './knex/drivers/knex-internals.ts'
 import { GROUP_WAIT_MS } from './knex/connection/time-limits.ts'
 import { type KnexStorage, storageOnOwnKnex } from './knex/storage.ts'
@@ -24,10 +25,12 @@ interface PoolSize { min: number, max: number }
 
 const flagMessage = 'must be true or false'
 
+const target = Type.Union([Type.String({ minLength: 1 }), Type.Object({})])
+
 const optionTable = {
   /** A connection URI, `postgres://user:password@host:port/database`, or the connection options of the pg package. */
   connection: required<string | Readonly<Record<string, unknown>>>({
-    schema: Type.Union([Type.String({ minLength: 1 }), Type.Object({})]),
+    schema: target,
     message: 'must be a connection URI, or the connection options of pg'
   }),
   /** Connections that are kept (`min`), and opened at most (`max`). */
@@ -53,6 +56,24 @@ const optionTable = {
    * `false` behind a pooler, which does not support it.
    */
   listen: converted<boolean, boolean | undefined>((given) => given, { schema: Type.Boolean(), message: flagMessage }),
+  /**
+   * Standbys that lists, searches and look-ups of users, and exports, may be read from; each as `connection`, and not
+   * through a pooler. Whatever becomes of them, the primary answers.
+   */
+  replicas: defaulted<ReadonlyArray<string | Readonly<Record<string, unknown>>>>([], {
+    schema: Type.Array(target),
+    message: 'must be a list of connection URIs, or of connection options of pg'
+  }),
+  /** How old a read on a standby may be, in milliseconds; one that is further behind is left alone. */
+  replicaMaxLagMs: defaulted<number>(5000, {
+    schema: Type.Integer({ minimum: 1000 }),
+    message: 'must be a whole number of milliseconds, 1000 or more'
+  }),
+  /** Milliseconds that a read with a `Consistency-Token` waits for a standby, before it goes to the primary. */
+  replicaWaitMs: defaulted<number>(100, {
+    schema: Type.Integer({ minimum: 0, maximum: 5000 }),
+    message: 'must be a whole number of milliseconds, from 0 to 5000'
+  }),
   ...namingTable
 }
 
@@ -64,6 +85,9 @@ function limitsOf (statementTimeoutMs: number): object {
   return { statement_timeout: `${statementTimeoutMs}`, lock_timeout: `${Math.ceil(LOCK_SHARE * statementTimeoutMs)}` }
 }
 
+const targetOf = (connection: string | Readonly<Record<string, unknown>>): object =>
+  typeof connection === 'string' ? { connectionString: connection } : connection
+
 export interface PostgresOptions extends OptionsOf<typeof optionTable> {}
 
 /**
@@ -72,31 +96,32 @@ export interface PostgresOptions extends OptionsOf<typeof optionTable> {}
  */
 export function postgres (given: PostgresOptions): KnexStorage {
   const options = readOptions('fastify-users: postgres()', optionTable, given)
-  const { connection, pool, statementTimeoutMs, pooler, listen = !pooler, tablePrefix, profile } = options
+  const { connection, pool, statementTimeoutMs, pooler, listen = !pooler, tablePrefix, profile, replicas } = options
   const require = requireOptional('postgres()', ['knex', 'pg'])
   const { knex }: typeof import('knex') = require('knex')
   const { Client }: typeof import('pg') = require('pg')
-  const target = typeof connection === 'string' ? { connectionString: connection } : connection
-  const settingsOfConnections = {
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
-    ...(!pooler && limitsOf(statementTimeoutMs)),
-    ...target
-  }
-  const ownKnex = knex({
+  const knexOn = (target: object, limits: object) => knex({
     client: 'pg',
-    connection: settingsOfConnections,
+    connection: { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true, ...limits, ...target },
     compileSqlOnError: false,
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
     pool,
     log: silentLogger
   })
+  const own = targetOf(connection)
+  const ownKnex = knexOn(own, pooler ? {} : limitsOf(statementTimeoutMs))
   // A pooler's connection may have any search path, set by whoever had it before.
   const schema = options.schema ?? (pooler ? 'public' : undefined)
   const naming = {
     ...(schema !== undefined && { schema }),
     ...(tablePrefix !== undefined && { tablePrefix }),
     ...(profile !== undefined && { profile })
+  }
+  const batching = {
+    connections: 0,
+    // At least one connection is left to other work.
+    groups: Math.max(1, Math.min(CONCURRENT_GROUPS, pool.max - 1)),
+    wait: GROUP_WAIT_MS
   }
   const settings = {
     // The server's limit comes first. Our total is for a server, or a network, that no longer answers.
@@ -106,19 +131,22 @@ export function postgres (given: PostgresOptions): KnexStorage {
     localTimeout: pooler && statementTimeoutMs > 0 ? statementTimeoutMs : undefined,
     // A pooler lends another connection each time, and that knows no prepared statement of ours.
     prepare: !pooler,
-    batching: {
-      connections: 0,
-      // At least one connection is left to other work.
-      groups: Math.max(1, Math.min(CONCURRENT_GROUPS, pool.max - 1)),
-      wait: GROUP_WAIT_MS
-    }
+    batching
   }
   const listeningClient = () => new Client({
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    ...target
+    ...own
   })
   const listener = listen ? listenForKeyChanges(listeningClient, schema ?? null) : null
-  return storageOnOwnKnex(ownKnex, naming, settings, listener)
+  const standbys = replicas.length === 0
+    ? null
+    : {
+        knexes: replicas.map((each) => knexOn(targetOf(each), limitsOf(STANDBY_STATEMENT_MS))),
+        maxLagMs: options.replicaMaxLagMs,
+        waitMs: options.replicaWaitMs,
+        batching
+      }
+  return storageOnOwnKnex(ownKnex, naming, settings, listener, standbys)
 }

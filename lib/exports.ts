@@ -31,10 +31,11 @@ export type { Deprecated } from './http/responses/deprecation.ts'
 export type { ErrorFormat } from './http/responses/problem.ts'
 export type { CounterOptions, CounterStore, Quota } from './http/limits/rate-limit-options.ts'
 export type {
-  IterateOptions, IterateQuery, TenantUsers, TransactionLike, UserBatchOptions, UserBatchResult, UserBatchResults,
+  IterateQuery, TenantUsers, TransactionLike, UserBatchOptions, UserBatchResult, UserBatchResults,
   UserMethods, UserOperation
 } from './mount/in-process.ts'
 export type { ApiKeyMethods } from './mount/in-process-keys.ts'
+export type { IterateOptions, ReadOptions } from './mount/read-options.ts'
 export type { TenantMethods, Users } from './mount/all-users.ts'
 export type { AssignOptions } from './mount/tenant-assignment.ts'
 export type { ApiKeysOptions, FieldsOptions, LimitsOptions } from './mount/option-groups.ts'

@@ -13,8 +13,9 @@ const LATER = {
   ci: [
     'acceptance/', 'adapters/conformance-host', 'adapters/counting', 'adapters/event-positions', 'adapters/histories',
     'adapters/hostile', 'adapters/kit-mistakes', 'adapters/kit-processes', 'adapters/kit.test', 'adapters/locked-rows',
-    'adapters/migrations.test', 'adapters/model', 'admin/', 'cli/', 'examples/', 'hosts/combinations', 'operator',
-    'http/unavailable-database', 'transfer/import-verdicts', 'transfer/longest-users', 'webhooks/processes'
+    'adapters/migrations.test', 'adapters/model', 'adapters/standbys', 'admin/', 'cli/', 'examples/',
+    'hosts/combinations', 'operator', 'http/unavailable-database', 'transfer/import-verdicts', 'transfer/longest-users',
+    'webhooks/processes'
   ],
   nightly: ['adapters/kit-runners', 'cluster/', 'faults']
 }
@@ -25,8 +26,8 @@ const LATER = {
  */
 const ALONE = [
   'acceptance/', 'adapters/conformance', 'adapters/counting', 'adapters/histories', 'adapters/hostile', 'adapters/kit',
-  'adapters/memory', 'adapters/migrations', 'adapters/model', 'adapters/sqlite-temporary', 'docs.test',
-  'examples/', 'faults', 'hosts/', 'http/limits', 'http/unavailable-database', 'operator', 'transactions/',
+  'adapters/memory', 'adapters/migrations', 'adapters/model', 'adapters/sqlite-temporary', 'adapters/standbys',
+  'docs.test', 'examples/', 'faults', 'hosts/', 'http/limits', 'http/unavailable-database', 'operator', 'transactions/',
   'users/races'
 ]
 /** How many files share a process, by the beginning of their paths. */

@@ -10,7 +10,7 @@ interface Finding {
   fitting (): Promise<Profile>
 }
 
-const PARTS = ['eventLog', 'webhooks', 'trash', 'tenants', 'keyUses', 'migrated'] as const
+const PARTS = ['eventLog', 'webhooks', 'trash', 'tenants', 'keyUses', 'standbys', 'migrated'] as const
 
 /**
  * A storage with the profile of its tables, which is read with the first call, and with every `check`: another process
@@ -68,7 +68,8 @@ export function withFoundProfile ({ make, recorded, fitting }: Finding): KnexSto
     }
   }
   const all = delegate((storage) => storage)
-  const parts = PARTS.map((part) => [part, delegate((storage) => storage[part] ?? {})] as const)
+  const parts = PARTS.filter((part) => classic[part] !== undefined)
+    .map((part) => [part, delegate((storage) => storage[part] ?? {})] as const)
   const known = new Map<PropertyKey, unknown>([...Object.entries(own), ...parts])
   return new Proxy(all, { get: (target, key) => known.has(key) ? known.get(key) : Reflect.get(target, key) })
 }

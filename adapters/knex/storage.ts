@@ -23,6 +23,7 @@ import { readRecord } from './schema/recorded-schema.ts'
 import { isAble, isUnable, tryOnTables, tryWrites } from './server-trial.ts'
 import { createMigrator, type Migrator } from './schema/migrator.ts'
 import { type Names, namesOf, type NamingOptions } from './tables/names.ts'
+import { createStandbys, type ReplicaSettings } from './standbys.ts'
 import { userReading } from './user-reading.ts'
 import { knexTenants } from './tenants.ts'
 import { knexTrash } from './trash.ts'
@@ -57,14 +58,21 @@ export interface KnexStorage extends Storage, Migrator {
  * Makes a storage on a Knex instance, which it does not close.
  * @throws TypeError for an unsupported database, or an invalid option
  */
-export function storageOnKnex (knex: Knex, options: NamingOptions, settings: PoolSettings = {}): KnexStorage {
+export function storageOnKnex (
+  knex: Knex,
+  options: NamingOptions,
+  settings: PoolSettings = {},
+  replicas: ReplicaSettings | null = null
+): KnexStorage {
   const { hasSchemas, hasProfiles } = dialectOf(poolOf(knex).driverName)
   const names = namesOf(options, hasSchemas)
   const { profile } = options
-  if (!hasProfiles || profile !== undefined) return storageOf(knex, names, { ...settings, profile })
+  if (!hasProfiles || profile !== undefined) {
+    return storageOf(knex, names, { ...settings, profile }, replicas)
+  }
   const classic = createPoolExecutor(knex, names, settings)
   return withFoundProfile({
-    make: (found) => storageOf(knex, names, { ...settings, profile: found }),
+    make: (found) => storageOf(knex, names, { ...settings, profile: found }, replicas),
     recorded: async () => (await readRecord(classic.query, classic.dialect, names))?.profile ?? null,
     fitting: async () => await isAble(classic, names, triedOn(classic, names)) ? 'classic' : 'portable'
   })
@@ -82,7 +90,12 @@ function triedOn (pool: PoolExecutor, names: Names): (on: Query) => Promise<void
 }
 
 /** A storage of one profile. */
-function storageOf (knex: Knex, names: Names, settings: PoolSettings): KnexStorage {
+function storageOf (
+  knex: Knex,
+  names: Names,
+  settings: PoolSettings,
+  replicas: ReplicaSettings | null
+): KnexStorage {
   const pool = createPoolExecutor(knex, names, settings)
   const compaction = createCompaction(pool, names)
   const concurrency = Math.max(CONCURRENCY_MIN, CONCURRENCY_PER_CONNECTION * poolOf(knex).pool.max)
@@ -131,6 +144,7 @@ function storageOf (knex: Knex, names: Names, settings: PoolSettings): KnexStora
         await compaction.rebuild()
       },
       warnings: durabilityWarnings(executor),
+      ...readOnlyCheck(executor),
       concurrency,
       connections: () => connectionsOf(knex),
       close,
@@ -153,12 +167,16 @@ function storageOf (knex: Knex, names: Names, settings: PoolSettings): KnexStora
 
   const snapshots = createSnapshotReads(knex, names, pool.dialect)
   const close = async (): Promise<void> => {
+    await standbys?.close()
     await snapshots.close()
     await compaction.close()
   }
   const numbering = createNumbering(pool, names)
+  const own = storageOn(pool, snapshots, close)
+  const standbys = replicas && createStandbys({ executor: pool, names, compaction, reads: own }, replicas)
   return {
-    ...storageOn(pool, snapshots, close),
+    ...own,
+    ...(standbys !== null && { standbys }),
     eventLog: knexEventLog(pool, names, books, numbering),
     webhooks: knexWebhooks(pool, names, books, numbering),
     tenants: knexTenants(pool, names, compaction, books),
@@ -171,9 +189,10 @@ export function storageOnOwnKnex (
   knex: Knex,
   options: NamingOptions,
   settings: PoolSettings,
-  listener: KeyChangeListener | null = null
+  listener: KeyChangeListener | null = null,
+  replicas: ReplicaSettings | null = null
 ): KnexStorage {
-  const storage = storageOnKnex(knex, options, settings)
+  const storage = storageOnKnex(knex, options, settings, replicas)
   const { pool, driverName } = poolOf(knex)
   const { finalizeStatements } = dialectOf(driverName)
   pool.on('destroyRequest', (_id, connection) => finalizeStatements(connection))
@@ -186,6 +205,12 @@ export function storageOnOwnKnex (
       await knex.destroy()
     }
   }
+}
+
+/** Makes the function that says whether the database accepts no writes, where that can change. */
+function readOnlyCheck ({ query, dialect: { isReadOnly } }: Executor): Pick<Storage, 'isReadOnly'> {
+  if (isReadOnly === null) return {}
+  return { isReadOnly: async () => (await query(isReadOnly)).length > 0 }
 }
 
 /** Makes the function that says which settings let the database lose what it has acknowledged. */

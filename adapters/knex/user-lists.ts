@@ -3,7 +3,7 @@ import { isStorable } from '../../lib/core/text.ts'
 import type {
   Page, PageRequest, Storage, TenantPageRequest, UserFilter, UserRecord
 } from '../../lib/storage/storage.ts'
-import type { Executor } from './connection/executor.ts'
+import type { Reading } from './connection/executor.ts'
 import type { Compaction } from './counting/hand-counting.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { beginsWith, ofTenant, pageOfFew, pageStatement, SEARCH_BOUND, searchStatement, toPage } from './pages.ts'
@@ -51,7 +51,7 @@ interface CountedPage {
  * reads.
  */
 export function userLists (
-  executor: Executor,
+  executor: Reading,
   names: Names,
   { onPage }: Compaction,
   findByEmailKey: (emailKey: string) => Promise<Row[]>

@@ -1,6 +1,6 @@
 import { gather, type Several } from '../../lib/core/gather.ts'
 import { isStorable } from '../../lib/core/text.ts'
-import type { Executor } from './connection/executor.ts'
+import type { Reading } from './connection/executor.ts'
 import { type Column, USER_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 import { type Row, unpacked } from './tables/rows.ts'
@@ -15,7 +15,7 @@ const TOGETHER_MAX = 64
  * database together.
  */
 export function userLookup (
-  { read, batching, dialect }: Executor,
+  { read, batching, dialect }: Reading,
   names: Names,
   column: 'id' | 'email_key'
 ): (value: string) => Promise<Row[]> {

@@ -1,6 +1,6 @@
 import { READ_PART_MAX } from '../../lib/core/limits.ts'
 import type { OnUsers, Storage, UserRecord } from '../../lib/storage/storage.ts'
-import type { Executor } from './connection/executor.ts'
+import type { Reading } from './connection/executor.ts'
 import type { SnapshotReads } from './connection/snapshot-reads.ts'
 import { type PartRequest, partStatement } from './pages.ts'
 import { USER_COLUMNS } from './tables/columns.ts'
@@ -32,7 +32,7 @@ async function walk (read: ReadPart, order: PartRequest['order'], onPart: OnUser
  * of a transaction.
  */
 export function userReading (
-  executor: Executor,
+  executor: Reading,
   names: Names,
   snapshots: SnapshotReads | null
 ): Storage['readUsers'] {
@@ -48,7 +48,7 @@ export function userReading (
   return async (filter, order, onPart) => {
     if (!canMatch(filter)) return
     const condition = conditionOf(dialect, filter)
-    const readBy = (run: Executor['read']): ReadPart => async (request) => {
+    const readBy = (run: Reading['read']): ReadPart => async (request) => {
       const { sql, params } = partStatement(dialect, names.users, USER_COLUMNS, condition, request)
       return (await run(sql, params, { keepPlan: false })).map(toUser)
     }

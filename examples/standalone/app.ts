@@ -20,7 +20,8 @@ const DAY = 86_400
 const HEADERS_MS = 15_000
 /** What a browser's script of another origin may read of an answer. */
 const EXPOSED = [
-  'ETag', 'Link', 'Location', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'Idempotency-Replayed', 'WWW-Authenticate'
+  'ETag', 'Link', 'Location', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'Idempotency-Replayed',
+  'Consistency-Token', 'WWW-Authenticate'
 ]
 
 /** The certificate and its key. @throws ConfigError that names the variable whose file is wrong */
@@ -125,10 +126,11 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
   const hidden = { schema: { hide: true } }
   app.get(`${base}/openapi.json`, hidden, async () => app.swagger())
   app.get(`${base}/health`, hidden, async () => ({ status: 'alive' }))
-  const isReady = createReadiness(() => storage.check())
+  const readiness = createReadiness(storage)
   app.get(`${base}/ready`, hidden, async (_request, reply) => {
-    if (await isReady()) return { status: 'ready' }
-    return reply.code(503).header('retry-after', '5').send({ status: 'unavailable' })
+    const status = await readiness()
+    if (status === 'unavailable') reply.code(503).header('retry-after', '5')
+    return { status }
   })
   return app
 }

@@ -1,13 +1,31 @@
+import type { Storage } from 'fastify-users'
+
 const REMEMBERED_MS = 1000
+
+/** `read-only`: the database answers, and accepts no writes at the moment. */
+type State = 'ready' | 'read-only' | 'unavailable'
+
+type Checked = Pick<Storage, 'check'> & Partial<Pick<Storage, 'isReadOnly'>>
+
+async function stateOf (storage: Checked): Promise<State> {
+  const isReadOnly = await storage.isReadOnly?.() ?? false
+  try {
+    await storage.check()
+  } catch (error) {
+    // A database that was set to be read-only is refused as one that is away is; a wrong schema is another matter.
+    if (!isReadOnly || Object(error).code !== 'unavailable') return 'unavailable'
+  }
+  return isReadOnly ? 'read-only' : 'ready'
+}
 
 /**
  * Asks at most once a second, however many ask: anybody may, and each answer is a question to the database. A second
  * is short for a load balancer.
  */
-export function createReadiness (check: () => Promise<void>): () => Promise<boolean> {
-  let answer: Promise<boolean> | null = null
+export function createReadiness (storage: Checked): () => Promise<State> {
+  let answer: Promise<State> | null = null
   return async () => {
-    answer ??= check().then(() => true, () => false).finally(() => {
+    answer ??= stateOf(storage).catch(() => 'unavailable' as const).finally(() => {
       setTimeout(() => { answer = null }, REMEMBERED_MS).unref()
     })
     return answer

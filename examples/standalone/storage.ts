@@ -11,6 +11,7 @@ const isDriver = (name: string): name is typeof DRIVERS[number] => DRIVERS.some(
 /** The storage that the configuration names. */
 export async function storageFor ({
   DATABASE_URL: url,
+  DATABASE_REPLICAS: replicas,
   DATABASE_POOLER: pooler,
   DATABASE_POOL_SIZE: max,
   SQLITE_DRIVER: driver,
@@ -26,5 +27,10 @@ export async function storageFor ({
     const { lmdb } = await import('../custom-adapter/index.ts')
     return lmdb(url.slice('lmdb:'.length))
   }
-  return postgres({ connection: url, pooler, ...(max > 0 && { pool: { max } }) })
+  return postgres({
+    connection: url,
+    replicas: replicas.split(/ +/).filter((each) => each !== ''),
+    pooler,
+    ...(max > 0 && { pool: { max } })
+  })
 }

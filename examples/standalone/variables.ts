@@ -36,6 +36,10 @@ export const variables = {
     'sqlite:<path>, postgres://<user>:<password>@<host>/<database>, lmdb:<directory> or memory:',
     'sqlite:./data/users.db'
   ),
+  DATABASE_REPLICAS: matching(
+    '^(?:postgres(?:ql)?://\\S+(?: +postgres(?:ql)?://\\S+)*)?$',
+    'postgres://<user>:<password>@<host>/<database> of standbys, separated by spaces'
+  ),
   DATABASE_POOLER: flag(false),
   DATABASE_POOL_SIZE: count(0, 'a number of connections, 0 for the usual one'),
   SQLITE_DRIVER: choice('auto', ['auto', 'better-sqlite3', 'node:sqlite', '@photostructure/sqlite', 'sqlite3']),

@@ -1,6 +1,5 @@
 import type { ApiKeysService } from '../api-keys/service.ts'
-import { type UsersError, validationFailed } from '../core/errors.ts'
-import { reasonFor, unknownOptions } from '../core/fault.ts'
+import type { UsersError } from '../core/errors.ts'
 import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
 import type { Events } from '../events/in-process.ts'
 import { importRows, type ImportOptions, type ImportSource } from '../transfer/import-source.ts'
@@ -14,17 +13,12 @@ import { type createSubjects, type Subject, wholeSubject } from '../events/subje
 import type { DeletedUser, FieldFilter, User, UserFields, UserInput, UserPatch } from '../users/types.ts'
 import type { DeleteOptions, Versions, WriteOptions } from '../users/write-options.ts'
 import { type ApiKeyMethods, keyMethods } from './in-process-keys.ts'
+import { checkFlags, type IterateOptions, type ReadOptions } from './read-options.ts'
 import type { UsersServices } from './users-services.ts'
 
 /** Which users an iteration returns. */
 export type IterateQuery<Fields = UserFields> =
   Pick<ListQuery<{}>, 'sort' | 'email' | 'q' | 'status'> & FieldFilter<Fields>
-
-/** How users are walked. */
-export interface IterateOptions {
-  /** All as they are at the beginning, instead of a page at a time. */
-  snapshot?: boolean
-}
 
 /** An operation of a batch. */
 export type UserOperation<Fields = UserFields> =
@@ -68,15 +62,15 @@ export interface UserMethods<Fields = UserFields> {
    * `storage_unavailable`
    */
   create (input: UserInput<Fields>, options?: CreateOptions): Promise<User<Fields>>
-  /** @throws `user_not_found`, `storage_unavailable` */
-  get (id: string): Promise<User<Fields>>
+  /** @throws `validation_failed` for options, `user_not_found`, `storage_unavailable` */
+  get (id: string, options?: ReadOptions): Promise<User<Fields>>
   /**
    * True if there is a user with this id who is active: one look-up, for a host's own sign-in.
    * @throws `storage_unavailable`
    */
   isActive (id: string): Promise<boolean>
   /** A page with the exact total. @throws `validation_failed`, `storage_unavailable` */
-  list (query?: ListQuery<Fields>): Promise<{ data: Array<User<Fields>>, meta: ListMeta }>
+  list (query?: ListQuery<Fields>, options?: ReadOptions): Promise<{ data: Array<User<Fields>>, meta: ListMeta }>
   /**
    * Changes the given members.
    * @throws `validation_failed`, `user_not_found`, `precondition_failed`, `precondition_required`, `email_taken`,
@@ -169,25 +163,22 @@ function userMethods (services: UsersServices, { user, deletedUser }: Presenter)
     query: IterateQuery = {},
     options: IterateOptions = {}
   ): AsyncGenerator<User, void, undefined> {
-    const { snapshot = false, ...others } = { ...options }
-    const faults = [
-      ...unknownOptions(Object.keys(others)),
-      ...typeof snapshot === 'boolean' ? [] : [{ parameter: 'snapshot', ...reasonFor('type', { type: 'boolean' }) }]
-    ]
-    if (faults.length > 0) throw validationFailed(faults)
+    const { snapshot, standby } = checkFlags(options, ['snapshot', 'standby'])
+    const reads = await users.readsFor(standby)
     if (!snapshot) {
-      for await (const record of users.iterate({ ...query })) yield user(record)
+      for await (const record of users.iterate({ ...query }, reads)) yield user(record)
       return
     }
-    for await (const records of users.snapshot({ ...query })()) yield * records.map(user)
+    for await (const records of users.snapshot({ ...query })(reads)) yield * records.map(user)
   }
+  const readsFor = (options: ReadOptions) => users.readsFor(checkFlags(options, ['standby']).standby)
   return {
     async create (input: UserInput, options: CreateOptions = {}) {
       return user((await users.create(input, { ...options })).user)
     },
-    get: async (id: string) => user(await users.get(id)),
-    async list (query: ListQuery = {}) {
-      const page = await users.list({ ...query })
+    get: async (id: string, options: ReadOptions = {}) => user(await users.get(id, await readsFor(options))),
+    async list (query: ListQuery = {}, options: ReadOptions = {}) {
+      const page = await users.list({ ...query }, [], await readsFor(options))
       return { data: page.items.map(user), meta: listMeta(page) }
     },
     async update (id: string, patch: UserPatch, options: WriteOptions = {}) {

@@ -6,6 +6,7 @@ import { DEFAULT_SCOPES } from '../api-keys/scopes.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { rechecks } from '../http/admission/authentication.ts'
 import { breakables } from '../http/break-off.ts'
+import { readsOf } from '../http/consistency.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import type { RateLimits } from '../http/limits/rate-limits.ts'
 import type { SecurityLog } from '../http/logging/security-log.ts'
@@ -55,15 +56,21 @@ export function operationsMaker (
   const begin = breakables(scope)
   const takePlace = createStreamPlaces(streams)
   const scopesOf = (key: StaticKey) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES
-  return ({ users, presenter, subject, openImport, writeBatch, eventLog, apiKeys, tenant }) => [
+  return ({ users, presenter, subject, openImport, writeBatch, eventLog, apiKeys, storage: seen, tenant }) => [
     ...userOperations(users, presenter, {
-      pageSize, fields, erases: eventLog !== null, reverts: eventLog !== null, restores: options.trash !== null, ownerOf
+      pageSize,
+      fields,
+      erases: eventLog !== null,
+      reverts: eventLog !== null,
+      restores: options.trash !== null,
+      readFor: readsOf(seen),
+      ownerOf
     }),
     subjectOperation(begin, subject, {
       limits, securityLog, rechecks: [recheckFor('users:read'), recheckFor('events:read')], shown: presenter.shownUser
     }),
     exportOperation(begin, createExports({ users, presenter, fields, ofTenants: tenants !== null }), {
-      fields, limits, recheck: recheckFor('users:read')
+      fields, limits, readFor: readsOf(seen), recheck: recheckFor('users:read')
     }),
     importOperation(begin, openImport, {
       fields, maxRefused: refusedLines, ofTenants: tenants !== null, limits, recheck: recheckFor('users:write')

@@ -4,6 +4,7 @@ import type { UseCounter } from '../api-keys/use-counter.ts'
 import type { Verifier } from '../api-keys/verifier.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { isolate } from '../http/admission/admission.ts'
+import { giveTokens } from '../http/consistency.ts'
 import { routeEveryMethod } from '../http/fastify-internals.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import type { RateLimits } from '../http/limits/rate-limits.ts'
@@ -52,7 +53,7 @@ export interface Routing {
 }
 
 function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): DescriptionSettings {
-  const { errorFormat, decoratorName, deprecated, pageSize, limits, tenants, trash } = options
+  const { errorFormat, decoratorName, deprecated, pageSize, limits, tenants, trash, storage } = options
   return {
     problemDetails: errorFormat === 'problem',
     decoratorName,
@@ -63,6 +64,7 @@ function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): De
     fields,
     tenants,
     trash: trash !== null,
+    standbys: storage.standbys !== undefined,
     limited: {
       requests: limits.requests !== undefined,
       failures: limits.failures !== undefined,
@@ -74,7 +76,7 @@ function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): De
 /** Makes the function that adds operations to a mount, each time with the same authentication, limits and errors. */
 export function createRouting (host: FastifyInstance, options: CheckedOptions, parts: RoutingParts): Routing {
   const { log, fields, limits, identify, verifier, uses, rateLimits, securityLog, tenants } = parts
-  const { prefix, pageSize, errorFormat, deprecated, openapi, logLevel } = options
+  const { prefix, pageSize, errorFormat, deprecated, openapi, logLevel, storage: { standbys } } = options
   const settings: Omit<OperationSettings, 'handlerFor'> = {
     useSemicolonDelimiter: routerSettings(host).useSemicolonDelimiter,
     limits,
@@ -112,6 +114,7 @@ export function createRouting (host: FastifyInstance, options: CheckedOptions, p
             })
           }
         })
+        if (standbys !== undefined) giveTokens(scope, standbys)
         const { operations, ofTenant } = operationsIn(scope, settings)
         for (const { operationId } of operations) added.add(operationId)
         routeOperations(scope, operations, { ...settings, handlerFor: tenants?.handlers(ofTenant) ?? null })

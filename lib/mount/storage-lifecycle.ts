@@ -74,6 +74,10 @@ export async function openStorage (
   // Only warnings: if the storage fails here, requests will report it.
   const warnings = await storage.warnings?.().catch(() => []) ?? []
   for (const warning of warnings) log.warn(`fastify-users: ${storage.name}: ${warning}`)
+  storage.standbys?.watch(({ name, problem }) => {
+    if (problem === null) log.info(`fastify-users: ${storage.name}: ${name} is read`)
+    else log.warn(`fastify-users: ${storage.name}: ${name} is left alone, and the primary is read: ${problem}`)
+  })
   const where = `${storage.name}${ways.length === 0 ? '' : ` (${ways.join(', ')})`}`
   log.info(`fastify-users: app.${decoratorName} keeps its users in ${where}${created}`)
 }

@@ -9,6 +9,9 @@ export const REQUEST_HEADERS = {
     'The version that the user must have: its ETag, such as `"1"`, or `*` (RFC 9110 section 13.1.1).'
   ),
   'If-None-Match': text('Versions that the user must not have, such as `"1", "2"` (RFC 9110 section 13.1.2).'),
+  'Consistency-Token': text(
+    'The latest token that the client was given: the answer is no older. Without it a standby may answer.'
+  ),
   'Last-Event-ID': text('In a stream: continue after this event; instead of `after`.'),
   'Idempotency-Key': text(
     'A creation repeated with the same key gets the first answer again; use a random UUID.',
@@ -21,6 +24,9 @@ export const HEADERS = {
   'Cache-Control': text('Users are personal data.', { enum: ['no-store'] }),
   'X-Content-Type-Options': text('The media type must not be guessed.', { enum: ['nosniff'] }),
   ETag: text('The user’s version, a strong entity tag.', { pattern: '^"[1-9][0-9]*"$' }),
+  'Consistency-Token': text(
+    'Stands for what is stored now, for reads that must not be older. A read gives one if it was sent one.'
+  ),
   Location: text('The path of what was created.'),
   'Content-Disposition': text('A name for the file.'),
   Link: text(

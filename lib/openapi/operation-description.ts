@@ -7,6 +7,8 @@ import { ERROR_HEADERS, type HeaderName, HEADERS, REQUEST_HEADERS } from './head
 
 /** What descriptions say of an operation. `schemaOf` adds what all operations have in common. */
 export interface OperationDescription {
+  /** GET is routed with HEAD. */
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   operationId: string
   tag: 'users' | 'api-keys' | 'events' | 'webhooks' | 'tenants' | 'capabilities'
   summary: string
@@ -55,6 +57,8 @@ export interface DescriptionSettings {
   tenants: boolean
   /** True with the option `trash`. */
   trash: boolean
+  /** True if users are read on standbys too. */
+  standbys: boolean
 }
 
 const ALWAYS: readonly HeaderName[] = ['Cache-Control', 'X-Content-Type-Options']
@@ -65,11 +69,12 @@ const COMMON_CODES: readonly ErrorCode[] = [
 function headersFor (
   own: readonly HeaderName[],
   { counted }: OperationDescription,
-  { deprecated, limited }: DescriptionSettings
+  { deprecated, limited, standbys }: DescriptionSettings
 ): Readonly<Record<string, Schema>> {
   const isCounted = limited.requests && counted !== 'never'
   const rateLimit: readonly HeaderName[] = isCounted ? ['RateLimit', 'RateLimit-Policy'] : []
   const names = [...ALWAYS, ...own, ...rateLimit]
+  if (standbys) names.push('Consistency-Token')
   if (deprecated !== null) names.push('Deprecation')
   if (deprecated?.sunset === true) names.push('Sunset')
   if (deprecated?.link === true) names.push('Link')
@@ -140,7 +145,9 @@ export function schemaOf (
   parameters: readonly string[],
   settings: DescriptionSettings
 ): Schema {
-  const { operationId, tag, summary, description, query = {}, reads = [], body, success, conditional } = operation
+  const { operationId, tag, summary, description, query = {}, body, success, conditional } = operation
+  const reads = [...operation.reads ?? []]
+  if (settings.standbys && operation.method === 'GET') reads.push('Consistency-Token')
   const queryProperties = Object.fromEntries(Object.entries(query).map(([name, { schema }]) => [name, schema]))
   const headerProperties = Object.fromEntries(reads.map((name) => [name, REQUEST_HEADERS[name]]))
   const bodySchema = body === undefined ? {} : 'is' in body ? { $ref: body.is } : body.schema

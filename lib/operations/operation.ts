@@ -31,8 +31,6 @@ export interface OperationCall {
 
 /** An operation: its route, what guards it, its description and its handler. */
 export interface Operation extends OperationDescription {
-  /** GET is routed with HEAD. */
-  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** Its path below the prefix of the mount. */
   path: string
   /** The scope that a caller needs; `null` if any valid key will do. */

@@ -2,8 +2,9 @@ import type { FastifyReply } from 'fastify'
 import type { UserRecord } from '../storage/storage.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { JSON_TYPE, MERGE_PATCH_TYPE } from '../http/body.ts'
+import type { ReadFor } from '../http/consistency.ts'
 import { callerOf, contextOf, hasScope } from '../http/caller.ts'
-import { entityTag, isNotModified, preconditions } from '../http/responses/conditional.ts'
+import { entityTag, isNotModified, newestNamed, preconditions } from '../http/responses/conditional.ts'
 import { header } from '../http/header-fields.ts'
 import { userId } from '../openapi/component-parts.ts'
 import { userListParameters } from '../users/list-query.ts'
@@ -18,6 +19,7 @@ export interface UserOperationsOptions extends DeletionOperationsOptions {
   fields: FieldsSchema
   /** True if changes can be reverted. */
   reverts: boolean
+  readFor: ReadFor
 }
 
 const tag = 'users'
@@ -37,7 +39,7 @@ export function userOperations (
   presenter: Presenter,
   options: UserOperationsOptions
 ): Operation[] {
-  const { pageSize, fields: { filters }, reverts, ownerOf } = options
+  const { pageSize, fields: { filters }, reverts, readFor, ownerOf } = options
   const { userJson, minimalJson, listJson } = presenter
   const sendUser = (reply: FastifyReply, user: UserRecord, jsonOf = userJson): FastifyReply =>
     reply.header('etag', entityTag(user.version)).type(JSON_TYPE).send(jsonOf(user))
@@ -72,7 +74,7 @@ export function userOperations (
       success: { status: 200, description: 'The page.', is: 'UserList', headers: ['Link'] },
       codes: ['validation_failed'],
       async handler (call) {
-        const page = await users.list(call.query, call.faults)
+        const page = await readFor(call, (reads) => users.list(call.query, call.faults, reads))
         return sendPage(call, page, { text: listJson(page) })
       }
     },
@@ -122,7 +124,8 @@ export function userOperations (
       async handler ({ request, reply, faults }) {
         const conditions = preconditions(request, faults)
         requireNoFaults(faults)
-        const user = await users.get(request.params.id)
+        const user = await readFor({ request, reply }, (reads) =>
+          users.get(request.params.id, reads, newestNamed(conditions)))
         return isNotModified(conditions, user.version, reply) ? reply.code(304).send() : sendUser(reply, user)
       }
     },

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { belongsTo } from './storage-rules.ts'
 import type {
-  ApiKeyWrite, EventLog, EventRecord, Idempotency, KeyUseStore, Storage, StorageInTransaction, Trash, UserWrite,
-  WebhookRecord, WebhookStore
+  ApiKeyWrite, EventLog, EventRecord, Idempotency, KeyUseStore, Standbys, Storage, StorageInTransaction, Trash,
+  UserReads, UserWrite, WebhookRecord, WebhookStore
 } from './storage.ts'
 
 /** What a bound store gives of a record: null if it belongs to another tenant, as if it were not there. */
@@ -36,6 +36,24 @@ function boundEventLog (log: EventLog, tenant: string): EventLog {
     prune: (before, limit) => log.prune(before, limit),
     // Those of others would tell when others had events.
     pruned: async () => []
+  }
+}
+
+function boundStandbys (standbys: Standbys, tenant: string): Standbys {
+  return {
+    ...standbys,
+    async reads (position) {
+      const reads = await standbys.reads(position)
+      return reads && { ...boundReads(reads, tenant), seen: () => reads.seen() }
+    }
+  }
+}
+
+function boundReads (reads: UserReads, tenant: string): UserReads {
+  return {
+    findUser: (id, atLeast) => own(reads.findUser(id, atLeast), tenant),
+    listUsers: (filter, page) => reads.listUsers({ ...filter, tenant }, page),
+    readUsers: (filter, order, onPart) => reads.readUsers({ ...filter, tenant }, order, onPart)
   }
 }
 
@@ -125,7 +143,7 @@ export async function isPutAway (storage: Storage, id: string): Promise<boolean>
 }
 
 function boundView (storage: Storage, tenant: string): Storage {
-  const { name, eventLog, trash, webhooks, keyUses, singleWrites } = storage
+  const { name, standbys, eventLog, trash, webhooks, keyUses, singleWrites } = storage
   const findApiKey: Storage['findApiKey'] = (by) => own(storage.findApiKey(by), tenant)
 
   const writeUsers: Storage['writeUsers'] = async (writes, { atomic, idempotency }) => {
@@ -164,12 +182,11 @@ function boundView (storage: Storage, tenant: string): Storage {
     close: () => storage.close(),
     prune: (now) => storage.prune(now),
     writeUsers,
-    findUser: (id) => own(storage.findUser(id), tenant),
-    listUsers: (filter, page) => storage.listUsers({ ...filter, tenant }, page),
-    readUsers: (filter, order, onPart) => storage.readUsers({ ...filter, tenant }, order, onPart),
+    ...boundReads(storage, tenant),
     writeApiKey,
     findApiKey,
     listApiKeys: (page) => storage.listApiKeys({ ...page, tenant }),
+    ...(standbys !== undefined && { standbys: boundStandbys(standbys, tenant) }),
     ...(eventLog !== undefined && { eventLog: boundEventLog(eventLog, tenant) }),
     ...(trash !== undefined && { trash: boundTrash(trash, tenant) }),
     ...(webhooks !== undefined && { webhooks: boundWebhooks(webhooks, tenant) }),

@@ -1,5 +1,6 @@
 import type { EventLog } from './event-log.ts'
 import type { KeyUseStore } from './key-use-store.ts'
+import type { Standbys } from './standbys.ts'
 import type { TenantStore } from './tenant-store.ts'
 import type { Trash } from './trash.ts'
 import type { WebhookStore } from './webhook-store.ts'
@@ -39,6 +40,15 @@ export interface OptionalMembers {
    * for gauges, and by requests: while calls wait, the store is not only slow but overloaded.
    */
   connections? (): { used: number, free: number, waiting: number }
+
+  /**
+   * True while the database answers and accepts no writes, as a standby does. Without it the store is taken for one
+   * that accepts them.
+   */
+  isReadOnly? (): Promise<boolean>
+
+  /** Servers beside the database that are read too. Without it every read is of the database itself. */
+  readonly standbys?: Standbys
 
   /** Without it writes are given no events. */
   readonly eventLog?: EventLog

@@ -1,6 +1,6 @@
 import type { Fault } from '../core/fault.ts'
 import { choiceParameter, type Parameter, parameterFaults, type Parameters } from '../core/parameters.ts'
-import type { UserRecord } from '../storage/storage.ts'
+import type { UserReads, UserRecord } from '../storage/storage.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { userSelectionParameters } from '../users/list-query.ts'
 import type { Presenter } from '../users/presenter.ts'
@@ -27,7 +27,7 @@ export interface ExportParts {
 export interface Export {
   format: ExportFormat
   /** Begins to read. Chunks of text in UTF-16, each of some 64 KiB. */
-  texts (): AsyncGenerator<string, void, undefined>
+  texts (reads?: UserReads): AsyncGenerator<string, void, undefined>
 }
 
 const columnsParameter: Parameter = {
@@ -130,9 +130,9 @@ export function createExports (parts: ExportParts) {
     const read = users.snapshot(selection, faults)
     return {
       format: isCsv ? 'csv' : 'ndjson',
-      async * texts () {
+      async * texts (reads) {
         let { head } = written
-        for await (const part of read()) {
+        for await (const part of read(reads)) {
           // Not before it is known that users can be read.
           yield * chunksOf(written.textsOf(part), head)
           head = ''

@@ -10,7 +10,7 @@ import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import { accepts } from '../storage/storage-rules.ts'
 import type {
-  JsonObject, NewEvent, Page, PageRequest, Storage, UserChanges, UserRecord, VersionGuard, WriteOutcome
+  JsonObject, NewEvent, Page, PageRequest, Storage, UserChanges, UserReads, UserRecord, VersionGuard, WriteOutcome
 } from '../storage/storage.ts'
 import { NO_FIELDS } from '../fields/fields-schema.ts'
 import type { CheckedFields, HostFields } from '../fields/host-fields.ts'
@@ -74,8 +74,17 @@ export function createUsersService (options: UsersServiceOptions) {
   const deletions = createDeletions({ ...options, trash: options.trash ?? null, requirePrecondition })
   const revert = createReversal({ ...options, requirePrecondition })
 
-  async function get (id: string): Promise<UserRecord> {
-    const user = isUserId(id) ? await fromStorage(() => storage.findUser(id)) : null
+  /** What writes read, and who says nothing else, is what is stored now. */
+  const primary: UserReads = storage
+
+  /** For reads alone: where they are read. */
+  async function readsFor (standby: boolean): Promise<UserReads> {
+    return standby ? await storage.standbys?.reads() ?? storage : storage
+  }
+
+  /** `atLeast`: a version that the caller has seen. */
+  async function get (id: string, reads = primary, atLeast?: number): Promise<UserRecord> {
+    const user = isUserId(id) ? await fromStorage(() => reads.findUser(id, atLeast)) : null
     if (user === null) throw userNotFound()
     return user
   }
@@ -162,18 +171,22 @@ export function createUsersService (options: UsersServiceOptions) {
 
   async function list (
     query: Readonly<Record<string, unknown>>,
-    priorFaults: readonly Fault[] = []
+    priorFaults: readonly Fault[] = [],
+    reads = primary
   ): Promise<ListedPage<UserRecord>> {
     const checked = checkListQuery(query, priorFaults)
-    return readPage(checked, (page) => fromStorage(() => storage.listUsers(checked.filter, page)))
+    return readPage(checked, (page) => fromStorage(() => reads.listUsers(checked.filter, page)))
   }
 
-  async function * iterate (query: Readonly<Record<string, unknown>>): AsyncGenerator<UserRecord, void, undefined> {
+  async function * iterate (
+    query: Readonly<Record<string, unknown>>,
+    reads = primary
+  ): AsyncGenerator<UserRecord, void, undefined> {
     const { order, filter } = checkWalkQuery(query)
     let from: PageRequest['from'] = { offset: 0 }
     while (true) {
       const request: PageRequest = { order, limit: pageSize.max, from }
-      const { items }: Page<UserRecord> = await fromStorage(() => storage.listUsers(filter, request))
+      const { items }: Page<UserRecord> = await fromStorage(() => reads.listUsers(filter, request))
       yield * items
       const last: UserRecord | undefined = items.at(-1)
       if (last === undefined || items.length < pageSize.max) return
@@ -188,10 +201,10 @@ export function createUsersService (options: UsersServiceOptions) {
   function snapshot (
     query: Readonly<Record<string, unknown>>,
     priorFaults: readonly Fault[] = []
-  ): () => AsyncGenerator<UserRecord[], void, undefined> {
+  ): (reads?: UserReads) => AsyncGenerator<UserRecord[], void, undefined> {
     const { order, filter } = checkWalkQuery(query, priorFaults)
-    return () => partsOf((onPart) => fromStorage(() => storage.readUsers(filter, order, onPart)))
+    return (reads = primary) => partsOf((onPart) => fromStorage(() => reads.readUsers(filter, order, onPart)))
   }
 
-  return { get, isActive, create, change, ...deletions, revert, list, iterate, snapshot }
+  return { readsFor, get, isActive, create, change, ...deletions, revert, list, iterate, snapshot }
 }

@@ -12,16 +12,29 @@ test('answers many from one question, good or bad, and asks again later', async 
   }))
   let questions = 0
   let isUp = true
-  const isReady = createReadiness(async () => {
-    questions++
-    if (!isUp) throw new Error('down')
+  const readiness = createReadiness({
+    async check () {
+      questions++
+      if (!isUp) throw new Error('down')
+    }
   })
-  t.strictSame(await Promise.all([isReady(), isReady(), isReady()]), [true, true, true])
+  t.strictSame(await Promise.all([readiness(), readiness(), readiness()]), ['ready', 'ready', 'ready'])
   isUp = false
-  t.strictSame([await isReady(), questions], [true, 1])
+  t.strictSame([await readiness(), questions], ['ready', 1])
   timers.shift()?.()
-  t.strictSame([await isReady(), await isReady(), questions], [false, false, 2])
+  t.strictSame([await readiness(), await readiness(), questions], ['unavailable', 'unavailable', 2])
   isUp = true
   timers.shift()?.()
-  t.strictSame([await isReady(), questions], [true, 3])
+  t.strictSame([await readiness(), questions], ['ready', 3])
+})
+
+test('says that a database accepts no writes, but not in place of what is wrong', async (t) => {
+  const state = (isReadOnly: boolean, code?: string) => createReadiness({
+    isReadOnly: async () => isReadOnly,
+    async check () {
+      if (code !== undefined) throw Object.assign(new Error('refused'), { code })
+    }
+  })()
+  t.strictSame(await Promise.all([state(false), state(true), state(true, 'unavailable'), state(true, 'schema_behind')]),
+    ['ready', 'read-only', 'read-only', 'unavailable'])
 })

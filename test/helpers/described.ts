@@ -70,12 +70,12 @@ export function descriptionOf (app: FastifyInstance): Description {
 const OURS = new Set([
   'cache-control', 'x-content-type-options', 'etag', 'location', 'link', 'idempotency-replayed', 'www-authenticate',
   'allow', 'retry-after', 'ratelimit', 'ratelimit-policy', 'deprecation', 'sunset', 'accept', 'accept-patch',
-  'accept-encoding'
+  'accept-encoding', 'consistency-token'
 ])
 /** Described headers that an answer may lack. */
 const OPTIONAL = new Set([
-  'link', 'idempotency-replayed', 'ratelimit', 'ratelimit-policy', 'sunset', '200 retry-after', '409 retry-after',
-  '412 etag', '415 accept', '415 accept-patch', '415 accept-encoding'
+  'link', 'idempotency-replayed', 'consistency-token', 'ratelimit', 'ratelimit-policy', 'sunset', '200 retry-after',
+  '409 retry-after', '412 etag', '415 accept', '415 accept-patch', '415 accept-encoding'
 ])
 
 const validators = new Map<string, ValidateFunction>()

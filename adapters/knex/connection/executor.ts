@@ -50,17 +50,21 @@ export interface Batching {
   wait: number
 }
 
-/** Runs SQL on connections of Knex, with four guarantees to choose from. */
-export interface Executor {
+/** Runs SQL that only reads. */
+export interface Reading {
   readonly dialect: Dialect
   /** Null: nothing is combined. */
   readonly batching: Batching | null
   /** True if statements with values are prepared, so that their plans are kept. */
   readonly prepares: boolean
-  /** True inside a transaction that the caller ends, so locks may be held for long. */
-  readonly joined: boolean
   /** One statement that only reads: it may share a connection, and is repeated if that is lost. */
   read (sql: string, params?: readonly Param[], options?: ReadOptions): Promise<Row[]>
+}
+
+/** Runs SQL on connections of Knex, with four guarantees to choose from. */
+export interface Executor extends Reading {
+  /** True inside a transaction that the caller ends, so locks may be held for long. */
+  readonly joined: boolean
   /** One statement on a connection of its own, repeated if it conflicts with another transaction. */
   query: Query
   /** Statements that happen all or not at all, repeated together after a conflict. */

@@ -30,7 +30,13 @@ export interface SnapshotReads {
   close (): Promise<void>
 }
 
-export function createSnapshotReads (knex: Knex, names: Names, dialect: Dialect): SnapshotReads {
+/** `before`: what each connection must pass before the snapshot is taken. */
+export function createSnapshotReads (
+  knex: Knex,
+  names: Names,
+  dialect: Dialect,
+  before: (query: Query, connection: object) => Promise<void> = async () => {}
+): SnapshotReads {
   const { beginSnapshotRead, readForLong, shareTable } = dialect.transaction
   /** Each ends a read, and resolves when its connection is closed. */
   const running = new Set<() => Promise<void>>()
@@ -47,6 +53,7 @@ export function createSnapshotReads (knex: Knex, names: Names, dialect: Dialect)
 
   async function readOn (connection: unknown, work: Work): Promise<void> {
     const query = queryFor(connection)
+    await before(query, Object(connection))
     await query(beginSnapshotRead)
     for (const statement of shareTable(names.users)) await query(statement)
     await query(readForLong)

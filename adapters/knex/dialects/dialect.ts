@@ -220,6 +220,8 @@ export interface Dialect extends Driver {
   contains (text: string, part: string): string
   /** Selects `name` and `value` of each setting with which a crash can lose acknowledged writes. */
   weakSettings: string
+  /** Returns a row if the server accepts no writes at the moment; null if there is no server. */
+  isReadOnly: string | null
   /** What locks the rows that are selected, and what leaves out those that are locked. */
   forUpdate: string
   skipLocked: string

@@ -1,4 +1,5 @@
 import { afterPruning } from '../../../lib/storage/recorded-events.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type { EventLog, EventsRequest, PrunedEvents } from '../../../lib/storage/storage.ts'
 import { isStorable } from '../../../lib/core/text.ts'
 import type { Executor, Query } from '../connection/executor.ts'
@@ -71,7 +72,7 @@ export function knexEventLog (
   writes: EventWrites,
   numbering: Numbering
 ): EventLog {
-  const { read, query, transaction } = executor
+  const { dialect, read, query, transaction } = executor
   const sql = eventLogSql(executor, names)
 
   async function readPage ({ after, limit, types, tenant }: EventsRequest) {
@@ -105,6 +106,11 @@ export function knexEventLog (
     return numbering.some !== null && (await numbering.some()).newest > newest
   }
 
+  /** True for a standby: what it does not have may be on its primary. */
+  async function isReadOnly (): Promise<boolean> {
+    return dialect.isReadOnly !== null && (await query(dialect.isReadOnly)).length > 0
+  }
+
   return {
     async read (request) {
       if (request.after !== null && !isStorable(request.after)) return null
@@ -114,6 +120,9 @@ export function knexEventLog (
       // What it lacks may be committed, and not have its position yet.
       if (!page.more && (await isBehind(page.newest) || !page.isKnown)) page = await readPage({ ...request, types })
       const { isKnown, events, more, position } = page
+      if (!isKnown && await isReadOnly()) {
+        throw new StorageError('unavailable', 'the server accepts no writes, and does not have the event, or not yet')
+      }
       return isKnown ? { events, more, position } : null
     },
 

@@ -1,14 +1,18 @@
 import { gather } from '../../../lib/core/gather.ts'
+import { isStorageError } from '../../../lib/storage/storage-error.ts'
 import type { Executor } from '../connection/executor.ts'
 import type { Names } from '../tables/names.ts'
 
 // As many events get their positions by one statement: some 50 ms of PostgreSQL's time.
 const NUMBERED_TOGETHER = 5000
 
+// PostgreSQL, appendix A: read_only_sql_transaction, on a standby too.
+const READ_ONLY = '25006'
+
 interface Numbered {
   /** How many events got a position. */
   count: number
-  /** The last position that is given, by any process. */
+  /** The last position that is given, by any process; 0: the server accepts no writes, so none can be given. */
   newest: number
 }
 
@@ -25,7 +29,12 @@ export function createNumbering ({ transaction, dialect }: Executor, names: Name
   const { number } = dialect.events
   async function numberOnce (statement: string): Promise<Numbered> {
     // Its statements must see what other transactions commit meanwhile, whatever the database's default is.
-    const [row] = await transaction((on) => on(statement, [NUMBERED_TOGETHER]))
+    const rows = await transaction((on) => on(statement, [NUMBERED_TOGETHER])).catch((error) => {
+      if (isStorageError(error) && error.driverCode === READ_ONLY) return null
+      throw error
+    })
+    if (rows === null) return { count: 0, newest: 0 }
+    const [row] = rows
     return { count: Number(row?.['numbered']), newest: Number(row?.['newest']) }
   }
 

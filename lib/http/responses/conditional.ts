@@ -75,6 +75,11 @@ export function preconditions (request: FastifyRequest, faults: Fault[]): WriteO
   return { ...(ifMatch !== undefined && { ifMatch }), ...(ifNoneMatch !== undefined && { ifNoneMatch }) }
 }
 
+/** The newest version that preconditions name: whoever names it has seen it. */
+export function newestNamed ({ ifMatch, ifNoneMatch }: WriteOptions): number {
+  return Math.max(1, ...[ifMatch, ifNoneMatch].flat().filter((each) => typeof each === 'number'))
+}
+
 function includesVersion (versions: WriteOptions['ifMatch'], version: number): boolean {
   return versions === '*' || versions === version || (Array.isArray(versions) && versions.includes(version))
 }

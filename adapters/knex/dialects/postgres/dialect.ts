@@ -46,6 +46,8 @@ export const postgresDialect: Dialect = {
   contains: (text, part) => `pg_catalog.strpos(${text}, ${part}) > 0`,
   weakSettings: 'SELECT name, setting AS value FROM pg_catalog.pg_settings ' +
     "WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off' ORDER BY name",
+  isReadOnly: 'SELECT 1 AS found WHERE pg_catalog.pg_is_in_recovery() ' +
+    "OR pg_catalog.current_setting('transaction_read_only') = 'on'",
 
   batch: {
     rows (columns) {

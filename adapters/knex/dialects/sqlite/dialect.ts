@@ -39,6 +39,7 @@ export const sqliteDialect: Dialect = {
   least: (a, b) => `min(${a}, ${b})`,
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
   // A database in memory ends with its process anyway.
+  isReadOnly: null,
   weakSettings: "SELECT 'synchronous' AS name, CASE synchronous WHEN 0 THEN 'OFF' ELSE 'NORMAL' END AS value " +
     "FROM pragma_synchronous, pragma_database_list WHERE synchronous < 2 AND name = 'main' AND file <> ''",
 
