@@ -139,7 +139,8 @@ export function postgres (given: PostgresOptions): KnexStorage {
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     ...own
   })
-  const listener = listen ? listenForKeyChanges(listeningClient, schema ?? null) : null
+  // The portable profile tells nobody.
+  const listener = listen && profile !== 'portable' ? listenForKeyChanges(listeningClient, schema ?? null) : null
   const standbys = replicas.length === 0
     ? null
     : {

@@ -51,11 +51,10 @@ function isTooNew ({ latest, compatibleFrom }: SchemaReport): boolean {
 /** Shows the migrations to apply. @throws Refusal if there are any, or the tables are too new; StorageError */
 export async function migrationStatus (storage: KnexStorage, output: Output): Promise<void> {
   const schema = await storage.inspect()
-  const { version, latest, compatibleFrom, pending, profile } = schema
+  const { version, latest, compatibleFrom, pending } = schema
   const remark = version > latest && !isTooNew(schema) ? ', which this code works with' : ''
   const lines = [`version ${version} of ${latest}${remark}`, ...pending.map((name) => `pending: ${name}`)]
-  const known = { version, latest, compatibleFrom, pending, ...(profile !== null && { profile }) }
-  if (output.json) await output.value(known)
+  if (output.json) await output.value({ version, latest, compatibleFrom, pending })
   else await output.line(lines.join('\n'))
   if (isTooNew(schema)) throw new Refusal('The tables are newer than this code: install a newer fastify-users.')
   if (pending.length > 0) throw new Refusal('Apply them: fastify-users migrate')
@@ -130,7 +129,7 @@ export async function check (
   const problems = [...problemsIn(schema), ...problemsOfCounts(counts)]
   if (output.json) await output.value({ ...schema, counts, problems })
   else if (problems.length === 0 && counts !== null) {
-    const profile = schema.profile === null ? '' : `, profile ${schema.profile}`
+    const profile = schema.profile === 'classic' ? '' : `, profile ${schema.profile}`
     const version = `schema version ${schema.version}${profile}`
     await output.line(`No problems: ${version}, ${counts.users} users, every number right.`)
   }

@@ -5,6 +5,7 @@ import type { PoolExecutor, Query } from './connection/executor.ts'
 import { LATEST, statementsBetween } from './schema/migrations.ts'
 import { readRecord } from './schema/recorded-schema.ts'
 import type { Names } from './tables/names.ts'
+import type { Row } from './tables/rows.ts'
 
 // What can a server do? It is tried, in a transaction that is rolled back: that a function exists proves nothing.
 
@@ -68,20 +69,22 @@ export function tryOnTables (pool: PoolExecutor, tryAll: (on: Query) => Promise<
 
 /**
  * True if the server can do what a dialect needs: its tables are made, written to and rolled back, and another
- * connection is refused a lock meanwhile.
+ * connection is refused a lock meanwhile. `apart`: runs a statement on a connection beside the pool.
  */
 export async function isAble (
   pool: PoolExecutor,
   names: Names,
-  tryAll: (on: Query) => Promise<void>
+  tryAll: (on: Query) => Promise<void>,
+  apart: (sql: string) => Promise<Row[]>
 ): Promise<boolean> {
-  const { dialect, query } = pool
+  const { dialect } = pool
   const { tryLock } = dialect.transaction
   try {
     await inTrial(pool, async (on) => {
       // Another process has made the tables meanwhile.
       if (await readRecord(on, dialect, names) !== null) return
-      const [lock] = tryLock === null ? [] : await query(tryLock(names))
+      // Where there is no other connection to be had, the lock is believed.
+      const [lock] = tryLock === null ? [] : await apart(tryLock(names)).catch(() => [])
       if (lock?.['got'] === 't') throw new StorageError('fault', 'no lock holds', { driverCode: '0A000' })
       const statements = [...dialect.schema.createSchema(names), ...statementsBetween(dialect, names, 0, LATEST)]
       for (const statement of statements) await on(statement)

@@ -9,11 +9,12 @@ import type { KeyChangeListener } from './connection/key-change-listener.ts'
 import { nestedExecutor } from './connection/nested-executor.ts'
 import { createPoolExecutor, type PoolSettings } from './connection/pool-executor.ts'
 import { createSnapshotReads, type SnapshotReads } from './connection/snapshot-reads.ts'
+import { queryOn } from './connection/statements.ts'
 import { joinTransaction } from './connection/transaction-executor.ts'
 import { createCompaction } from './counting/compaction.ts'
 import { type CountsReport, countsVerifier } from './counting/verify.ts'
 import { dialectOf } from './dialects/index.ts'
-import { connectionsOf, isTransaction, poolOf } from './drivers/knex-internals.ts'
+import { closeBesidePool, connectionsOf, isTransaction, openBesidePool, poolOf } from './drivers/knex-internals.ts'
 import { knexEventLog } from './events/event-log.ts'
 import { type Bookkeeping, bookkeeping } from './bookkeeping.ts'
 import { createNumbering } from './events/numbering.ts'
@@ -24,6 +25,7 @@ import { isAble, isUnable, tryOnTables, tryWrites } from './server-trial.ts'
 import { createMigrator, type Migrator } from './schema/migrator.ts'
 import { type Names, namesOf, type NamingOptions } from './tables/names.ts'
 import { createStandbys, type ReplicaSettings } from './standbys.ts'
+import type { Row } from './tables/rows.ts'
 import { userReading } from './user-reading.ts'
 import { knexTenants } from './tenants.ts'
 import { knexTrash } from './trash.ts'
@@ -71,10 +73,18 @@ export function storageOnKnex (
     return storageOf(knex, names, { ...settings, profile }, replicas)
   }
   const classic = createPoolExecutor(knex, names, settings)
+  async function apart (sql: string): Promise<Row[]> {
+    const connection = await openBesidePool(knex)
+    try {
+      return await queryOn(classic.dialect, connection)(sql)
+    } finally {
+      await closeBesidePool(knex, connection)
+    }
+  }
   return withFoundProfile({
     make: (found) => storageOf(knex, names, { ...settings, profile: found }, replicas),
     recorded: async () => (await readRecord(classic.query, classic.dialect, names))?.profile ?? null,
-    fitting: async () => await isAble(classic, names, triedOn(classic, names)) ? 'classic' : 'portable'
+    fitting: async () => await isAble(classic, names, triedOn(classic, names), apart) ? 'classic' : 'portable'
   })
 }
 

@@ -34,6 +34,7 @@ const groups = {
   },
   Operate: {
     Storages: 'storages',
+    Scaling: 'scaling',
     Operations: 'operations',
     Monitoring: 'monitoring',
     'Backup and restore': 'backup',

@@ -116,6 +116,7 @@ test('newer tables that are compatible are worked with, and changed by newer cod
       version: LATEST + 1,
       latest: LATEST,
       compatibleFrom: LATEST,
+      profile: 'classic',
       pending: [],
       missing: [],
       unindexed: [],

@@ -19,7 +19,9 @@ const REFUSED_SQLITE = /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|ERROR|BUSY)(?:_.*)
 const PASSING_SQLITE = /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|PROTOCOL|NOMEM)(?:_|$)/
 // Messages without a code: of pg for a lost connection, and of pg and Knex if none can be had, or none with TLS.
 const LOST_MESSAGE = /^(?:Connection terminated|Client has encountered a connection error)/
-const PASSING_MESSAGE = /^(?:timeout e|Unable to acquire a connection|The server does not support SSL|aborted$)/
+// The last one is of a server that passes a COMMIT on to another one.
+const PASSING_MESSAGE =
+  /^(?:timeout e|could not commit transaction |Unable to acquire a connection|The server does not support SSL|aborted$)/
 
 function property (error: unknown, name: string): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined

@@ -13,8 +13,8 @@ export interface SchemaReport {
   version: number
   /** Version that this code works with. */
   latest: number
-  /** PostgreSQL: the profile of the tables, or the one that they would get. SQLite: null. */
-  profile: Profile | null
+  /** How the tables use the database, or would; on SQLite always `classic`. */
+  profile: Profile
   /** The oldest version whose code works with the tables, so this code can't if `latest` is less; 0: no tables. */
   compatibleFrom: number
   /** Names of the migrations to apply, oldest first. */
@@ -66,7 +66,7 @@ export function createInspection (
     return {
       version,
       latest: LATEST,
-      profile: dialect.hasProfiles ? profile : null,
+      profile,
       compatibleFrom,
       pending: migrations.slice(version).map(({ name }) => name),
       missing: [...namesIn(OBJECT), ...constraints].filter((name) => !inForce.has(name)),
