@@ -10,9 +10,21 @@ import { printable } from './printable.ts'
 
 const PAGE = 100
 
-export interface TailOptions {
-  after?: string
+/** Which events are meant. */
+export interface EventOptions {
   type?: string
+  subject?: string
+  actor?: string
+  since?: string
+}
+
+export interface EventListOptions extends EventOptions {
+  until?: string
+  limit?: string
+}
+
+export interface TailOptions extends EventOptions {
+  after?: string
   /** Go on with the events that come. */
   follow: boolean
 }
@@ -29,13 +41,8 @@ function lineOf ({ id, timestamp, type, data, actor }: LoggedEvent): string {
   return `${timestamp}  ${type.padEnd(15)}  ${String(data['id'])}  ${actorText(actor)}  ${id}`
 }
 
-/** Prints the events of the log, oldest first, and with `follow` those that come until the signal is aborted. */
-export async function tailEvents (
-  storage: Storage,
-  output: Output,
-  { after, type, follow }: TailOptions,
-  signal: AbortSignal
-): Promise<void> {
+/** The log of a storage, and what prints its events. */
+function logOf (storage: Storage, output: Output) {
   if (storage.eventLog === undefined) throw new Refusal(`${storage.name} keeps no events`)
   const service = createEventLog({
     log: storage.eventLog,
@@ -48,7 +55,32 @@ export async function tailEvents (
   async function print (events: readonly LoggedEvent[]): Promise<void> {
     for (const event of events) await (output.json ? output.value(event) : output.line(lineOf(event)))
   }
-  const query = { ...(after !== undefined && { after }), ...(type !== undefined && { type }) }
+  return { service, print }
+}
+
+/** The parameters of the feed that options name. */
+function queryOf ({ type, subject, actor, since, until }: EventListOptions): Record<string, unknown> {
+  const given = Object.entries({ type, subject, actor, since, until })
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined))
+}
+
+/** Prints the newest events, the newest first. */
+export async function listEvents (storage: Storage, output: Output, options: EventListOptions): Promise<void> {
+  const { limit = '20' } = options
+  const { service, print } = logOf(storage, output)
+  const query = { ...queryOf(options), order: 'desc', limit: /^\d+$/.test(limit) ? Number(limit) : limit }
+  await print((await service.feed(query)).events)
+}
+
+/** Prints the events of the log, oldest first, and with `follow` those that come until the signal is aborted. */
+export async function tailEvents (
+  storage: Storage,
+  output: Output,
+  { after, follow, ...options }: TailOptions,
+  signal: AbortSignal
+): Promise<void> {
+  const { service, print } = logOf(storage, output)
+  const query = { ...queryOf(options), ...(after !== undefined && { after }) }
   if (follow) {
     const { parts } = await service.follow(query)
     // A process that only waits for events would end.

@@ -7,7 +7,7 @@ import {
 } from './common.ts'
 import { addExportCommand } from './export-command.ts'
 import { addImportCommand } from './import-command.ts'
-import { explained, tailEvents, type TailOptions } from './events.ts'
+import { type EventListOptions, explained, listEvents, tailEvents, type TailOptions } from './events.ts'
 import {
   createKey, type CreateKeyOptions, isLogged, type KeyOptions, keysOf, listKeys, revokeKey, rotateKey,
   showUses
@@ -91,9 +91,21 @@ function addKeyCommands (program: Command): void {
 function addEventCommands (program: Command): void {
   const events = program.command('events').description('the event log')
   const description = 'print events, oldest first; with --json, one complete event per line'
-  withTenantOption(events.command('tail').description(description), 'only what happened in this tenant')
+  const withFilters = (command: Command): Command =>
+    withTenantOption(command, 'only what happened in this tenant')
+      .option('--type <type>', 'only events of this type, or of all that begin so: user.*')
+      .option('--subject <id>', 'only events of this user, key or webhook, a deleted one too')
+      .option('--actor <id>', 'only changes by this key or caller')
+      .option('--since <time>', 'only events from this time on: 2026-01-31T12:00:00Z')
+  withFilters(events.command('list').description('print the newest events, the newest first'))
+    .option('--until <time>', 'only events before this time')
+    .option('--limit <number>', 'how many, at most 100', '20')
+    .action((options: Common & TenantOptions & EventListOptions) => withStorage(options, async (storage, output) => {
+      await storage.check()
+      await listEvents(ofTenant(storage, options), output, options)
+    }))
+  withFilters(events.command('tail').description(description))
     .option('--after <id>', 'only events after this one; now: only those that come')
-    .option('--type <type>', 'only events of this type, or of all that begin so: user.*')
     .option('-f, --follow', 'go on with the events that come, until Ctrl+C', false)
     .action((options: Common & TenantOptions & TailOptions) => withStorage(options, async (storage, output) => {
       await storage.check()

@@ -1,7 +1,7 @@
 import { isUserId } from '../../lib/core/ids.ts'
 import { afterPruning, erased, forgotten, isErased } from '../../lib/storage/recorded-events.ts'
 import { belongsTo } from '../../lib/storage/storage-rules.ts'
-import type { EventLog, EventRecord, EventsPage, PrunedEvents } from '../../lib/storage/storage.ts'
+import type { EventLog, EventRecord, EventsRequest, PrunedEvents } from '../../lib/storage/storage.ts'
 
 /** An event, and its place in the order of commits, from 1. */
 interface Entry {
@@ -20,6 +20,7 @@ export class MemoryEvents implements EventLog {
   readonly #ofSubject = new Map<string, Entry[]>()
   readonly #ofType = new Map<string, Entry[]>()
   readonly #ofTenant = new Map<string, Entry[]>()
+  readonly #ofActor = new Map<string, Entry[]>()
 
   /** Records an event, in the step of its change. */
   add (event: EventRecord): void {
@@ -34,9 +35,13 @@ export class MemoryEvents implements EventLog {
   }
 
   /** The lists that an event is in, each by its name. */
-  #listsOf ({ subject, type, tenant }: EventRecord): Array<readonly [lists: Map<string, Entry[]>, name: string]> {
-    const usual = [[this.#ofSubject, subject], [this.#ofType, type]] as const
-    return tenant === undefined ? [...usual] : [...usual, [this.#ofTenant, tenant]]
+  #listsOf ({ subject, type, tenant, actor }: EventRecord): Array<readonly [Map<string, Entry[]>, name: string]> {
+    return [
+      [this.#ofSubject, subject],
+      [this.#ofType, type],
+      ...tenant === undefined ? [] : [[this.#ofTenant, tenant] as const],
+      ...actor === null ? [] : [[this.#ofActor, actor.id] as const]
+    ]
   }
 
   /** Makes the function that undoes what is added from now on, as long as nothing is erased or pruned meanwhile. */
@@ -54,34 +59,40 @@ export class MemoryEvents implements EventLog {
     }
   }
 
-  async read ({ after, limit, types, tenant }: Parameters<EventLog['read']>[0]): ReturnType<EventLog['read']> {
-    const position = after === null ? 0 : this.#positionOf.get(after)
-    if (position === undefined || (after !== null && !belongsTo(this.#find(after) ?? {}, tenant))) return null
-    if (tenant !== undefined) return this.#readOf(this.#ofTenant.get(tenant) ?? [], position, limit, types)
-    const lists = types === null ? [this.#entries] : [...new Set(types)].map((type) => this.#ofType.get(type) ?? [])
-    const found = lists.flatMap((list) => {
-      const first = firstAfter(list, position)
-      return list.slice(first, first + limit + 1)
-    })
-    if (lists.length > 1) found.sort((a, b) => a.position - b.position)
-    return pageOf(found, limit, this.#entries.at(-1))
+  async read (request: EventsRequest): ReturnType<EventLog['read']> {
+    const { after, limit, order, subject, tenant } = request
+    const place = after === null ? null : this.#positionOf.get(after)
+    if (place === undefined || (after !== null && !belongsTo(this.#find(after) ?? {}, tenant))) return null
+    const isMeant = filterOf(request)
+    const lists = this.#listsFor(request)
+    const found = lists.flatMap((list) => walk(list, place, order === 'desc', limit + 1, isMeant))
+    if (lists.length > 1) found.sort((a, b) => order === 'desc' ? b.position - a.position : a.position - b.position)
+    const last = (tenant === undefined ? this.#entries : this.#ofTenant.get(tenant) ?? []).at(-1)
+    const more = found.length > limit
+    const events = found.slice(0, limit)
+    const passed = order === 'desc' ? after === null && last : more ? events.at(-1) : last
+    return {
+      events: events.map(copy),
+      more,
+      position: passed ? passed.event.id : null,
+      ...(subject !== undefined && order === 'desc' && { total: lists.flat().filter(isMeant).length })
+    }
   }
 
-  /** Reads the events of one tenant, which are few beside all that have a type. */
-  #readOf (list: readonly Entry[], position: number, limit: number, types: readonly string[] | null): EventsPage {
-    const found: Entry[] = []
-    for (let at = firstAfter(list, position); at < list.length && found.length <= limit; at++) {
-      const entry = list[at]
-      if (entry !== undefined && (types === null || types.includes(entry.event.type))) found.push(entry)
-    }
-    return pageOf(found, limit, list.at(-1))
+  /** The shortest lists that have all that is asked for. */
+  #listsFor ({ subject, actor, types, tenant }: EventsRequest): Array<readonly Entry[]> {
+    if (subject !== undefined) return [this.#ofSubject.get(subject) ?? []]
+    if (actor !== undefined) return [this.#ofActor.get(actor) ?? []]
+    // A tenant's are few beside all that have a type.
+    if (tenant !== undefined) return [this.#ofTenant.get(tenant) ?? []]
+    return types === null ? [this.#entries] : [...new Set(types)].map((type) => this.#ofType.get(type) ?? [])
   }
 
   async history (
     subject: string,
-    { offset, limit, tenant }: Parameters<EventLog['history']>[1]
+    { offset, limit, types, tenant }: Parameters<EventLog['history']>[1]
   ): ReturnType<EventLog['history']> {
-    const list = this.#seenBy(subject, tenant)
+    const list = this.#seenBy(subject, tenant).filter(({ event }) => types?.includes(event.type) ?? true)
     const end = Math.max(0, list.length - offset)
     return { items: list.slice(Math.max(0, end - limit), end).reverse().map(copy), total: list.length }
   }
@@ -157,6 +168,7 @@ export class MemoryEvents implements EventLog {
     forget(this.#ofSubject, pruned.map(({ subject }) => subject))
     forget(this.#ofType, pruned.map(({ type }) => type))
     forget(this.#ofTenant, pruned.flatMap(({ tenant }) => tenant ?? []))
+    forget(this.#ofActor, pruned.flatMap(({ actor }) => actor?.id ?? []))
     return count
   }
 
@@ -171,12 +183,33 @@ function eraseAll (entries: readonly Entry[]): number {
   return entries.length
 }
 
-/** A page of what was found, which is one more than its limit if more follows. `last`: of all that can be read. */
-function pageOf (found: readonly Entry[], limit: number, last: Entry | undefined): EventsPage {
-  const more = found.length > limit
-  const events = found.slice(0, limit)
-  const passed = more ? events.at(-1) : last
-  return { events: events.map(copy), more, position: passed?.event.id ?? null }
+/** Makes the test whether an event is meant. */
+function filterOf (request: EventsRequest): (entry: Entry) => boolean {
+  const { types, subject, actor, since = '', until, tenant } = request
+  const wanted = types === null ? null : new Set(types)
+  return ({ event }) =>
+    (wanted === null || wanted.has(event.type)) &&
+    (subject === undefined || event.subject === subject) &&
+    (actor === undefined || event.actor?.id === actor) &&
+    event.timestamp >= since && (until === undefined || event.timestamp < until) &&
+    belongsTo(event, tenant)
+}
+
+/** The first entries of a list that are meant, behind a position in one of the two directions; null: from its end. */
+function walk (
+  list: readonly Entry[], place: number | null, isDesc: boolean, count: number, isMeant: (entry: Entry) => boolean
+): Entry[] {
+  const found: Entry[] = []
+  const step = isDesc ? -1 : 1
+  const from = isDesc
+    ? (place === null ? list.length : firstAfter(list, place - 1)) - 1
+    : place === null ? 0 : firstAfter(list, place)
+  for (let at = from; found.length < count; at += step) {
+    const entry = list[at]
+    if (entry === undefined) break
+    if (isMeant(entry)) found.push(entry)
+  }
+  return found
 }
 
 /** The index of the first entry behind a position. */

@@ -5,6 +5,7 @@ import { batchEventCases } from './batches.ts'
 import type { Cases, Context } from './cases.ts'
 import { eventTransactionCases } from './event-transactions.ts'
 import { eventLogCases } from './event-log.ts'
+import { eventFilterCases, tenantEventFilterCases } from './event-filters.ts'
 import { eventPositionCases } from './event-positions.ts'
 import { deliveryCases } from './deliveries.ts'
 import { deliveryClaimCases } from './delivery-claims.ts'
@@ -165,7 +166,9 @@ export function testStorage (options: TestStorageOptions): void {
   for (const cases of outside) addCases(cases)
   const again = quick ? {} : insideTransactionCases(subjects)
   const inside = { ...transactionCases, ...transactionEndCases, ...again }
-  const reading = { ...eventLogCases, ...eventPositionCases, ...longLogCases, ...visibleEventCases }
+  const reading = {
+    ...eventLogCases, ...eventFilterCases, ...eventPositionCases, ...longLogCases, ...visibleEventCases
+  }
   addCases({ ...eventCases, ...reading, ...statusEventCases }, ['event log'])
   if (!quick) addCases(recordedCases(writing), ['event log'], true)
   addCases({ ...batches, ...batchRaceCases }, ['batches'])
@@ -174,7 +177,7 @@ export function testStorage (options: TestStorageOptions): void {
   addCases(webhookEventCases, ['webhooks', 'event log'])
   addCases(keyUseCases, ['uses of keys'])
   addCases(tenantCases, ['tenants'])
-  addCases(tenantEventCases, ['tenants', 'event log'])
+  addCases({ ...tenantEventCases, ...tenantEventFilterCases }, ['tenants', 'event log'])
   addCases(tenantWebhookCases, ['tenants', 'webhooks'])
   addCases(tenantKeyUseCases, ['tenants', 'uses of keys'])
   addCases({ ...trashCases, ...expiryCases, ...restorePurgeCases, ...trashRaceCases(delays) }, ['trash'])

@@ -63,6 +63,7 @@ export function openDatabase (path: string) {
     prunedEvents: table<PrunedEvents, number>('pruned_events'),
     subjects: table<null, [string, number]>('event_subjects'),
     types: table<null, [string, number]>('event_types'),
+    actors: table<null, [string, number]>('event_actors'),
     /** Tenants, each with the ids of its users and keys, and the numbers of its events, behind it. */
     tenantUsers: table<null, [string, string]>('tenant_users'),
     tenantKeys: table<null, [string, string]>('tenant_keys'),

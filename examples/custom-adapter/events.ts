@@ -1,8 +1,8 @@
 import { type Database } from 'lmdb'
 import {
-  afterPruning, belongsTo, erased, type EventLog, type EventRecord, forgotten, type PrunedEvents
+  afterPruning, belongsTo, erased, type EventLog, type EventRecord, type EventsRequest, forgotten, type PrunedEvents
 } from 'fastify-users/storage'
-import type { LmdbDatabase } from './database.ts'
+import { type LmdbDatabase, valueKey } from './database.ts'
 
 export interface LmdbEvents extends EventLog {
   /** Records an event, in the write of its change. */
@@ -22,22 +22,23 @@ export interface LmdbEvents extends EventLog {
  * commits.
  */
 export function lmdbEvents (database: LmdbDatabase): LmdbEvents {
-  const { events, eventNumbers, subjects, types, tenantEvents, prunedEvents, read, write } = database
+  const { events, eventNumbers, subjects, actors, types, tenantEvents, prunedEvents, read, write } = database
   const lastNumber = (): number => [...events.getKeys({ reverse: true, limit: 1 })][0] ?? 0
   const isOf = (number: number, tenant: string | undefined): boolean => belongsTo(events.get(number) ?? {}, tenant)
 
   const leftOfPruned = (): PrunedEvents[] => [...prunedEvents.getRange().map(({ value }) => value)]
 
-  /** The numbers behind a name, from one on. */
+  /** The numbers behind a name, between two, which are left out. */
   function * numbersOf (
     index: Database<null, [string, number]>,
     name: string,
-    after: number,
-    reverse = false
+    low = 0,
+    reverse = false,
+    high = Infinity
   ): Generator<number> {
     const bounds = reverse
-      ? { start: [name, Infinity], end: [name, 0] }
-      : { start: [name, after + 1], end: [name, Infinity] }
+      ? { start: [name, high], exclusiveStart: true, end: [name, low] }
+      : { start: [name, low + 1], end: [name, high] }
     for (const [, number] of index.getKeys({ ...bounds, reverse })) yield number
   }
 
@@ -59,18 +60,36 @@ export function lmdbEvents (database: LmdbDatabase): LmdbEvents {
     return [...numbersOf(subjects, subject, 0, true)].filter((number) => isOf(number, tenant))
   }
 
-  function * ofTypes (numbers: Iterable<number>, wanted: readonly string[] | null): Generator<number> {
-    for (const number of numbers) {
-      if (wanted === null || wanted.includes(events.get(number)?.type ?? '')) yield number
-    }
+  /** The numbers that may be meant behind one, or before it, by the index that has the fewest. */
+  function * numbersFor (request: EventsRequest, known: number | undefined): Generator<number> {
+    const { subject, actor, tenant, types: wanted } = request
+    const reverse = request.order === 'desc'
+    const [low, high] = reverse ? [0, known ?? Infinity] : [known ?? 0, Infinity]
+    const behind = (index: typeof types, name: string) => numbersOf(index, name, low, reverse, high)
+    if (subject !== undefined) yield * behind(subjects, subject)
+    else if (actor !== undefined) yield * behind(actors, valueKey(actor))
+    else if (tenant !== undefined) yield * behind(tenantEvents, tenant)
+    else if (wanted?.length === 1) yield * behind(types, String(wanted[0]))
+    else if (reverse) yield * events.getKeys({ reverse, ...(known !== undefined && { start: known - 1 }) })
+    else yield * events.getKeys({ start: low + 1 })
   }
 
-  /** The first numbers behind one: those of a tenant alone, or of some types alone. */
-  function firstBehind (known: number, count: number, wanted: readonly string[] | null, tenant?: string): number[] {
-    if (tenant !== undefined) return take(ofTypes(numbersOf(tenantEvents, tenant, known), wanted), count)
-    return wanted === null
-      ? take(events.getKeys({ start: known + 1 }), count)
-      : [...new Set(wanted)].flatMap((type) => take(numbersOf(types, type, known), count)).sort((a, b) => a - b)
+  function * meant (numbers: Iterable<number>, request: EventsRequest): Generator<number> {
+    const { subject, actor, types: wanted, since = '', until, tenant } = request
+    for (const number of numbers) {
+      const event = events.get(number)
+      if (
+        event !== undefined &&
+        (wanted === null || wanted.includes(event.type)) &&
+        (subject === undefined || event.subject === subject) &&
+        (actor === undefined || event.actor?.id === actor) &&
+        event.timestamp >= since &&
+        (until === undefined || event.timestamp < until) &&
+        belongsTo(event, tenant)
+      ) {
+        yield number
+      }
+    }
   }
 
   function eraseOf (userId: string, tenant?: string): number {
@@ -91,6 +110,7 @@ export function lmdbEvents (database: LmdbDatabase): LmdbEvents {
       subjects.putSync([event.subject, number], null)
       types.putSync([event.type, number], null)
       if (event.tenant !== undefined) tenantEvents.putSync([event.tenant, number], null)
+      if (event.actor !== null) actors.putSync([valueKey(event.actor.id), number], null)
     },
 
     find: (id) => read(() => events.get(eventNumbers.get(id) ?? -1) ?? null),
@@ -123,24 +143,29 @@ export function lmdbEvents (database: LmdbDatabase): LmdbEvents {
       }
     },
 
-    read: ({ after, limit, types: wanted, tenant }) =>
+    read: (request) =>
       read(() => {
-        const known = after === null ? 0 : eventNumbers.get(after)
-        if (known === undefined || (known > 0 && !isOf(known, tenant))) return null
-        const numbers = firstBehind(known, limit + 1, wanted, tenant)
+        const { after, limit, order, subject, tenant } = request
+        const known = after === null ? undefined : eventNumbers.get(after)
+        if (after !== null && (known === undefined || !isOf(known, tenant))) return null
+        const numbers = take(meant(numbersFor(request, known), request), limit + 1)
         const more = numbers.length > limit
         const newest = tenant === undefined ? lastNumber() : take(numbersOf(tenantEvents, tenant, 0, true), 1)[0]
-        const last = more ? numbers[limit - 1] : newest
+        const hasTotal = subject !== undefined && order === 'desc'
+        const passed = more ? numbers[limit - 1] : newest
+        const last = order === 'desc' ? (after === null ? newest : undefined) : passed
         return {
           events: eventsAt(numbers.slice(0, limit)),
           more,
-          position: (last !== undefined && events.get(last)?.id) || null
+          position: (last !== undefined && events.get(last)?.id) || null,
+          ...(hasTotal && { total: [...meant(numbersOf(subjects, subject), request)].length })
         }
       }),
 
-    history: (subject, { offset, limit, tenant }) =>
+    history: (subject, { offset, limit, types: wanted, tenant }) =>
       read(() => {
         const numbers = seenBy(subject, tenant)
+          .filter((number) => wanted?.includes(events.get(number)?.type ?? '') ?? true)
         return { items: eventsAt(numbers.slice(offset, offset + limit)), total: numbers.length }
       }),
 
@@ -160,6 +185,7 @@ export function lmdbEvents (database: LmdbDatabase): LmdbEvents {
           subjects.removeSync([value.subject, key])
           types.removeSync([value.type, key])
           tenantEvents.removeSync([value.tenant ?? '', key])
+          actors.removeSync([valueKey(value.actor?.id ?? ''), key])
         }
         const left = afterPruning(
           leftOfPruned(),

@@ -15,6 +15,16 @@ export function readMoment (text: string): number | null {
   return time >= FIRST && time <= LAST ? time : null
 }
 
+/**
+ * The first millisecond that is not before a moment in RFC 3339 text, in UTC with milliseconds: whatever is compared by
+ * it has no finer time. null: as {@link readMoment}.
+ */
+export function firstMillisecond (text: string): string | null {
+  const time = readMoment(text)
+  if (time === null) return null
+  return new Date(/\.\d{3}\d*[1-9]/.test(text) ? Math.min(time + 1, LAST) : time).toISOString()
+}
+
 /** True if ISO 8601 text names a day that its month has: Date would turn 30 February into 2 March. */
 export function isOnCalendar (text: string): boolean {
   return new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDate() === Number(text.slice(8, 10))

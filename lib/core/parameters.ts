@@ -1,4 +1,5 @@
 import { type Fault, type FaultReason, unknownParameters } from './fault.ts'
+import { readMoment } from './moments.ts'
 import { isStorable } from './text.ts'
 
 /** A JSON Schema, as it appears in descriptions. */
@@ -50,6 +51,15 @@ export function idParameter (pattern: RegExp, description: string): Parameter {
     problem: (value) => typeof value === 'string' && pattern.test(value)
       ? null
       : { code: 'format', detail: 'must be the id of a record of this list' }
+  }
+}
+
+/** A date and time. */
+export function momentParameter (description: string): Parameter {
+  const detail = 'must be an RFC 3339 date and time, such as 2026-01-31T12:00:00Z; in a URL a + is written %2B'
+  return {
+    schema: { type: 'string', format: 'date-time', description },
+    problem: (value) => typeof value === 'string' && readMoment(value) !== null ? null : { code: 'format', detail }
   }
 }
 

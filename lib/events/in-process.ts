@@ -3,13 +3,11 @@ import type { UserEventType } from '../users/rules.ts'
 import type { UserFields } from '../users/types.ts'
 import type { Listening } from './emitter.ts'
 import type { EventLogService, FeedPage } from './log.ts'
-import type { FeedQuery } from './rules.ts'
+import type { EventQuery, FeedQuery } from './rules.ts'
 import type { EventFilter, LoggedEvent, TypesOf } from './types.ts'
 
 /** Options of following the log in process. */
-export interface FollowOptions<Filter extends EventFilter = EventFilter> {
-  /** Only events of this type, such as `user.updated`, or of all with a prefix, such as `user.*`. */
-  type?: Filter
+export interface FollowOptions<Filter extends EventFilter = EventFilter> extends EventQuery<Filter> {
   /** Ends it when it is aborted. */
   signal?: AbortSignal
   /**
@@ -24,14 +22,19 @@ export interface FeedMeta {
   limit: number
   /** True if more follows. */
   more: boolean
-  /** The last event that was passed, of whatever type: to read on after it. Absent: the log is empty. */
+  /**
+   * The last event that was passed, of whatever type: to read on after it. Newest first it is on the first page alone:
+   * what comes after it is on none of the pages. Absent: the log is empty.
+   */
   position?: string
+  /** How many events there are that are asked for, on all pages. Newest first with a `subject` alone. */
+  total?: number
 }
 
 /** `app.users.events`. All but `on` need the option `eventLog`, and throw a TypeError without it. */
 export interface Events<Fields = UserFields> extends Listening<Fields> {
   /**
-   * A page of the recorded events after one, in the order of their commits.
+   * A page of the recorded events: after one, in the order of their commits, or newest first.
    * @throws `validation_failed`, `events_expired`, `storage_unavailable`
    */
   list<Filter extends EventFilter = EventFilter>(
@@ -54,13 +57,13 @@ export interface Events<Fields = UserFields> extends Listening<Fields> {
    */
   ofUser (
     id: string,
-    query?: { page?: number, limit?: number }
+    query?: { page?: number, limit?: number, type?: EventFilter }
   ): Promise<{ data: Array<LoggedEvent<UserEventType, Fields>>, meta: ListMeta }>
 }
 
 /** The `meta` of a page of the log. */
-export function feedMeta ({ query: { limit }, more, position }: FeedPage): FeedMeta {
-  return { limit, more, ...(position !== null && { position }) }
+export function feedMeta ({ query: { limit }, more, position, total }: FeedPage): FeedMeta {
+  return { limit, more, ...(position !== null && { position }), ...(total !== undefined && { total }) }
 }
 
 /** Makes `app.users.events`. `log`: null without the option `eventLog`. */
@@ -98,7 +101,7 @@ export function createEvents (on: Listening['on'], log: EventLogService | null):
       return { data: page.events, meta: feedMeta(page) }
     },
     after,
-    async ofUser (id: string, query: { page?: number, limit?: number } = {}) {
+    async ofUser (id: string, query: { page?: number, limit?: number, type?: EventFilter } = {}) {
       const page = await logOf('ofUser').history(id, { ...query })
       return { data: page.items, meta: listMeta(page) }
     }

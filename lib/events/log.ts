@@ -24,8 +24,15 @@ export interface EventLogOptions {
 export interface FeedPage {
   events: LoggedEvent[]
   more: boolean
-  /** The last event that was passed, of whatever type; null: the log is empty. */
+  /**
+   * The last event that was passed, of whatever type; newest first the newest one of the log, on the first page alone.
+   * null: there is none to read on after.
+   */
   position: string | null
+  /** How many there are that are asked for, on all pages. Newest first of a subject alone. */
+  total?: number
+  /** The parameter by which the next page begins, and its value; null: no more follows. */
+  next: readonly ['after' | 'before', string] | null
   query: EventsRequest
 }
 
@@ -53,6 +60,12 @@ export interface EventLogService {
   ): Promise<Following>
 }
 
+/** Where the page after this one begins. */
+function nextOf ({ order }: EventsRequest, events: readonly EventRecord[], position: string | null): FeedPage['next'] {
+  const last = order === 'desc' ? events.at(-1)?.id ?? null : position
+  return last === null ? null : [order === 'desc' ? 'before' : 'after', last]
+}
+
 /** Makes the operations on an event log. */
 export function createEventLog ({ log, present, pageSize, hasUser, tail }: EventLogOptions): EventLogService {
   const check = eventQueryChecks(pageSize)
@@ -67,11 +80,19 @@ export function createEventLog ({ log, present, pageSize, hasUser, tail }: Event
     return timeOfId(id) <= (oldest === undefined ? Date.now() : Date.parse(oldest.timestamp))
   }
 
+  /** The page before an event that is not in the log: whatever came before it was pruned with it. */
+  async function pageBefore (before: string): Promise<EventsPage> {
+    const standing = standingOf(before, null, await fromStorage(() => log.pruned()))
+    if (standing !== 'unknown' || await isOld(before)) return { events: [], more: false, position: null }
+    throw validationFailed([{ parameter: 'before', code: 'unknown', detail: 'is not the id of an event' }])
+  }
+
   async function pageOf (request: EventsRequest): Promise<EventsPage> {
     const page = await read(request)
     if (page !== null) return page
-    const { types } = request
+    const { types, order } = request
     const after = String(request.after)
+    if (order === 'desc') return pageBefore(after)
     // All that were pruned come before the oldest. First the page, so that nothing of it is pruned before it is judged.
     const oldest = await read({ ...request, after: null })
     const standing = standingOf(after, types, await fromStorage(() => log.pruned()))
@@ -98,23 +119,35 @@ export function createEventLog ({ log, present, pageSize, hasUser, tail }: Event
   return {
     async feed (query, priorFaults = []) {
       const request = check.feed(query, priorFaults)
-      const { events, more, position } = request.after === NOW
+      const { events, more, position, total } = request.after === NOW
         ? await pageOf({ ...request, after: null, types: [] })
         : await pageOf(request)
-      return { events: events.map(present), more, position, query: request }
+      return {
+        events: events.map(present),
+        more,
+        position,
+        ...(total !== undefined && { total }),
+        next: more ? nextOf(request, events, position) : null,
+        query: request
+      }
     },
 
     async history (id, query, priorFaults = []) {
-      const paging = check.history(query, priorFaults)
-      const page = await readPage(paging, ({ from, limit }) => fromStorage(async () => isUserId(id)
-        ? log.history(id, { offset: 'offset' in from ? from.offset : 0, limit })
-        : { items: [], total: 0 }))
-      if (page.total === 0 && !(isUserId(id) && await hasUser(id))) throw new UsersError('user_not_found')
+      const { types, ...paging } = check.history(query, priorFaults)
+      const readHistory = (offset: number, limit: number, ofTypes: readonly string[] | null) =>
+        fromStorage(async () => isUserId(id)
+          ? log.history(id, { offset, limit, ...(ofTypes !== null && { types: ofTypes }) })
+          : { items: [], total: 0 })
+      const page = await readPage(paging, ({ from, limit }) =>
+        readHistory('offset' in from ? from.offset : 0, limit, types))
+      const isKnown = page.total > 0 || (isUserId(id) && await hasUser(id)) ||
+        (types !== null && (await readHistory(0, 1, null)).total > 0)
+      if (!isKnown) throw new UsersError('user_not_found')
       return { ...page, items: page.items.map(present) }
     },
 
     async follow (query, priorFaults = []) {
-      const asked = { ...check.feed(query, priorFaults), limit: pageSize.max }
+      const asked = { ...check.endless(query, priorFaults), limit: pageSize.max }
       const request = await located(asked)
       await pageOf({ ...request, limit: 1 })
       return {

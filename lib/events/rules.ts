@@ -1,8 +1,11 @@
 import { validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
-import { EVENT_ID } from '../core/ids.ts'
+import { API_KEY_ID, EVENT_ID, USER_ID, WEBHOOK_ID } from '../core/ids.ts'
+import { firstMillisecond } from '../core/moments.ts'
 import { type PageSize, type Paging, pagingParameters, readPaging } from '../core/paging.ts'
-import { type Parameter, parameterFaults, type Parameters } from '../core/parameters.ts'
+import {
+  choiceParameter, momentParameter, type Parameter, parameterFaults, type Parameters
+} from '../core/parameters.ts'
 import type { EventsRequest } from '../storage/storage.ts'
 import { EVENT_TYPES, type EventFilter } from './types.ts'
 
@@ -26,6 +29,42 @@ const after: Parameter = {
     : { code: 'format', detail: `must be the id of an event, or ${NOW}` }
 }
 
+const before: Parameter = {
+  schema: {
+    type: 'string',
+    pattern: EVENT_ID.source,
+    description: 'Only events before this one. With `order=desc` alone, as `Link` continues it.'
+  },
+  problem: (value) => typeof value === 'string' && EVENT_ID.test(value)
+    ? null
+    : { code: 'format', detail: 'must be the id of an event' }
+}
+
+const SUBJECTS = [USER_ID, API_KEY_ID, WEBHOOK_ID]
+
+const subject: Parameter = {
+  schema: {
+    type: 'string',
+    pattern: SUBJECTS.map(({ source }) => source).join('|'),
+    description: 'Only events of the user, API key or webhook with this id, a deleted one too.'
+  },
+  problem: (value) => typeof value === 'string' && SUBJECTS.some((form) => form.test(value))
+    ? null
+    : { code: 'format', detail: 'must be the id of a user, an API key or a webhook' }
+}
+
+const actor: Parameter = {
+  schema: {
+    type: 'string',
+    minLength: 1,
+    description: 'Only changes that were made by the API key with this id, the static key with this name, or the ' +
+      'caller whom the server knows by this id.'
+  },
+  problem: (value) => typeof value === 'string' && value !== '' && value.isWellFormed()
+    ? null
+    : { code: 'format', detail: 'must be the id of an actor' }
+}
+
 const type: Parameter = {
   schema: { type: 'string', enum: TYPE_FILTERS, description: 'Only events of this type, or of all that begin so.' },
   problem: (value) => TYPE_FILTERS.some((filter) => filter === value)
@@ -47,49 +86,116 @@ export function typesOf (filters: readonly string[]): readonly string[] | null {
 /** Declares the parameters of the feed. */
 export function feedParameters (size: PageSize): Parameters {
   const { limit } = pagingParameters(size, EVENT_ID)
-  return { after, limit, type }
+  return {
+    order: choiceParameter(['asc', 'desc'], 'In the order of commits, or the newest first.'),
+    after,
+    before,
+    limit,
+    type,
+    subject,
+    actor,
+    since: momentParameter('Only events with this timestamp or a later one.'),
+    until: momentParameter('Only events with a timestamp before this one.')
+  }
 }
 
 /** Declares the parameters of a user's history. */
 export function historyParameters (size: PageSize): Parameters {
   const { page, limit } = pagingParameters(size, EVENT_ID)
-  return { page, limit }
+  return { page, limit, type }
+}
+
+/** Which events are meant, in process. All that is given must hold. */
+export interface EventQuery<Filter extends EventFilter = EventFilter> {
+  /** Only events of this type, such as `user.updated`, or of all that begin so, such as `user.*`. */
+  type?: Filter
+  /** Only events of the user, API key or webhook with this id, a deleted one too. */
+  subject?: string
+  /** Only changes by the API key or principal with this id, or by the static key with this name. */
+  actor?: string
+  /** Only events with this timestamp or a later one: RFC 3339. */
+  since?: string
 }
 
 /** Parameters of the feed, in process. */
-export interface FeedQuery<Filter extends EventFilter = EventFilter> {
+export interface FeedQuery<Filter extends EventFilter = EventFilter> extends EventQuery<Filter> {
+  /** `asc`, in the order of commits (the default), or `desc`: the newest first. */
+  order?: 'asc' | 'desc'
   /**
    * Only events after the one with this id, or after this `position`; `now`: only those that come from here on. Absent:
-   * from the oldest one that is kept.
+   * from the oldest one that is kept. Not with `order: 'desc'`.
    */
   after?: string
+  /** Only events before the one with this id. With `order: 'desc'` alone. */
+  before?: string
   /** 1 to `pageSize.max`; `pageSize.default` by default. */
   limit?: number
-  /** Only events of this type, such as `user.updated`, or of all that begin so, such as `user.*`. */
-  type?: Filter
+  /** Only events with a timestamp before this one: RFC 3339. */
+  until?: string
 }
 
 type Query = Readonly<Record<string, unknown>>
 
-/** Makes the checks of the parameters of events. Both throw UsersError `validation_failed`. */
-export function eventQueryChecks (size: PageSize) {
-  const feed = feedParameters(size)
-  const history = historyParameters(size)
+/** The types that a parameter means; null, without one: all. */
+function typesIn ({ type }: Query): readonly string[] | null {
+  return typesOf(typeof type === 'string' ? [type] : [])
+}
 
-  function check (declared: Parameters, query: Query, priorFaults: readonly Fault[]): Paging {
-    const faults = priorFaults.concat(parameterFaults(declared, query))
+/** What is wrong between the order and where a page begins. */
+function orderFaults ({ order, after, before }: Query): Fault[] {
+  if (order === 'desc' && after !== undefined) {
+    return [{ parameter: 'after', code: 'exclusive', detail: 'cannot be used with order=desc: use before' }]
+  }
+  if (order !== 'desc' && before !== undefined) {
+    return [{ parameter: 'before', code: 'exclusive', detail: 'can only be used with order=desc' }]
+  }
+  return []
+}
+
+/** What says where a page ends, and means nothing where events go on coming. */
+function endlessFaults ({ order, until }: Query): Fault[] {
+  const faulty = [...order === 'desc' ? ['order'] : [], ...until === undefined ? [] : ['until']]
+  return faulty.map((parameter) =>
+    ({ parameter, code: 'exclusive', detail: 'cannot be used where events go on coming: read pages' }))
+}
+
+const momentOf = (value: unknown): string | null => typeof value === 'string' ? firstMillisecond(value) : null
+
+/** Makes the checks of the parameters of events. All throw UsersError `validation_failed`. */
+export function eventQueryChecks (size: PageSize) {
+  const declaredFeed = feedParameters(size)
+  const declaredHistory = historyParameters(size)
+
+  function check (declared: Parameters, query: Query, priorFaults: readonly Fault[], between: readonly Fault[]) {
+    const faults = [...priorFaults, ...parameterFaults(declared, query), ...between]
     const paging = readPaging({ ...query, after: undefined }, size, faults)
     if (faults.length > 0) throw validationFailed(faults)
     return paging
   }
 
+  function feed (query: Query, priorFaults: readonly Fault[], between: readonly Fault[] = []): EventsRequest {
+    const { limit } = check(declaredFeed, query, priorFaults, [...orderFaults(query), ...between])
+    const { order, after, before, subject, actor } = query
+    const [since, until] = [momentOf(query['since']), momentOf(query['until'])]
+    const place = order === 'desc' ? before : after
+    return {
+      after: typeof place === 'string' ? place : null,
+      limit,
+      types: typesIn(query),
+      ...(order === 'desc' && { order }),
+      ...(typeof subject === 'string' && { subject }),
+      ...(typeof actor === 'string' && { actor }),
+      ...(since !== null && { since }),
+      ...(until !== null && { until })
+    }
+  }
+
   return {
-    feed (query: Query, priorFaults: readonly Fault[]): EventsRequest {
-      const { limit } = check(feed, query, priorFaults)
-      const { after, type } = query
-      const types = typesOf(typeof type === 'string' ? [type] : [])
-      return { after: typeof after === 'string' ? after : null, limit, types }
-    },
-    history: (query: Query, priorFaults: readonly Fault[]): Paging => check(history, query, priorFaults)
+    feed,
+    /** Of the feed, where events go on coming. */
+    endless: (query: Query, priorFaults: readonly Fault[]): EventsRequest =>
+      feed(query, priorFaults, endlessFaults(query)),
+    history: (query: Query, priorFaults: readonly Fault[]): Paging & { types: readonly string[] | null } =>
+      ({ ...check(declaredHistory, query, priorFaults, []), types: typesIn(query) })
   }
 }

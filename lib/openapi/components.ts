@@ -198,9 +198,11 @@ function eventComponents (pageSize: PageSize, { user, example }: DescribedFields
         more: { type: 'boolean', description: 'True if more events follow at this moment.' },
         position: {
           ...eventId,
-          description: 'The last event that was passed, of whatever type: `after` to read on. Absent: the log is empty.'
-        }
-      }, { optional: ['position'] })
+          description: 'The last event that was passed, of whatever type: `after` to read on. With `order=desc` the ' +
+            'newest one of the log, on the first page alone. Absent: the log is empty.'
+        },
+        total: { type: 'integer', minimum: 0, description: 'Of all pages. With `order=desc` and a `subject` alone.' }
+      }, { optional: ['position', 'total'] })
     }),
     UserEventList: list('Event', pageSize),
     /** All that is stored of a person. */

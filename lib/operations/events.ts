@@ -3,7 +3,7 @@ import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import type { PageSize } from '../core/paging.ts'
 import { feedMeta } from '../events/in-process.ts'
-import type { EventLogService } from '../events/log.ts'
+import type { EventLogService, FeedPage } from '../events/log.ts'
 import { feedParameters, historyParameters } from '../events/rules.ts'
 import { callerKey } from '../http/caller.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
@@ -34,10 +34,10 @@ function aboutHeader (error: unknown, queryFaults: readonly Fault[]): unknown {
   }))
 }
 
-/** The path of the feed with all parameters but `after`, or with another one. */
-function feedPath ({ collection, pairs }: OperationCall, after: string | null): string {
-  const kept = pairs.filter(([name]) => name !== 'after')
-  const query = new URLSearchParams(after === null ? kept : [...kept, ['after', after]]).toString()
+/** The path of the feed with all parameters but where it begins, and with another place. */
+function feedPath ({ collection, pairs }: OperationCall, place: FeedPage['next']): string {
+  const kept = pairs.filter(([name]) => name !== 'after' && name !== 'before')
+  const query = new URLSearchParams(place === null ? kept : [...kept, [...place]]).toString()
   return query === '' ? collection : `${collection}?${query}`
 }
 
@@ -54,9 +54,8 @@ export function eventOperations (log: EventLogService, options: EventOperationsO
   async function sendFeed (call: OperationCall) {
     const { reply, query, faults } = call
     const page = await limits.reads(() => log.feed(query, faults))
-    const { events, more, position } = page
-    if (more && position !== null) reply.header('link', `<${feedPath(call, position)}>; rel="next"`)
-    return sendJson(reply, { data: events, meta: feedMeta(page) })
+    if (page.next !== null) reply.header('link', `<${feedPath(call, page.next)}>; rel="next"`)
+    return sendJson(reply, { data: page.events, meta: feedMeta(page) })
   }
 
   async function openStream ({ request, reply, query, faults }: OperationCall) {
@@ -80,8 +79,9 @@ export function eventOperations (log: EventLogService, options: EventOperationsO
       operationId: 'listEvents',
       summary: 'Read the event log',
       description: 'What comes after the last event that you have seen, in the order of commits: each event exactly ' +
-        'once. With `Accept: text/event-stream` the same as Server-Sent Events, and then those that come; ' +
-        '`Last-Event-ID` continues. Too many open streams of a key are 429, and of all keys 503. HEAD works too.',
+        'once; with `order=desc` the newest first. With `Accept: text/event-stream` those after it as Server-Sent ' +
+        'Events, and then those that come; `Last-Event-ID` continues. Too many open streams of a key are 429, and of ' +
+        'all keys 503. HEAD works too.',
       query: feedParameters(pageSize),
       reads: ['Last-Event-ID'],
       success: { status: 200, description: 'The events.', is: 'EventList', stream: true, headers: ['Link', 'Vary'] },

@@ -9,16 +9,17 @@ export interface EventLog {
    * The events that follow one, in an order in which each follows those that were committed before it was written:
    * whoever reads on after the last event that it has got gets every event exactly once, however long other
    * transactions stay open. The events of one user come in the order of its versions. The order of two events never
-   * changes. `null`: there is no event with the id `after`. The costs don't grow with the log.
+   * changes; `desc` is the same one reversed. `null`: there is no event with the id `after`. The costs don't grow with
+   * the log: `since` and `until` find their places too, though times may be in another order than the events.
    */
   read (request: EventsRequest): Promise<EventsPage | null>
 
   /**
-   * The events of one user or key, newest first, with their exact number: also of one that was deleted. `tenant`: none,
-   * if it belongs to another.
+   * The events of one user or key, newest first, with their exact number: also of one that was deleted. `types`: those
+   * of these alone. `tenant`: none, if it belongs to another.
    */
   history (
-    subject: string, page: { offset: number, limit: number, tenant?: string }
+    subject: string, page: { offset: number, limit: number, types?: readonly string[], tenant?: string }
   ): Promise<Page<EventRecord>>
 
   /** The recorded event with this id; `null`: there is none, or no longer. */

@@ -179,14 +179,24 @@ export interface EventRecord extends NewEvent {
   tenant?: string
 }
 
-/** Which recorded events are read, in the order of commits. */
+/** Which recorded events are read. All that is asked for must hold. */
 export interface EventsRequest {
-  /** Those after the event with this id; null: from the oldest one that is kept. */
+  /** Those behind the event with this id, in the order that is asked for; null: from its beginning. */
   after: string | null
   /** At most this many. */
   limit: number
   /** Only those of these types, of which there may be none; null: all. */
   types: readonly string[] | null
+  /** `asc`, the default: in the order of commits. `desc`: that order reversed, the newest first. */
+  order?: 'asc' | 'desc'
+  /** Only those of the user, key or webhook with this id. */
+  subject?: string
+  /** Only those of changes that an actor with this id made. */
+  actor?: string
+  /** Only those whose `timestamp` is this one or later: in UTC with milliseconds, as all are. */
+  since?: string
+  /** Only those whose `timestamp` is earlier than this one. */
+  until?: string
   /** Only those of this tenant. */
   tenant?: string
 }
@@ -206,7 +216,10 @@ export interface EventsPage {
   more: boolean
   /**
    * The id of the last event that was passed: where more follows the last one of `events`, else the last one of the log
-   * at this moment, of whatever type. null: the log is empty.
+   * at this moment, of whatever type. In the order `desc` the last one of the log, on
+   * the first page alone. null: there is none.
    */
   position: string | null
+  /** In the order `desc`, of a `subject`: how many events are asked for, those on other pages too. */
+  total?: number
 }

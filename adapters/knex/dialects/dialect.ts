@@ -3,6 +3,7 @@ import type { IdPrefix } from '../../../lib/core/ids.ts'
 import type { TenantPageRequest } from '../../../lib/storage/storage.ts'
 import type { Driver, Param, Statement } from '../drivers/driver.ts'
 import type { Column } from '../tables/columns.ts'
+import type { Span } from '../tables/event-places.ts'
 import type { Names } from '../tables/names.ts'
 import type { Profile } from '../tables/profiles.ts'
 
@@ -132,6 +133,11 @@ export interface EventSql {
    * start, because there is only one writer.
    */
   number: ((names: Names) => string) | null
+  /**
+   * The condition of events that have these values, and are between two positions; and the columns of their order. An
+   * index of just these columns and the position finds them, however rare the values are.
+   */
+  between (columns: readonly string[], values: readonly string[], span: Span): { condition: string, order: string[] }
   /** The columns of both orders, and the table's other indexes, beside what all databases have. */
   columns (names: Names): string
   create (names: Names): string[]

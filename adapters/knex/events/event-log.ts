@@ -3,45 +3,22 @@ import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type { EventLog, EventsRequest, PrunedEvents } from '../../../lib/storage/storage.ts'
 import { isStorable } from '../../../lib/core/text.ts'
 import type { Executor, Query } from '../connection/executor.ts'
-import type { Param } from '../drivers/driver.ts'
 import { EVENT_COLUMNS, PRUNED_COLUMNS } from '../tables/columns.ts'
 import type { Names } from '../tables/names.ts'
 import { type Row, toEvent, unpacked } from '../tables/rows.ts'
+import { pageOfEvents } from './event-pages.ts'
 import type { EventWrites } from './event-writes.ts'
 import type { Numbering } from './numbering.ts'
 
-/** The statements that read and prune events. */
+/** The statements that read and prune events, beside those of pages. */
 function eventLogSql ({ dialect }: Executor, { events, prunedEvents }: Names) {
-  const { p, limit, packed, select, events: { number, writtenOrder } } = dialect
+  const { p, limit, packed, select, events: { writtenOrder } } = dialect
 
-  // The partial index of positions has it. Where all events have a position, nobody asks for it.
-  const newest = number === null ? '' : `, (SELECT max(position) FROM ${events}) AS newest`
-
-  /**
-   * 1: id of the event to read after, or null; 2: limit; from 3 on: each type, then the tenant. `types`: how many;
-   * null: all.
-   */
-  function read (types: number | null, ofTenant: boolean): string {
-    const belongs = ofTenant ? `tenant = ${p(3 + (types ?? 0))} AND tenant <> ''` : ''
-    const also = ofTenant ? ` AND ${belongs}` : ''
-    const after = `(SELECT position FROM ${events} WHERE id = ${p(1)}${also})`
-    const last = `(SELECT id FROM ${events} WHERE position = ` +
-      `(SELECT max(position) FROM ${events}${ofTenant ? ` WHERE ${belongs}` : ''}))`
-    const start = `coalesce(${after}, CASE WHEN ${p(1)} IS NULL THEN 0 END)`
-    const rows = (condition: string) =>
-      `SELECT * FROM ${events} WHERE ${condition}position > ${start}${also} ORDER BY position LIMIT ${limit(2)}`
-    // Each type by its own part of the index, so that rare ones are found without a look at all others.
-    const ofTypes = Array.from({ length: types ?? 0 }, (_, i) =>
-      `SELECT * FROM (${rows(`type = ${p(3 + i)} AND `)}) AS t${i}`)
-    const union = ofTypes.length === 0 ? rows('1 = 0 AND ') : ofTypes.join(' UNION ALL ')
-    const page = types === null
-      ? rows('')
-      : `SELECT * FROM (${union}) AS of_types ORDER BY position LIMIT ${limit(2)}`
-    return `SELECT ${after} AS position, ${last} AS last_id${newest}, ${packed(EVENT_COLUMNS, page)} AS items`
-  }
-
-  function history (ofTenant: boolean): string {
-    const where = `subject = ${p(1)}${ofTenant ? ` AND tenant = ${p(4)}` : ''}`
+  /** 1: the subject; 2: limit; 3: offset; from 4 on: the tenant, then each type. `types`: how many; null: all. */
+  function history (types: number | null, ofTenant: boolean): string {
+    const list = Array.from({ length: types ?? 0 }, (_, i) => p((ofTenant ? 5 : 4) + i))
+    const where = `subject = ${p(1)}${ofTenant ? ` AND tenant = ${p(4)}` : ''}` +
+      (types === null ? '' : ` AND type IN (${types === 0 ? 'NULL' : list.join(', ')})`)
     const page = `SELECT * FROM ${events} WHERE ${where} ORDER BY ${writtenOrder} DESC ` +
       `LIMIT ${limit(2)} OFFSET ${limit(3)}`
     return `SELECT (SELECT count(*) FROM ${events} WHERE ${where}) AS total, ${packed(EVENT_COLUMNS, page)} AS items`
@@ -52,7 +29,6 @@ function eventLogSql ({ dialect }: Executor, { events, prunedEvents }: Names) {
   const latest = 'max(happened_at) OVER (ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING)'
   const withNext = `SELECT position, ${next} AS next, ${latest} AS latest FROM (${oldest}) AS oldest`
   return {
-    read,
     history,
     find: `SELECT ${packed(EVENT_COLUMNS, `SELECT * FROM ${events} WHERE id = ${p(1)}`)} AS items`,
     /** 1: how many at most, and one more; 2: the time. */
@@ -75,16 +51,19 @@ export function knexEventLog (
   const { dialect, read, query, transaction } = executor
   const sql = eventLogSql(executor, names)
 
-  async function readPage ({ after, limit, types, tenant }: EventsRequest) {
-    const params: Param[] = [after, limit + 1, ...types ?? [], ...tenant === undefined ? [] : [tenant]]
-    const [row] = await read(sql.read(types === null ? null : types.length, tenant !== undefined), params)
+  async function readPage (request: EventsRequest) {
+    const { after, limit, order, subject } = request
+    const { sql, params } = pageOfEvents(request, executor.dialect, names)
+    const [row] = await read(sql, params)
     const events = unpacked(EVENT_COLUMNS, row?.['items']).map(toEvent)
     const isKnown = after === null || row?.['position'] !== null
     const more = events.length > limit
     const shown = events.slice(0, limit)
     const last: string | null = Object(row)['last_id']
-    const position = (more ? shown.at(-1)?.id : last) ?? null
-    return { isKnown, events: shown, more, position, newest: Number(row?.['newest'] ?? 0) }
+    const passed = more && order !== 'desc' ? shown.at(-1)?.id : last
+    const position = order === 'desc' && after !== null ? null : passed ?? null
+    const total = subject === undefined || order !== 'desc' ? {} : { total: Number(row?.['total']) }
+    return { isKnown, page: { events: shown, more, position, ...total }, newest: Number(row?.['newest'] ?? 0) }
   }
 
   async function readPruned (on: Query): Promise<PrunedEvents[]> {
@@ -112,18 +91,26 @@ export function knexEventLog (
   }
 
   return {
-    async read (request) {
-      if (request.after !== null && !isStorable(request.after)) return null
-      const types = request.types === null ? null : [...new Set(request.types)].filter(isStorable)
-      let page = await readPage({ ...request, types })
-      if (!page.isKnown) await numbering.all()
+    async read ({ types, ...asked }) {
+      const { after, order, subject } = asked
+      if (after !== null && !isStorable(after)) return null
+      const request = {
+        ...asked,
+        types: types && [...new Set(types)].filter(isStorable),
+        // Nothing has an empty id.
+        ...(subject !== undefined && { subject: isStorable(subject) ? subject : '' })
+      }
+      // The newest may be committed, and not have their positions yet.
+      if (after === null && order === 'desc') await numbering.all()
+      let found = await readPage(request)
+      if (!found.isKnown) await numbering.all()
       // What it lacks may be committed, and not have its position yet.
-      if (!page.more && (await isBehind(page.newest) || !page.isKnown)) page = await readPage({ ...request, types })
-      const { isKnown, events, more, position } = page
-      if (!isKnown && await isReadOnly()) {
+      const mayLack = order !== 'desc' && !found.page.more && await isBehind(found.newest)
+      if (mayLack || !found.isKnown) found = await readPage(request)
+      if (!found.isKnown && await isReadOnly()) {
         throw new StorageError('unavailable', 'the server accepts no writes, and does not have the event, or not yet')
       }
-      return isKnown ? { events, more, position } : null
+      return found.isKnown ? found.page : null
     },
 
     async find (id) {
@@ -131,10 +118,12 @@ export function knexEventLog (
       return unpacked(EVENT_COLUMNS, row?.['items'] ?? null).map(toEvent)[0] ?? null
     },
 
-    async history (subject, { offset, limit, tenant }) {
+    async history (subject, { offset, limit, types, tenant }) {
       if (!isStorable(subject)) return { items: [], total: 0 }
-      const of = tenant === undefined ? [] : [tenant]
-      const [row] = await read(sql.history(tenant !== undefined), [subject, limit, offset, ...of])
+      const wanted = types?.filter(isStorable)
+      const of = [...tenant === undefined ? [] : [tenant], ...wanted ?? []]
+      const statement = sql.history(wanted?.length ?? null, tenant !== undefined)
+      const [row] = await read(statement, [subject, limit, offset, ...of])
       return { items: unpacked(EVENT_COLUMNS, row?.['items']).map(toEvent), total: Number(row?.['total']) }
     },
 

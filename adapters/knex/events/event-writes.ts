@@ -4,16 +4,18 @@ import type { Query } from '../connection/executor.ts'
 import type { Dialect, TypedColumn } from '../dialects/dialect.ts'
 import type { Param } from '../drivers/driver.ts'
 import { EVENT_COLUMNS } from '../tables/columns.ts'
+import { actorKey } from '../tables/event-places.ts'
 import type { Names } from '../tables/names.ts'
 import { toEvent, unpacked } from '../tables/rows.ts'
 
 /** What a row of a batch has of the event that its write records. */
 export const EVENT_VALUES: readonly TypedColumn[] = [
-  ['event_id', 'text'], ['event_type', 'text'], ['event_time', 'timestamptz'], ['event_context', 'json']
+  ['event_id', 'text'], ['event_type', 'text'], ['event_time', 'timestamptz'], ['event_context', 'json'],
+  ['event_actor', 'text']
 ]
 
 /** The columns that an event is written to, in the order of {@link EVENT_VALUES}, then the rest. */
-export const EVENT_TARGETS = 'id, type, happened_at, context, subject, data, tenant'
+export const EVENT_TARGETS = 'id, type, happened_at, context, actor_key, subject, data, tenant'
 
 /** The event of which these are the values. */
 export function eventOf ([id, type, timestamp, context]: readonly Param[]): NewEvent {
@@ -33,7 +35,7 @@ const ERASED_PER_WRITE = 100
 
 /** The values of an event, in the order of {@link EVENT_VALUES}. */
 export function eventValues ({ id, type, timestamp, actor, requestId }: NewEvent): string[] {
-  return [id, type, timestamp, JSON.stringify({ actor, requestId })]
+  return [id, type, timestamp, JSON.stringify({ actor, requestId }), actorKey(actor?.id)]
 }
 
 /** All values of the event of a user's creation or deletion. */

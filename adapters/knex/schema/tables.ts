@@ -1,4 +1,5 @@
 import type { Dialect } from '../dialects/dialect.ts'
+import { EVENT_BLOCK } from '../tables/event-places.ts'
 import { USER_CONSTRAINTS } from '../dialects/user-constraints.ts'
 import type { Names } from '../tables/names.ts'
 
@@ -90,6 +91,7 @@ function idempotencyKeysTable ({ schema: { bytewise, moment, reference } }: Dial
 
 function eventsTable ({ schema: { bytewise, json, moment }, events: sql }: Dialect, names: Names): string[] {
   const { events, prunedEvents, quoted } = names
+  const byActor = "WHERE actor_key <> '' AND position IS NOT NULL"
   return [
     `CREATE TABLE ${events} (
         ${sql.columns(names)},
@@ -100,9 +102,17 @@ function eventsTable ({ schema: { bytewise, json, moment }, events: sql }: Diale
         context ${json} NOT NULL,
         data ${json} NOT NULL,
         before ${json},
-        tenant ${bytewise} NOT NULL DEFAULT ''
+        tenant ${bytewise} NOT NULL DEFAULT '',
+        actor_key ${bytewise} NOT NULL DEFAULT ''
       )`,
     `CREATE INDEX ${quoted('events_tenant')} ON ${events} (tenant, position) WHERE tenant <> ''`,
+    // Events of the host, in process, cost nothing here. Both, so that neither of an actor's types hides a rare one.
+    `CREATE INDEX ${quoted('events_actor')} ON ${events} (actor_key, position) ${byActor}`,
+    `CREATE INDEX ${quoted('events_type_actor')} ON ${events} (type, actor_key, position) ${byActor}`,
+    `CREATE INDEX ${quoted('events_tenant_actor')} ON ${events} (tenant, actor_key, position) ` +
+      `${byActor} AND tenant <> ''`,
+    // Which times occur in each block of positions. Both grow, so that entries are added at the end.
+    `CREATE INDEX ${quoted('events_times')} ON ${events} ((${EVENT_BLOCK}), happened_at) WHERE position IS NOT NULL`,
     `CREATE TABLE ${prunedEvents} (
         place integer NOT NULL CONSTRAINT ${quoted('pruned_events_pkey')} PRIMARY KEY,
         type ${bytewise} NOT NULL,

@@ -8,6 +8,7 @@ import { batchesKeys } from './batches-keys.ts'
 import { keyCaches, userCaches } from './caches.ts'
 import { events } from './events.ts'
 import { eventsEnds } from './events-ends.ts'
+import { eventsFilters } from './events-filters.ts'
 import { eventsLong } from './events-long.ts'
 import { eventsPositions } from './events-positions.ts'
 import { eventsReading } from './events-reading.ts'
@@ -61,7 +62,9 @@ const themes: Record<string, Mistake[]> = {
   'api-keys': [...apiKeys, ...apiKeysRotate, ...apiKeysRevoke, ...apiKeysSuccessors, ...apiKeysRaces, ...keyCaches],
   lifecycle: [...lifecycle, ...lifecycleClose, ...lifecycleErrors],
   transactions: [...transactions, ...transactionsEnds],
-  events: [...events, ...eventsReading, ...eventsPositions, ...eventsEnds, ...eventsLong, ...eventsSteps],
+  events: [
+    ...events, ...eventsReading, ...eventsFilters, ...eventsPositions, ...eventsEnds, ...eventsLong, ...eventsSteps
+  ],
   batches: [...batches, ...batchesKeys],
   webhooks: [...webhooks, ...webhooksChanges, ...webhooksDeliveries, ...webhooksClaims, ...webhooksEvents],
   tenants: [...tenants, ...tenantsAssignment],

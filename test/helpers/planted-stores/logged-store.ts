@@ -2,20 +2,19 @@ import {
   afterPruning, apiKeyEvent, erased, eventOfSuccessor, updateEvents, userEvent
 } from '../../../lib/storage/index.ts'
 import type {
-  ApiKeyRecord, EventLog, EventRecord, EventsPage, EventsRequest, Idempotency, NewEvent, Page, UserChanges, UserKeys,
-  UserRecord, VersionGuard
+  ApiKeyRecord, EventLog, EventRecord, Idempotency, NewEvent, UserChanges, UserKeys, UserRecord, VersionGuard
 } from '../../../lib/storage/storage.ts'
 import type { Creation, DeletionEvent, Revocation, RevokeOptions } from '../../../adapters/testing/kit-storage.ts'
 import type { UserUpdate } from '../../../lib/storage/make-write.ts'
 import { storageOf } from '../method-store.ts'
-import { PlainStore } from './plain-store.ts'
+import { LoggedReading } from './logged-reading.ts'
 import type { Mistake } from './plant.ts'
 import type { State } from './state.ts'
 
 interface Pending { event: NewEvent | null, userId?: string, key?: ApiKeyRecord }
 
 /** A correct store with an event log. */
-export class LoggedStore extends PlainStore {
+export class LoggedStore extends LoggedReading {
   override supports = { transactions: true, eventLog: true, batches: false }
   pending: Pending = { event: null }
 
@@ -28,10 +27,6 @@ export class LoggedStore extends PlainStore {
       prune: (before, limit) => this.prune(before, limit),
       pruned: () => this.read((state) => structuredClone(state.pruned))
     }
-  }
-
-  eventOf (state: State, id: string): EventRecord | null {
-    return structuredClone(state.events.find((event) => event.id === id) ?? null)
   }
 
   override async createUser (
@@ -143,50 +138,6 @@ export class LoggedStore extends PlainStore {
 
   erases (event: NewEvent): boolean {
     return Object(event).erase === true
-  }
-
-  async readLog (request: EventsRequest): Promise<EventsPage | null> {
-    return await this.read<EventsPage | null>((state) => this.pageOfLog(state, request))
-  }
-
-  pageOfLog (state: State, { after, limit, types }: EventsRequest): EventsPage | null {
-    const log = this.ordered(state.events)
-    const place = after === null ? -1 : this.placeOf(log, after)
-    if (place === null) return null
-    const found = log.slice(place + 1).filter(({ type }) => types === null || this.isOfTypes(type, types))
-    return { ...this.cut(found, limit), position: this.positionOf(log, found, limit) }
-  }
-
-  ordered (events: readonly EventRecord[]): readonly EventRecord[] {
-    return events
-  }
-
-  placeOf (log: readonly EventRecord[], id: string): number | null {
-    const place = log.findIndex((event) => event.id === id)
-    return place === -1 ? null : place
-  }
-
-  isOfTypes (type: string, types: readonly string[]): boolean {
-    return types.includes(type)
-  }
-
-  positionOf (log: readonly EventRecord[], found: readonly EventRecord[], limit: number): string | null {
-    return (found.length > limit ? found[limit - 1] : log.at(-1))?.id ?? null
-  }
-
-  cut (found: readonly EventRecord[], limit: number): Omit<EventsPage, 'position'> {
-    return { events: structuredClone(found.slice(0, limit)), more: found.length > limit }
-  }
-
-  async history (subject: string, { offset, limit }: { offset: number, limit: number }): Promise<Page<EventRecord>> {
-    return await this.read((state) => {
-      const items = this.eventsOfSubject(state, subject)
-      return { items: structuredClone(items.slice(offset, offset + limit)), total: items.length }
-    })
-  }
-
-  eventsOfSubject (state: State, subject: string): EventRecord[] {
-    return state.events.filter((event) => event.subject === subject).reverse()
   }
 
   async erase (userId: string): Promise<number> {

@@ -103,6 +103,14 @@ export const tenants: Mistake[] = [
   logLeak('the feed has the events of all tenants', (log) => ({
     read: (request: Parameters<typeof log.read>[0]) => log.read(Object(bare(request)))
   })),
+  logLeak('an actor has the events of all tenants', (log) => ({
+    read: (request: Parameters<typeof log.read>[0]) =>
+      log.read(request.actor === undefined ? request : Object(bare(request)))
+  })),
+  logLeak('newest first has the events of all tenants', (log) => ({
+    read: (request: Parameters<typeof log.read>[0]) =>
+      log.read(request.order === 'desc' ? Object(bare(request)) : request)
+  })),
   logLeak('the event of another tenant is a place in the feed', (log) => ({
     async read (request: Parameters<typeof log.read>[0]) {
       const own = await log.read(request)

@@ -1,4 +1,5 @@
 import type { EventSql } from '../dialect.ts'
+import { postgresEvents } from '../postgres/events.ts'
 
 /**
  * The event log of the portable profile. A row says which position is the last. Whoever writes events takes the next
@@ -10,6 +11,7 @@ export const portableEvents: EventSql = {
   take: ({ eventState }) => `UPDATE ${eventState} SET last_position = last_position + $1::integer ` +
     'RETURNING last_position AS last',
   number: null,
+  between: postgresEvents.between,
   columns: ({ quoted }) => `position bigint NOT NULL CONSTRAINT ${quoted('events_position')} PRIMARY KEY`,
   create: ({ events, eventState, quoted }) => [
     `CREATE INDEX ${quoted('events_subject')} ON ${events} (subject, position)`,

@@ -9,6 +9,12 @@ export const sqliteEvents: EventSql = {
   writtenOrder: 'position',
   take: null,
   number: null,
+  between: (columns, values, { low, high }) => ({
+    condition: [
+      ...columns.map((column, i) => `${column} = ${values[i]}`), `position > ${low}`, `position < ${high}`
+    ].join(' AND '),
+    order: ['position']
+  }),
   columns: ({ quoted }) => `position integer NOT NULL CONSTRAINT ${quoted('events_position')} PRIMARY KEY`,
   // Each entry of an index ends with the position, which is the number of the row.
   create: ({ events, quoted }) => [
