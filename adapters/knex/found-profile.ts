@@ -1,3 +1,4 @@
+import { isUnableToMigrate } from './server-trial.ts'
 import type { KnexStorage } from './storage.ts'
 import type { Profile } from './tables/profiles.ts'
 
@@ -6,8 +7,6 @@ interface Finding {
   make (profile: Profile): KnexStorage
   /** The profile of the tables; null: there are none. */
   recorded (): Promise<Profile | null>
-  /** The profile for new tables, by what the server can do. */
-  fitting (): Promise<Profile>
 }
 
 const PARTS = ['eventLog', 'webhooks', 'trash', 'tenants', 'keyUses', 'standbys', 'migrated'] as const
@@ -16,7 +15,7 @@ const PARTS = ['eventLog', 'webhooks', 'trash', 'tenants', 'keyUses', 'standbys'
  * A storage with the profile of its tables, which is read with the first call, and with every `check`: another process
  * may have moved them since.
  */
-export function withFoundProfile ({ make, recorded, fitting }: Finding): KnexStorage {
+export function withFoundProfile ({ make, recorded }: Finding): KnexStorage {
   const made = new Map<Profile, KnexStorage>()
   const classic = madeOf('classic')
   let found: KnexStorage | null = null
@@ -54,9 +53,16 @@ export function withFoundProfile ({ make, recorded, fitting }: Finding): KnexSto
       await (await find()).check(requirements)
     },
     async migrate (requirements) {
-      const profile = await recorded() ?? await fitting()
-      found = madeOf(profile)
-      await found.migrate(requirements)
+      const profile = await recorded()
+      try {
+        await madeOf(profile ?? 'classic').migrate(requirements)
+      } catch (error) {
+        // Another process may have made the tables of the other profile meanwhile, which stood in the way.
+        const other = profile === null && !isUnableToMigrate(error) ? await recorded() : 'portable'
+        if (profile !== null || other === null) throw error
+        await madeOf(other).migrate(requirements)
+      }
+      await find()
     },
     connections: () => classic.connections?.() ?? { used: 0, free: 0, waiting: 0 },
     async close () {

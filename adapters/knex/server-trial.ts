@@ -2,8 +2,7 @@ import { newId } from '../../lib/core/ids.ts'
 import { isStorageError, StorageError } from '../../lib/storage/storage-error.ts'
 import type { NewEvent, Storage, UserRecord, VersionGuard } from '../../lib/storage/storage.ts'
 import type { PoolExecutor, Query } from './connection/executor.ts'
-import { LATEST, statementsBetween } from './schema/migrations.ts'
-import { readRecord } from './schema/recorded-schema.ts'
+import type { Dialect } from './dialects/dialect.ts'
 import type { Names } from './tables/names.ts'
 import type { Row } from './tables/rows.ts'
 
@@ -12,14 +11,19 @@ import type { Row } from './tables/rows.ts'
 /** The server can't do it, or has no such table, function or type where the statement runs. PostgreSQL, appendix A. */
 const CANNOT = /^(?:0A000|42P01|42883|42704|42601)$/
 
+const TRIAL = 'fastify_users_trial'
+
 /** True if a server has refused what was tried because it is not able to do it. */
 export function isUnable (error: unknown): boolean {
   return isStorageError(error) && CANNOT.test(error.driverCode ?? '')
 }
 
-/** A right that is denied is not to be had either, and extensions refuse what they don't know as an internal error. */
-function isDenied (error: unknown): boolean {
-  return isStorageError(error) && ['42501', 'XX000'].includes(error.driverCode ?? '')
+/**
+ * The same of making new tables: a right that is denied is not to be had either, and extensions refuse what they don't
+ * know as an internal error.
+ */
+export function isUnableToMigrate (error: unknown): boolean {
+  return isUnable(error) || (isStorageError(error) && ['42501', 'XX000'].includes(error.driverCode ?? ''))
 }
 
 const ANY: VersionGuard = { ifVersion: null, unlessVersion: [] }
@@ -44,57 +48,40 @@ export async function tryWrites (writeUsers: Storage['writeUsers']): Promise<voi
   if (outcomes.some(({ code }) => code !== 'done')) throw new StorageError('fault', 'a write of the trial was refused')
 }
 
-/** Tries writes, and whether a lock holds, and rolls all back. @throws StorageError that says what has failed */
-async function inTrial (
-  { transaction }: PoolExecutor,
-  work: (on: Query) => Promise<void>,
-  exclusive: boolean
-): Promise<void> {
+/** Tries something in a transaction of its own, which is rolled back. @throws StorageError that says what has failed */
+export async function inTrial ({ transaction }: PoolExecutor, work: (on: Query) => Promise<void>): Promise<void> {
   let isDone = false
   try {
     await transaction(async (on) => {
       await work(on)
       isDone = true
       throw new StorageError('fault', 'rolled back')
-    }, { exclusive, noTimeout: exclusive })
+    })
   } catch (error) {
     if (!isDone) throw error
   }
 }
 
-/** Tries writes on the tables that are there. */
-export function tryOnTables (pool: PoolExecutor, tryAll: (on: Query) => Promise<void>): Promise<void> {
-  return inTrial(pool, tryAll, false)
-}
-
 /**
- * True if the server can do what a dialect needs: its tables are made, written to and rolled back, and another
- * connection is refused a lock meanwhile. `apart`: runs a statement on a connection beside the pool.
+ * Tries what new tables need of the server, in the transaction that has made them and holds the exclusive lock: writes,
+ * which are rolled back, and whether another connection is refused the lock. `apart`: runs a statement on a connection
+ * beside the pool.
+ * @throws StorageError that says what has failed
  */
-export async function isAble (
-  pool: PoolExecutor,
-  names: Names,
-  tryAll: (on: Query) => Promise<void>,
-  apart: (sql: string) => Promise<Row[]>
-): Promise<boolean> {
-  const { dialect } = pool
-  const { tryLock } = dialect.transaction
-  try {
-    await inTrial(pool, async (on) => {
-      // Another process has made the tables meanwhile.
-      if (await readRecord(on, dialect, names) !== null) return
-      // Where there is no other connection to be had, the lock is believed.
-      const [lock] = tryLock === null ? [] : await apart(tryLock(names)).catch(() => [])
-      if (lock?.['got'] === 't') throw new StorageError('fault', 'no lock holds', { driverCode: '0A000' })
-      const statements = [...dialect.schema.createSchema(names), ...statementsBetween(dialect, names, 0, LATEST)]
-      for (const statement of statements) await on(statement)
-      await tryAll(on)
-      const { number } = dialect.events
-      if (number !== null) await on(number(names), [1])
-    }, true)
-    return true
-  } catch (error) {
-    if (isUnable(error) || isDenied(error)) return false
-    throw error
+export async function tryNewTables (
+  on: Query,
+  { dialect, names, tryAll, apart }: {
+    dialect: Dialect, names: Names, tryAll: (on: Query) => Promise<void>, apart: (sql: string) => Promise<Row[]>
   }
+): Promise<void> {
+  const { tryLock } = dialect.transaction
+  // Where there is no other connection to be had, the lock is believed.
+  const [lock] = tryLock === null ? [] : await apart(tryLock(names)).catch(() => [])
+  if (lock?.['got'] === 't') throw new StorageError('fault', 'no lock holds', { driverCode: '0A000' })
+  await on(`SAVEPOINT ${TRIAL}`)
+  await tryAll(on)
+  const { number } = dialect.events
+  if (number !== null) await on(number(names), [1])
+  await on(`ROLLBACK TO SAVEPOINT ${TRIAL}`)
+  await on(`RELEASE SAVEPOINT ${TRIAL}`)
 }

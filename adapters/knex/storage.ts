@@ -13,6 +13,7 @@ import { queryOn } from './connection/statements.ts'
 import { joinTransaction } from './connection/transaction-executor.ts'
 import { createCompaction } from './counting/compaction.ts'
 import { type CountsReport, countsVerifier } from './counting/verify.ts'
+import type { Dialect } from './dialects/dialect.ts'
 import { dialectOf } from './dialects/index.ts'
 import { closeBesidePool, connectionsOf, isTransaction, openBesidePool, poolOf } from './drivers/knex-internals.ts'
 import { knexEventLog } from './events/event-log.ts'
@@ -21,7 +22,7 @@ import { createNumbering } from './events/numbering.ts'
 import { withFoundProfile } from './found-profile.ts'
 import { knexKeyUses } from './key-uses.ts'
 import { readRecord } from './schema/recorded-schema.ts'
-import { isAble, isUnable, tryOnTables, tryWrites } from './server-trial.ts'
+import { inTrial, isUnable, tryNewTables, tryWrites } from './server-trial.ts'
 import { createMigrator, type Migrator } from './schema/migrator.ts'
 import { type Names, namesOf, type NamingOptions } from './tables/names.ts'
 import { createStandbys, type ReplicaSettings } from './standbys.ts'
@@ -72,20 +73,21 @@ export function storageOnKnex (
   if (!hasProfiles || profile !== undefined) {
     return storageOf(knex, names, { ...settings, profile }, replicas)
   }
-  const classic = createPoolExecutor(knex, names, settings)
-  async function apart (sql: string): Promise<Row[]> {
-    const connection = await openBesidePool(knex)
-    try {
-      return await queryOn(classic.dialect, connection)(sql)
-    } finally {
-      await closeBesidePool(knex, connection)
-    }
-  }
+  const { query, dialect } = createPoolExecutor(knex, names, settings)
   return withFoundProfile({
-    make: (found) => storageOf(knex, names, { ...settings, profile: found }, replicas),
-    recorded: async () => (await readRecord(classic.query, classic.dialect, names))?.profile ?? null,
-    fitting: async () => await isAble(classic, names, triedOn(classic, names), apart) ? 'classic' : 'portable'
+    make: (found) => storageOf(knex, names, { ...settings, profile: found }, replicas, false),
+    recorded: async () => (await readRecord(query, dialect, names))?.profile ?? null
   })
+}
+
+/** Runs a statement on a connection beside the pool. */
+async function queryApart (knex: Knex, dialect: Dialect, sql: string): Promise<Row[]> {
+  const connection = await openBesidePool(knex)
+  try {
+    return await queryOn(dialect, connection)(sql)
+  } finally {
+    await closeBesidePool(knex, connection)
+  }
 }
 
 /** Makes the trial of an executor's writes, in a transaction of its own. */
@@ -99,12 +101,13 @@ function triedOn (pool: PoolExecutor, names: Names): (on: Query) => Promise<void
   }
 }
 
-/** A storage of one profile. */
+/** A storage of one profile. `moves`: its `migrate()` moves tables of the other one. */
 function storageOf (
   knex: Knex,
   names: Names,
   settings: PoolSettings,
-  replicas: ReplicaSettings | null
+  replicas: ReplicaSettings | null,
+  moves = true
 ): KnexStorage {
   const pool = createPoolExecutor(knex, names, settings)
   const compaction = createCompaction(pool, names)
@@ -112,12 +115,17 @@ function storageOf (
 
   const books = bookkeeping(pool.dialect, names)
 
+  const tryAll = triedOn(pool, names)
+  const apart = (sql: string) => queryApart(knex, pool.dialect, sql)
+  const tryTables = pool.dialect.mayBeUnable
+    ? (on: Query) => tryNewTables(on, { dialect: pool.dialect, names, tryAll, apart })
+    : null
   let isTried = !pool.dialect.mayBeUnable
 
   /** Tries once whether the server can do what the tables need: else the first write would fail. */
   async function tryOnce (): Promise<void> {
     if (isTried) return
-    await tryOnTables(pool, triedOn(pool, names)).catch((error) => {
+    await inTrial(pool, tryAll).catch((error) => {
       if (!isUnable(error)) return
       throw new StorageError('schema_behind', 'the server can not do what the profile classic of the tables needs ' +
         `(${String(Object(error).driverCode)}): move them to the other one, with the option profile: 'portable' and ` +
@@ -138,7 +146,7 @@ function storageOf (
     snapshots: SnapshotReads | null,
     close: () => Promise<void>
   ): Omit<KnexStorage, 'eventLog' | 'webhooks' | 'tenants' | 'keyUses'> {
-    const migrator = createMigrator(executor, names, uniqueFields)
+    const migrator = createMigrator(executor, names, uniqueFields, { moves, tryTables })
     const { findUser, listUsers, prune } = usersOn(executor, books)
     const { find, list, expired } = trashOn(executor, books)
     return {

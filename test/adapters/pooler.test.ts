@@ -68,7 +68,7 @@ test('a creation that waits for one with the same key fails as in progress', asy
   const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeoutMs: 1000 }))
   const host = pgHost(t)
   await host.transaction(async (trx) => {
-    await create(knexStorage(host, { schema }).joinTransaction(trx), 1)
+    await create(knexStorage(host, { schema, profile: 'classic' }).joinTransaction(trx), 1)
     await t.rejects(create(storage, 2), { code: 'idempotency_in_progress' })
   })
   t.match(await create(storage, 3), { user: { id: userOf(1).id }, replayed: true })
@@ -85,7 +85,7 @@ test('a batch that waits for one with the same key fails as in progress', async 
     return to.writeUsers([{ type: 'create', user, keys: keysOf(user), event: null }], options)
   }
   await host.transaction(async (trx) => {
-    await write(knexStorage(host, { schema }).joinTransaction(trx), 1)
+    await write(knexStorage(host, { schema, profile: 'classic' }).joinTransaction(trx), 1)
     await t.rejects(write(storage, 2), { code: 'idempotency_in_progress' })
   })
   t.match(await write(storage, 3), { outcomes: [{ user: { id: userOf(1).id } }], replayed: true })

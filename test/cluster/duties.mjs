@@ -56,12 +56,12 @@ export function kit ({ connection, newSchema, drop }, { quick }) {
 }
 
 /** The duties that one process can't show. */
-export function processes ({ connection, newSchema, drop }) {
+export function processes ({ connection, newSchema, drop }, profile) {
   const duties = []
   testStorageInProcesses({
     test: (name, run) => duties.push({ name, run }),
     open: new URL('./opener.mjs', import.meta.url),
-    place: () => JSON.stringify({ connection, schema: newSchema() }),
+    place: () => JSON.stringify({ connection, schema: newSchema(), profile }),
     destroy: (place) => drop(JSON.parse(place).schema)
   })
   return duties

@@ -49,7 +49,7 @@ const commands = given['kill-worker'] === undefined
 const quick = given.quick
 const run = {
   kit: () => runDuties(kit(server, { quick }), say),
-  processes: () => runDuties(processes(server), say),
+  processes: () => runDuties(processes(server, profile.name), say),
   contract: () => suite(server, CONTRACT, say),
   feed: () => suite(server, FEED, say),
   mounts: () => runDuties(mountDuties(server, commands), say)

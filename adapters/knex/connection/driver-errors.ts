@@ -19,9 +19,11 @@ const REFUSED_SQLITE = /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|ERROR|BUSY)(?:_.*)
 const PASSING_SQLITE = /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|PROTOCOL|NOMEM)(?:_|$)/
 // Messages without a code: of pg for a lost connection, and of pg and Knex if none can be had, or none with TLS.
 const LOST_MESSAGE = /^(?:Connection terminated|Client has encountered a connection error)/
-// The last one is of a server that passes a COMMIT on to another one.
 const PASSING_MESSAGE =
-  /^(?:timeout e|could not commit transaction |Unable to acquire a connection|The server does not support SSL|aborted$)/
+  /^(?:timeout e|Unable to acquire a connection|The server does not support SSL|aborted$)/
+// What a server says that has lost another one, to which it had passed a statement or a COMMIT.
+const PASSED_ON =
+  /^(?:could not commit transaction |server closed the connection unexpectedly|failure on connection marked as )/
 
 function property (error: unknown, name: string): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined
@@ -137,7 +139,8 @@ export function ofDriver (error: unknown): StorageError {
   const code = codeOf(error) ?? (LOST_MESSAGE.test(message) ? 'ECONNRESET' : undefined)
   const isPassingCode = code !== undefined &&
     (PASSING_CODES.includes(code) || [PASSING_SQLSTATE, PASSING_SQLITE, PASSING_TLS].some((each) => each.test(code)))
-  const passes = isPassingCode || property(error, 'name') === 'KnexTimeoutError' || PASSING_MESSAGE.test(message)
+  const passes = isPassingCode || property(error, 'name') === 'KnexTimeoutError' ||
+    PASSING_MESSAGE.test(message) || PASSED_ON.test(message)
   const usual = passes ? 'the database cannot be reached or is busy' : 'the database refused a statement'
   const text = `${MESSAGES.get(code ?? '') ?? usual} (${code ?? 'no code'})`
   return new StorageError(passes ? 'unavailable' : 'fault', text, { driverCode: code })

@@ -12,6 +12,14 @@ import { countingTables } from './tables.ts'
 
 const LOCKS_TRIES = 20
 
+/** What a migrator does about profiles. */
+export interface ProfileSettings {
+  /** True if it moves tables of another profile; otherwise it leaves them alone. */
+  moves: boolean
+  /** Tries what new tables need of the server, and undoes it, in the transaction that makes them. */
+  tryTables: ((query: Query) => Promise<void>) | null
+}
+
 /** Keeps the tables in step with the code. */
 export interface Migrator {
   readonly migrated: { readonly created: boolean, readonly profile?: string }
@@ -42,7 +50,12 @@ function schemaBehind (problem: string, call: string): StorageError {
  * behind when a process dies, and fails if several processes start on an empty database. The migrator adds the fields
  * that it is asked to keep unique to `uniqueFields`.
  */
-export function createMigrator (executor: Executor, names: Names, uniqueFields: Set<string>): Migrator {
+export function createMigrator (
+  executor: Executor,
+  names: Names,
+  uniqueFields: Set<string>,
+  { moves, tryTables }: ProfileSettings
+): Migrator {
   const { dialect, query: onPool, transaction } = executor
 
   const { unfit } = dialect.schema
@@ -76,7 +89,7 @@ export function createMigrator (executor: Executor, names: Names, uniqueFields: 
   }
 
   async function move (query: Query): Promise<void> {
-    if ((await recorded(query)).profile === dialect.profile) return
+    if (!moves || (await recorded(query)).profile === dialect.profile) return
     for (const statement of movesTo(dialect.profile, names, countingTables)) await query(statement)
   }
 
@@ -141,12 +154,13 @@ export function createMigrator (executor: Executor, names: Names, uniqueFields: 
       await requireSettings()
       // On a current schema, run nothing that needs the right to change schemas.
       const current = await recorded(onPool)
-      const isCurrent = current.version === LATEST && current.profile === dialect.profile
+      const isCurrent = current.version === LATEST && (!moves || current.profile === dialect.profile)
       if (isCurrent && (await missing(onPool, requirements)).length === 0) return
       await ensureLocks()
       const before = await transaction(async (query) => {
         if (current.version > 0) await move(query)
         const version = await go(query, LATEST, 'up')
+        if (version === 0) await tryTables?.(query)
         for (const index of await missing(query, requirements)) await createIndex(query, index)
         return version
       }, { exclusive: true, noTimeout: true })

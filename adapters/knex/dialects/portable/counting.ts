@@ -47,7 +47,7 @@ const byHand: CountingByHand = {
 
 /**
  * The statement that reads one page. Behind the first users it skips others within an index, from the nearer end: the
- * cost of a page grows with that distance (100,000: some 3 ms).
+ * cost of a page grows with that distance (100,000 users: 9 ms).
  */
 function pages (
   names: Names,
