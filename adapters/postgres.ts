@@ -5,7 +5,8 @@ import { listenForKeyChanges } from './knex/connection/key-change-listener.ts'
 import { STANDBY_STATEMENT_MS } from './knex/connection/standby-server.ts'
 import { silentLogger } from './knex/drivers/knex-internals.ts'
 import { GROUP_WAIT_MS } from './knex/connection/time-limits.ts'
-import { type KnexStorage, storageOnOwnKnex } from './knex/storage.ts'
+import type { KnexStorage } from './knex/knex-storage.ts'
+import { storageOnOwnKnex } from './knex/storage.ts'
 import { namingTable } from './knex/tables/names.ts'
 
 // Less than the wait for a connection: a failed connection attempt must not fail the next caller's wait.

@@ -9,7 +9,8 @@ import { GROUP_WAIT_MS } from './knex/connection/time-limits.ts'
 import {
   type LoadedDriver, loadSqliteDriver, SQLITE_DRIVERS, type SqliteDriver
 } from './knex/drivers/sqlite-drivers.ts'
-import { type KnexStorage, storageOnOwnKnex } from './knex/storage.ts'
+import type { KnexStorage } from './knex/knex-storage.ts'
+import { storageOnOwnKnex } from './knex/storage.ts'
 import { prefixOption } from './knex/tables/names.ts'
 
 const BUSY_TIMEOUT_MS = 5000

@@ -1,5 +1,5 @@
 import { isUnableToMigrate } from './server-trial.ts'
-import type { KnexStorage } from './storage.ts'
+import type { KnexStorage } from './knex-storage.ts'
 import type { Profile } from './tables/profiles.ts'
 
 /** How the profile of a storage is found. */

@@ -1,7 +1,8 @@
 import type { Knex } from 'knex'
 import { dialectOf } from './dialects/index.ts'
 import { poolOf } from './drivers/knex-internals.ts'
-import { type KnexStorage, storageOnKnex } from './storage.ts'
+import type { KnexStorage } from './knex-storage.ts'
+import { storageOnKnex } from './storage.ts'
 import type { NamingOptions } from './tables/names.ts'
 
 export type KnexStorageOptions = NamingOptions

@@ -1,8 +1,6 @@
 import type { Knex } from 'knex'
 import { StorageError } from '../../lib/storage/storage-error.ts'
-import type {
-  EventLog, KeyUseStore, Storage, StorageInTransaction, TenantStore, Trash, WebhookStore
-} from '../../lib/storage/storage.ts'
+import type { Storage, StorageInTransaction } from '../../lib/storage/storage.ts'
 import { knexApiKeys } from './api-keys.ts'
 import type { Executor, PoolExecutor, Query } from './connection/executor.ts'
 import type { KeyChangeListener } from './connection/key-change-listener.ts'
@@ -12,7 +10,7 @@ import { createSnapshotReads, type SnapshotReads } from './connection/snapshot-r
 import { queryOn } from './connection/statements.ts'
 import { joinTransaction } from './connection/transaction-executor.ts'
 import { createCompaction } from './counting/compaction.ts'
-import { type CountsReport, countsVerifier } from './counting/verify.ts'
+import { countsVerifier } from './counting/verify.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { dialectOf } from './dialects/index.ts'
 import { closeBesidePool, connectionsOf, isTransaction, openBesidePool, poolOf } from './drivers/knex-internals.ts'
@@ -20,10 +18,11 @@ import { knexEventLog } from './events/event-log.ts'
 import { type Bookkeeping, bookkeeping } from './bookkeeping.ts'
 import { createNumbering } from './events/numbering.ts'
 import { withFoundProfile } from './found-profile.ts'
+import type { KnexStorage } from './knex-storage.ts'
 import { knexKeyUses } from './key-uses.ts'
 import { readRecord } from './schema/recorded-schema.ts'
 import { inTrial, isUnable, tryNewTables, tryWrites } from './server-trial.ts'
-import { createMigrator, type Migrator } from './schema/migrator.ts'
+import { createMigrator } from './schema/migrator.ts'
 import { type Names, namesOf, type NamingOptions } from './tables/names.ts'
 import { createStandbys, type ReplicaSettings } from './standbys.ts'
 import type { Row } from './tables/rows.ts'
@@ -37,25 +36,6 @@ import { knexWebhooks } from './webhooks.ts'
 // Requests are combined, so more of them than connections may run. If the database becomes slow, all of them wait.
 const CONCURRENCY_PER_CONNECTION = 4
 const CONCURRENCY_MIN = 40
-
-/** A storage in SQL. Its schema can be reverted, and its counted numbers can be verified. */
-export interface KnexStorage extends Storage, Migrator {
-  joinTransaction (transaction: unknown): StorageInTransaction
-  readonly migrated: Migrator['migrated']
-  eventLog: EventLog
-  webhooks: WebhookStore
-  trash: Trash
-  tenants: TenantStore
-  keyUses: KeyUseStore
-  /** Compares the counted numbers with the users. @throws StorageError `unavailable` */
-  verifyCounts (): Promise<CountsReport>
-  /**
-   * Counts all users again, after plain SQL that bypassed the triggers. Lists are right immediately, and slower until
-   * it is done.
-   * @throws StorageError `schema_behind`, `schema_newer`, `unavailable`
-   */
-  rebuildCounts (): Promise<void>
-}
 
 /**
  * Makes a storage on a Knex instance, which it does not close.

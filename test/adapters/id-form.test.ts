@@ -1,7 +1,7 @@
 // Ids of another form than ours: the database refuses them, and check finds those that came past its constraint.
 import { test } from 'tap'
 import { namesOf } from '../../adapters/knex/tables/names.ts'
-import type { KnexStorage } from '../../adapters/knex/storage.ts'
+import type { KnexStorage } from '../../adapters/knex/knex-storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import { newId } from '../../lib/core/ids.ts'

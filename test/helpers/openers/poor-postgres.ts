@@ -2,5 +2,5 @@
 import { postgres } from '../../../adapters/postgres.ts'
 import { poorConnection } from '../poor-postgres.ts'
 
-export default async (schema: string) => 
+export default async (schema: string) =>
   postgres({ connection: await poorConnection(), schema, profile: 'portable' })
