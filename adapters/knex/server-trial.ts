@@ -84,4 +84,6 @@ export async function tryNewTables (
   if (number !== null) await on(number(names), [1])
   await on(`ROLLBACK TO SAVEPOINT ${TRIAL}`)
   await on(`RELEASE SAVEPOINT ${TRIAL}`)
+  // What a sequence has given stays given otherwise.
+  for (const statement of dialect.events.restart(names)) await on(statement)
 }

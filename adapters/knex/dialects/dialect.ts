@@ -138,6 +138,8 @@ export interface EventSql {
    * index of just these columns and the position finds them, however rare the values are.
    */
   between (columns: readonly string[], values: readonly string[], span: Span): { condition: string, order: string[] }
+  /** Has a new table's events begin again with the first place, after some were rolled back. */
+  restart (names: Names): string[]
   /** The columns of both orders, and the table's other indexes, beside what all databases have. */
   columns (names: Names): string
   create (names: Names): string[]

@@ -10,6 +10,7 @@ export const portableEvents: EventSql = {
   writtenOrder: 'position',
   take: ({ eventState }) => `UPDATE ${eventState} SET last_position = last_position + $1::integer ` +
     'RETURNING last_position AS last',
+  restart: () => [],
   number: null,
   between: postgresEvents.between,
   columns: ({ quoted }) => `position bigint NOT NULL CONSTRAINT ${quoted('events_position')} PRIMARY KEY`,

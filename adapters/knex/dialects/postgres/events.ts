@@ -105,6 +105,7 @@ function numberEvents ({ quoted }: Names): string {
 export const postgresEvents: EventSql = {
   writtenOrder: 'sequence',
   take: null,
+  restart: ({ eventSequence }) => [`ALTER SEQUENCE ${eventSequence} RESTART`],
   number: ({ schema, quoted }) =>
     `SELECT numbered, newest FROM ${schema === null ? '' : `"${schema}".`}${quoted(NUMBER_EVENTS)}($1::int)`,
   // By `type = $3 ORDER BY position`, a plan for any type goes through all positions until it has met enough events of

@@ -8,6 +8,7 @@ import { constraintIndex, sqliteSchema } from './schema.ts'
 export const sqliteEvents: EventSql = {
   writtenOrder: 'position',
   take: null,
+  restart: () => [],
   number: null,
   between: (columns, values, { low, high }) => ({
     condition: [
