@@ -12,6 +12,8 @@ export interface CountChange { scope: string, users: number }
 export interface Bookkeeping extends EventWrites {
   /** True if numbers are written, so that a change of users is never one statement alone. */
   readonly countsByHand: boolean
+  /** True if whoever writes numbers or events holds up others who do, until its commit. */
+  readonly holdsUpOthers: boolean
   count (on: Query, changes: readonly CountChange[]): Promise<void>
 }
 
@@ -38,6 +40,7 @@ export function bookkeeping (dialect: Dialect, names: Names): Bookkeeping {
   return {
     ...eventWrites(dialect, names),
     countsByHand: add !== null,
+    holdsUpOthers: dialect.events.take !== null,
     async count (on, changes) {
       if (add === null) return
       const rows = rowsOf(changes)

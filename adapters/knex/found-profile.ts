@@ -39,7 +39,7 @@ export function withFoundProfile ({ make, recorded }: Finding): KnexStorage {
       get (_classic, key) {
         const member = (storage: KnexStorage): unknown => Reflect.get(partOf(storage), key)
         const value = member(found ?? classic)
-        if (typeof value !== 'function') return value
+        if (found !== null || typeof value !== 'function') return value
         return (...given: unknown[]): unknown => {
           const call = (storage: KnexStorage): unknown => Reflect.apply(Object(member(storage)), undefined, given)
           return found === null ? find().then(call) : call(found)

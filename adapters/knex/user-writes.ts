@@ -157,8 +157,8 @@ export function knexWrites (
 
   async function writeAll (nested: Executor, writes: readonly UserWrite[], atomic: boolean): Promise<WriteOutcome[]> {
     await lock(nested.query, writes)
-    const ofAll = bookkeepingAtEnd(books)
-    const writers = writersOn(nested, ofAll)
+    const ofAll = books.holdsUpOthers ? bookkeepingAtEnd(books) : null
+    const writers = writersOn(nested, ofAll ?? books)
     const outcomes: WriteOutcome[] = []
     for (const write of writes) {
       const outcome = await make(writers, write).catch(refusalOf)
@@ -166,7 +166,7 @@ export function knexWrites (
       // What it has written is undone.
       if (atomic && outcome.code !== 'done') return outcomes
     }
-    await ofAll.write(nested.query)
+    await ofAll?.write(nested.query)
     return outcomes
   }
 

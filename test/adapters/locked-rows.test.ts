@@ -131,7 +131,7 @@ test('a revocation with successors waits for an open rotation, and revokes what 
   const application = { application_name: schema }
   const storage = await migrated(t, postgres({ connection: pgUrlWith(application), schema }))
   const host = pgHost(t)
-  const hosts = knexStorage(host, { schema })
+  const hosts = knexStorage(host, { schema, profile: 'classic' })
   await kitStorage(storage).createApiKey(apiKeyOf(1), { onlyFirst: false })
   const transaction = await host.transaction()
   const successor = apiKeyOf(2, { rotatedFrom: idOf('key', 1) })

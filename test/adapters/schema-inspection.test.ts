@@ -9,7 +9,7 @@ import { migrated } from '../helpers/migrated.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
 const nothing = { pending: [], missing: [], unindexed: [], notUnique: [] }
-const latest = { version: LATEST, latest: LATEST, compatibleFrom: 1, ...nothing }
+const latest = { version: LATEST, latest: LATEST, profile: 'classic', compatibleFrom: 1, ...nothing }
 
 test('reports the version, the migrations to apply, and what was dropped or disabled', async (t) => {
   const filename = join(await temporaryDirectory(t), 'users.db')
@@ -38,7 +38,7 @@ test('reports the version, the migrations to apply, and what was dropped or disa
     t.teardown(() => storage.close())
     const pending = migrations.map(({ name }) => name)
     t.strictSame(await storage.inspect({ filterable: ['plan'] }), {
-      ...nothing, version: 0, latest: LATEST, compatibleFrom: 0, pending, unindexed: ['plan']
+      ...nothing, version: 0, latest: LATEST, profile: 'classic', compatibleFrom: 0, pending, unindexed: ['plan']
     })
     await storage.migrate()
     t.strictSame(await storage.inspect(), latest)

@@ -54,7 +54,8 @@ const LISTS = [
   '/users?status=active', '/users?status=suspended', '/users/export?status=active',
   '/users/deleted', '/users/deleted?limit=1&page=2', '/users/{user}/subject', '/users/{deleted}/subject',
   '/api-keys', '/api-keys?after={key}', '/events', '/events?type=user.*', '/events?limit=1', '/events?after=now',
-  '/users?tenant=acme', '/webhooks', '/webhooks?limit=1&page=2', '/webhooks?after={webhook}', '/webhooks?tenant=acme',
+  '/events?order=desc', '/events?actor=platform', '/events?since=2026-01-01T00:00:00Z', '/users?tenant=acme',
+  '/webhooks', '/webhooks?limit=1&page=2', '/webhooks?after={webhook}', '/webhooks?tenant=acme',
   '/webhooks/{webhook}', '/webhooks/{webhook}/deliveries', '/webhooks/{webhook}/deliveries?limit=1&page=2',
   '/tenants', '/tenants/acme', '/tenants?tenant=acme'
 ]
@@ -127,6 +128,7 @@ async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
   const { id: another } = await app.users.tenant('beta').create({ name: 'Anna', email: 'anna@example.org' })
   await app.users.tenant('beta').update(another, { name: 'Anne' })
   await app.users.tenant('beta').delete(another)
+  await send(PLATFORM, 'POST', '/users', { name: 'By', email: 'by@example.org', tenant: 'beta' })
   const after = await lists()
   for (const [i, path] of LISTS.entries()) {
     note(JSON.stringify(after[i]) !== JSON.stringify(before[i]), `${path} shows what another tenant does`)
