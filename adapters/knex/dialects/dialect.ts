@@ -150,7 +150,7 @@ export interface EventSql {
 export interface CountingByHand {
   create (names: Names): string[]
   drop (names: Names): string[]
-  /** Adds to the numbers of scopes; its rows are {@link COUNTED}. */
+  /** Adds to the numbers of scopes; its rows have the scope, the slot and how many users. */
   add (names: Names): string
   /** Forgets the numbers of a tenant, its one value. */
   forget (names: Names): string
@@ -161,9 +161,6 @@ export interface CountingByHand {
   /** Counts all users again. */
   recount (names: Names): string[]
 }
-
-/** The rows that `add` takes. */
-export const COUNTED: readonly TypedColumn[] = [['scope', 'text'], ['slot', 'integer'], ['users', 'bigint']]
 
 /** What exact counting needs. */
 export interface CountingSql {

@@ -4,8 +4,11 @@ import type { Statement } from '../../drivers/driver.ts'
 import { BLOCK } from '../../tables/block-sizes.ts'
 import type { Column } from '../../tables/columns.ts'
 import type { Names } from '../../tables/names.ts'
-import { COUNTED, type CountingByHand, type CountingSql } from '../dialect.ts'
+import type { CountingByHand, CountingSql, TypedColumn } from '../dialect.ts'
 import { postgresDialect } from '../postgres/dialect.ts'
+
+/** The rows that are added. */
+const COUNTED: readonly TypedColumn[] = [['scope', 'text'], ['slot', 'integer'], ['users', 'bigint']]
 
 const { bytewise } = postgresDialect.schema
 const { rows } = postgresDialect.batch
