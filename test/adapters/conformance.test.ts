@@ -5,7 +5,6 @@ import { sqlite } from '../../adapters/sqlite.ts'
 import { runKit, withoutTransactions } from '../helpers/kit.ts'
 import { from } from '../helpers/level.ts'
 import { sqliteDriver, sqliteDrivers } from '../helpers/sqlite.ts'
-import { poorStore } from '../helpers/poor-postgres.ts'
 import { pooled, stores, temporaryDirectory } from '../helpers/stores.ts'
 
 const onOtherDrivers = sqliteDrivers
@@ -17,14 +16,11 @@ const onOtherDrivers = sqliteDrivers
   }))
 
 const own = stores.map((store) => ({ ...store, skip: false, quick: from('ci') !== false }))
-// The profile that needs little, with every kind of transaction.
-const poor = [poorStore(), poorStore(true)]
-  .map((store) => ({ ...store, skip: from('ci'), quick: from('nightly') !== false }))
 // Only the driver or the way to the server differs.
 const others = [...onOtherDrivers, pooled]
   .map((store) => ({ ...store, skip: from('ci') || store.skip, quick: from('nightly') !== false }))
 
-for (const store of [...own, ...poor, ...others]) {
+for (const store of [...own, ...others]) {
   test(store.name, { skip: store.skip }, async (t) => {
     // Transactions are tested in conformance-host.test.ts, on a Knex of the host.
     const { quick } = store
