@@ -24,7 +24,7 @@ const options = given.filter((arg) => arg.startsWith('-') && !arg.startsWith(LEV
 const isWhole = named.length === 0
 const isCovered = isWhole && level === 'ci'
 /** What has to run of lib and adapters, in percent. */
-const COVERAGE_MIN = { lines: 99.5, branches: 98.5 }
+const COVERAGE_MIN = { lines: 99.5, branches: 98.3 }
 
 /** What the coverage is not taken of, with the reason where it is this machine's. */
 function uncovered () {

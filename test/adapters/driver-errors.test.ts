@@ -38,6 +38,11 @@ test('only the unique constraint of our e-mail keys is email_taken', async (t) =
   t.equal(codesOf(byEmail), 'email_taken')
   t.equal(codesOf(errorWith('23505', { constraint: 'fastify_users_users_pkey' })), 'fault 23505')
   t.equal(codesOf(errorWith('23505', { constraint: 'hosts_email_unique' })), 'fault 23505')
+  const passedOn = (name: string) =>
+    Object.assign(new Error(`duplicate key value violates unique constraint "${name}"`), { code: '23505' })
+  t.equal(codesOf(passedOn('fastify_users_users_email_unique_109731')), 'email_taken', 'of a part on another server')
+  t.equal(codesOf(passedOn('fastify_users_users_email_unique_x')), 'fault 23505')
+  t.equal(codesOf(passedOn('fastify_users_unique_plan_1a2b3c4d_102008')), 'field_taken')
   t.equal(codesOf(errorWith('23502')), 'fault 23502')
   t.equal(codesOf(uniqueFailed('fastify_users_users.email_key')), 'email_taken')
   t.equal(codesOf(uniqueFailed('fastify_users_users.id')), 'fault SQLITE_CONSTRAINT')
@@ -58,6 +63,14 @@ test('an error that may pass is unavailable, and any other is a fault', async (t
   for (const odd of [undefined, null, 'text', 5, {}, { code: 5 }]) t.equal(codesOf(odd), 'fault')
   const own = new StorageError('version_mismatch', 'x')
   t.equal(toStorageError(own, names), own)
+})
+
+test('what a server says that has lost another one may pass', async (t) => {
+  for (const message of ['server closed the connection unexpectedly', 'failure on connection marked as essential: x',
+    'could not commit transaction for shard 102008 on at least one active node']) {
+    t.equal(codesOf(Object.assign(new Error(message), { code: 'XX000' })), 'unavailable XX000', message)
+  }
+  t.equal(codesOf(errorWith('XX000')), 'fault XX000')
 })
 
 test('a message says what an operator can mend, and holds neither SQL nor values', async (t) => {

@@ -101,3 +101,17 @@ test('refuses wrong options and other databases', async (t) => {
   })
   t.throws(() => migrationsSql(untyped('mysql')), TypeError)
 })
+
+test('on PostgreSQL the SQL of the portable profile makes what its migrate() makes', async (t) => {
+  const [printed, schema] = [temporarySchema(t), temporarySchema(t)]
+  await sql(migrationsSql('pg', { schema: printed, profile: 'portable' }))
+  const storage = postgres({ connection: pgUrl(), schema: printed })
+  await migrated(t, postgres({ connection: pgUrl(), schema, profile: 'portable' }))
+  t.teardown(() => storage.close())
+  await t.resolves(storage.check())
+  t.match(await storage.inspect(), { profile: 'portable', pending: [], missing: [] })
+  t.strictSame(await shapeOfSchema(printed), await shapeOfSchema(schema))
+  t.throws(() => migrationsSql('sqlite3', { profile: 'portable' }), {
+    name: 'TypeError', message: 'fastify-users: the option profile is for PostgreSQL'
+  })
+})

@@ -62,6 +62,10 @@ test('knexStorage() refuses wrong options and other databases', async (t) => {
     name: 'TypeError',
     message: 'fastify-users: the option schema is for PostgreSQL'
   })
+  t.throws(() => knexStorage(host, { profile: 'portable' }), {
+    name: 'TypeError',
+    message: 'fastify-users: the option profile is for PostgreSQL'
+  })
   t.throws(() => knexStorage(host, untyped({ prefix: 'x' })), {
     name: 'TypeError',
     message: /prefix is not a known option/

@@ -20,7 +20,7 @@ const totalOf = ({ userCounts }: Names, scope: string): string =>
  * Numbers of users by scope, each in several rows, so that writers seldom wait for one another. Whoever changes the
  * number of users adds to one of them, in the same transaction.
  */
-const byHand: CountingByHand = {
+export const byHand: CountingByHand = {
   create: ({ userCounts, quoted }) => [`CREATE TABLE ${userCounts} (
         scope ${bytewise} NOT NULL,
         slot integer NOT NULL,

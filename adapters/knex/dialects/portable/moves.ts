@@ -7,6 +7,7 @@ import { postgresDialect } from '../postgres/dialect.ts'
 import { NUMBER_EVENTS } from '../postgres/events.ts'
 import { dropFunction } from '../postgres/functions.ts'
 import { KEY_CHANGES } from '../postgres/schema.ts'
+import { byHand } from './counting.ts'
 import { portableDialect } from './dialect.ts'
 
 /** Makes the tables of exact counting that a dialect without {@link Dialect.counting.byHand} has. */
@@ -21,7 +22,7 @@ const setProfile = ({ migrations }: Names, profile: Profile): string =>
 /** From triggers, functions and sequences to tables alone. The events keep their positions. */
 function toPortable (names: Names): string[] {
   const { users, events, eventState, blocks, groups, changes, state, watermark, quoted } = names
-  const [, ...recount] = portableDialect.counting.byHand?.recount(names) ?? []
+  const [, ...recount] = byHand.recount(names)
   const unnumbered = `SELECT sequence, row_number() OVER (ORDER BY sequence) AS place FROM ${events} ` +
     'WHERE position IS NULL'
   const { create } = portableDialect.events
@@ -42,7 +43,7 @@ function toPortable (names: Names): string[] {
     `ALTER TABLE ${events} ALTER COLUMN position SET NOT NULL, ` +
       `ADD CONSTRAINT ${quoted('events_position')} PRIMARY KEY (position)`,
     ...create(names).filter(isIndex),
-    ...portableDialect.counting.byHand?.create(names) ?? [],
+    ...byHand.create(names),
     ...recount,
     `ANALYZE ${users}`,
     setProfile(names, 'portable')
