@@ -134,7 +134,7 @@ function storageOf (
       ...migrator,
       async check (requirements) {
         await migrator.check(requirements)
-        await tryOnce()
+        if (!executor.joined) await tryOnce()
       },
       verifyCounts: countsVerifier(pool, names),
       async rebuildCounts () {

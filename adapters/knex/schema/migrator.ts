@@ -80,7 +80,10 @@ export function createMigrator (
     const { sql, params } = locksTable.exists(names)
     for (let tries = 0; (await onPool(sql, params)).length === 0; tries++) {
       try {
-        for (const statement of locksTable.create(names)) await onPool(statement)
+        // Whole or not at all: a table without its rows would lock nobody out.
+        await transaction(async (query) => {
+          for (const statement of locksTable.create(names)) await query(statement)
+        })
       } catch (error) {
         // Another process may be making it.
         if (tries === LOCKS_TRIES) throw error
