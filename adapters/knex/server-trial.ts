@@ -11,11 +11,18 @@ import type { Row } from './tables/rows.ts'
 /** The server can't do it, or has no such table, function or type where the statement runs. PostgreSQL, appendix A. */
 const CANNOT = /^(?:0A000|42P01|42883|42704|42601)$/
 
+const READ_ONLY = '25006'
+
 const TRIAL = 'fastify_users_trial'
 
 /** True if a server has refused what was tried because it is not able to do it. */
 export function isUnable (error: unknown): boolean {
   return isStorageError(error) && CANNOT.test(error.driverCode ?? '')
+}
+
+/** True if a server could not be tried: it is busy or away. */
+export function isAway (error: unknown): boolean {
+  return isStorageError(error) && error.code === 'unavailable' && error.driverCode !== READ_ONLY
 }
 
 /**

@@ -21,7 +21,7 @@ import { withFoundProfile } from './found-profile.ts'
 import type { KnexStorage } from './knex-storage.ts'
 import { knexKeyUses } from './key-uses.ts'
 import { readRecord } from './schema/recorded-schema.ts'
-import { inTrial, isUnable, tryNewTables, tryWrites } from './server-trial.ts'
+import { inTrial, isAway, isUnable, tryNewTables, tryWrites } from './server-trial.ts'
 import { createMigrator } from './schema/migrator.ts'
 import { type Names, namesOf, type NamingOptions } from './tables/names.ts'
 import { createStandbys, type ReplicaSettings } from './standbys.ts'
@@ -105,13 +105,18 @@ function storageOf (
   /** Tries once whether the server can do what the tables need: else the first write would fail. */
   async function tryOnce (): Promise<void> {
     if (isTried) return
+    let wasTried = true
     await inTrial(pool, tryAll).catch((error) => {
-      if (!isUnable(error)) return
+      if (!isUnable(error)) {
+        // A server that is busy or away has not been tried. One that accepts no writes needs none tried.
+        wasTried = !isAway(error)
+        return
+      }
       throw new StorageError('schema_behind', 'the server can not do what the profile classic of the tables needs ' +
         `(${String(Object(error).driverCode)}): move them to the other one, with the option profile: 'portable' and ` +
         'storage.migrate()')
     })
-    isTried = true
+    isTried = wasTried
   }
 
   const uniqueFields = new Set<string>()
