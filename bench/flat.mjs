@@ -15,7 +15,7 @@ import { createPeople, idOf } from './lib/people.mjs'
 import { saveResults } from './lib/results.mjs'
 import { deleteTenth, seedPostgres, seedSqlite, settlePostgres, waitForCompaction } from './lib/seed.mjs'
 
-const ALL = { emailKey: null, prefix: null, fields: {} }
+const ALL = { emailKey: null, words: null, fields: {} }
 const TABLE = 'fastify_users_users'
 const SAMPLES = 200
 const ROUNDS = 5

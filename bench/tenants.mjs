@@ -47,7 +47,7 @@ const shapes = [
   }
 ]
 
-const filterOf = (tenant) => ({ emailKey: null, prefix: null, fields: {}, ...(tenant !== null && { tenant }) })
+const filterOf = (tenant) => ({ emailKey: null, words: null, fields: {}, ...(tenant !== null && { tenant }) })
 const page = (storage, tenant, order, offset) =>
   storage.listUsers(filterOf(tenant), { order, limit: LIMIT, from: { offset } })
 

@@ -163,7 +163,7 @@ async function killed (storage, open, url) {
   const store = open()
   const seen = new Set()
   let total = 0
-  await store.readUsers({ emailKey: null, prefix: null, fields: {} }, 'asc', async (users) => {
+  await store.readUsers({ emailKey: null, words: null, fields: {} }, 'asc', async (users) => {
     for (const { email } of users) seen.add(email)
     total += users.length
   })

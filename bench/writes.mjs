@@ -15,7 +15,7 @@ import { median } from './lib/median.mjs'
 const ROWS = 50_000
 // Compaction rests for as long between its rounds. A round of the benchmark that is shorter reads one list.
 const LIST_EVERY_MS = 1000
-const ALL = { emailKey: null, prefix: null, fields: {} }
+const ALL = { emailKey: null, words: null, fields: {} }
 const TRIGGERS = ['counting_insert', 'counting_delete', 'counting_id_update', 'counting_truncate']
 const COLUMNS = '(id, name, name_key, email, email_key, version, created_at, updated_at)'
 

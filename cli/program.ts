@@ -122,6 +122,7 @@ function addSchemaCommands (program: Command): void {
   withCommonOptions(migration)
     .option('--filterable <list>', 'own fields that lists are filtered by, separated by commas; each gets an index')
     .option('--unique <list>', 'own fields whose value at most one user has, separated by commas')
+    .option('--searchable <list>', 'own fields that a search reads, separated by commas, as company,phone:digits')
     .action((options: Common & FoundByOptions) => withStorage(
       options,
       (storage, output) => migrate(storage, output, requirementsOf(options)),
@@ -142,6 +143,7 @@ function addSchemaCommands (program: Command): void {
     .option('--fix', 'count all users again', false)
     .option('--filterable <list>', 'check the indexes of these fields too')
     .option('--unique <list>', 'check the unique indexes of these fields too')
+    .option('--searchable <list>', 'check whether users are found by these fields too')
     .action((options: Common & FoundByOptions & { fix: boolean }) => withStorage(
       options,
       (storage, output) => check(storage, output, options, requirementsOf(options))

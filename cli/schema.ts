@@ -1,13 +1,17 @@
 import type { CountsReport, KnexStorage, SchemaReport } from '../adapters/knex/index.ts'
+import { searchableOf } from '../lib/fields/searched-fields.ts'
 import { isFilterable } from '../lib/storage/storage-rules.ts'
 import type { SchemaRequirements } from '../lib/storage/storage.ts'
 import { Refusal, UsageError } from './failure.ts'
 import type { Output } from './output.ts'
 
+type Requirements = SchemaRequirements & Required<Pick<SchemaRequirements, 'filterable' | 'unique'>>
+
 /** Options that name the fields which users are found by. */
 export interface FoundByOptions {
   filterable?: string
   unique?: string
+  searchable?: string
 }
 
 /** The fields that an option names, separated by commas. @throws UsageError */
@@ -18,15 +22,24 @@ function fieldsOf (option: string, list: string | undefined): string[] {
 }
 
 /** What the options require of the schema. @throws UsageError */
-export function requirementsOf ({ filterable, unique }: FoundByOptions): Required<SchemaRequirements> {
-  return { filterable: fieldsOf('filterable', filterable), unique: fieldsOf('unique', unique) }
+export function requirementsOf ({ filterable, unique, searchable }: FoundByOptions): Requirements {
+  const searched = searchable?.split(',').map((each) => {
+    const [, field = '', match] = /^(.*?)(:digits)?$/.exec(each.trim()) ?? []
+    if (field === '') throw new UsageError('--searchable takes names of fields separated by commas, as phone:digits')
+    return { field, match: match === undefined ? 'words' : 'digits' } as const
+  })
+  return {
+    filterable: fieldsOf('filterable', filterable),
+    unique: fieldsOf('unique', unique),
+    ...(searched !== undefined && { searchable: searchableOf(searched) })
+  }
 }
 
 /** Migrates the tables to the version of this code, with the indexes of these fields. @throws StorageError */
 export async function migrate (
   storage: KnexStorage,
   output: Output,
-  requirements: Required<SchemaRequirements>
+  requirements: Requirements
 ): Promise<void> {
   const before = await storage.inspect(requirements)
   await storage.migrate(requirements)
@@ -35,7 +48,8 @@ export async function migrate (
     ...before.pending,
     ...(before.version > 0 && before.profile !== profile ? [`profile ${profile}`] : []),
     ...before.unindexed.map((field) => `index of ${field}`),
-    ...before.notUnique.map((field) => `unique index of ${field}`)
+    ...before.notUnique.map((field) => `unique index of ${field}`),
+    ...before.searchesOthers ? ['words of the fields that are searched'] : []
   ]
   if (output.json) return output.value({ version, applied })
   if (applied.length === 0) return output.line(`The schema is at version ${version} already.`)
@@ -82,7 +96,7 @@ export async function rollback (storage: KnexStorage, output: Output, { to, yes 
 }
 
 function problemsIn (schema: SchemaReport): string[] {
-  const { version, latest, pending, missing, unindexed, notUnique } = schema
+  const { version, latest, pending, missing, unindexed, notUnique, searchesOthers } = schema
   const at = `the tables are at version ${version}`
   return [
     ...(isTooNew(schema) ? [`${at}, this code knows ${latest}: install a newer fastify-users`] : []),
@@ -94,7 +108,8 @@ function problemsIn (schema: SchemaReport): string[] {
       : []),
     ...(notUnique.length > 0
       ? [`no index keeps ${notUnique.join(', ')} unique: run fastify-users migrate --unique ${notUnique}`]
-      : [])
+      : []),
+    ...searchesOthers ? ['users are found by other fields: run fastify-users migrate --searchable with these'] : []
   ]
 }
 
@@ -120,7 +135,7 @@ export async function check (
   storage: KnexStorage,
   output: Output,
   { fix }: { fix: boolean },
-  requirements: Required<SchemaRequirements>
+  requirements: Requirements
 ): Promise<void> {
   const schema = await storage.inspect(requirements)
   const usable = schema.version >= schema.latest && !isTooNew(schema)

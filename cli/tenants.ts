@@ -62,7 +62,7 @@ export async function deleteTenant (
 /** How many users belong to no tenant. */
 async function countWithoutTenant (storage: Storage): Promise<number> {
   const one = { order: 'asc', limit: 1, from: { offset: 0 } } as const
-  const { total } = await storage.listUsers({ emailKey: null, prefix: null, fields: {} }, one)
+  const { total } = await storage.listUsers({ emailKey: null, words: null, fields: {} }, one)
   return (await allTenants(storage)).reduce((left, { users }) => left - users, total)
 }
 

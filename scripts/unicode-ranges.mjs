@@ -41,6 +41,11 @@ for (const point of assigned) {
   for (const each of c + nfd(c)) changed.add(each.codePointAt(0))
 }
 
+/** Characters that stand between words: blanks, punctuation and signs, as they are after folding. */
+const separating = new Set([...assigned].filter((point) =>
+  /[\p{P}\p{S}\p{Z}\p{Cc}]/u.test(textOf(point)) && folded(textOf(point)) === textOf(point)))
+const isInWords = (point) => assigned.has(point) && !separating.has(point) && folded(textOf(point)) === textOf(point)
+
 /** Ranges of a set; `fills` says which others may be in them. */
 function rangesOf (set, fills) {
   const ranges = []
@@ -66,6 +71,10 @@ function lines (ranges) {
 writeFileSync(join(import.meta.dirname, '..', 'lib', 'core', 'unicode-ranges.ts'), `\
 // Written by scripts/unicode-ranges.mjs.
 
+/** A regular expression's class of hexadecimal ranges. */
+export const classOf = (ranges: string): string =>
+  \`[\${ranges.replace(/[0-9a-f]+/g, (point) => \`\\\\u{\${point}}\`).replaceAll(' ', '')}]\`
+
 /**
  * Characters of Unicode ${VERSION} that folding may change, or that others combine with, as hexadecimal ranges. Unicode
  * never changes how these are normalised and folded, so every later version gives the same for them.
@@ -76,4 +85,8 @@ ${lines(rangesOf(changed, (point) => assigned.has(point)))}
 /** Accents and characters that are not seen, of the same version. */
 export const STRIPPED_RANGES =
 ${lines(rangesOf(stripped, () => false))}
+
+/** Blanks, punctuation and signs of the same version, as they are after folding. Newer ones are in words. */
+export const SEPARATING_RANGES =
+${lines(rangesOf(separating, (point) => assigned.has(point) && !isInWords(point)))}
 `)

@@ -5,27 +5,6 @@ import type { Condition } from './schema/field-indexes.ts'
 import type { Column } from './tables/columns.ts'
 import { type Row, unpacked } from './tables/rows.ts'
 
-/**
- * The first text, in the order of code points (that of UTF-8 bytes), after all that begin with a prefix; null if none.
- */
-export function afterPrefix (prefix: string): string | null {
-  const characters = [...prefix]
-  while (characters.at(-1) === '\u{10ffff}') characters.pop()
-  const last = characters.pop()
-  if (last === undefined) return null
-  // Surrogates are no characters.
-  const next = last === '\ud7ff' ? '\ue000' : String.fromCodePoint(Number(last.codePointAt(0)) + 1)
-  return characters.join('') + next
-}
-
-/** The condition that a column begins with a text, in a form that uses its index and has no wildcards. */
-export function beginsWith (column: string, prefix: string): Condition {
-  const end = afterPrefix(prefix)
-  return end === null
-    ? { sql: `${column} >= ?`, values: [prefix] }
-    : { sql: `(${column} >= ? AND ${column} < ?)`, values: [prefix, end] }
-}
-
 /** The condition of a page of what one tenant has; null: of everything. */
 export function ofTenant ({ tenant }: Pick<TenantPageRequest, 'tenant'>): Condition | null {
   // The second part lets the planner use the partial indexes.
@@ -100,41 +79,33 @@ export function partStatement (
   return { sql, params }
 }
 
-/** The most matches of each column that a bounded search reads. */
-export const SEARCH_BOUND = 64
+/** As many users at most does a search sort; of more it reads those of the page in their order. */
+export const SORTED_MAX = 2000
 
 /**
- * The statement, for PostgreSQL, of a search by the beginning of these columns that finds few. If `total` is more than
- * {@link SEARCH_BOUND}, it is not the number of all matches, and there are no items. It reads a bounded part of each
- * index, and its plan is kept: planning is most of a search that finds few (of database time 384 became 106 µs). Null
- * for the one prefix that has no end.
+ * The statement that reads a page of a search by words, and the number of all matches. `found`: the condition by the
+ * index. `walked`: the same without it, for a search that finds many: in the order of the list, the first of them are
+ * soon read.
  */
 export function searchStatement (
   dialect: Dialect,
   table: string,
   columns: readonly Column[],
-  searched: readonly string[],
-  prefix: string,
+  { found, walked }: { found: Condition, walked: Condition },
   { order, limit, from }: PageRequest
-): Statement | null {
-  const end = afterPrefix(prefix)
-  if (end === null) return null
-  const params: Param[] = [prefix, end]
-  const place = (value: Param): number => params.push(value)
-  // The planner does not see the value behind a subquery: it would make a plan for each.
-  const unseen = (n: number) => `(SELECT ${dialect.p(n)}::text)`
-  const range = (column: string) => `SELECT id FROM ${table} ` +
-    `WHERE ${column} >= ${unseen(1)} AND ${column} < ${unseen(2)} LIMIT ${SEARCH_BOUND + 1}`
-  const found = searched.map((column) => `SELECT id FROM (${range(column)}) AS by_${column}`).join(' UNION ')
+): Statement {
+  const { params, numbered, limit: placed } = createValues(dialect)
   const [direction, follows] = directionOf(order)
-  const after = 'after' in from ? ` WHERE id ${follows} ${dialect.p(place(from.after))}` : ''
-  const limitValue = dialect.limit(place(limit))
-  const offsetValue = dialect.limit(place('offset' in from ? from.offset : 0))
-  const ids = `SELECT id FROM found${after} ORDER BY id ${direction} LIMIT ${limitValue} OFFSET ${offsetValue}`
-  const page = `SELECT * FROM ${table} WHERE id IN (${ids}) ORDER BY id ${direction}`
-  const total = '(SELECT count(*) FROM found)'
-  const items = `CASE WHEN ${total} <= ${SEARCH_BOUND} THEN ${dialect.packed(columns, page)} END`
-  return { sql: `WITH found AS MATERIALIZED (${found}) SELECT ${total} AS total, ${items} AS items`, params }
+  const behind = (): string[] => 'after' in from ? [numbered({ sql: `id ${follows} ?`, values: [from.after] })] : []
+  const counted = `SELECT count(*) AS total FROM ${table}${whereOf([numbered(found)])}`
+  // OFFSET keeps the planner from reading in the order of ids until it has found enough.
+  const few = `(SELECT * FROM ${table}${whereOf([numbered(found), ...behind()])} LIMIT ${SORTED_MAX} OFFSET 0) AS found`
+  const many = `${table}${whereOf([numbered(walked), ...behind()])}`
+  const part = (rows: string): string => `SELECT * FROM ${rows} ORDER BY id ${direction} ` +
+    `LIMIT ${placed(limit)} OFFSET ${placed('offset' in from ? from.offset : 0)}`
+  const items = `CASE WHEN total <= ${SORTED_MAX} THEN ${dialect.packed(columns, part(few))} ` +
+    `ELSE ${dialect.packed(columns, part(many))} END`
+  return { sql: `WITH counted AS MATERIALIZED (${counted}) SELECT total, ${items} AS items FROM counted`, params }
 }
 
 /** Reads the result of a page statement. */

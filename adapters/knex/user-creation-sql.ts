@@ -8,7 +8,8 @@ import type { Names } from './tables/names.ts'
 const COLUMNS = [
   ['id', 'text'], ['name', 'text'], ['name_key', 'text'], ['email', 'text'], ['email_key', 'text'],
   ['version', 'bigint'], ['created_at', 'timestamptz'], ['updated_at', 'timestamptz'], ['fields', 'json'],
-  ['tenant', 'text'], ['status', 'text'], ['status_reason', 'text']
+  ['tenant', 'text'], ['status', 'text'], ['status_reason', 'text'],
+  ['name_words', 'text'], ['email_words', 'text'], ['field_words', 'text']
 ] as const
 
 /** Values of an idempotency key: key, fingerprint, user as JSON, expiry, now. */

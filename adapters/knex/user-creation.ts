@@ -9,7 +9,7 @@ import type { Bookkeeping } from './bookkeeping.ts'
 import { idempotencySql } from './idempotency-sql.ts'
 import { namingTakenField } from './schema/field-indexes.ts'
 import type { Names } from './tables/names.ts'
-import { type Row, toCreatedUser } from './tables/rows.ts'
+import { type Row, toCreatedUser, wordsText } from './tables/rows.ts'
 import { type Asked, type Insertion, userInsertions } from './user-insertions.ts'
 
 /** The new user, or the user of the first creation with the idempotency key, as it was then. */
@@ -96,13 +96,13 @@ export function knexCreation (
   }
 
   return {
-    async create (user, { nameKey, emailKey }, idempotency, event) {
+    async create (user, { nameKey, emailKey, nameWords, emailWords, fieldWords }, idempotency, event) {
       const { id, name, email, fields, version, createdAt, updatedAt, tenant = '', status, statusReason } = user
       const insertion = {
         user,
         values: [
           id, name, nameKey, email, emailKey, String(version), createdAt, updatedAt, JSON.stringify(fields), tenant,
-          status, statusReason ?? ''
+          status, statusReason ?? '', wordsText(nameWords), wordsText(emailWords), wordsText(fieldWords)
         ],
         event
       }

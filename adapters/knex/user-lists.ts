@@ -1,31 +1,37 @@
 import { gather, type Several } from '../../lib/core/gather.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type {
-  Page, PageRequest, Storage, TenantPageRequest, UserFilter, UserRecord
+  Page, PageRequest, Storage, TenantPageRequest, UserFilter, UserRecord, Words
 } from '../../lib/storage/storage.ts'
 import type { Reading } from './connection/executor.ts'
 import type { Compaction } from './counting/hand-counting.ts'
 import type { Dialect } from './dialects/dialect.ts'
-import { beginsWith, ofTenant, pageOfFew, pageStatement, SEARCH_BOUND, searchStatement, toPage } from './pages.ts'
+import { ofTenant, pageOfFew, pageStatement, searchStatement, toPage } from './pages.ts'
 import { type Condition, fieldIs } from './schema/field-indexes.ts'
-import { USER_COLUMNS } from './tables/columns.ts'
+import { USER_COLUMNS, USER_WORDS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 import { type Row, toUser, unpacked } from './tables/rows.ts'
-
-const SEARCHED = ['name_key', 'email_key']
 
 // Literals: a plan that is kept for any value can't use the index of those who are suspended.
 const HAS_STATUS = { active: "status = 'active'", suspended: "status = 'suspended'" } as const
 
-/** The SQL condition of a filter; `null` if every user matches. */
-export function conditionOf (dialect: Dialect, filter: UserFilter): Condition | null {
-  const { emailKey, prefix, fields, status } = filter
+/** The condition that the words of a row are those of a search, for users that are read anyway. */
+function hasWords ({ contains }: Dialect, lists: ReadonlyArray<Words>): Condition {
+  const each = lists.map((words) => words.map(() => contains(`(' ' || ${USER_WORDS})`, '?')).join(' AND '))
+  return { sql: `(${each.map((sql) => `(${sql})`).join(' OR ')})`, values: lists.flat().map((word) => ` ${word}`) }
+}
+
+/**
+ * The SQL condition of a filter; `null` if every user matches. `isWalk`: users are read in order, so the words of a
+ * search are compared with those of each. Otherwise the index of the words finds them.
+ */
+export function conditionOf (dialect: Dialect, names: Names, filter: UserFilter, isWalk: boolean): Condition | null {
+  const { emailKey, words, fields, status } = filter
   const parts: Condition[] = Object.entries(fields).map(([field, value]) => fieldIs(dialect, field, value))
   if (emailKey !== null) parts.push({ sql: 'email_key = ?', values: [emailKey] })
-  if (prefix !== null) {
-    const either = SEARCHED.map((column) => beginsWith(column, prefix))
-    const sql = `(${either.map((each) => each.sql).join(' OR ')})`
-    parts.push({ sql, values: either.flatMap(({ values }) => values) })
+  if (words !== null) {
+    const { has, query } = dialect.words
+    parts.push(isWalk ? hasWords(dialect, words) : { sql: has(names), values: [query(words)] })
   }
   if (status !== undefined) parts.push({ sql: HAS_STATUS[status], values: [] })
   const belongs = ofTenant(filter)
@@ -35,8 +41,8 @@ export function conditionOf (dialect: Dialect, filter: UserFilter): Condition | 
 }
 
 /** False if no stored text can match: a database stores no NUL and no lone surrogate, and refuses both. */
-export function canMatch ({ emailKey, prefix, fields, tenant }: UserFilter): boolean {
-  const texts = [emailKey, prefix, tenant, ...Object.values(fields)]
+export function canMatch ({ emailKey, words, fields, tenant }: UserFilter): boolean {
+  const texts = [emailKey, ...words?.flat() ?? [], tenant, ...Object.values(fields)]
   return texts.every((text) => typeof text !== 'string' || isStorable(text))
 }
 
@@ -46,17 +52,14 @@ interface CountedPage {
   total: number
 }
 
-/**
- * Lists of users. Each page is read by one statement; a search may need a second one, if it finds more than the first
- * reads.
- */
+/** Lists of users. Each page is read by one statement. */
 export function userLists (
   executor: Reading,
   names: Names,
   { onPage }: Compaction,
   findByEmailKey: (emailKey: string) => Promise<Row[]>
 ): Storage['listUsers'] {
-  const { read, batching, prepares, dialect } = executor
+  const { read, batching, dialect } = executor
   const { users } = names
   const { pages: countedPages, pagesTogether } = dialect.counting
 
@@ -103,30 +106,20 @@ export function userLists (
     return pageOfFew((await findByEmailKey(emailKey)).map(toUser), page)
   }
 
-  /** A page of a search by prefix only; `null` if it finds too many users, or is not available here. */
-  async function boundedSearch (prefix: string, page: PageRequest): Promise<Page<UserRecord> | null> {
-    if (!prepares || !dialect.triesBoundedSearch) return null
-    const statement = searchStatement(dialect, users, USER_COLUMNS, SEARCHED, prefix, page)
-    if (statement === null) return null
-    const found = toPage(await read(statement.sql, statement.params), USER_COLUMNS, toUser)
-    return found.total > SEARCH_BOUND ? null : found
-  }
-
   return async (filter, page) => {
     if (!canMatch(filter)) return { items: [], total: 0 }
-    const { emailKey, prefix, fields, status, tenant } = filter
+    const { emailKey, words, fields, status, tenant } = filter
     const byFields = Object.keys(fields).length > 0
-    const alone = !byFields && tenant === undefined && status === undefined
-    if (alone && prefix === null && emailKey !== null) return pageOfEmail(emailKey, page)
-    if (alone && prefix !== null && emailKey === null) {
-      const few = await boundedSearch(prefix, page)
-      if (few !== null) return few
-    }
-    if (!byFields && prefix === null && emailKey === null && status === undefined) {
+    const alone = !byFields && words === null && status === undefined
+    if (alone && tenant === undefined && emailKey !== null) return pageOfEmail(emailKey, page)
+    if (alone && emailKey === null) {
       return pageOfAll(tenant === undefined ? page : { ...page, tenant })
     }
-    const condition = conditionOf(dialect, filter)
-    const { sql, params } = pageStatement(dialect, users, USER_COLUMNS, condition, page)
+    const found = conditionOf(dialect, names, filter, false)
+    const walked = words === null ? null : conditionOf(dialect, names, filter, true)
+    const { sql, params } = found === null || walked === null
+      ? pageStatement(dialect, users, USER_COLUMNS, found, page)
+      : searchStatement(dialect, users, USER_COLUMNS, { found, walked }, page)
     // Each combination of fields has its own SQL text: too many to keep prepared.
     return toPage(await read(sql, params, { keepPlan: !byFields }), USER_COLUMNS, toUser)
   }

@@ -47,7 +47,7 @@ export function userReading (
 
   return async (filter, order, onPart) => {
     if (!canMatch(filter)) return
-    const condition = conditionOf(dialect, filter)
+    const condition = conditionOf(dialect, names, filter, true)
     const readBy = (run: Reading['read']): ReadPart => async (request) => {
       const { sql, params } = partStatement(dialect, names.users, USER_COLUMNS, condition, request)
       return (await run(sql, params, { keepPlan: false })).map(toUser)

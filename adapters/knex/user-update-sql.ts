@@ -4,6 +4,7 @@ import type { Param, Statement } from './drivers/driver.ts'
 import { EVENT_TARGETS, EVENT_VALUES } from './events/event-writes.ts'
 import { SHOWN_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
+import { wordsText } from './tables/rows.ts'
 
 /** What a user must be for a write: of these versions, and of this tenant. */
 export interface OwnedGuard extends VersionGuard {
@@ -69,11 +70,18 @@ export function standingOf ({ status, statusReason }: UserChanges): Standing {
 }
 
 /** The values that an update sets, by column. */
-export function valuesOf ({ name, email, fields, ...standing }: UserChanges, updatedAt: string): Map<string, string> {
+export function valuesOf (
+  { name, email, fields, fieldWords, ...standing }: UserChanges,
+  updatedAt: string
+): Map<string, string> {
   const values = new Map([['updated_at', updatedAt]])
-  if (name !== undefined) values.set('name', name.value).set('name_key', name.key)
-  if (email !== undefined) values.set('email', email.value).set('email_key', email.key)
-  if (fields !== undefined) values.set('fields', JSON.stringify(fields))
+  if (name !== undefined) {
+    values.set('name', name.value).set('name_key', name.key).set('name_words', wordsText(name.words))
+  }
+  if (email !== undefined) {
+    values.set('email', email.value).set('email_key', email.key).set('email_words', wordsText(email.words))
+  }
+  if (fields !== undefined) values.set('fields', JSON.stringify(fields)).set('field_words', wordsText(fieldWords))
   for (const [column, value] of standingOf(standing)) values.set(column, value)
   return values
 }

@@ -11,9 +11,9 @@ import { putAwayOn } from './deleted-rows.ts'
 import { type Bookkeeping, changesOf } from './bookkeeping.ts'
 import { userEventValues } from './events/event-writes.ts'
 import { namingTakenField } from './schema/field-indexes.ts'
-import { USER_COLUMNS } from './tables/columns.ts'
+import { KEY_COLUMNS, USER_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
-import { type Row, toUser } from './tables/rows.ts'
+import { type Row, toKeys, toUser } from './tables/rows.ts'
 import { type Creations, knexCreation } from './user-creation.ts'
 import { userLists } from './user-lists.ts'
 import { userLookup } from './user-lookup.ts'
@@ -78,8 +78,7 @@ export function knexUsers (
     const row = await remove(on)
     if (row === undefined) return null
     const user = toUser(row)
-    const keys = { nameKey: String(row['nameKey']), emailKey: String(row['emailKey']) }
-    if (putAway !== undefined) await putAwayUser(on, user, keys, putAway)
+    if (putAway !== undefined) await putAwayUser(on, user, toKeys(row), putAway)
     await books.count(on, changesOf(user.tenant, -1))
     if (event !== null) await books.record(on, [userEventValues(event, user)])
     if (erase) await books.erase(on, user.id, user.tenant ?? '')
@@ -114,7 +113,7 @@ export function knexUsers (
       if (!isStorable(id)) return null
       const params: Param[] = [id]
       const conditions = [`id = ${dialect.p(1)}`, ...guardConditions(dialect, guard, (value) => params.push(value))]
-      const keys = putAway === undefined ? '' : ', name_key AS "nameKey", email_key AS "emailKey"'
+      const keys = putAway === undefined ? '' : `, ${dialect.select(KEY_COLUMNS)}`
       const sql = dialect.returning(`DELETE FROM ${names.users} WHERE ${conditions.join(' AND ')}`, columns + keys)
       const remove = async (on: Query): Promise<Row | undefined> => (await on(sql, params, { waitsFor: id }))[0]
       const since = performance.now()

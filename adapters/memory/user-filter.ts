@@ -1,9 +1,9 @@
-import { belongsTo } from '../../lib/storage/storage-rules.ts'
-import type { UserFilter, UserStatus } from '../../lib/storage/storage.ts'
+import { belongsTo, wordsOfUser } from '../../lib/storage/storage-rules.ts'
+import type { UserFilter, UserStatus, Words } from '../../lib/storage/storage.ts'
 import type { FieldIndex } from './field-index.ts'
 import { type Positions, positionsOf } from './positions.ts'
 import type { PrefixIndex } from './prefix-index.ts'
-import { searchKeysOf, type UserEntry } from './user-entry.ts'
+import type { UserEntry } from './user-entry.ts'
 
 /** The indexes that filters use. */
 export interface UserIndexes {
@@ -11,17 +11,29 @@ export interface UserIndexes {
   byEmailKey (emailKey: string, tenant: string | undefined): Positions<UserEntry>
   byTenant (tenant: string): Positions<UserEntry>
   byStatus (status: UserStatus): Positions<UserEntry>
-  byPrefix: PrefixIndex<UserEntry>
+  byWord: PrefixIndex<UserEntry>
   byField: FieldIndex<UserEntry>
+}
+
+/** The matches of the words of a search. */
+function foundByWords (lists: ReadonlyArray<Words>, { byWord }: UserIndexes): Array<Positions<UserEntry>> {
+  const found = lists.map((words) => words.map((word) => byWord.matching(word)))
+  const [only] = found
+  if (only !== undefined && found.length === 1) return only
+  const all = lists.flatMap((words, i) => {
+    const [rarest] = (found[i] ?? []).sort((a, b) => a.size - b.size)
+    return rarest === undefined ? [] : rarest.range(0, rarest.size).filter((entry) => hasWords(entry, words))
+  })
+  return [positionsOf([...new Set(all)].sort((a, b) => a.id < b.id ? -1 : 1))]
 }
 
 /** The matches of each condition of a filter. */
 function partsOf (
-  { emailKey, prefix, fields, status, tenant }: UserFilter,
+  { emailKey, words, fields, status, tenant }: UserFilter,
   indexes: UserIndexes
 ): Array<Positions<UserEntry>> {
   const parts = Object.entries(fields).map(([name, value]) => indexes.byField.matching(name, value))
-  if (prefix !== null) parts.push(indexes.byPrefix.matching(prefix))
+  if (words !== null) parts.push(...foundByWords(words, indexes))
   if (emailKey !== null) parts.push(indexes.byEmailKey(emailKey, tenant))
   if (status !== undefined) parts.push(indexes.byStatus(status))
   if (tenant !== undefined) parts.push(indexes.byTenant(tenant))
@@ -32,10 +44,15 @@ function hasField ({ record: { fields } }: UserEntry, name: string, value: unkno
   return Object.hasOwn(fields, name) && fields[name] === value
 }
 
-function matches (entry: UserEntry, { emailKey, prefix, fields, status, tenant }: UserFilter): boolean {
+function hasWords (entry: UserEntry, searched: Words): boolean {
+  const words = wordsOfUser(entry)
+  return searched.every((each) => words.some((word) => word.startsWith(each)))
+}
+
+function matches (entry: UserEntry, { emailKey, words, fields, status, tenant }: UserFilter): boolean {
   return belongsTo(entry.record, tenant) && (emailKey === null || entry.emailKey === emailKey) &&
     (status === undefined || entry.record.status === status) &&
-    (prefix === null || searchKeysOf(entry).some((key) => key.startsWith(prefix))) &&
+    (words === null || words.some((each) => hasWords(entry, each))) &&
     Object.entries(fields).every(([name, value]) => hasField(entry, name, value))
 }
 

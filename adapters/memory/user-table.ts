@@ -1,11 +1,12 @@
 import { StorageError } from '../../lib/storage/storage-error.ts'
+import { wordsOfUser } from '../../lib/storage/storage-rules.ts'
 import type { SchemaRequirements, UserFilter, UserKeys, UserRecord, UserStatus } from '../../lib/storage/storage.ts'
 import { FieldIndex } from './field-index.ts'
 import { Groups } from './groups.ts'
 import { type Positions, positionsOf } from './positions.ts'
 import { PrefixIndex } from './prefix-index.ts'
 import { SortedMap } from './sorted-map.ts'
-import { searchKeysOf, storedFields, type UserEntry } from './user-entry.ts'
+import { keysOf, storedFields, type UserEntry } from './user-entry.ts'
 import { matching } from './user-filter.ts'
 
 export type UserTable = ReturnType<typeof userTable>
@@ -20,9 +21,9 @@ export function userTable () {
   const ofTenant = new Groups<UserEntry>()
   const ofStatus = new Groups<UserEntry>()
   const ordered = new SortedMap<UserRecord>()
-  const byPrefix = new PrefixIndex<UserEntry>()
+  const byWord = new PrefixIndex<UserEntry>()
   const byField = new FieldIndex<UserEntry>()
-  const indexes = { byEmailKey, byTenant: (tenant: string) => ofTenant.get(tenant), byStatus, byPrefix, byField }
+  const indexes = { byEmailKey, byTenant: (tenant: string) => ofTenant.get(tenant), byStatus, byWord, byField }
 
   const placeOf = (emailKey: string, tenant = ''): string => `${tenant}/${emailKey}`
 
@@ -81,12 +82,12 @@ export function userTable () {
     if (record.tenant !== undefined) ofTenant.add(record.tenant, entry)
     enterStatus(entry)
     ordered.set(id, record)
-    byPrefix.move(entry, [], searchKeysOf(entry))
+    byWord.move(entry, [], wordsOfUser(entry))
     byField.move(entry, {}, record.fields)
   }
 
   function drop (entry: UserEntry): void {
-    byPrefix.move(entry, searchKeysOf(entry), [])
+    byWord.move(entry, wordsOfUser(entry), [])
     byField.move(entry, entry.record.fields, {})
     entries.delete(entry.id)
     leaveEmail(entry)
@@ -95,27 +96,26 @@ export function userTable () {
     ordered.delete(entry.id)
   }
 
-  function add (user: UserRecord, { nameKey, emailKey }: UserKeys): void {
+  function add (user: UserRecord, keys: UserKeys): void {
     const { id, name, email, fields, status, statusReason, version, createdAt, updatedAt, tenant } = user
     // Copying may throw, so it comes before anything is changed.
     const [own, ofTenant] = [storedFields(fields), tenant === undefined ? {} : { tenant }]
     const record = { id, name, email, fields: own, status, statusReason, version, createdAt, updatedAt, ...ofTenant }
-    requireEmail(emailKey, id, tenant)
+    requireEmail(keys.emailKey, id, tenant)
     byField.requireFree(id, record.fields, tenant)
-    put({ id, record, nameKey, emailKey, idempotencyKeys: [] })
+    put({ id, record, ...keysOf(keys), idempotencyKeys: [] })
   }
 
   /** Gives a user new values and keys. */
   function replace (entry: UserEntry, record: UserRecord, keys: UserKeys): void {
-    const before = searchKeysOf(entry)
+    const before = wordsOfUser(entry)
     byField.move(entry, entry.record.fields, record.fields)
     leaveStatus(entry)
     entry.record = record
     enterStatus(entry)
-    entry.nameKey = keys.nameKey
-    entry.emailKey = keys.emailKey
+    Object.assign(entry, keysOf(keys))
     ordered.set(entry.id, record)
-    byPrefix.move(entry, before, searchKeysOf(entry))
+    byWord.move(entry, before, wordsOfUser(entry))
   }
 
   /** Gives a user new values, and the keys of them. @throws StorageError `email_taken`, `field_taken` */
@@ -137,6 +137,19 @@ export function userTable () {
     put({ ...entry, record: { ...record, tenant } })
   }
 
+  let searchedBy = ''
+
+  /** Makes the words of the fields of every user anew, if those of other fields are asked for. */
+  function indexWords ({ searchable }: SchemaRequirements = {}): void {
+    if (searchable === undefined || searchable.key === searchedBy) return
+    searchedBy = searchable.key
+    for (const entry of entries.values()) {
+      const before = wordsOfUser(entry)
+      entry.fieldWords = searchable.wordsOf(entry.record.fields)
+      byWord.move(entry, before, wordsOfUser(entry))
+    }
+  }
+
   return {
     get: (id: string) => entries.get(id),
     add,
@@ -146,6 +159,7 @@ export function userTable () {
     drop,
     ordered,
     indexFields,
+    indexWords,
     ofTenant: (tenant: string) => ofTenant.get(tenant),
     tenantSizes: () => ofTenant.sizes(),
     /** Those that a filter matches; null: it has no condition. */

@@ -2,7 +2,7 @@ import { READ_PART_MAX } from '../../lib/core/limits.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import { deletionBefore, purgeEvent, updateEvents, updateTypes, userEvent } from '../../lib/storage/recorded-events.ts'
 import { type Deletion, LIVE_PURGE, type PurgedUser, type UserUpdate } from '../../lib/storage/make-write.ts'
-import { requireVersion } from '../../lib/storage/storage-rules.ts'
+import { changedKeys, requireVersion } from '../../lib/storage/storage-rules.ts'
 import type {
   NewEvent, Page, PageRequest, Storage, TenantStore, UserChanges, UserFilter, UserKeys, UserRecord, VersionGuard
 } from '../../lib/storage/storage.ts'
@@ -11,7 +11,7 @@ import { IdempotencyRecords } from './idempotency-records.ts'
 import { pageOf } from './positions.ts'
 import { memoryAssignment } from './tenant-assignment.ts'
 import { MemoryTrash } from './trash.ts'
-import { storedFields, userOf } from './user-entry.ts'
+import { keysOf, storedFields, userOf } from './user-entry.ts'
 import { userTable } from './user-table.ts'
 import { memoryWrites } from './user-writes.ts'
 
@@ -56,8 +56,7 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     if (entry === undefined) return null
     const { record } = entry
     requireVersion(guard, record)
-    const name = changes.name ?? { value: record.name, key: entry.nameKey }
-    const email = changes.email ?? { value: record.email, key: entry.emailKey }
+    const { name = { value: record.name }, email = { value: record.email } } = changes
     const keepsFields = changes.fields === undefined ||
       JSON.stringify(changes.fields) === JSON.stringify(record.fields)
     const { status = record.status, statusReason = record.statusReason } = changes
@@ -77,7 +76,7 @@ export function memoryUsers (events: MemoryEvents): UserStore {
       version: version + 1,
       updatedAt: later(updatedAt, record.updatedAt)
     }
-    table.change(entry, changed, { nameKey: name.key, emailKey: email.key })
+    table.change(entry, changed, changedKeys(keysOf(entry), changes))
     if (event !== null) for (const each of updateEvents(event, record, changed)) events.add(each)
     const types = changed.status === record.status ? {} : { types: updateTypes(record, changed) }
     return { user: userOf(changed), changed: true, ...types }
@@ -89,8 +88,7 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     requireVersion(guard, entry.record)
     table.drop(entry)
     for (const key of entry.idempotencyKeys) idempotencyRecords.deleteOf(id, key)
-    const { record: user, nameKey, emailKey } = entry
-    if (putAway !== undefined) trash.put({ user, keys: { nameKey, emailKey }, ...structuredClone(putAway) })
+    if (putAway !== undefined) trash.put({ user: entry.record, keys: keysOf(entry), ...structuredClone(putAway) })
     if (event !== null) events.add(userEvent(event, entry.record))
     if (erase) events.eraseOf(id, entry.record.tenant ?? null)
     return userOf(entry.record)
@@ -149,11 +147,15 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     async check (requirements) {
       try {
         table.indexFields(requirements)
+        table.indexWords(requirements)
       } catch {
         throw new StorageError('schema_behind', 'users have the same value of a field that must be unique')
       }
     },
-    async migrate (requirements) { table.indexFields(requirements) },
+    async migrate (requirements) {
+      table.indexFields(requirements)
+      table.indexWords(requirements)
+    },
 
     writeUsers: memoryWrites({
       find,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Cases } from './cases.ts'
+import { having } from './list-values.ts'
 import {
   addUsers, anyVersion, CONCURRENT_CALLS, concurrently, count, everyone, idOf, keysOf, rename, TEXTS, timeOf,
-  UNKNOWN_IDS, userOf
+  UNKNOWN_IDS, userOf, wordsOf
 } from './values.ts'
 
 /** Duties of `createUser` and `findUser`. */
@@ -51,7 +52,7 @@ export const userCreationCases: Cases = {
     for (const user of users) await storage.createUser(user, keysOf(user), null)
     assert.deepEqual(
       await storage.listUsers(
-        { emailKey: null, prefix: 'ann', fields: {} },
+        having('ann'),
         { order: 'asc', limit: 9, from: { offset: 0 } }
       ),
       { items: users, total: 3 }
@@ -115,14 +116,14 @@ export const userCreationCases: Cases = {
       email: `${'a'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(57)}.org`
     })
     const { emailKey } = keysOf(longest)
-    const nameKey = '🦊'.repeat(254)
-    await storage.createUser(longest, { nameKey, emailKey }, null)
+    const nameWords = ['🦊'.repeat(64), 'x'.repeat(64)]
+    await storage.createUser(longest, { nameKey: '🦊'.repeat(254), emailKey, nameWords }, null)
     assert.equal(longest.email.length, 254)
     assert.deepEqual(await storage.findUser(longest.id), longest)
     for (const filter of [
-      { emailKey, prefix: null, fields: {} },
-      { emailKey: null, prefix: nameKey, fields: {} },
-      { emailKey: null, prefix: emailKey, fields: {} }
+      { emailKey, words: null, fields: {} },
+      having(...nameWords),
+      having(...wordsOf(emailKey))
     ]) {
       assert.deepEqual(await storage.listUsers(filter, { order: 'asc', limit: 9, from: { offset: 0 } }), {
         items: [longest],

@@ -2,7 +2,8 @@ import type { Json, PageRequest, UserFilter, UserStatus } from '../../lib/storag
 import type { KitStorage } from './kit-storage.ts'
 import { type Call, type CallOf, outcomeOf, type Reader, requireOutcome, type Writer } from './calls.ts'
 import type { Model } from './model.ts'
-import { everyone } from './values.ts'
+import { having } from './list-values.ts'
+import { everyone, wordsOf } from './values.ts'
 
 /** The fields that the kit filters by. */
 export const FILTERABLE = ['plan', 'seats', 'active'] as const
@@ -20,6 +21,12 @@ function fieldFilters (fields: Readonly<Record<string, Json>>, filterable: reado
     const value = fields[name]
     return isFilterValue(value) ? [{ ...everyone, fields: { [name]: value } }] : []
   })
+}
+
+/** The search for the words of a key, if it has any. */
+function searchesFor (key: string): UserFilter[] {
+  const words = wordsOf(key)
+  return words.length === 0 ? [] : [having(...words)]
 }
 
 /** The values that calls mention. Records are looked up by them before and after each call. */
@@ -97,7 +104,7 @@ const USER_WRITERS: readonly string[] = [
 ]
 
 /**
- * Every way to read what some calls have named: by id, address, start of the name, fields, and in lists with their
+ * Every way to read what some calls have named: by id, address, words, fields, and in lists with their
  * totals. `whole`: lists of all records too, for stores that have no others.
  */
 export function readersOf (
@@ -107,10 +114,11 @@ export function readersOf (
   const { ids, emailKeys, nameKeys, fields, statuses, deleted, keyIds, starts } = namedBy(calls)
   const filters: UserFilter[] = [
     ...[...emailKeys].map((emailKey) => ({ ...everyone, emailKey })),
-    ...[...emailKeys, ...nameKeys].map((prefix) => ({ ...everyone, prefix })),
+    ...[...emailKeys, ...nameKeys].flatMap((key) => searchesFor(key)),
     ...fields.flatMap((each) => fieldFilters(each, filterable)),
     ...[...statuses].flatMap((status) => [
-      ...whole ? [{ ...everyone, status }] : [], ...[...emailKeys].map((prefix) => ({ ...everyone, prefix, status }))
+      ...whole ? [{ ...everyone, status }] : [],
+      ...[...emailKeys].flatMap((key) => searchesFor(key).map((filter) => ({ ...filter, status })))
     ])
   ]
   const hasUsers = calls.some(([method]) => USER_WRITERS.includes(method))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { JsonObject, UserFilter } from '../../lib/storage/storage.ts'
 import type { KitStorage } from './kit-storage.ts'
 import type { Cases } from './cases.ts'
+import { having } from './list-values.ts'
 import {
   addUsers, anyVersion, CONCURRENT_CALLS, concurrently, everyone, idOf, keysOf, TEXTS, timeOf, userOf
 } from './values.ts'
@@ -62,7 +63,7 @@ export const fieldCases: Cases = {
       assert.equal(JSON.stringify(created.fields), JSON.stringify(fields))
       assert.equal(JSON.stringify((await storage.findUser(user.id))?.fields), JSON.stringify(fields))
     }
-    for (const filter of [everyone, { ...everyone, prefix: 'user' }]) {
+    for (const filter of [everyone, having('user')]) {
       const { items } = await storage.listUsers(filter, { order: 'asc', limit: 50, from: { offset: 0 } })
       assert.deepEqual(
         items.map(({ fields }) => JSON.stringify(fields)),
@@ -179,8 +180,8 @@ export const fieldCases: Cases = {
     await storage.migrate({ filterable: ['plan', 'seats'] })
     await addWith(storage, { plan: 'pro', seats: 1 }, { plan: 'pro', seats: 2 }, { plan: 'free', seats: 1 })
     assert.deepEqual(await found(storage, by({ plan: 'pro', seats: 1 })), { ids: ids(0), total: 1 })
-    assert.deepEqual(await found(storage, by({ plan: 'pro' }, { prefix: 'user' })), { ids: ids(0, 1), total: 2 })
-    assert.deepEqual(await found(storage, by({ plan: 'pro' }, { prefix: 'user 1' })), { ids: ids(1), total: 1 })
+    assert.deepEqual(await found(storage, by({ plan: 'pro' }, having('user'))), { ids: ids(0, 1), total: 2 })
+    assert.deepEqual(await found(storage, by({ plan: 'pro' }, having('user', '1'))), { ids: ids(1), total: 1 })
     assert.deepEqual(await found(storage, by({ plan: 'pro' }, { emailKey: 'user1@example.org' })), {
       ids: ids(1),
       total: 1

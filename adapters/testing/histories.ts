@@ -5,6 +5,7 @@ import { type Call, type CallOf, outcomeOf, type Reader, type Writer } from './c
 import type { Cases, Context } from './cases.ts'
 import { FILTERABLE, play } from './everywhere.ts'
 import { createModel, type Model } from './model.ts'
+import { having } from './list-values.ts'
 import { randomFrom, shrink } from './shrink.ts'
 import { anyVersion, apiKeyOf, everyone, idOf, timeOf, userOf } from './values.ts'
 import { NotWritten } from './watched-storage.ts'
@@ -19,6 +20,7 @@ const FIELDS: ReadonlyArray<Readonly<Record<string, Json>>> = [
   {}, { plan: 'pro' }, { plan: 'Pro', seats: 1 }, { plan: '1', seats: 0, active: false },
   { seats: 1, plan: 'pro', active: true }, { plan: '', seats: null }, { other: [{ plan: 'pro' }], active: 'true' }
 ]
+const FIELD_WORDS = [[], ['an'], ['zz', 's', 'anna']]
 const FILTERS = [{ plan: 'pro' }, { plan: '' }, { seats: 1 }, { seats: 0 }, { active: false }, { plan: '1', seats: 0 }]
 
 const STANDINGS: ReadonlyArray<Pick<UserChanges, 'status' | 'statusReason'>> = [
@@ -97,7 +99,7 @@ class History {
       status: this.#one(['active', 'active', 'suspended']),
       createdAt: this.#now()
     }
-    return ['createUser', user, { emailKey, nameKey }, this.#idempotency()]
+    return ['createUser', user, { emailKey, nameKey, fieldWords: this.#one(FIELD_WORDS) }, this.#idempotency()]
   }
 
   #update (): CallOf<'updateUser'> {
@@ -105,7 +107,7 @@ class History {
     const changes = {
       ...this.#below(2) === 0 && { name: { value: this.#one([nameKey, nameKey.toUpperCase()]), key: nameKey } },
       ...this.#below(2) === 0 && { email: { value: this.#one([emailKey, emailKey.toUpperCase()]), key: emailKey } },
-      ...this.#below(2) === 0 && { fields: this.#one(FIELDS) },
+      ...this.#below(2) === 0 && { fields: this.#one(FIELDS), fieldWords: this.#one(FIELD_WORDS) },
       ...this.#below(3) === 0 && this.#one(STANDINGS)
     }
     return ['updateUser', this.#userId(), changes, this.#now(), this.#guard()]
@@ -124,11 +126,11 @@ class History {
     const filter = this.#one([
       everyone,
       { ...everyone, emailKey: this.#one(ADDRESS_KEYS) },
-      { ...everyone, prefix: this.#one(['a', 'an', 'a_', 'ann', 'an%', 's', 'ß', 'a@x.org', 'zz']) },
+      having(...this.#one([['a'], ['an'], ['ann', 'x'], ['x', 'a'], ['s'], ['ß'], ['zz'], ['a', 'zz']])),
       { ...everyone, fields: this.#one(FILTERS) },
       { ...everyone, status: this.#one(['active', 'suspended'] as const) },
-      { ...everyone, prefix: this.#one(['a', 'an']), status: 'suspended' as const },
-      { emailKey: this.#one(ADDRESS_KEYS), prefix: this.#one(['a', 'an']), fields: this.#one(FILTERS) }
+      { ...having(this.#one(['a', 'an'])), status: 'suspended' as const },
+      { ...having(this.#one(['a', 'an'])), emailKey: this.#one(ADDRESS_KEYS), fields: this.#one(FILTERS) }
     ])
     return ['listUsers', filter, page]
   }

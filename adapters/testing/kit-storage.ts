@@ -4,6 +4,7 @@ import type {
   ApiKeyOutcome, ApiKeyRecord, ApiKeyWrite, ApiKeyWritten, DeletedUser, Idempotency, NewEvent, Page, PutAway, Storage,
   StorageInTransaction, Trash, TrashRequest, UserChanges, UserKeys, UserRecord, UserWrite, VersionGuard, WriteOutcome
 } from '../../lib/storage/storage.ts'
+import { keysOf, withWords } from './values.ts'
 
 /** A new user, or the user of the first creation with the idempotency key, as it was then. */
 export interface Creation { user: UserRecord, replayed: boolean }
@@ -17,7 +18,8 @@ export type Revocation = Pick<ApiKeyWritten, 'changed' | 'successors'> & { key: 
 
 /**
  * The writes of a store with one method for each, which makes a duty about one write easier to read. They reject if the
- * outcome is not `done`; `null` means that there is no such user or key.
+ * outcome is not `done`; `null` means that there is no such user or key. A user has the words of its name and address,
+ * unless others are given.
  */
 export interface WriteCalls {
   createUser (
@@ -68,10 +70,10 @@ function erasing (given: DeletionEvent | null): { event: NewEvent | null, erase:
 const userWrites = {
   createUser: (
     user: UserRecord, keys: UserKeys, _idempotency: Idempotency | null, event: NewEvent | null = null
-  ): UserWrite => ({ type: 'create', user, keys, event }),
+  ): UserWrite => ({ type: 'create', user, keys: { ...keysOf(user), ...keys }, event }),
   updateUser: (
     id: string, changes: UserChanges, updatedAt: string, guard: VersionGuard, event: NewEvent | null = null
-  ): UserWrite => ({ type: 'update', id, changes, updatedAt, guard, event }),
+  ): UserWrite => ({ type: 'update', id, changes: withWords(changes), updatedAt, guard, event }),
   deleteUser (id: string, guard: VersionGuard, given: DeletionEvent | null = null): UserWrite {
     return { type: 'delete', id, guard, ...erasing(given) }
   },

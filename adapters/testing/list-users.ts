@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { PageRequest, UserRecord } from '../../lib/storage/storage.ts'
 import type { Cases } from './cases.ts'
-import { firstPage, idsOf, listedIds, upTo, withPrefix } from './list-values.ts'
+import { firstPage, having, idsOf, listedIds, upTo } from './list-values.ts'
 import { addUsers, anyVersion, everyone, idOf, keysOf, timeOf, userOf } from './values.ts'
 import { whileWriting } from './while-writing.ts'
 
@@ -80,9 +80,9 @@ export const listCases: Cases = {
     await addUsers(storage, ...upTo(12))
     for (const [filter, total] of [
       [everyone, 12],
-      [withPrefix('user 1'), 4],
-      [{ emailKey: 'user3@example.org', prefix: null, fields: {} }, 1],
-      [withPrefix('nobody'), 0]
+      [having('user', '1'), 4],
+      [{ emailKey: 'user3@example.org', words: null, fields: {} }, 1],
+      [having('nobody'), 0]
     ] as const) {
       assert.equal((await storage.listUsers(filter, firstPage(2))).total, total)
       assert.equal(
@@ -103,7 +103,7 @@ export const listCases: Cases = {
       await storage.updateUser(user.id, { fields: {} }, timeOf(n), anyVersion)
       await storage.deleteUser(user.id, anyVersion)
     }, async () => {
-      for (const filter of [everyone, withPrefix('user'), byPlan]) {
+      for (const filter of [everyone, having('user'), byPlan]) {
         for (let i = 0; i < 40; i++) {
           await new Promise((resolve) => setImmediate(resolve))
           const order = i % 2 === 0 ? 'asc' : 'desc'

@@ -8,8 +8,8 @@ export const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) =>
 /** The ids of the users with these numbers. */
 export const idsOf = (numbers: readonly number[]): string[] => numbers.map((n) => idOf('usr', n))
 
-/** The filter of users whose name or address begins with a text. */
-export const withPrefix = (prefix: string): UserFilter => ({ emailKey: null, prefix, fields: {} })
+/** The filter of users who have words that begin with each of these. */
+export const having = (...words: string[]): UserFilter => ({ emailKey: null, words: [words], fields: {} })
 
 /** The first page of a list. */
 export const firstPage = (limit: number): PageRequest => ({ order: 'asc', limit, from: { offset: 0 } })

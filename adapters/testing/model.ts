@@ -6,6 +6,7 @@ import type {
   ApiKeyRecord, DeletedUser, Idempotency, Page, PageRequest, UserFilter, UserKeys, UserRecord, VersionGuard
 } from '../../lib/storage/storage.ts'
 import type { Callable } from './calls.ts'
+import { keysOf, withWords } from './values.ts'
 
 interface State {
   users: Array<{ user: UserRecord, keys: UserKeys }>
@@ -21,10 +22,11 @@ export interface Model extends Callable {
 }
 
 /** True if the keys and fields of a user match. */
-function matches ({ user, keys }: State['users'][number], { emailKey, prefix, fields, status }: UserFilter): boolean {
-  const begins = (text: string) => prefix === null || text.startsWith(prefix)
+function matches ({ user, keys }: State['users'][number], { emailKey, words, fields, status }: UserFilter): boolean {
+  const { nameWords = [], emailWords = [], fieldWords = [] } = keys
+  const own = [...nameWords, ...emailWords, ...fieldWords]
   return (emailKey === null || keys.emailKey === emailKey) &&
-    (begins(keys.nameKey) || begins(keys.emailKey)) &&
+    (words === null || words.some((list) => list.every((word) => own.some((each) => each.startsWith(word))))) &&
     (status === undefined || user.status === status) &&
     Object.entries(fields).every(([name, value]) => Object.hasOwn(user.fields, name) && user.fields[name] === value)
 }
@@ -87,7 +89,8 @@ export function createModel (given: State = { users: [], deleted: [], apiKeys: [
   return {
     copy: () => createModel(state),
 
-    async createUser (user, keys, idempotency) {
+    async createUser (user, givenKeys, idempotency) {
+      const keys = { ...keysOf(user), ...givenKeys }
       const known = state.creations.find(({ key }) => key === idempotency?.key)
       if (idempotency !== null && known !== undefined && known.expiresAt > idempotency.now) {
         requireSameRequest(known.fingerprint, idempotency)
@@ -115,7 +118,8 @@ export function createModel (given: State = { users: [], deleted: [], apiKeys: [
       return pageOf(state.users.filter((entry) => matches(entry, filter)).map(({ user }) => user), page)
     },
 
-    async updateUser (id, { name, email, fields, ...standing }, updatedAt, guard) {
+    async updateUser (id, given, updatedAt, guard) {
+      const { name, email, fields, fieldWords, ...standing } = withWords(given)
       const entry = entryOf(id)
       if (entry === undefined) return null
       const { user, keys } = entry
@@ -130,7 +134,12 @@ export function createModel (given: State = { users: [], deleted: [], apiKeys: [
       if (changed) {
         if (email !== undefined) requireFreeAddress(email.key, id)
         entry.user = { ...next(user, updatedAt), ...structuredClone(changes) }
-        entry.keys = { emailKey: email?.key ?? keys.emailKey, nameKey: name?.key ?? keys.nameKey }
+        entry.keys = {
+          ...keys,
+          ...name !== undefined && { nameKey: name.key, nameWords: name.words ?? [] },
+          ...email !== undefined && { emailKey: email.key, emailWords: email.words ?? [] },
+          ...fields !== undefined && { fieldWords: fieldWords ?? [] }
+        }
       }
       return structuredClone({ user: entry.user, changed })
     },

@@ -4,7 +4,7 @@ import type { PageRequest, UserFilter, UserRecord } from '../../lib/storage/stor
 import type { KitStorage } from './kit-storage.ts'
 import { isStorageError } from '../../lib/storage/storage-error.ts'
 import type { Cases } from './cases.ts'
-import { firstPage, idsOf, upTo, withPrefix } from './list-values.ts'
+import { firstPage, having, idsOf, upTo } from './list-values.ts'
 import { addUsers, anyVersion, count, everyone, idOf, keysOf, rename, timeOf, userOf } from './values.ts'
 
 const ORDERS = ['asc', 'desc'] as const
@@ -52,13 +52,13 @@ export const readingCases: Cases = {
     await addMany(storage, upTo(12).map((n) => userOf(n, { fields: { plan: n % 2 === 0 ? 'pro' : 'free' } })))
     const pro = { plan: 'pro' }
     const filters: Array<[UserFilter, number[]]> = [
-      [withPrefix('user 1'), [1, 10, 11, 12]],
-      [withPrefix('nobody'), []],
-      [withPrefix('nul\0'), []],
+      [having('user', '1'), [1, 10, 11, 12]],
+      [having('nobody'), []],
+      [having('nul\0'), []],
       [{ ...everyone, emailKey: 'user3@example.org' }, [3]],
       [{ ...everyone, emailKey: 'user3@example.org', fields: pro }, []],
       [{ ...everyone, fields: pro }, [2, 4, 6, 8, 10, 12]],
-      [{ ...withPrefix('user1'), fields: pro }, [10, 12]]
+      [{ ...having('user1'), fields: pro }, [10, 12]]
     ]
     for (const [filter, numbers] of filters) {
       for (const order of ORDERS) {
@@ -116,7 +116,7 @@ export const readingBesideCases: Cases = {
     await addMany(storage, numbers.map((n) => userOf(n, { fields: { plan: 'pro' } })))
     const first = await readAll(storage, everyone)
     let next = 0
-    for (const filter of [everyone, withPrefix('user'), { ...everyone, fields: { plan: 'pro' } }]) {
+    for (const filter of [everyone, having('user'), { ...everyone, fields: { plan: 'pro' } }]) {
       for (const order of ORDERS) {
         const before = await readAll(storage, filter, order)
         const met: UserRecord[] = []

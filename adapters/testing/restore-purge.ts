@@ -3,7 +3,7 @@ import type { UserWrite } from '../../lib/storage/storage.ts'
 import { SINGLE } from './batch-values.ts'
 import type { Cases } from './cases.ts'
 import { type KitStorage, trashOf } from './kit-storage.ts'
-import { firstPage, idsOf, listedIds, withPrefix } from './list-values.ts'
+import { firstPage, having, idsOf, listedIds } from './list-values.ts'
 import { addAway, awayOf, listedAway, putAway, restore, trashWrites } from './trash-values.ts'
 import {
   addUsers, anyVersion, count, everyone, idOf, keysOf, onlyVersion, rename, timeOf, UNKNOWN_IDS, userOf
@@ -41,7 +41,7 @@ export const restorePurgeCases: Cases = {
     assert.deepEqual(await restore(storage, 1, 960), back)
     assert.deepEqual(await storage.findUser(user.id), back)
     const filters = [
-      everyone, { ...everyone, emailKey: 'user1@example.org' }, withPrefix('ada k'), withPrefix('user1@'),
+      everyone, { ...everyone, emailKey: 'user1@example.org' }, having('ada', 'k'), having('user1'),
       { ...everyone, fields: { plan: 'pro' } }, { ...everyone, fields: { legacyId: 'a' } },
       { ...everyone, status: 'suspended' as const }
     ]

@@ -22,6 +22,7 @@ import { keyChangeCases, userChangeCases } from './seen-everywhere.ts'
 import { uniqueFieldCases } from './unique-fields.ts'
 import { restorePurgeCases } from './restore-purge.ts'
 import { trashCases } from './trash.ts'
+import { searchCases } from './search-users.ts'
 import { statusCases, statusOutcomeCases } from './user-status.ts'
 import { userUpdateCases } from './update-user.ts'
 import { userRaceCases } from './user-races.ts'
@@ -38,6 +39,7 @@ export const subjects: Record<string, Cases> = {
   'deletions of users': userDeletionCases,
   'statuses of users': { ...statusCases, ...statusOutcomeCases },
   'filters of lists': filterCases,
+  'searches by words': searchCases,
   'reading all users': readingCases,
   'changes that are seen everywhere': userChangeCases,
   'values of users': hostileUserCases,

@@ -72,8 +72,8 @@ export const tenantCases: Cases = {
     assert.deepEqual(await numbers(acme, { after: idOf('usr', 4) }, 'asc'), { ids: ids(5, 7), total: 4 })
     assert.deepEqual(await numbers(acme, { after: idOf('usr', 4) }, 'desc'), { ids: ids(3, 1), total: 4 })
     assert.deepEqual(await numbers(everyone, { offset: 5 }, 'asc'), { ids: ids(6, 7), total: 7 })
-    const prefix = { ...acme, prefix: 'user' }
-    assert.deepEqual(await numbers(prefix, { offset: 2 }, 'asc'), { ids: ids(5, 7), total: 4 })
+    const words = { ...acme, words: [['user']] }
+    assert.deepEqual(await numbers(words, { offset: 2 }, 'asc'), { ids: ids(5, 7), total: 4 })
     assert.deepEqual(await numbers(inTenant('none'), { offset: 0 }, 'asc'), { ids: [], total: 0 })
     const read: string[] = []
     await storage.readUsers(acme, 'desc', async (users) => { read.push(...users.map(({ id }) => id)) })

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Cases } from './cases.ts'
+import { having } from './list-values.ts'
 import {
   addUsers, anyVersion, CONCURRENT_CALLS, concurrently, count, everyone, idOf, keysOf, onlyVersion, rename, TEXTS,
-  timeOf, UNKNOWN_IDS, userOf
+  timeOf, UNKNOWN_IDS, userOf, wordsOf
 } from './values.ts'
 
 const readdress = (value: string) => ({ email: { value, key: value.toLowerCase() } })
@@ -44,8 +45,8 @@ export const userUpdateCases: Cases = {
       assert.deepEqual(await storage.findUser(idOf('usr', 1)), expected)
       for (const filter of [
         everyone,
-        { emailKey: email.toLowerCase(), prefix: null, fields: {} },
-        { emailKey: null, prefix: name.toLowerCase(), fields: {} }
+        { emailKey: email.toLowerCase(), words: null, fields: {} },
+        ...wordsOf(name).length === 0 ? [] : [having(...wordsOf(name))]
       ]) {
         assert.deepEqual(
           await storage.listUsers(filter, { order: 'asc', limit: 9, from: { offset: 0 } }),
@@ -87,8 +88,8 @@ export const userUpdateCases: Cases = {
       const update = await storage.updateUser(idOf('usr', n), changes, timeOf(50), anyVersion)
       assert.deepEqual(update, { user: expected, changed: true })
       assert.deepEqual(await storage.findUser(idOf('usr', n)), expected)
-      const [emailKey, nameKey] = [address.toLowerCase(), name.toLowerCase()]
-      for (const filter of [{ emailKey }, { prefix: emailKey }, { prefix: nameKey }]) {
+      const emailKey = address.toLowerCase()
+      for (const filter of [{ emailKey }, having(...wordsOf(address)), having(...wordsOf(name))]) {
         const page = { order: 'asc', limit: 9, from: { offset: 0 } } as const
         assert.deepEqual(await storage.listUsers({ ...everyone, ...filter }, page), { items: [expected], total: 1 })
       }

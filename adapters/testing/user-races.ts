@@ -5,11 +5,11 @@ import { raceCases, type Racers } from './race-cases.ts'
 import type { Delay } from './races.ts'
 import { anyVersion, idempotencyOf as firstKey, keysOf, onlyVersion, timeOf, userOf } from './values.ts'
 
-/** Of one length, so that no name or address begins with that of another race. */
+/** Of one length, so that no word begins with that of another race. */
 const digits = (n: number): string => String(n).padStart(6, '0')
 
 function racer (n: number): UserRecord {
-  return userOf(n, { name: `Racer ${digits(n)}`, email: `Racer${digits(n)}@Example.org` })
+  return userOf(n, { name: `Racer${digits(n)}`, email: `Racer${digits(n)}@Example.org` })
 }
 
 const valueOf = (value: string) => ({ value, key: value.toLowerCase() })
@@ -26,14 +26,14 @@ function racersOf (n: number): Racers {
   const next = `Next${digits(n)}@Example.org`
   const idempotencyOf = (key: string): Idempotency =>
     ({ ...firstKey(n), key: `${key}${n}`.padEnd(43, '_'), now: timeOf(100), expiresAt: timeOf(200) })
-  const second = valueOf(`Second ${digits(n)}`)
+  const second = valueOf(`Second${digits(n)}`)
   const renewed = { ...idempotencyOf('old'), now: timeOf(250), expiresAt: timeOf(900) }
   const notSecond = { ifVersion: null, unlessVersion: [2] }
   return {
     before: [creation(one, idempotencyOf('old')), creation(other)],
     writers: [
-      ['updateUser', one.id, { name: valueOf(`First ${digits(n)}`) }, timeOf(110), anyVersion],
-      ['updateUser', one.id, { name: valueOf(`Both ${digits(n)}`), email: valueOf(both) }, timeOf(115), anyVersion],
+      ['updateUser', one.id, { name: valueOf(`First${digits(n)}`) }, timeOf(110), anyVersion],
+      ['updateUser', one.id, { name: valueOf(`Both${digits(n)}`), email: valueOf(both) }, timeOf(115), anyVersion],
       ['updateUser', one.id, { name: second, fields: { plan: 'pro' } }, timeOf(120), onlyVersion(1)],
       ['updateUser', one.id, { email: valueOf(next) }, timeOf(130), anyVersion],
       ['updateUser', other.id, { email: valueOf(one.email) }, timeOf(140), anyVersion],

@@ -34,13 +34,13 @@ const FOUND: ReadonlyArray<readonly [filter: Partial<UserFilter>, numbers: reado
   [{ status: 'active' }, [1, 4, 5, 7]],
   [{ status: 'suspended', fields: { plan: 'pro' } }, [2, 6]],
   [{ status: 'active', fields: { plan: 'pro' } }, [4]],
-  [{ status: 'suspended', prefix: 'user' }, [2, 3, 6]],
-  [{ status: 'active', prefix: 'user 5' }, [5]],
-  [{ status: 'active', prefix: 'user 6' }, []],
+  [{ status: 'suspended', words: [['user']] }, [2, 3, 6]],
+  [{ status: 'active', words: [['user', '5']] }, [5]],
+  [{ status: 'active', words: [['user', '6']] }, []],
   [{ status: 'suspended', emailKey: 'user6@example.org' }, [6]],
   [{ status: 'active', emailKey: 'user6@example.org' }, []],
-  [{ status: 'suspended', emailKey: 'user6@example.org', prefix: 'user', fields: { plan: 'pro' } }, [6]],
-  [{ status: 'suspended', emailKey: 'user6@example.org', prefix: 'user', fields: { plan: 'free' } }, []]
+  [{ status: 'suspended', emailKey: 'user6@example.org', words: [['user']], fields: { plan: 'pro' } }, [6]],
+  [{ status: 'suspended', emailKey: 'user6@example.org', words: [['user']], fields: { plan: 'free' } }, []]
 ]
 
 /** Duties about the status of users. */

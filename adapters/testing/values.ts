@@ -1,6 +1,7 @@
 import type { IdPrefix } from '../../lib/core/ids.ts'
+import { WORD_MAX } from '../../lib/core/limits.ts'
 import type {
-  ApiKeyRecord, Idempotency, UserFilter, UserKeys, UserRecord, VersionGuard
+  ApiKeyRecord, Idempotency, UserChanges, UserFilter, UserKeys, UserRecord, VersionGuard
 } from '../../lib/storage/storage.ts'
 import type { KitStorage } from './kit-storage.ts'
 
@@ -35,9 +36,26 @@ export function userOf (n: number, members: Partial<UserRecord> = {}): UserRecor
   }
 }
 
-/** Keys of a user. They distinguish more names than the plugin's keys do, because a store compares bytes. */
+/** The words of a text. They distinguish more of them than the plugin's words do, because a store compares bytes. */
+export function wordsOf (text: string): string[] {
+  const words = text.normalize('NFC').toLowerCase().split(/[\0-/:-`{-\x7f\ud800-\udfff]+/u)
+  return [...new Set(words.filter((word) => word !== '').map((word) => [...word].slice(0, WORD_MAX).join('')))]
+}
+
+/** Keys of a user, and its words, which distinguish more names than the plugin's do. */
 export function keysOf ({ name, email }: UserRecord): UserKeys {
-  return { emailKey: email.toLowerCase(), nameKey: name.normalize('NFC').toLowerCase() }
+  const keys = { emailKey: email.toLowerCase(), nameKey: name.normalize('NFC').toLowerCase() }
+  return { ...keys, nameWords: wordsOf(name), emailWords: wordsOf(email) }
+}
+
+/** The changes with the words of their texts, unless these are given. */
+export function withWords (changes: UserChanges): UserChanges {
+  const { name, email } = changes
+  return {
+    ...changes,
+    ...(name !== undefined && { name: { words: wordsOf(name.value), ...name } }),
+    ...(email !== undefined && { email: { words: wordsOf(email.value), ...email } })
+  }
 }
 
 /** Adds the users with these numbers to a store. */
@@ -73,7 +91,7 @@ export const anyVersion: VersionGuard = { ifVersion: null, unlessVersion: [] }
 export const onlyVersion = (...versions: number[]): VersionGuard => ({ ifVersion: versions, unlessVersion: [] })
 
 /** A filter that matches every user. */
-export const everyone: UserFilter = { emailKey: null, prefix: null, fields: {} }
+export const everyone: UserFilter = { emailKey: null, words: null, fields: {} }
 
 /** How many concurrent calls a duty about a race makes. */
 export const CONCURRENT_CALLS = 20

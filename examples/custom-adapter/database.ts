@@ -40,8 +40,10 @@ export function openDatabase (path: string) {
     users: table<UserEntry>('users'),
     /** The id of the user by its e-mail's key and its tenant, which is '' for none. */
     emails: table<string, [string, string]>('emails'),
-    /** The name's and the e-mail's key, each with the user's id behind it. */
-    prefixes: table<null, [string, string]>('prefixes'),
+    /** The words of users, each with the user's id behind it. */
+    words: table<null, [string, string]>('words'),
+    /** What users are found by of their fields. */
+    searched: table<string>('searched'),
     /** Names of fields that users are found by, and whether each value is one user's alone. */
     found: table<{ isUnique: boolean }>('found'),
     /** Such a field's name and value, with the user's id behind them. */

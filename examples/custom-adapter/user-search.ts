@@ -2,7 +2,7 @@ import type { UserFilter } from 'fastify-users/storage'
 import { idsBehind, isKey, type LmdbDatabase, type UserEntry, valueKey } from './database.ts'
 
 /** Finds users by their keys, their fields, their status and their tenant. */
-export function userSearch ({ users, emails, prefixes, found, fields, suspended, tenantUsers }: LmdbDatabase) {
+export function userSearch ({ users, emails, words: ofWords, found, fields, suspended, tenantUsers }: LmdbDatabase) {
   /** What a user is found by of its fields. */
   function fieldKeys (
     { user }: UserEntry,
@@ -14,13 +14,21 @@ export function userSearch ({ users, emails, prefixes, found, fields, suspended,
     })
   }
 
-  /** The ids whose keys begin with this text, in the order of keys. */
-  function * beginningWith (prefix: string): Generator<string> {
-    if (!isKey(prefix)) return
-    for (const [key, id] of prefixes.getKeys({ start: [prefix] })) {
-      if (!key.startsWith(prefix)) return
+  /** The ids of users with a word that begins with this text. */
+  function * withWord (beginning: string): Generator<string> {
+    if (!isKey(beginning)) return
+    for (const [word, id] of ofWords.getKeys({ start: [beginning] })) {
+      if (!word.startsWith(beginning)) return
       yield id
     }
+  }
+
+  /** The ids of users who have all words of one of these lists. */
+  function withWords (lists: NonNullable<UserFilter['words']>): Set<string> {
+    return new Set(lists.flatMap((words) => {
+      const [first = new Set<string>(), ...others] = words.map((word) => new Set(withWord(word)))
+      return [...first].filter((id) => others.every((other) => other.has(id)))
+    }))
   }
 
   /** The ids with this e-mail key: at most one of each tenant. */
@@ -47,17 +55,17 @@ export function userSearch ({ users, emails, prefixes, found, fields, suspended,
       [...withValue(field, value)].some((id) => id !== user.id && users.get(id)?.user.tenant === user.tenant)
   }
 
-  function isFilter ({ emailKey, prefix, fields, status, tenant }: UserFilter): boolean {
-    return emailKey !== null || prefix !== null || status !== undefined || tenant !== undefined ||
+  function isFilter ({ emailKey, words, fields, status, tenant }: UserFilter): boolean {
+    return emailKey !== null || words !== null || status !== undefined || tenant !== undefined ||
       Object.keys(fields).length > 0
   }
 
   /** The ids that a filter matches, in order: those of one part that all other parts match too. */
   function matching (filter: UserFilter): string[] {
-    const { emailKey, prefix, status, tenant } = filter
+    const { emailKey, words, status, tenant } = filter
     const parts = Object.entries(filter.fields).map(([name, value]) => new Set(withValue(name, value)))
     if (emailKey !== null) parts.push(new Set(withEmail(emailKey)))
-    if (prefix !== null) parts.push(new Set(beginningWith(prefix)))
+    if (words !== null) parts.push(withWords(words))
     if (tenant !== undefined) parts.push(new Set(idsBehind(tenantUsers, tenant)))
     if (status === 'suspended') parts.push(new Set(suspended.getKeys()))
     const [first = new Set(users.getKeys()), ...others] = parts.sort((a, b) => a.size - b.size)

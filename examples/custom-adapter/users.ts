@@ -1,7 +1,7 @@
 import {
-  type Deletion, deletionBefore, LIVE_PURGE, type NewEvent, purgeEvent, requireVersion, type Storage, StorageError,
-  type SynchronousWrites, updateEvents, updateTypes, type UserChanges, userEvent, type UserKeys, type UserRecord,
-  type UserUpdate, type VersionGuard
+  changedKeys, type Deletion, deletionBefore, LIVE_PURGE, type NewEvent, purgeEvent, requireVersion, type Storage,
+  StorageError, type SynchronousWrites, updateEvents, updateTypes, type UserChanges, userEvent, type UserKeys, type
+  UserRecord, type UserUpdate, type VersionGuard, wordsOfUser
 } from 'fastify-users/storage'
 import { type LmdbDatabase, pageOf, pageOfIds, requireKeys, type UserEntry } from './database.ts'
 import type { LmdbEvents } from './events.ts'
@@ -27,7 +27,8 @@ export function lmdbUsers (
   events: Pick<LmdbEvents, 'add' | 'eraseOf'>,
   deletions: Pick<LmdbTrash, 'keep' | 'forget'>
 ): UserStore {
-  const { users, emails, prefixes, found, fields, suspended, deleted, requests, tenantUsers, read, write } = database
+  const { users, emails, words, searched, found, fields, suspended, deleted, requests, tenantUsers, read, write } =
+    database
   const { fieldKeys, isTaken, isFilter, matching } = userSearch(database)
 
   /** Takes the place of an entry, or the first place of a new one. */
@@ -50,20 +51,20 @@ export function lmdbUsers (
     emails.putSync([emailKey, tenant], id)
     if (tenant !== '') tenantUsers.putSync([tenant, id], null)
     if (entry.user.status === 'suspended') suspended.putSync(id, null)
-    for (const key of [nameKey, emailKey]) prefixes.putSync([key, id], null)
+    for (const word of wordsOfUser(entry.keys)) words.putSync([word, id], null)
     for (const key of fieldKeys(entry)) fields.putSync(key, null)
   }
 
   function drop (entry: UserEntry): void {
     const {
       user: { id, tenant = '' },
-      keys: { nameKey, emailKey }
+      keys: { emailKey }
     } = entry
     users.removeSync(id)
     suspended.removeSync(id)
     emails.removeSync([emailKey, tenant])
     tenantUsers.removeSync([tenant, id])
-    for (const key of [nameKey, emailKey]) prefixes.removeSync([key, id])
+    for (const word of wordsOfUser(entry.keys)) words.removeSync([word, id])
     for (const key of fieldKeys(entry)) fields.removeSync(key)
   }
 
@@ -78,7 +79,7 @@ export function lmdbUsers (
 
   function update (
     id: string,
-    { name, email, fields, ...standing }: UserChanges,
+    changes: UserChanges,
     updatedAt: string,
     guard: VersionGuard,
     event: NewEvent | null
@@ -86,6 +87,7 @@ export function lmdbUsers (
     const entry = users.get(id)
     if (entry === undefined) return null
     const { user, keys } = entry
+    const { name, email, fields, fieldWords: _words, ...standing } = changes
     requireVersion(guard, user)
     if (
       (name?.value ?? user.name) === user.name &&
@@ -107,7 +109,7 @@ export function lmdbUsers (
       {
         ...entry,
         user: changed,
-        keys: { nameKey: name?.key ?? keys.nameKey, emailKey: email?.key ?? keys.emailKey }
+        keys: changedKeys(keys, changes)
       },
       entry
     )
@@ -154,7 +156,7 @@ export function lmdbUsers (
 
   return {
     // The databases are made when they are opened, and this is the first version of what is in them.
-    migrate: ({ filterable = [], unique = [] } = {}) =>
+    migrate: ({ filterable = [], unique = [], searchable } = {}) =>
       write(() => {
         const names = [...filterable, ...unique].filter((name) => !found.doesExist(name))
         for (const name of names) found.putSync(name, { isUnique: false })
@@ -168,16 +170,22 @@ export function lmdbUsers (
           }
           found.putSync(name, { isUnique: true })
         }
+        if (searchable === undefined || searched.get('key') === searchable.key) return
+        searched.putSync('key', searchable.key)
+        for (const { value } of [...users.getRange()]) {
+          put({ ...value, keys: { ...value.keys, fieldWords: searchable.wordsOf(value.user.fields) } }, value)
+        }
       }),
 
-    check: ({ filterable = [], unique = [] } = {}) =>
+    check: ({ filterable = [], unique = [], searchable } = {}) =>
       read(() => {
         const isReady = filterable.every((name) => found.doesExist(name)) &&
-          unique.every((name) => found.get(name)?.isUnique === true)
+          unique.every((name) => found.get(name)?.isUnique === true) &&
+          (searchable === undefined || searched.get('key') === searchable.key)
         if (!isReady) {
           throw new StorageError(
             'schema_behind',
-            'these fields are not indexed yet: call storage.migrate({ filterable, unique })'
+            'these fields are not indexed yet: call storage.migrate({ filterable, unique, searchable })'
           )
         }
       }),

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import {
-  type ApiKeyRecord, type PageRequest, StorageError, type UserFilter, type UserRecord
+  type ApiKeyRecord, type PageRequest, StorageError, type UserFilter, type UserKeys, type UserRecord
 } from 'fastify-users/storage'
 
 export type Row = Record<string, unknown>
@@ -12,9 +12,9 @@ export const TABLES = `
   CREATE TABLE IF NOT EXISTS lock (one integer PRIMARY KEY);
   INSERT INTO lock VALUES (1) ON CONFLICT DO NOTHING;
   CREATE TABLE IF NOT EXISTS users (id text COLLATE "C" PRIMARY KEY, email_key text COLLATE "C" NOT NULL UNIQUE,
-    name_key text COLLATE "C" NOT NULL, record text NOT NULL, status text NOT NULL);
-  CREATE INDEX IF NOT EXISTS users_name_key ON users (name_key);
+    keys text NOT NULL, words text[] COLLATE "C" NOT NULL, record text NOT NULL, status text NOT NULL);
   CREATE TABLE IF NOT EXISTS searched (field text PRIMARY KEY, is_unique boolean NOT NULL);
+  CREATE TABLE IF NOT EXISTS searched_words (key text PRIMARY KEY);
   CREATE TABLE IF NOT EXISTS field_values (field text, value text COLLATE "C", id text COLLATE "C",
     PRIMARY KEY (field, value, id));
   CREATE TABLE IF NOT EXISTS requests (key text PRIMARY KEY, fingerprint text NOT NULL, expires_at text COLLATE "C"
@@ -27,6 +27,7 @@ export const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 export const isText = (value: unknown): boolean =>
   typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))
 export const userIn = (row: Row): UserRecord => JSON.parse(String(row['record']))
+export const keysIn = (row: Row): UserKeys => JSON.parse(String(row['keys']))
 export const keyIn = (row: Row): ApiKeyRecord => JSON.parse(String(row['record']))
 
 /** What a driver says, without its text, which may hold values. Class 08, 53 and 57: the server can't be reached. */
@@ -43,14 +44,15 @@ export function translated (error: unknown): unknown {
 export interface Condition { where: string, values: unknown[] }
 
 /** The condition of a filter. A text that can't be stored is found nowhere. */
-export function conditionOf ({ emailKey, prefix, fields, status }: UserFilter): Condition {
+export function conditionOf ({ emailKey, words, fields, status }: UserFilter): Condition {
   const values: unknown[] = []
   const p = (value: unknown) => `$${values.push(value)}`
   const parts = ['true']
-  if (![emailKey, prefix].every(isText)) parts.push('false')
+  if (![emailKey, ...words?.flat() ?? []].every(isText)) parts.push('false')
   else {
     if (emailKey !== null) parts.push(`email_key = ${p(emailKey)}`)
-    if (prefix !== null) parts.push(`(starts_with(name_key, ${p(prefix)}) OR starts_with(email_key, ${p(prefix)}))`)
+    const has = (word: string) => `EXISTS (SELECT FROM unnest(words) AS w WHERE starts_with(w, ${p(word)}))`
+    if (words !== null) parts.push(`(${words.map((list) => `(${list.map(has).join(' AND ')})`).join(' OR ')})`)
   }
   if (status !== undefined) parts.push(`status = ${p(status)}`)
   for (const [field, value] of Object.entries(fields)) {

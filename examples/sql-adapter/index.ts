@@ -3,12 +3,13 @@
 // constraint, or a condition in the statement that writes, takes the place of the lock.
 import pg from 'pg'
 import {
-  type ApiKeyOutcome, type ApiKeyRecord, apiKeyRefusalOf, type ApiKeyWrite, type Idempotency, refusalOf, requireActive,
-  requireAnotherKey, requireSameRequest, requireVersion, type Storage, StorageError, updateTypes, type UserKeys,
-  type UserRecord, type UserWrite, withSuccessors, type WriteOutcome
+  type ApiKeyOutcome, type ApiKeyRecord, apiKeyRefusalOf, type ApiKeyWrite, changedKeys, type Idempotency, refusalOf,
+  requireActive, requireAnotherKey, requireSameRequest, requireVersion, type Storage, StorageError, updateTypes,
+  type UserKeys, type UserRecord, type UserWrite, withSuccessors, wordsOfUser, type WriteOutcome
 } from 'fastify-users/storage'
 import {
-  conditionOf, isText, keyIn, one, openDatabase, pageOf, type Query, type Row, SNAPSHOT, TABLES, translated, userIn
+  conditionOf, isText, keyIn, keysIn, one, openDatabase, pageOf, type Query, type Row, SNAPSHOT, TABLES, translated,
+  userIn
 } from './database.ts'
 
 const READ_PART = 1000
@@ -30,15 +31,18 @@ export function sqlStore (config: pg.PoolConfig): Storage {
     }
   }
 
-  async function putUser (q: Query, user: UserRecord, { emailKey, nameKey }: UserKeys): Promise<void> {
+  async function putUser (q: Query, user: UserRecord, keys: UserKeys): Promise<void> {
     const { id } = user
-    if (![id, emailKey, nameKey].every(isText)) throw new StorageError('fault', 'the text can not be stored')
+    const { emailKey, nameKey } = keys
+    const words = wordsOfUser(keys)
+    if (![id, emailKey, nameKey, ...words].every(isText)) throw new StorageError('fault', 'the text can not be stored')
     const holder = await one(q, 'SELECT id FROM users WHERE email_key = $1 AND id <> $2', emailKey, id)
     if (holder !== null) throw new StorageError('email_taken', 'another user has the e-mail key')
     await q('DELETE FROM field_values WHERE id = $1', id)
     await putFields(q, user, await q('SELECT field, is_unique FROM searched'))
-    await q('INSERT INTO users VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO UPDATE SET email_key = $2, ' +
-      'name_key = $3, record = $4, status = $5', id, emailKey, nameKey, JSON.stringify(user), user.status)
+    await q('INSERT INTO users VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO UPDATE SET email_key = $2, ' +
+      'keys = $3, words = $4, record = $5, status = $6',
+    id, emailKey, JSON.stringify(keys), words, JSON.stringify(user), user.status)
   }
 
   const findUser = (q: Query, id: string) => one(q, 'SELECT * FROM users WHERE id = $1', id)
@@ -88,8 +92,7 @@ export function sqlStore (config: pg.PoolConfig): Storage {
     if (isSame) return { code: 'done', changed: false, user }
     const updatedAt = write.updatedAt < user.updatedAt ? user.updatedAt : write.updatedAt
     const changed: UserRecord = { ...user, ...values, version: user.version + 1, updatedAt }
-    const emailKey = email?.key ?? String(row['email_key'])
-    await putUser(q, changed, { emailKey, nameKey: name?.key ?? String(row['name_key']) })
+    await putUser(q, changed, changedKeys(keysIn(row), changes))
     const types = status === user.status ? {} : { types: updateTypes(user, changed) }
     return { code: 'done', changed: true, user: structuredClone(changed), ...types }
   }
@@ -152,17 +155,18 @@ export function sqlStore (config: pg.PoolConfig): Storage {
     singleWrites: true,
     close,
 
-    check: ({ filterable = [], unique = [] } = {}) => read(async (q) => {
+    check: ({ filterable = [], unique = [], searchable } = {}) => read(async (q) => {
       const [tables] = await q("SELECT to_regclass('api_keys') IS NOT NULL AS made")
       const searched = tables?.['made'] === true ? await q('SELECT field, is_unique FROM searched') : null
+      const [words] = searched === null ? [] : await q('SELECT key FROM searched_words')
       const has = (name: string, isUnique: boolean) =>
         searched?.some((row) => row['field'] === name && (!isUnique || row['is_unique'] === true))
       const isReady = searched !== null && filterable.every((name) => has(name, false)) &&
-        unique.every((name) => has(name, true))
-      if (!isReady) throw new StorageError('schema_behind', 'call storage.migrate({ filterable, unique })')
+        unique.every((name) => has(name, true)) && (searchable?.key ?? words?.['key']) === words?.['key']
+      if (!isReady) throw new StorageError('schema_behind', 'call storage.migrate({ filterable, unique, searchable })')
     }),
 
-    async migrate ({ filterable = [], unique = [] } = {}) {
+    async migrate ({ filterable = [], unique = [], searchable } = {}) {
       // A step of its own: an index is made under a lock of its table, with which nobody may wait for the other lock.
       await transaction('BEGIN', async (q) => {
         // The table with the lock is not there yet.
@@ -175,6 +179,13 @@ export function sqlStore (config: pg.PoolConfig): Storage {
             'SET is_unique = searched.is_unique OR $2', field, unique.includes(field))
           const searched = await q('SELECT field, is_unique FROM searched WHERE field = $1', field)
           for (const row of await q('SELECT record FROM users')) await putFields(q, userIn(row), searched)
+        }
+        if (searchable === undefined) return
+        await q('DELETE FROM searched_words')
+        await q('INSERT INTO searched_words VALUES ($1)', searchable.key)
+        for (const row of await q('SELECT keys, record FROM users')) {
+          const user = userIn(row)
+          await putUser(q, user, { ...keysIn(row), fieldWords: searchable.wordsOf(user.fields) })
         }
       })
     },

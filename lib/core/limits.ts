@@ -19,6 +19,12 @@ export const IDEMPOTENCY_KEY_MAX = 255
 export const SEARCH_MIN = 2
 /** The longest search, in characters: that of an address. Keys that are searched have at most as many. */
 export const SEARCH_MAX = EMAIL_MAX
+/** The longest word that users are found by, in code points: of longer ones their beginning. */
+export const WORD_MAX = 64
+/** How many words of the own fields a user is found by. */
+export const FIELD_WORDS_MAX = 200
+/** How many words a search has at most. */
+export const SEARCH_WORDS_MAX = 32
 /** Characters of a `Link` field with more than `next`. Proxies refuse long headers, many beyond 4 KiB in all. */
 export const LINKS_MAX = 3000
 /** Faults that one answer lists. */

@@ -1,9 +1,5 @@
 import { SEARCH_MAX } from './limits.ts'
-import { FOLDED_RANGES, STRIPPED_RANGES } from './unicode-ranges.ts'
-
-/** A regular expression's class of hexadecimal ranges. */
-const classOf = (ranges: string): string =>
-  `[${ranges.replace(/[0-9a-f]+/g, (point) => `\\u{${point}}`).replaceAll(' ', '')}]`
+import { classOf, FOLDED_RANGES, STRIPPED_RANGES } from './unicode-ranges.ts'
 
 const ASCII = /^[\0-\x7f]*$/
 const FOLDED = new RegExp(`${classOf(FOLDED_RANGES)}+`, 'gu')
@@ -56,15 +52,22 @@ function inOrder (text: string): string {
 }
 
 /**
- * The key that names, and searches for them, are compared by: full Unicode case folding and compatibility forms (NFKD),
- * without accents and characters that are not seen. The key of a beginning of a text is a beginning of the text's key.
- * It is cut off at the length of the longest search: folding can make 18 characters of one.
+ * A text without what people don't distinguish when they search: full Unicode case folding and compatibility forms
+ * (NFKD), without accents and characters that are not seen. The beginning of a text gives a beginning of the whole.
  *
  * It is the same under every version of Node.js: characters that are newer than those of `unicode-ranges.ts` stay as
  * they are.
  */
-export function searchKey (text: string): string {
+export function fold (text: string): string {
   if (ASCII.test(text)) return text.toLowerCase()
-  const key = text.replace(FOLDED, (part) => inOrder(Array.from(part.normalize('NFC'), foldedCharacter).join('')))
+  return text.replace(FOLDED, (part) => inOrder(Array.from(part.normalize('NFC'), foldedCharacter).join('')))
+}
+
+/**
+ * The key that names are sorted by: the folded name. It is cut off at the length of the longest search: folding can
+ * make 18 characters of one.
+ */
+export function searchKey (text: string): string {
+  const key = fold(text)
   return key.length <= SEARCH_MAX ? key : [...key].slice(0, SEARCH_MAX).join('')
 }

@@ -1,6 +1,7 @@
 import type { FaultReason } from './fault.ts'
 import { EMAIL_LOCAL_MAX, EMAIL_MAX, NAME_MAX, NAME_UNITS_MAX } from './limits.ts'
 import { searchKey } from './search-key.ts'
+import { wordsOf } from './words.ts'
 
 const CONTROL = /\p{Cc}/u
 // The last four are letters and signs without ink: Braille, a note, and two Egyptian ones.
@@ -21,8 +22,8 @@ export function hasAtMost (text: string, characters: number): boolean {
   return text.length <= characters || (text.length <= 2 * characters && [...text].length <= characters)
 }
 
-/** A text that passed the check, and the key that it is compared by. */
-export interface CheckedText { value: string, key: string }
+/** A text that passed the check, the key that it is compared by, and the words that it is found by. */
+export interface CheckedText { value: string, key: string, words: string[] }
 
 /**
  * True if every store can keep the text unchanged: no lone surrogate (UTF-8 has none), no NUL (PostgreSQL refuses it).
@@ -41,7 +42,7 @@ export function checkName (text: string): CheckedText | FaultReason {
   if (value === '') return { code: 'too_short', detail: 'must not be empty' }
   if (!VISIBLE.test(value)) return { code: 'too_short', detail: 'must have a character that can be seen' }
   if (!hasAtMost(value, NAME_MAX)) return TOO_LONG
-  return { value, key: searchKey(value) }
+  return { value, key: searchKey(value), words: wordsOf(value) }
 }
 
 /** The key of an e-mail address: its ASCII lower case, which is its identity. */
@@ -59,5 +60,5 @@ export function checkEmail (text: string): CheckedText | FaultReason {
     }
   }
   if (!ADDRESS.test(value)) return { code: 'format', detail: 'must be an e-mail address' }
-  return { value, key: emailKeyOf(value) }
+  return { value, key: emailKeyOf(value), words: wordsOf(value) }
 }

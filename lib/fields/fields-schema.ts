@@ -4,6 +4,7 @@ import { isFilterable } from '../storage/storage-rules.ts'
 import { isStorable } from '../core/text.ts'
 import { type JsonSchema, someSchema } from './json-schema.ts'
 import { typesOf } from './schema-types.ts'
+import { searchesNumbers, type SearchedField } from './searched-fields.ts'
 import { strictSchema } from './strict-schema.ts'
 
 /**
@@ -40,6 +41,8 @@ export interface ReadFields {
   /** The fields that lists are filtered by, the filterable and the unique ones, and the type of their values. */
   kinds: ReadonlyMap<string, FilterKind>
   unique: ReadonlySet<string>
+  /** True if a search may be a number of one of the fields, with blanks and signs. */
+  searchesNumbers: boolean
 }
 
 /** The host's fields as JSON Schema. */
@@ -52,11 +55,12 @@ export interface FieldsSchema extends Omit<ReadFields, 'kinds'> {
 export interface FoundBy {
   filterable: readonly string[]
   unique: readonly string[]
+  searchable?: readonly SearchedField[]
 }
 
 /** The schema of a host without own fields. */
 export const NO_FIELDS: FieldsSchema = Object.freeze<FieldsSchema>({
-  properties: {}, required: [], filters: new Map(), unique: new Set()
+  properties: {}, required: [], filters: new Map(), unique: new Set(), searchesNumbers: false
 })
 
 /** Names that own fields can't have. */
@@ -111,7 +115,11 @@ function nameProblems (names: readonly string[], members: readonly string[]): st
  * Reads the option `fields`.
  * @throws TypeError that names everything that is wrong with them
  */
-export function readFields (given: object, { filterable, unique }: FoundBy, reserved: ReservedNames): ReadFields {
+export function readFields (
+  given: object,
+  { filterable, unique, searchable = [] }: FoundBy,
+  reserved: ReservedNames
+): ReadFields {
   const asGiven: Readonly<Record<string, JsonSchema>> = Object(given).properties
   const plain: { properties: Record<string, JsonSchema>, required?: string[] } = JSON.parse(JSON.stringify(given))
   const { properties, required = [], ...others } = plain
@@ -140,9 +148,15 @@ export function readFields (given: object, { filterable, unique }: FoundBy, rese
       else for (const kind of result) kinds.set(name, kind)
     }
   }
+  for (const { field } of searchable) {
+    if (!names.includes(field)) problems.push(`searchable names ${field}, which is no field`)
+  }
+  if (new Set(searchable.map(({ field }) => field)).size < searchable.length) {
+    problems.push('searchable names a field more than once')
+  }
   for (const name of unique) {
     if (kinds.get(name) === 'boolean') problems.push(`${name} can not be unique: it has two values`)
   }
   if (problems.length > 0) throw new TypeError(`fastify-users: wrong fields:\n- ${problems.join('\n- ')}`)
-  return { properties: strict, required, kinds, unique: new Set(unique) }
+  return { properties: strict, required, kinds, unique: new Set(unique), searchesNumbers: searchesNumbers(searchable) }
 }

@@ -2,11 +2,12 @@ import type { Fault } from '../core/fault.ts'
 import { canonicalJson } from '../core/json.ts'
 import { FIELDS_MAX, UNIQUE_MAX } from '../core/limits.ts'
 import { filterParameter, type Parameter } from '../core/parameters.ts'
-import type { JsonObject } from '../storage/storage.ts'
+import type { JsonObject, Searchable } from '../storage/storage.ts'
 import { boundedFaults, copyMembers, withOtherPlaces } from './checked-json.ts'
 import { type FieldsSchema, type FoundBy, readFields, type ReadFields, type ReservedNames } from './fields-schema.ts'
 import { compileFields, type FieldsValidator } from './fields-validator.ts'
 import { mergePatch } from './merge-patch.ts'
+import { searchableOf } from './searched-fields.ts'
 
 /** Members of a body by name, unchecked. */
 export type Members = Readonly<Record<string, unknown>>
@@ -27,6 +28,8 @@ export interface HostFields {
   patched (before: JsonObject, patch: JsonObject): CheckedFields
   /** A user's fields with these checked ones instead of those of the same names. */
   replaced (before: JsonObject, fields: JsonObject): CheckedFields
+  /** Those that users are found by; null: none. */
+  readonly searchable: Searchable | null
   /** True if stored fields match the schema. */
   matches (fields: JsonObject): boolean
 }
@@ -64,6 +67,7 @@ export async function createHostFields (
   { schema: given, ...found }: FoundBy & { schema: object },
   reserved: ReservedNames
 ): Promise<HostFields> {
+  const { searchable: searched = [] } = found
   const read = readFields(given, found, reserved)
   const check = await compileFields(read)
   const { kinds, ...rest } = read
@@ -84,6 +88,7 @@ export async function createHostFields (
 
   return Object.freeze({
     schema,
+    searchable: searched.length === 0 ? null : searchableOf(searched),
     has: (name: string) => Object.hasOwn(schema.properties, name),
 
     whole (members: Members) {

@@ -6,11 +6,12 @@ import {
 } from '../core/option-table.ts'
 import { Type } from '../core/typebox.ts'
 import type { FieldsJsonSchema, ZodFieldsSchema } from '../fields/fields-schema.ts'
+import type { SearchedField } from '../fields/searched-fields.ts'
 import type { CounterOptions, Quota } from '../http/limits/rate-limit-options.ts'
 import type { StreamBounds } from '../http/streams/stream-places.ts'
 import { MAX_REFUSED } from '../transfer/import-answer.ts'
 import {
-  counters, fieldNames, flag, pepper, positive, quota, staticKey, staticKeyObject, streamBounds
+  counters, fieldNames, flag, pepper, positive, quota, searchableFields, staticKey, staticKeyObject, streamBounds
 } from './option-schemas.ts'
 
 // Options that belong together: each table is a group of the plugin's options.
@@ -131,8 +132,22 @@ export const fieldOptions = {
    * Own fields whose value at most one user has, such as the number of an account elsewhere: text or numbers. Lists are
    * filtered by them too. `storage.migrate({ unique })` makes a unique index for each.
    */
-  unique: converted<readonly string[], readonly string[]>((given = []) => Object.freeze([...given]), fieldNames)
+  unique: converted<readonly string[], readonly string[]>((given = []) => Object.freeze([...given]), fieldNames),
+  /**
+   * Own fields that the parameter `q` of lists searches, beside name and address: texts and numbers, also those inside
+   * of lists and objects. `{ field, match: 'digits' }` is a number that people write with blanks and signs, as that of
+   * a telephone. `storage.migrate({ searchable })` makes the words of all users anew.
+   */
+  searchable: converted<ReadonlyArray<string | SearchableField>, readonly SearchedField[]>(
+    (given = []) => Object.freeze(given.map((each) => typeof each === 'string'
+      ? { field: each, match: 'words' } as const
+      : { field: each.field, match: each.match ?? 'words' })),
+    searchableFields
+  )
 }
+
+/** A field that `q` searches. */
+export interface SearchableField { field: string, match?: 'words' | 'digits' }
 
 export interface ApiKeysOptions extends OptionsOf<typeof apiKeyOptions> {}
 export interface LimitsOptions extends OptionsOf<typeof limitOptions> {}

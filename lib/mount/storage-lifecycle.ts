@@ -2,8 +2,9 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { UseCounter } from '../api-keys/use-counter.ts'
 import type { Verifier } from '../api-keys/verifier.ts'
 import { KEY_USES_DAYS } from '../core/limits.ts'
+import { searchableOf } from '../fields/searched-fields.ts'
 import { isStorageError } from '../storage/storage-error.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { SchemaRequirements, Storage } from '../storage/storage.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Membership } from './shared-storage.ts'
 
@@ -52,7 +53,10 @@ export async function openStorage (
   options: CheckedOptions,
   membership: Membership
 ): Promise<void> {
-  const { storage, migrate, fields: { filterable = [], unique = [] } = {}, decoratorName } = options
+  const { storage, migrate, fields: { filterable = [], unique = [], searchable = [] } = {}, decoratorName } = options
+  const requirements: SchemaRequirements = {
+    filterable, unique, ...(searchable.length > 0 && { searchable: searchableOf(searchable) })
+  }
   const pruning = pruneRegularly(log, options)
   host.addHook('onClose', async () => {
     clearInterval(pruning)
@@ -60,8 +64,8 @@ export async function openStorage (
     if (membership.leave()) await storage.close()
   })
   try {
-    if (migrate) await storage.migrate({ filterable, unique }).catch(throwUnlessNewer)
-    await storage.check({ filterable, unique })
+    if (migrate) await storage.migrate(requirements).catch(throwUnlessNewer)
+    await storage.check(requirements)
   } catch (error) {
     // Whoever catches it may never close this host.
     membership.leave()

@@ -2,6 +2,7 @@ import { cloneFields } from '../core/json.ts'
 import type { Publish } from '../events/emitter.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
+import { withFieldWords } from '../storage/field-words.ts'
 import type { Storage } from '../storage/storage.ts'
 import { createImports, type OpenImport } from '../transfer/import.ts'
 import type { RowTenants } from '../transfer/row-tenants.ts'
@@ -35,7 +36,8 @@ export function usersServices (fields: HostFields | null, presenter: Presenter, 
       // A copy: the caller may change its result before the commit.
       publish(type, presenter.user({ ...user, fields: cloneFields(user.fields) }), context, recorded)
     }
-    const parts = { storage, fields, makeEvent, publish: publishUser }
+    const searched = withFieldWords(storage, fields?.searchable ?? null)
+    const parts = { storage: searched, fields, makeEvent, publish: publishUser }
     return {
       users: createUsersService({ ...parts, pageSize, requireIfMatch, idempotencyTtl, trash, needsTenant }),
       openImport: createImports({ ...parts, hasTrash: trash !== null, tenants: rowTenants(options.tenants, tenant) }),

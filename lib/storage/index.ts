@@ -9,7 +9,7 @@ export {
 export { StorageError } from './storage-error.ts'
 export type { StorageErrorCode, StorageErrorOptions } from './storage-error.ts'
 export {
-  apiKeyRefusalOf, belongsTo, creationAlone, refusalOf, requireActive, requireAnotherKey, requireSameRequest,
-  requireVersion, unassignedBy, withoutUsers, withSuccessors, withUser
+  apiKeyRefusalOf, belongsTo, changedKeys, creationAlone, refusalOf, requireActive, requireAnotherKey,
+  requireSameRequest, requireVersion, unassignedBy, withoutUsers, withSuccessors, withUser, wordsOfUser
 } from './storage-rules.ts'
 export type * from './storage.ts'

@@ -29,20 +29,32 @@ export interface UserRecord {
   tenant?: string
 }
 
-/** The keys that a user is found by, computed by the caller: a store compares them byte by byte and folds no case. */
+/** The words of a member: at most 254, each once. {@link UserKeys} says what a word is. */
+export type Words = readonly string[]
+
+/**
+ * The keys and words that a user is found by, computed by the caller: a store compares them byte by byte and folds no
+ * case. A word has 1 to 64 code points: `a` to `z`, digits, and any that is not ASCII. Absent words are none.
+ */
 export interface UserKeys {
   /** Unique among the users of a tenant, and among those that belong to none. */
   emailKey: string
-  /** For the search by prefix. 1 to 254 code points. */
+  /** 1 to 254 code points. */
   nameKey: string
+  nameWords?: Words
+  emailWords?: Words
+  /** Those of the fields that the host has searched. */
+  fieldWords?: Words
 }
 
-/** New values of a user; an absent member stays as it is. */
+/** New values of a user; an absent member stays as it is. New values without words have none. */
 export interface UserChanges {
-  name?: { value: string, key: string }
-  email?: { value: string, key: string }
+  name?: { value: string, key: string, words?: Words }
+  email?: { value: string, key: string, words?: Words }
   /** All fields; they replace the ones before. */
   fields?: JsonObject
+  /** The words of these fields, which replace those before. */
+  fieldWords?: Words
   status?: UserStatus
   statusReason?: string | null
 }
@@ -59,8 +71,8 @@ export interface VersionGuard {
 export interface UserFilter {
   /** Exactly this e-mail key. */
   emailKey: string | null
-  /** The name's key or the e-mail's key begins with this text. Every character stands for itself. */
-  prefix: string | null
+  /** The words of a search: all words of one of these lists begin words of the user. No list is empty. */
+  words: ReadonlyArray<Words> | null
   /** Each named field has this value, of this type; `{}` does not filter. `migrate` was asked for the names before. */
   fields: Readonly<Record<string, string | number | boolean>>
   /** The user has this status. Absent: any. */
@@ -86,6 +98,18 @@ export interface SchemaRequirements {
    * Any number of users may lack the field, or have null. Lists are filtered by them too.
    */
   unique?: readonly string[]
+  /**
+   * What users are found by beside name and address. `key` is another one if the words of the same fields are others:
+   * then `migrate` makes the words of all users anew.
+   */
+  searchable?: Searchable
+}
+
+/** The own fields that users are found by. */
+export interface Searchable {
+  /** At most 8,000 characters. */
+  key: string
+  wordsOf (fields: JsonObject): Words
 }
 
 /** Takes a part of what is read. The reader waits for it, and ends if it rejects. */

@@ -1,7 +1,7 @@
 import { isStorageError, StorageError } from './storage-error.ts'
 import type {
   ApiKeyOutcome, ApiKeyRecord, EventLog, Idempotency, KeyUseStore, Storage, Trash, UnassignedUser, UserChanges,
-  UserRecord, UserWrite, VersionGuard, WebhookStore, WriteOutcome, WritesOptions
+  UserKeys, UserRecord, UserWrite, VersionGuard, WebhookStore, WriteOutcome, WritesOptions
 } from './storage.ts'
 
 /** Every required method of the interface. */
@@ -70,6 +70,21 @@ export function endOf (key: { revokedAt?: string | null, expiresAt?: string | nu
 /** Whether the guard accepts the user's version. */
 export function accepts ({ ifVersion, unlessVersion }: VersionGuard, { version }: UserRecord): boolean {
   return (ifVersion === null || ifVersion.includes(version)) && !unlessVersion.includes(version)
+}
+
+/** The keys and words of a user after changes. */
+export function changedKeys (keys: UserKeys, { name, email, fields, fieldWords }: UserChanges): UserKeys {
+  return {
+    ...keys,
+    ...(name !== undefined && { nameKey: name.key, nameWords: name.words ?? [] }),
+    ...(email !== undefined && { emailKey: email.key, emailWords: email.words ?? [] }),
+    ...(fields !== undefined && { fieldWords: fieldWords ?? [] })
+  }
+}
+
+/** All words of a user, each once. */
+export function wordsOfUser ({ nameWords = [], emailWords = [], fieldWords = [] }: UserKeys): string[] {
+  return [...new Set([...nameWords, ...emailWords, ...fieldWords])]
 }
 
 /** Whether the changes name the status of a user. */

@@ -16,7 +16,7 @@ export interface TenantRemains {
  */
 export async function tenantRemains (storage: Storage, tenant: string): Promise<TenantRemains | null> {
   const { listUsers, listApiKeys, eventLog, trash, webhooks } = boundStorage(storage, tenant)
-  const { total: users } = await listUsers({ emailKey: null, prefix: null, fields: {} }, ONE)
+  const { total: users } = await listUsers({ emailKey: null, words: null, fields: {} }, ONE)
   if (users > 0 || (await listApiKeys(ONE)).total > 0) return { users, isListed: true }
   const away = await trash?.list({ offset: 0, limit: 1 })
   if (away !== undefined && away.total > 0) return { users, isListed: false }

@@ -29,7 +29,7 @@ export interface ImportStoreParts {
   makeEvent: MakeEvent
 }
 
-const EVERYBODY: UserFilter = { emailKey: null, prefix: null, fields: {} }
+const EVERYBODY: UserFilter = { emailKey: null, words: null, fields: {} }
 const FIRST = { order: 'asc', limit: 1, from: { offset: 0 } } as const
 const TAKEN = ['email_taken', 'version_mismatch']
 

@@ -1,11 +1,12 @@
 import { validationFailed } from '../core/errors.ts'
 import { type Fault, type FaultReason, unknownParameters } from '../core/fault.ts'
 import { USER_ID } from '../core/ids.ts'
-import { EMAIL_MAX, SEARCH_MAX, SEARCH_MIN } from '../core/limits.ts'
+import { EMAIL_MAX, SEARCH_MAX, SEARCH_MIN, SEARCH_WORDS_MAX } from '../core/limits.ts'
 import { type PageSize, type Paging, pagingParameters, type PagingQuery, readPaging } from '../core/paging.ts'
 import { flagParameter, type Parameter, parameterFaults, type Parameters } from '../core/parameters.ts'
-import { searchKey } from '../core/search-key.ts'
 import { checkEmail, hasAtMost, isStorable } from '../core/text.ts'
+import { isLetterWord, searchedWords } from '../core/words.ts'
+import type { FieldsSchema } from '../fields/fields-schema.ts'
 import type { UserFilter, UserStatus } from '../storage/storage.ts'
 import { isStatus, STATUSES } from './status.ts'
 import type { FieldFilter, UserFields } from './types.ts'
@@ -16,9 +17,6 @@ function emailProblem (value: unknown): FaultReason | null {
   return 'code' in checked ? checked : null
 }
 
-/** One of these says as much as several letters of an alphabet. */
-const SYLLABLE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
-
 function searchProblem (value: unknown): FaultReason | null {
   if (typeof value !== 'string' || !isStorable(value)) {
     return { code: 'characters', detail: 'must be well-formed Unicode without NUL' }
@@ -26,9 +24,14 @@ function searchProblem (value: unknown): FaultReason | null {
   if (!hasAtMost(value, SEARCH_MAX)) {
     return { code: 'too_long', detail: `must have at most ${SEARCH_MAX} characters` }
   }
-  const key = searchKey(value)
-  if (SYLLABLE.test(key) || [...key].length >= SEARCH_MIN) return null
-  return { code: 'too_short', detail: `must have at least ${SEARCH_MIN} characters, or 1 of Han, Hangul or kana` }
+  const [words = []] = searchedWords(value, false)
+  if (words.length > SEARCH_WORDS_MAX) {
+    return { code: 'too_long', detail: `must have at most ${SEARCH_WORDS_MAX} words` }
+  }
+  if (words.some(isLetterWord) || [...words.join('')].length >= SEARCH_MIN) return null
+  return {
+    code: 'too_short', detail: `must have at least ${SEARCH_MIN} letters or digits, or 1 letter of Han, Hangul or kana`
+  }
 }
 
 const email: Parameter = {
@@ -46,8 +49,9 @@ const q: Parameter = {
     type: 'string',
     minLength: 1,
     maxLength: SEARCH_MAX,
-    description: 'Only users whose name or address begins with this, whatever its case and accents. ' +
-      `At least ${SEARCH_MIN} characters beside accents; 1 is enough of Han, Hangul or kana.`
+    description: 'Only users with words that begin with each word of this, in any order, whatever their case and ' +
+      'accents: words of the name, of the address, and of fields that are searched. At least ' +
+      `${SEARCH_MIN} letters or digits; 1 letter is enough of Han, Hangul or kana.`
   },
   problem: searchProblem
 }
@@ -84,8 +88,9 @@ interface UserQuery extends PagingQuery {
   /** Only the user with this e-mail address, in any case. */
   email?: string
   /**
-   * Only users whose name or e-mail address begins with this, in any case, with or without accents. 2 to 254
-   * characters; 1 is enough of Han, Hangul or kana.
+   * Only users with words that begin with each word of this, in any order and case, with or without accents: words of
+   * the name, of the e-mail address, and of the fields that the option `fields.searchable` names. 2 to 254 characters;
+   * 1 is enough of Han, Hangul or kana.
    */
   q?: string
   /** Only users with this status. */
@@ -102,7 +107,7 @@ export type CheckedWalkQuery = Pick<CheckedListQuery, 'order' | 'filter'>
 
 function filterOf (
   query: Readonly<Record<string, unknown>>,
-  filters: ReadonlyMap<string, Parameter>
+  { filters, searchesNumbers }: ListedFields
 ): UserFilter {
   const { email, q, status } = query
   const checked = typeof email === 'string' ? checkEmail(email) : null
@@ -113,27 +118,30 @@ function filterOf (
   }
   return {
     emailKey: checked !== null && 'key' in checked ? checked.key : null,
-    prefix: typeof q === 'string' ? searchKey(q) : null,
+    words: typeof q === 'string' ? searchedWords(q, searchesNumbers) : null,
     fields,
     ...(isStatus(status) && { status })
   }
 }
 
+/** What a list asks of the host's fields. */
+export type ListedFields = Pick<FieldsSchema, 'filters' | 'searchesNumbers'>
+
 /** Makes the check of list parameters, which fills in the defaults. */
-export function listQueryCheck (size: PageSize, filters: ReadonlyMap<string, Parameter>) {
-  const declared = userListParameters(size, filters)
+export function listQueryCheck (size: PageSize, fields: ListedFields) {
+  const declared = userListParameters(size, fields.filters)
   /** @throws UsersError `validation_failed` that names every faulty parameter, after those known before */
   return (query: Readonly<Record<string, unknown>>, priorFaults: readonly Fault[] = []): CheckedListQuery => {
     const faults = priorFaults.concat(parameterFaults(declared, query))
     const { limit, order, start } = readPaging(query, size, faults)
     if (faults.length > 0) throw validationFailed(faults)
-    return { limit, order, start, filter: filterOf(query, filters) }
+    return { limit, order, start, filter: filterOf(query, fields) }
   }
 }
 
 /** Makes the check of the parameters of a walk over all users: those of a list without its pages. */
-export function walkQueryCheck (filters: ReadonlyMap<string, Parameter>) {
-  const check = listQueryCheck(NO_PAGES, filters)
+export function walkQueryCheck (fields: ListedFields) {
+  const check = listQueryCheck(NO_PAGES, fields)
   return (query: Readonly<Record<string, unknown>>, priorFaults: readonly Fault[] = []): CheckedWalkQuery => {
     const { page, limit, after, ...rest } = query
     const refused = PAGES.filter((name) => Object.hasOwn(query, name))

@@ -34,9 +34,15 @@ function checkMember (
   return undefined
 }
 
-function checkMembers (body: unknown, shape: (value: unknown) => Fault[]): { changes: UserChanges, faults: Fault[] } {
+/** Changes of a body, checked. */
+type CheckedChanges = UserChanges & Partial<Record<'name' | 'email', CheckedText>>
+
+function checkMembers (
+  body: unknown,
+  shape: (value: unknown) => Fault[]
+): { changes: CheckedChanges, faults: Fault[] } {
   const faults = shape(body)
-  const changes: UserChanges = {}
+  const changes: CheckedChanges = {}
   if (isObject(body)) {
     const name = checkMember(body, 'name', faults)
     const email = checkMember(body, 'email', faults)
@@ -127,7 +133,7 @@ export function newUserOf (
   const values = { name: name.value, email: email.value, fields, status, statusReason }
   return {
     user: { id: newId('usr'), ...values, version: 1, createdAt: now, updatedAt: now },
-    keys: { emailKey: email.key, nameKey: name.key }
+    keys: { emailKey: email.key, nameKey: name.key, nameWords: name.words, emailWords: email.words }
   }
 }
 

@@ -67,9 +67,9 @@ function busyUser (): UsersError {
 export function createUsersService (options: UsersServiceOptions) {
   const { storage, fields, pageSize, requireIfMatch, idempotencyTtl, needsTenant = false, publish, makeEvent } = options
   const inTurn = createKeyedQueue()
-  const { filters } = fields?.schema ?? NO_FIELDS
-  const checkListQuery = listQueryCheck(pageSize, filters)
-  const checkWalkQuery = walkQueryCheck(filters)
+  const listed = fields?.schema ?? NO_FIELDS
+  const checkListQuery = listQueryCheck(pageSize, listed)
+  const checkWalkQuery = walkQueryCheck(listed)
   const requirePrecondition = preconditionCheck(storage, requireIfMatch)
   const deletions = createDeletions({ ...options, trash: options.trash ?? null, requirePrecondition })
   const revert = createReversal({ ...options, requirePrecondition })

@@ -41,7 +41,7 @@ test('no function or operator is executed that fits better than one of PostgreSQ
     await admin.query(insertUsers(`"${schema ?? found}".fastify_users_users`, 1, 500))
     await own.rebuildCounts()
     for (const order of ['asc', 'desc'] as const) {
-      const { items } = await own.listUsers({ emailKey: null, prefix: null, fields: {} },
+      const { items } = await own.listUsers({ emailKey: null, words: null, fields: {} },
         { order, limit: 3, from: { offset: 300 } })
       t.equal(items.length, 3)
     }

@@ -183,7 +183,7 @@ test('the pages of a store of several thousand users, after changes and deletion
   }
   const left = users.filter((_, n) => n % 7 !== 0)
   for (const [n, { id }] of users.entries()) if (n % 7 === 0) await kitStorage(store).deleteUser(id, anyVersion)
-  const nothing = { emailKey: null, prefix: null, fields: {} }
+  const nothing = { emailKey: null, words: null, fields: {} }
   for (let offset = 0; offset < left.length + 200; offset += 97) {
     const [asc, desc] = await Promise.all(
       (['asc', 'desc'] as const).map((order) => store.listUsers(nothing, { order, limit: 100, from: { offset } }))

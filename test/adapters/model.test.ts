@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
 import { kitStorage } from '../../adapters/testing/kit-storage.ts'
+import { wordsOf } from '../../adapters/testing/values.ts'
 import { boundStorage } from '../../lib/storage/bound-storage.ts'
 import { isStorageError } from '../../lib/storage/storage-error.ts'
 import type { Storage, UserFilter } from '../../lib/storage/storage.ts'
@@ -15,8 +16,8 @@ const STATUSES = ['active', 'suspended'] as const
 
 const AT = Date.UTC(2026, 0)
 
-// Few letters in both cases, so that keys meet and begin with each other.
-const text = fc.string({ unit: fc.constantFrom('a', 'A', 'b', '%', '_'), minLength: 1, maxLength: 4 })
+// Few letters in both cases, and a blank, so that keys and words meet and begin with each other.
+const text = fc.string({ unit: fc.constantFrom('a', 'A', 'b', ' ', '_'), minLength: 1, maxLength: 4 })
 const number = fc.nat(40)
 const version = fc.option(fc.integer({ min: 1, max: 3 }), { freq: 2 })
 const tenant = fc.constantFrom<Tenant>('acme', 'beta', null)
@@ -28,7 +29,7 @@ const list: fc.Arbitrary<Step> = fc.record({
   limit: fc.integer({ min: 1, max: 8 }),
   from: fc.oneof(fc.record({ offset: fc.nat(45) }), fc.record({ after: number })),
   filter: fc.record({
-    email: fc.option(text, { freq: 1 }), prefix: fc.option(text, { freq: 1 }), status: fc.option(status, { freq: 1 })
+    email: fc.option(text, { freq: 1 }), search: fc.option(text, { freq: 1 }), status: fc.option(status, { freq: 1 })
   })
 })
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -70,10 +71,11 @@ async function actual (whole: Storage, step: Step, at: string): Promise<unknown>
   const storage = kitStorage(step.tenant === null ? whole : boundStorage(whole, step.tenant))
   try {
     if (step.kind === 'list') {
-      const { email, prefix, status } = step.filter
+      const { email, search, status } = step.filter
+      const words = wordsOf(search ?? '')
       const filter: UserFilter = {
         emailKey: email?.toLowerCase() ?? null,
-        prefix: prefix?.toLowerCase() ?? null,
+        words: words.length === 0 ? null : [words],
         fields: {},
         ...(status !== null && { status })
       }

@@ -35,7 +35,7 @@ async function deleteUser (storage: KnexStorage, id: string): Promise<void> {
 }
 
 const pageOf = (storage: KnexStorage, tenant?: string) => storage.listUsers(
-  { emailKey: null, prefix: null, fields: {}, ...tenant === undefined ? {} : { tenant } },
+  { emailKey: null, words: null, fields: {}, ...tenant === undefined ? {} : { tenant } },
   { order: 'asc', limit: 100, from: { offset: 0 } }
 )
 

@@ -81,7 +81,7 @@ for (const { name, skip, create } of databases) {
     await fill(USERS)
     await storage.rebuildCounts()
     const countOf = async (tenant?: string): Promise<number> => {
-      const filter = { emailKey: null, prefix: null, fields: {}, ...(tenant !== undefined && { tenant }) }
+      const filter = { emailKey: null, words: null, fields: {}, ...(tenant !== undefined && { tenant }) }
       return (await storage.listUsers(filter, { order: 'asc', limit: 1, from: { offset: 0 } })).total
     }
     const child = execFile(...plainNode(PROGRAM, 'tenants', 'assign', 'acme', '--yes', ...args),

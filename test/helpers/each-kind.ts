@@ -11,7 +11,7 @@ const DUTIES = [
   'create: of many concurrent calls with one address, exactly one succeeds',
   'listUsers: users are ordered by id, ascending or descending',
   'listUsers: a page after an id starts behind it, even if that user was deleted',
-  'listUsers: a prefix matches names and addresses, and lists each user once',
+  'listUsers: a search lists each user once, on every page',
   'readUsers: users come as they are found, ordered by id, ascending or descending',
   'update: updatedAt is the given time, and never goes back',
   'update: of many concurrent calls without a guard, none is lost',

@@ -1,3 +1,4 @@
+import { wordsOf } from '../../adapters/testing/values.ts'
 import type { DeletedUser, UserRecord, UserStatus } from '../../lib/storage/storage.ts'
 
 // A plain list of users that is counted and cut for each page, which stores are compared with.
@@ -34,7 +35,7 @@ export type Step = { tenant: Tenant } & (
     order: 'asc' | 'desc'
     limit: number
     from: { offset: number } | { after: number }
-    filter: { email: string | null; prefix: string | null; status: UserStatus | null }
+    filter: { email: string | null; search: string | null; status: UserStatus | null }
   }
 )
 
@@ -93,10 +94,10 @@ export function expected (model: Model, step: Step, at: string): unknown {
   const holderOf = (email: string, of: string | undefined) => [...known.values()].find(({ user, emailKey }) =>
     user.tenant === of && emailKey === email.toLowerCase())?.user.id
   if (step.kind === 'list') {
-    const { email, prefix, status } = step.filter
+    const { email, search, status } = step.filter
     const fits = ({ user, nameKey, emailKey }: Known) =>
       (email === null || emailKey === email.toLowerCase()) && (status === null || user.status === status) &&
-      (prefix === null || [nameKey, emailKey].some((key) => key.startsWith(prefix.toLowerCase())))
+      wordsOf(search ?? '').every((word) => wordsOf(`${nameKey} ${emailKey}`).some((each) => each.startsWith(word)))
     const found = [...known.values()].filter((each) => isSeen(each) && fits(each)).sort(byId)
     if (step.order === 'desc') found.reverse()
     const { from } = step

@@ -17,7 +17,7 @@ import { until } from '../helpers/until.ts'
 
 const PLATFORM = 'platform-key-of-at-least-32-characters'
 const ACME = 'acme-static-key-of-at-least-32-characters'
-const EVERYONE = { emailKey: null, prefix: null, fields: {} }
+const EVERYONE = { emailKey: null, words: null, fields: {} }
 const ONE = { order: 'asc', limit: 1, from: { offset: 0 } } as const
 
 /** Adds the users with the numbers from 1 on, who belong to no tenant. */

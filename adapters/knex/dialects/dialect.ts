@@ -6,6 +6,7 @@ import type { Column } from '../tables/columns.ts'
 import type { Span } from '../tables/event-places.ts'
 import type { Names } from '../tables/names.ts'
 import type { Profile } from '../tables/profiles.ts'
+import type { WordsSql } from './words-sql.ts'
 
 /** A column of a batch, and its type where types have to be named. */
 export type TypedColumn = readonly [name: string, type: string]
@@ -189,8 +190,6 @@ export interface Dialect extends Driver {
   hasSchemas: boolean
   /** True if one statement can write to two tables. */
   writesTwoTables: boolean
-  /** True if a search should first try a statement that is bounded in what it reads, because its plan is kept. */
-  triesBoundedSearch: boolean
   /** Placeholder of the nth value, from 1. */
   p (n: number): string
   /** The nth value as a LIMIT or OFFSET. */
@@ -234,6 +233,7 @@ export interface Dialect extends Driver {
   transaction: TransactionSql
   schema: SchemaSql
   counting: CountingSql
+  words: WordsSql
   events: EventSql
 }
 

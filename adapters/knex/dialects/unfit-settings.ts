@@ -44,6 +44,8 @@ export const sqliteUnfit: readonly UnfitSetting[] = [
     `the database file has the encoding ${value}, in which texts have another order: make it with UTF-8, the default`),
   fault(pragma('full_column_names'), pragma('full_column_names'), () =>
     'PRAGMA full_column_names is on for the connection, so columns have other names: leave it off'),
+  fault("'none'", "NOT EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'fts5')", () =>
+    'this SQLite is built without FTS5, which users are searched by: use a driver that has it'),
   fault(pragma('query_only'), pragma('query_only'), () =>
     'the connection accepts no writes: PRAGMA query_only is on')
 ]

@@ -25,6 +25,8 @@ export interface SchemaReport {
   unindexed: string[]
   /** Unique fields without an index, so that several users may have one value. */
   notUnique: string[]
+  /** True if users are found by the words of other fields than is required. */
+  searchesOthers: boolean
 }
 
 const OBJECT = /CREATE (?:UNIQUE )?(?:INDEX|TRIGGER) "([^"]+)"/g
@@ -54,7 +56,7 @@ export function createInspection (
   recorded: () => Promise<RecordedSchema>
 ): (requirements?: SchemaRequirements) => Promise<SchemaReport> {
   return async (requirements = {}) => {
-    const { version, compatibleFrom, profile } = await recorded()
+    const { version, compatibleFrom, profile, searchable } = await recorded()
     const known = version > LATEST ? 0 : version
     const statements = statementsBetween(dialect, names, 0, known).join('\n')
     const namesIn = (pattern: RegExp) => [...statements.matchAll(pattern)].map(([, name]) => String(name))
@@ -71,7 +73,8 @@ export function createInspection (
       pending: migrations.slice(version).map(({ name }) => name),
       missing: [...namesIn(OBJECT), ...constraints].filter((name) => !inForce.has(name)),
       unindexed: fieldsOf(false),
-      notUnique: fieldsOf(true)
+      notUnique: fieldsOf(true),
+      searchesOthers: (requirements.searchable?.key ?? searchable) !== searchable
     }
   }
 }

@@ -24,8 +24,8 @@ export const migrations: readonly Migration[] = [
 export const LATEST = migrations.length
 
 /**
- * The record of the migrations. Code of every version reads `version`, `compatible_from` and `profile` of the newest
- * one, so they stay as they are.
+ * The record of the migrations. Code of every version reads `version`, `compatible_from`, `profile` and `searchable` of
+ * the newest one, so they stay as they are.
  */
 function migrationsTable ({ schema: { moment } }: Dialect, { migrations: table, quoted }: Names): string {
   return `CREATE TABLE IF NOT EXISTS ${table} (
@@ -33,7 +33,8 @@ function migrationsTable ({ schema: { moment } }: Dialect, { migrations: table, 
         name text NOT NULL,
         applied_at ${moment} NOT NULL,
         compatible_from integer NOT NULL,
-        profile text NOT NULL DEFAULT 'classic'
+        profile text NOT NULL DEFAULT 'classic',
+        searchable text NOT NULL DEFAULT ''
       )`
 }
 

@@ -5,6 +5,7 @@ import type { Executor, Query } from '../connection/executor.ts'
 import type { Names } from '../tables/names.ts'
 import { movesTo } from '../dialects/index.ts'
 import { createFieldIndex, type FieldIndex } from './field-indexes.ts'
+import { makeFieldWords } from './field-words.ts'
 import { createInspection, missingIndexes, type SchemaReport } from './inspection.ts'
 import { LATEST, statementsBetween } from './migrations.ts'
 import { readRecord, type RecordedSchema } from './recorded-schema.ts'
@@ -71,7 +72,8 @@ export function createMigrator (
   }
 
   const recorded = async (query: Query): Promise<RecordedSchema> =>
-    await readRecord(query, dialect, names) ?? { version: 0, compatibleFrom: 0, profile: dialect.profile }
+    await readRecord(query, dialect, names) ??
+      { version: 0, compatibleFrom: 0, profile: dialect.profile, searchable: '' }
 
   /** Makes the table of locks, where they are rows of one. */
   async function ensureLocks (): Promise<void> {
@@ -133,7 +135,7 @@ export function createMigrator (
     async check (requirements = {}) {
       remember(requirements)
       await requireSettings()
-      const { version, compatibleFrom, profile } = await recorded(onPool)
+      const { version, compatibleFrom, profile, searchable } = await recorded(onPool)
       if (compatibleFrom > LATEST) throw schemaNewer(version)
       if (profile !== dialect.profile) {
         throw schemaBehind(`the tables have the profile ${profile}, not ${dialect.profile}`, 'migrate() to move them')
@@ -150,6 +152,9 @@ export function createMigrator (
       if (listed(true) !== '') {
         throw schemaBehind(`there is no index that keeps ${listed(true)} unique`, 'migrate({ unique })')
       }
+      if ((requirements.searchable?.key ?? searchable) !== searchable) {
+        throw schemaBehind('users are found by the words of other fields', 'migrate({ searchable })')
+      }
     },
 
     async migrate (requirements = {}) {
@@ -157,7 +162,9 @@ export function createMigrator (
       await requireSettings()
       // On a current schema, run nothing that needs the right to change schemas.
       const current = await recorded(onPool)
-      const isCurrent = current.version === LATEST && (!moves || current.profile === dialect.profile)
+      const { searchable } = requirements
+      const isCurrent = current.version === LATEST && (!moves || current.profile === dialect.profile) &&
+        (searchable?.key ?? current.searchable) === current.searchable
       if (isCurrent && (await missing(onPool, requirements)).length === 0) return
       await ensureLocks()
       const before = await transaction(async (query) => {
@@ -165,6 +172,9 @@ export function createMigrator (
         const version = await go(query, LATEST, 'up')
         if (version === 0) await tryTables?.(query)
         for (const index of await missing(query, requirements)) await createIndex(query, index)
+        if (searchable !== undefined && searchable.key !== (await recorded(query)).searchable) {
+          await makeFieldWords(query, dialect, names, searchable)
+        }
         return version
       }, { exclusive: true, noTimeout: true })
       migrated.created ||= before === 0

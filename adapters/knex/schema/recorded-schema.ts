@@ -11,6 +11,8 @@ export interface RecordedSchema {
   compatibleFrom: number
   /** How they use the database. */
   profile: Profile
+  /** The key of what users are found by of their fields; empty: nothing. */
+  searchable: string
 }
 
 /** Reads the record of the migrations; null: there are no tables. */
@@ -22,13 +24,14 @@ export async function readRecord (query: Query, dialect: Dialect, names: Names):
   if (!await exists()) return null
   try {
     const [row] = await query(
-      `SELECT version, compatible_from, profile FROM ${names.migrations} ORDER BY version DESC LIMIT 1`)
+      `SELECT version, compatible_from, profile, searchable FROM ${names.migrations} ORDER BY version DESC LIMIT 1`)
     return row === undefined
       ? null
       : {
           version: Number(row['version']),
           compatibleFrom: Number(row['compatible_from']),
-          profile: PROFILES.find((each) => each === row['profile']) ?? 'classic'
+          profile: PROFILES.find((each) => each === row['profile']) ?? 'classic',
+          searchable: String(row['searchable'])
         }
   } catch (error) {
     // Another process may have dropped the table since.

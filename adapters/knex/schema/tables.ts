@@ -1,16 +1,18 @@
 import type { Dialect } from '../dialects/dialect.ts'
 import { EVENT_BLOCK } from '../tables/event-places.ts'
 import { USER_CONSTRAINTS } from '../dialects/user-constraints.ts'
+import { WORD_COLUMNS } from '../tables/columns.ts'
 import type { Names } from '../tables/names.ts'
 
-function usersTable ({ schema }: Dialect, names: Names): string[] {
+function usersTable ({ schema, words }: Dialect, names: Names): string[] {
   const { bytewise, json, moment } = schema
   const { users, quoted, emailUnique } = names
   const checks = (column: string) => USER_CONSTRAINTS.filter((each) => each.column === column)
     .map(({ name, holds }) => `\n          CONSTRAINT ${quoted(name)} CHECK (${holds(schema)})`).join('')
+  const key = words.userNumber === '' ? 'PRIMARY KEY' : 'UNIQUE'
   return [
     `CREATE TABLE ${users} (
-        id ${bytewise} NOT NULL CONSTRAINT ${quoted('users_pkey')} PRIMARY KEY${checks('id')},
+        ${words.userNumber}id ${bytewise} NOT NULL CONSTRAINT ${quoted('users_pkey')} ${key}${checks('id')},
         name text NOT NULL${checks('name')},
         name_key ${bytewise} NOT NULL${checks('name_key')},
         email text NOT NULL${checks('email')},
@@ -22,6 +24,7 @@ function usersTable ({ schema }: Dialect, names: Names): string[] {
         tenant ${bytewise} NOT NULL DEFAULT ''${checks('tenant')},
         status ${bytewise} NOT NULL DEFAULT 'active'${checks('status')},
         status_reason text NOT NULL DEFAULT ''${checks('status_reason')},
+        ${WORD_COLUMNS.map((column) => `${column} ${bytewise} NOT NULL DEFAULT ''`).join(',\n        ')},
         CONSTRAINT "${emailUnique}" UNIQUE (email_key, tenant)
       )`,
     `CREATE INDEX ${quoted('users_name_key')} ON ${users} (name_key)`,
@@ -30,7 +33,8 @@ function usersTable ({ schema }: Dialect, names: Names): string[] {
     // Users that belong to no tenant cost nothing here.
     `CREATE INDEX ${quoted('users_tenant')} ON ${users} (tenant, id) WHERE tenant <> ''`,
     `CREATE INDEX ${quoted('users_tenant_name_key')} ON ${users} (tenant, name_key) WHERE tenant <> ''`,
-    `CREATE INDEX ${quoted('users_tenant_email_key')} ON ${users} (tenant, email_key) WHERE tenant <> ''`
+    `CREATE INDEX ${quoted('users_tenant_email_key')} ON ${users} (tenant, email_key) WHERE tenant <> ''`,
+    ...words.create(names)
   ]
 }
 
@@ -233,7 +237,7 @@ export function dropTables (dialect: Dialect, names: Names): string[] {
   const kept = [events, names.prunedEvents, names.webhookDeliveries, webhooks]
   const tables = [idempotencyKeys, users, names.deletedUsers, apiKeyUses, apiKeys, ...counting, ...kept]
   return [
-    ...tables.map((table) => `DROP TABLE ${table}`), ...byHand?.drop(names) ?? [],
+    ...tables.map((table) => `DROP TABLE ${table}`), ...dialect.words.drop(names), ...byHand?.drop(names) ?? [],
     ...dialect.schema.drop(names), ...dialect.events.drop(names)
   ]
 }

@@ -28,6 +28,21 @@ const TENANT = plain('tenant')
 /** What is read of a user. */
 export const USER_COLUMNS: readonly Column[] = [...SHOWN_COLUMNS, TENANT]
 
+/** The columns of the words that a user is found by, each with blanks between words. */
+export const WORD_COLUMNS = ['name_words', 'email_words', 'field_words'] as const
+
+/** All of them, in SQL. */
+export const USER_WORDS = WORD_COLUMNS.join(" || ' ' || ")
+
+/** The keys and words of a user, which are kept with a user that is put away. */
+export const KEY_COLUMNS: readonly Column[] = [
+  plain('nameKey', 'name_key'),
+  plain('emailKey', 'email_key'),
+  plain('nameWords', 'name_words'),
+  plain('emailWords', 'email_words'),
+  plain('fieldWords', 'field_words')
+]
+
 /** What is read of a recorded event. */
 export const EVENT_COLUMNS: readonly Column[] = [
   ...['id', 'type', 'subject'].map((name) => plain(name)),

@@ -65,6 +65,8 @@ export interface Names {
   eventSequence: string
   webhooks: string
   webhookDeliveries: string
+  /** SQLite: the index of the words that users are found by. */
+  userWords: string
   /** Users that were deleted and can be restored. */
   deletedUsers: string
   /** Ranges of user ids, each with the number of users in it. */
@@ -117,6 +119,7 @@ export function namesOf (options: NamingOptions, hasSchemas: boolean): Names {
     eventSequence: table('event_sequence'),
     webhooks: table('webhooks'),
     webhookDeliveries: table('webhook_deliveries'),
+    userWords: table('user_words'),
     deletedUsers: table('deleted_users'),
     blocks: table('counting_blocks'),
     groups: table('counting_groups'),

@@ -1,5 +1,7 @@
 import { cloneFields } from '../../../lib/core/json.ts'
-import type { ApiKeyRecord, EventRecord, JsonObject, UserRecord, UserStatus } from '../../../lib/storage/storage.ts'
+import type {
+  ApiKeyRecord, EventRecord, JsonObject, UserKeys, UserRecord, UserStatus, Words
+} from '../../../lib/storage/storage.ts'
 import type { Column } from './columns.ts'
 
 /** A row as a driver gives it. */
@@ -61,6 +63,23 @@ export function toUser (row: Row): UserRecord {
     createdAt: iso(createdAt),
     updatedAt: iso(updatedAt),
     ...(tenant !== '' && { tenant: String(tenant) })
+  }
+}
+
+/** Words, as a column has them. */
+export function wordsText (words: Words = []): string {
+  return words.join(' ')
+}
+
+const wordsIn = (text: unknown): string[] => text === '' ? [] : String(text).split(' ')
+
+export function toKeys ({ nameKey, emailKey, nameWords, emailWords, fieldWords }: Row): UserKeys {
+  return {
+    nameKey: String(nameKey),
+    emailKey: String(emailKey),
+    nameWords: wordsIn(nameWords),
+    emailWords: wordsIn(emailWords),
+    fieldWords: wordsIn(fieldWords)
   }
 }
 

@@ -8,7 +8,7 @@ import { override } from '../method-store.ts'
 export default (filename: string): Storage => {
   const store = sqlite({ filename: `${filename}.db` })
   const withValue = (value: unknown) => ({
-    emailKey: null, prefix: null, fields: { legacyId: Number(value) }
+    emailKey: null, words: null, fields: { legacyId: Number(value) }
   })
   const migrating = {
     ...store,

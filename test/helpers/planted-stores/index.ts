@@ -21,7 +21,7 @@ import { lifecycleClose } from './lifecycle-close.ts'
 import { lifecycleErrors } from './lifecycle-errors.ts'
 import { listsFilters } from './lists-filters.ts'
 import { listsPages } from './lists-pages.ts'
-import { listsPrefix } from './lists-prefix.ts'
+import { listsWords } from './lists-words.ts'
 import { listsReading } from './lists-reading.ts'
 import { listsSnapshots } from './lists-snapshots.ts'
 import type { Mistake } from './plant.ts'
@@ -57,7 +57,7 @@ const themes: Record<string, Mistake[]> = {
     ...writesCreate, ...writesUpdate, ...writesGuards, ...writesDelete, ...writesRaces, ...writesUnique,
     ...writesAddresses, ...writesLong, ...userCaches
   ],
-  lists: [...listsPages, ...listsPrefix, ...listsFilters, ...listsReading, ...listsSnapshots],
+  lists: [...listsPages, ...listsWords, ...listsFilters, ...listsReading, ...listsSnapshots],
   idempotency: [...idempotency, ...idempotencyDeletions],
   'api-keys': [...apiKeys, ...apiKeysRotate, ...apiKeysRevoke, ...apiKeysSuccessors, ...apiKeysRaces, ...keyCaches],
   lifecycle: [...lifecycle, ...lifecycleClose, ...lifecycleErrors],

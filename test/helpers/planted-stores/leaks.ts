@@ -36,7 +36,7 @@ export type Done = WriteOutcome & { code: 'done' }
 
 export const ONE = { atomic: false, idempotency: null } as const
 export const ALL = { order: 'asc', limit: 999, from: { offset: 0 } } as const
-export const EVERYONE = { emailKey: null, prefix: null, fields: {} }
+export const EVERYONE = { emailKey: null, words: null, fields: {} }
 
 /** A mistake in the list of those that are put away. */
 export function trashLeak (title: string, wrong: (trash: Trash, right: Storage) => Partial<Trash>): Mistake {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, UserFilter, UserKeys } from '../../../lib/storage/storage.ts'
+import type { Json, JsonObject, UserFilter } from '../../../lib/storage/storage.ts'
 import { isObject, type Mistake, plant } from './plant.ts'
 import { PlainStore } from './plain-store.ts'
 import type { State, UserRow } from './state.ts'
@@ -56,15 +56,15 @@ function fold (text: string): string {
 
 export const listsFilters: Mistake[] = [
   asks('a filter takes an empty e-mail key for none', (filter) => ({ ...filter, emailKey: filter.emailKey || null })),
-  asks('a filter by fields is left out beside a prefix', (filter) => filter.prefix === null
+  asks('a filter by fields is left out beside words', (filter) => filter.words === null
     ? filter
     : { ...filter, fields: {} }),
   asks('a filter by fields is left out beside an e-mail key', (filter) => filter.emailKey === null
     ? filter
     : { ...filter, fields: {} }),
-  asks('a prefix is left out beside an e-mail key', (filter) => filter.emailKey === null
+  asks('words are left out beside an e-mail key', (filter) => filter.emailKey === null
     ? filter
-    : { ...filter, prefix: null }),
+    : { ...filter, words: null }),
   asks('a filter uses its first field only', (filter) => ({
     ...filter, fields: Object.fromEntries(Object.entries(filter.fields).slice(0, 1))
   })),
@@ -199,23 +199,19 @@ export const listsFilters: Mistake[] = [
       return { ...super.usersOf(state, filter, page), total }
     }
   }),
-  plant('the total ignores the prefix', class extends PlainStore {
+  plant('the total ignores the words', class extends PlainStore {
     override usersOf (...[state, filter, page]: Parameters<PlainStore['usersOf']>) {
-      return { ...super.usersOf(state, filter, page), total: this.matching(state, { ...filter, prefix: null }).length }
+      return { ...super.usersOf(state, filter, page), total: this.matching(state, { ...filter, words: null }).length }
     }
   }),
-  plant('the total counts a user twice that matches by name and by address', class extends PlainStore {
+  plant('the total counts a user twice that has two words of a search', class extends PlainStore {
     override usersOf (...[state, filter, page]: Parameters<PlainStore['usersOf']>) {
       const { items, total } = super.usersOf(state, filter, page)
-      const { prefix } = filter
-      if (prefix === null) return { items, total }
+      const [[word] = []] = filter.words ?? []
+      if (word === undefined) return { items, total }
       const rows = [...state.users.values()].filter((row) => this.matches(row, filter))
-      const twice = rows.filter(({ keys }) => this.isTwice(keys, prefix))
-      return { items, total: total + twice.length }
-    }
-
-    isTwice ({ nameKey, emailKey }: UserKeys, prefix: string) {
-      return this.begins(nameKey, prefix) && this.begins(emailKey, prefix)
+      const isTwice = ({ keys }: UserRow) => this.wordsOf(keys).filter((each) => each.startsWith(word)).length > 1
+      return { items, total: total + rows.filter(isTwice).length }
     }
   })
 ]

@@ -28,9 +28,9 @@ export const listsReading: Mistake[] = [
       return this.matching(state, filter).map((user) => this.giveUser(user))
     }
   }),
-  plant('readUsers ignores the prefix', class extends PlainStore {
+  plant('readUsers ignores the words', class extends PlainStore {
     override async readUsers (...[filter, order, onPart]: Reading) {
-      await super.readUsers({ ...filter, prefix: null }, order, onPart)
+      await super.readUsers({ ...filter, words: null }, order, onPart)
     }
   }),
   plant('readUsers ignores fields', class extends PlainStore {

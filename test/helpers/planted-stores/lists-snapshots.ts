@@ -12,8 +12,8 @@ class Counting extends PlainStore {
 
   override async listUsers (...given: List) {
     const page = await super.listUsers(...given)
-    const { emailKey, prefix, fields } = given[0]
-    const isAll = emailKey === null && prefix === null && Object.keys(fields).length === 0
+    const { emailKey, words, fields } = given[0]
+    const isAll = emailKey === null && words === null && Object.keys(fields).length === 0
     return isAll ? { ...page, total: this.counted } : page
   }
 

@@ -11,6 +11,10 @@ export class PlainUnique extends PlainBase {
       if (!this.schema.unique.has(name)) this.requireUnique(name)
       this.schema.unique.add(name)
     }
+    const { searchable } = requirements
+    if (searchable === undefined || searchable.key === this.schema.searchable) return
+    this.schema.searchable = searchable.key
+    for (const { user, keys } of this.session.state.users.values()) keys.fieldWords = searchable.wordsOf(user.fields)
   }
 
   /** Refuses a field that users have the same value of. */

@@ -1,17 +1,17 @@
 import { READ_PART_MAX } from '../../../lib/core/limits.ts'
 import { updateTypes } from '../../../lib/storage/recorded-events.ts'
-import { requireSameRequest, requireVersion } from '../../../lib/storage/storage-rules.ts'
+import { changedKeys, requireSameRequest, requireVersion } from '../../../lib/storage/storage-rules.ts'
 import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type {
   Idempotency, JsonObject, OnUsers, Page, PageRequest, UserChanges, UserFilter, UserKeys, UserRecord, VersionGuard
 } from '../../../lib/storage/storage.ts'
 import type { Creation } from '../../../adapters/testing/kit-storage.ts'
 import type { UserUpdate } from '../../../lib/storage/make-write.ts'
-import { PlainUnique } from './plain-unique.ts'
+import { PlainSearch } from './plain-search.ts'
 import type { IdempotencyRow, State, UserRow } from './state.ts'
 
 /** Users and idempotency keys. */
-export class PlainUsers extends PlainUnique {
+export class PlainUsers extends PlainSearch {
   keepUser (user: UserRecord): UserRecord {
     return structuredClone(user)
   }
@@ -130,22 +130,14 @@ export class PlainUsers extends PlainUnique {
     return [...state.users.values()].filter((row) => this.matches(row, filter)).map(({ user }) => user)
   }
 
-  matches ({ user, keys }: UserRow, { emailKey, prefix, fields, status }: UserFilter): boolean {
+  matches ({ user, keys }: UserRow, { emailKey, words, fields, status }: UserFilter): boolean {
     return (status === undefined || user.status === status) &&
       (emailKey === null || this.matchesEmailKey(keys.emailKey, emailKey)) &&
-      (prefix === null || this.matchesPrefix(keys, prefix)) && this.matchesFields(user.fields, fields)
+      (words === null || this.matchesSearch(keys, words)) && this.matchesFields(user.fields, fields)
   }
 
   matchesEmailKey (stored: string, emailKey: string): boolean {
     return stored === emailKey
-  }
-
-  matchesPrefix ({ nameKey, emailKey }: UserKeys, prefix: string): boolean {
-    return this.begins(nameKey, prefix) || this.begins(emailKey, prefix)
-  }
-
-  begins (key: string, prefix: string): boolean {
-    return key.startsWith(prefix)
   }
 
   matchesFields (fields: JsonObject, wanted: UserFilter['fields']): boolean {
@@ -186,7 +178,7 @@ export class PlainUsers extends PlainUnique {
     requireVersion(guard, user)
   }
 
-  isStored ({ user }: UserRow, { name, email, fields, ...standing }: UserChanges): boolean {
+  isStored ({ user }: UserRow, { name, email, fields, fieldWords: _words, ...standing }: UserChanges): boolean {
     return (name === undefined || this.sameText(name.value, user.name)) &&
       (email === undefined || this.sameText(email.value, user.email)) &&
       (fields === undefined || this.sameFields(fields, user.fields)) && this.sameStatus(standing, user)
@@ -200,7 +192,8 @@ export class PlainUsers extends PlainUnique {
     return { user: this.giveUser(changed.user), changed: true, ...types }
   }
 
-  changedRow ({ user, keys }: UserRow, { name, email, fields, ...standing }: UserChanges, updatedAt: string): UserRow {
+  changedRow ({ user, keys }: UserRow, changes: UserChanges, updatedAt: string): UserRow {
+    const { name, email, fields, fieldWords: _words, ...standing } = changes
     return {
       user: this.keepUser({
         ...user,
@@ -211,7 +204,7 @@ export class PlainUsers extends PlainUnique {
         version: user.version + 1,
         updatedAt: updatedAt < user.updatedAt ? user.updatedAt : updatedAt
       }),
-      keys: this.keepKeys({ emailKey: email?.key ?? keys.emailKey, nameKey: name?.key ?? keys.nameKey })
+      keys: this.keepKeys(changedKeys(keys, changes))
     }
   }
 

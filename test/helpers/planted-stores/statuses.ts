@@ -71,7 +71,7 @@ export const statuses: Mistake[] = [
     }
   })),
   filterLeak('a list of one status has all', 'listUsers', () => true),
-  filterLeak('a search in one status finds all', 'listUsers', ({ prefix }) => prefix !== null),
+  filterLeak('a search in one status finds all', 'listUsers', ({ words }) => words !== null),
   filterLeak('an address is found in any status', 'listUsers', ({ emailKey }) => emailKey !== null),
   filterLeak('fields are found in any status', 'listUsers', ({ fields }) => Object.keys(fields).length > 0),
   filterLeak('a suspended user is no active one in a list, but the others are', 'listUsers', ({ status }) =>

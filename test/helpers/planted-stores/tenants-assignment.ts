@@ -46,7 +46,7 @@ export const tenantsAssignment: Mistake[] = [
     return { ...step, refused: refused.map((each) => ({ ...each, field: '' })) }
   }),
   misassign('users are made again in the tenant that they are given to', (right) => async (tenant) => {
-    const filter = { emailKey: null, prefix: null, fields: {} }
+    const filter = { emailKey: null, words: null, fields: {} }
     const { items } = await right.listUsers(filter, { order: 'asc', limit: 99, from: { offset: 0 } })
     const moving = items.filter((user) => user.tenant === undefined)
     for (const user of moving) {

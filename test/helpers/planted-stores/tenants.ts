@@ -30,7 +30,7 @@ export const tenants: Mistake[] = [
       const [only] = writes
       if (only?.type === 'create') {
         const { emailKey } = only.keys
-        const filter = { emailKey, prefix: null, fields: {} }
+        const filter = { emailKey, words: null, fields: {} }
         const { items } = await right.listUsers(filter, { order: 'asc', limit: 1, from: { offset: 0 } })
         const first = items[0]
         if (first !== undefined && first.tenant !== only.user.tenant) {

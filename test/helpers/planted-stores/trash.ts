@@ -15,7 +15,7 @@ export const trash: Mistake[] = [
   leak('a user that is put away is still counted', (right) => ({
     async listUsers (filter, page) {
       const { items, total } = await right.listUsers(filter, page)
-      const isWhole = filter.emailKey === null && filter.prefix === null && filter.status === undefined
+      const isWhole = filter.emailKey === null && filter.words === null && filter.status === undefined
       const { total: away = 0 } = isWhole ? await right.trash?.list({ offset: 0, limit: 1 }) ?? {} : {}
       return { items, total: total + away }
     }

@@ -90,9 +90,10 @@ export const valuesLookups: Mistake[] = [
       return await super.deleteUser(...given)
     }
   }),
-  plant('listUsers throws for a prefix with NUL', class extends PlainStore {
+  plant('listUsers throws for a word with NUL', class extends PlainStore {
     override async listUsers (...given: Parameters<PlainStore['listUsers']>) {
-      if (given[0].prefix?.includes('\0') === true) throw new Error('invalid byte sequence for encoding "UTF8": 0x00')
+      const hasNul = given[0].words?.flat().some((word) => word.includes('\0')) === true
+      if (hasNul) throw new Error('invalid byte sequence for encoding "UTF8": 0x00')
       return await super.listUsers(...given)
     }
   }),

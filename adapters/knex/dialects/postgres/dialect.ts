@@ -5,6 +5,7 @@ import { postgresCountedPages } from './counted-pages.ts'
 import { postgresEvents } from './events.ts'
 import { postgresReading } from './reading.ts'
 import { postgresSchema } from './schema.ts'
+import { postgresWords } from './words.ts'
 
 const LOCK_TIMEOUT_MS = 2000
 
@@ -35,7 +36,6 @@ export const postgresDialect: Dialect = {
   mayBeUnable: true,
   hasSchemas: true,
   writesTwoTables: true,
-  triesBoundedSearch: true,
   p: (n) => `$${n}`,
   limit: (n) => `$${n}`,
   member: (column, name) => `(${column} -> '${name}'::text)::text`,
@@ -99,5 +99,6 @@ export const postgresDialect: Dialect = {
     vacuum: (tables) => `VACUUM ${tables.join(', ')}`
   },
 
+  words: postgresWords,
   events: postgresEvents
 }

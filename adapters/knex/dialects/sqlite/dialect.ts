@@ -3,6 +3,7 @@ import { type Dialect, type EventSql, withQueries } from '../dialect.ts'
 import { sqliteCountedPage } from './counted-page.ts'
 import { sqliteReading } from './reading.ts'
 import { constraintIndex, sqliteSchema } from './schema.ts'
+import { sqliteWords } from './words.ts'
 
 /** The event log of SQLite: there is one writer, so events are written in the order of their commits. */
 export const sqliteEvents: EventSql = {
@@ -35,8 +36,6 @@ export const sqliteDialect: Dialect = {
   mayBeUnable: false,
   hasSchemas: false,
   writesTwoTables: false,
-  // SQLite plans a prepared statement once, whatever its values are.
-  triesBoundedSearch: false,
   p: (n) => `?${n}`,
   member: (column, name) => `(${column} -> '${name}')`,
   isIn: (column, n) => `${column} IN (SELECT value FROM json_each(?${n}))`,
@@ -94,5 +93,6 @@ export const sqliteDialect: Dialect = {
     vacuum: null
   },
 
+  words: sqliteWords,
   events: sqliteEvents
 }

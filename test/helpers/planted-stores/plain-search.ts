@@ -1,0 +1,25 @@
+import type { UserKeys, Words } from '../../../lib/storage/storage.ts'
+import { PlainUnique } from './plain-unique.ts'
+
+/** Whether the words of a search are words of a user. */
+export class PlainSearch extends PlainUnique {
+  matchesSearch (keys: UserKeys, lists: readonly Words[]): boolean {
+    return lists.some((words) => this.hasWords(keys, words))
+  }
+
+  hasWords (keys: UserKeys, words: Words): boolean {
+    return words.every((word) => this.hasWord(keys, word))
+  }
+
+  hasWord (keys: UserKeys, word: string): boolean {
+    return this.wordsOf(keys).some((each) => this.begins(each, word))
+  }
+
+  wordsOf ({ nameWords = [], emailWords = [], fieldWords = [] }: UserKeys): Words {
+    return [...nameWords, ...emailWords, ...fieldWords]
+  }
+
+  begins (word: string, beginning: string): boolean {
+    return word.startsWith(beginning)
+  }
+}
