@@ -4,7 +4,7 @@ import type {
   ApiKeyOutcome, ApiKeyRecord, ApiKeyWrite, ApiKeyWritten, DeletedUser, Idempotency, NewEvent, Page, PutAway, Storage,
   StorageInTransaction, Trash, TrashRequest, UserChanges, UserKeys, UserRecord, UserWrite, VersionGuard, WriteOutcome
 } from '../../lib/storage/storage.ts'
-import { keysOf, withWords } from './values.ts'
+import { keysOf, withWords } from './user-keys.ts'
 
 /** A new user, or the user of the first creation with the idempotency key, as it was then. */
 export interface Creation { user: UserRecord, replayed: boolean }

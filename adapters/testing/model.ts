@@ -6,7 +6,7 @@ import type {
   ApiKeyRecord, DeletedUser, Idempotency, Page, PageRequest, UserFilter, UserKeys, UserRecord, VersionGuard
 } from '../../lib/storage/storage.ts'
 import type { Callable } from './calls.ts'
-import { keysOf, withWords } from './values.ts'
+import { keysOf, withWords } from './user-keys.ts'
 
 interface State {
   users: Array<{ user: UserRecord, keys: UserKeys }>

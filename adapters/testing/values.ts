@@ -1,9 +1,11 @@
 import type { IdPrefix } from '../../lib/core/ids.ts'
-import { WORD_MAX } from '../../lib/core/limits.ts'
 import type {
-  ApiKeyRecord, Idempotency, UserChanges, UserFilter, UserKeys, UserRecord, VersionGuard
+  ApiKeyRecord, Idempotency, UserFilter, UserRecord, VersionGuard
 } from '../../lib/storage/storage.ts'
 import type { KitStorage } from './kit-storage.ts'
+import { keysOf } from './user-keys.ts'
+
+export { keysOf, withWords, wordsOf } from './user-keys.ts'
 
 // Ids of the form that the plugin makes, which sort by their number.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -33,28 +35,6 @@ export function userOf (n: number, members: Partial<UserRecord> = {}): UserRecor
     createdAt: timeOf(n),
     updatedAt: timeOf(n),
     ...members
-  }
-}
-
-/** The words of a text. They distinguish more of them than the plugin's words do, because a store compares bytes. */
-export function wordsOf (text: string): string[] {
-  const words = text.normalize('NFC').toLowerCase().split(/[\0-/:-`{-\x7f\ud800-\udfff]+/u)
-  return [...new Set(words.filter((word) => word !== '').map((word) => [...word].slice(0, WORD_MAX).join('')))]
-}
-
-/** Keys of a user, and its words, which distinguish more names than the plugin's do. */
-export function keysOf ({ name, email }: UserRecord): UserKeys {
-  const keys = { emailKey: email.toLowerCase(), nameKey: name.normalize('NFC').toLowerCase() }
-  return { ...keys, nameWords: wordsOf(name), emailWords: wordsOf(email) }
-}
-
-/** The changes with the words of their texts, unless these are given. */
-export function withWords (changes: UserChanges): UserChanges {
-  const { name, email } = changes
-  return {
-    ...changes,
-    ...(name !== undefined && { name: { words: wordsOf(name.value), ...name } }),
-    ...(email !== undefined && { email: { words: wordsOf(email.value), ...email } })
   }
 }
 

@@ -57,15 +57,15 @@ test('SQLite: detects a table that was recreated without its constraints, or wit
   const others = await inFile(filename, `SELECT sql FROM sqlite_master
     WHERE tbl_name = 'fastify_users_users' AND type <> 'table' AND sql IS NOT NULL`)
   const without = String(table?.['sql'])
-    .replace(/,\s+CONSTRAINT "\w+" UNIQUE [^)]+\)| CONSTRAINT "\w+" PRIMARY KEY/g, '')
+    .replace(/,\s+CONSTRAINT "\w+" UNIQUE \([^)]+\)| CONSTRAINT "\w+" UNIQUE/g, '')
   const [pkey, emailUnique] = ['fastify_users_users_pkey', 'fastify_users_users_email_unique']
   for (const [constraints, missing] of [
     ['', [pkey, emailUnique]],
-    [', UNIQUE (email_key, tenant), PRIMARY KEY (id)', [pkey, emailUnique]],
-    [', PRIMARY KEY (id)', [emailUnique]],
-    [', PRIMARY KEY (id), UNIQUE (email_key, name)', [emailUnique]],
-    [', PRIMARY KEY (id), UNIQUE (email_key)', [emailUnique]],
-    [', PRIMARY KEY (id), UNIQUE (email_key, tenant)', []]
+    [', UNIQUE (email_key, tenant), UNIQUE (id)', [pkey, emailUnique]],
+    [', UNIQUE (id)', [emailUnique]],
+    [', UNIQUE (id), UNIQUE (email_key, name)', [emailUnique]],
+    [', UNIQUE (id), UNIQUE (email_key)', [emailUnique]],
+    [', UNIQUE (id), UNIQUE (email_key, tenant)', []]
   ] as const) {
     const recreated = without.replace(/\)$/, () => `${constraints})`)
     const statements = ['DROP TABLE fastify_users_users', recreated, ...others.map(({ sql }) => String(sql))]
