@@ -1,16 +1,18 @@
 import { gather, type Several } from '../../lib/core/gather.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type {
-  Page, PageRequest, Storage, TenantPageRequest, UserFilter, UserRecord
+  Page, PageRequest, SortedPageRequest, Storage, TenantPageRequest, UserFilter, UserRecord
 } from '../../lib/storage/storage.ts'
 import type { Reading } from './connection/executor.ts'
 import type { Compaction } from './counting/hand-counting.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { beginsWith, ofTenant, pageOfFew, pageStatement, SEARCH_BOUND, searchStatement, toPage } from './pages.ts'
 import { type Condition, fieldIs } from './schema/field-indexes.ts'
+import { sortedStatement, toSortedPage } from './sorted-pages.ts'
 import { USER_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 import { type Row, toUser, unpacked } from './tables/rows.ts'
+import { hasOthers, otherConditions } from './user-filters.ts'
 
 const SEARCHED = ['name_key', 'email_key']
 
@@ -28,6 +30,7 @@ export function conditionOf (dialect: Dialect, filter: UserFilter): Condition | 
     parts.push({ sql, values: either.flatMap(({ values }) => values) })
   }
   if (status !== undefined) parts.push({ sql: HAS_STATUS[status], values: [] })
+  parts.push(...otherConditions(dialect, filter))
   const belongs = ofTenant(filter)
   if (belongs !== null) parts.push(belongs)
   if (parts.length === 0) return null
@@ -112,19 +115,35 @@ export function userLists (
     return found.total > SEARCH_BOUND ? null : found
   }
 
+  /** A page in another order. The number of all users, and of those of a tenant, is read as in the order of ids. */
+  async function sortedPage (
+    condition: Condition | null,
+    page: SortedPageRequest,
+    countsAll: boolean,
+    tenant: string | undefined
+  ): Promise<Page<UserRecord>> {
+    const of = tenant === undefined ? {} : { tenant }
+    const statementOf = countedPages(names, tenant !== undefined, USER_COLUMNS)
+    const counted = countsAll ? statementOf([{ order: 'asc', limit: 0, from: { offset: 0 }, ...of }]) : null
+    const { sql, params } = sortedStatement(dialect, users, { condition, page, counted })
+    const rows = await read(sql, params, { keepPlan: false })
+    if (counted !== null) onPage(tenant, Number(rows[0]?.['tail']), Number(rows[0]?.['changes']))
+    return toSortedPage(rows)
+  }
+
   return async (filter, page) => {
     if (!canMatch(filter)) return { items: [], total: 0 }
     const { emailKey, prefix, fields, status, tenant } = filter
-    const byFields = Object.keys(fields).length > 0
+    const byFields = Object.keys(fields).length > 0 || hasOthers(filter)
+    const isFiltered = byFields || prefix !== null || emailKey !== null || status !== undefined
+    if (page.sort !== undefined) return sortedPage(conditionOf(dialect, filter), page, !isFiltered, tenant)
     const alone = !byFields && tenant === undefined && status === undefined
     if (alone && prefix === null && emailKey !== null) return pageOfEmail(emailKey, page)
     if (alone && prefix !== null && emailKey === null) {
       const few = await boundedSearch(prefix, page)
       if (few !== null) return few
     }
-    if (!byFields && prefix === null && emailKey === null && status === undefined) {
-      return pageOfAll(tenant === undefined ? page : { ...page, tenant })
-    }
+    if (!isFiltered) return pageOfAll(tenant === undefined ? page : { ...page, tenant })
     const condition = conditionOf(dialect, filter)
     const { sql, params } = pageStatement(dialect, users, USER_COLUMNS, condition, page)
     // Each combination of fields has its own SQL text: too many to keep prepared.

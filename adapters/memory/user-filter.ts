@@ -1,4 +1,5 @@
 import { belongsTo } from '../../lib/storage/storage-rules.ts'
+import { meets } from '../../lib/storage/user-order.ts'
 import type { UserFilter, UserStatus } from '../../lib/storage/storage.ts'
 import type { FieldIndex } from './field-index.ts'
 import { type Positions, positionsOf } from './positions.ts'
@@ -11,16 +12,21 @@ export interface UserIndexes {
   byEmailKey (emailKey: string, tenant: string | undefined): Positions<UserEntry>
   byTenant (tenant: string): Positions<UserEntry>
   byStatus (status: UserStatus): Positions<UserEntry>
+  /** Those of these ids who are there. */
+  byIds (ids: readonly string[]): Positions<UserEntry>
+  all (): UserEntry[]
   byPrefix: PrefixIndex<UserEntry>
   byField: FieldIndex<UserEntry>
 }
 
 /** The matches of each condition of a filter. */
 function partsOf (
-  { emailKey, prefix, fields, status, tenant }: UserFilter,
+  { emailKey, prefix, fields, status, tenant, ids, anyOf = {} }: UserFilter,
   indexes: UserIndexes
 ): Array<Positions<UserEntry>> {
   const parts = Object.entries(fields).map(([name, value]) => indexes.byField.matching(name, value))
+  for (const [name, values] of Object.entries(anyOf)) parts.push(indexes.byField.matchingAny(name, values))
+  if (ids !== undefined) parts.push(indexes.byIds(ids))
   if (prefix !== null) parts.push(indexes.byPrefix.matching(prefix))
   if (emailKey !== null) parts.push(indexes.byEmailKey(emailKey, tenant))
   if (status !== undefined) parts.push(indexes.byStatus(status))
@@ -32,8 +38,9 @@ function hasField ({ record: { fields } }: UserEntry, name: string, value: unkno
   return Object.hasOwn(fields, name) && fields[name] === value
 }
 
-function matches (entry: UserEntry, { emailKey, prefix, fields, status, tenant }: UserFilter): boolean {
-  return belongsTo(entry.record, tenant) && (emailKey === null || entry.emailKey === emailKey) &&
+function matches (entry: UserEntry, { emailKey, prefix, fields, status, tenant, ...rest }: UserFilter): boolean {
+  return meets(entry.record, rest) && belongsTo(entry.record, tenant) &&
+    (emailKey === null || entry.emailKey === emailKey) &&
     (status === undefined || entry.record.status === status) &&
     (prefix === null || searchKeysOf(entry).some((key) => key.startsWith(prefix))) &&
     Object.entries(fields).every(([name, value]) => hasField(entry, name, value))
@@ -43,8 +50,12 @@ function matches (entry: UserEntry, { emailKey, prefix, fields, status, tenant }
  * The users that a filter matches; null if it has no condition. Of several conditions, the rarest is searched through.
  */
 export function matching (filter: UserFilter, indexes: UserIndexes): Positions<UserEntry> | null {
-  const [first, ...others] = partsOf(filter, indexes).sort((a, b) => a.size - b.size)
+  const { ranges = [], exists = {} } = filter
+  // No index has these.
+  const isBounded = ranges.length > 0 || Object.keys(exists).length > 0
+  const parts = partsOf(filter, indexes).sort((a, b) => a.size - b.size)
+  const [first = isBounded ? positionsOf(indexes.all()) : undefined, ...others] = parts
   if (first === undefined) return null
-  if (others.length === 0) return first
+  if (others.length === 0 && !isBounded) return first
   return positionsOf(first.range(0, first.size).filter((entry) => matches(entry, filter)))
 }

@@ -7,6 +7,7 @@ import { PrefixIndex } from './prefix-index.ts'
 import { SortedMap } from './sorted-map.ts'
 import { searchKeysOf, storedFields, type UserEntry } from './user-entry.ts'
 import { matching } from './user-filter.ts'
+import { UserOrders } from './user-orders.ts'
 
 export type UserTable = ReturnType<typeof userTable>
 
@@ -22,7 +23,9 @@ export function userTable () {
   const ordered = new SortedMap<UserRecord>()
   const byPrefix = new PrefixIndex<UserEntry>()
   const byField = new FieldIndex<UserEntry>()
-  const indexes = { byEmailKey, byTenant: (tenant: string) => ofTenant.get(tenant), byStatus, byPrefix, byField }
+  const orders = new UserOrders(() => entries.values())
+  const byTenant = (tenant: string) => ofTenant.get(tenant)
+  const indexes = { byEmailKey, byTenant, byStatus, byIds, all, byPrefix, byField }
 
   const placeOf = (emailKey: string, tenant = ''): string => `${tenant}/${emailKey}`
 
@@ -38,11 +41,19 @@ export function userTable () {
     return positionsOf(all.sort((a, b) => a.id < b.id ? -1 : 1))
   }
 
+  function byIds (ids: readonly string[]): Positions<UserEntry> {
+    return positionsOf([...new Set(ids)].sort().flatMap((id) => entries.get(id) ?? []))
+  }
+
+  /** Every user, in the order of ids. */
+  function all (): UserEntry[] {
+    return ordered.range(0, ordered.size).flatMap(({ id }) => entries.get(id) ?? [])
+  }
+
   function byStatus (status: UserStatus): Positions<UserEntry> {
     // Most users are active, and the list of them is long: it is made of all when it is asked for.
     if (status !== 'active') return ofStatus.get(status)
-    const active = ordered.range(0, ordered.size).filter((record) => record.status === status)
-    return positionsOf(active.flatMap(({ id }) => entries.get(id) ?? []))
+    return positionsOf(all().filter(({ record }) => record.status === status))
   }
 
   function enterStatus (entry: UserEntry): void {
@@ -83,9 +94,11 @@ export function userTable () {
     ordered.set(id, record)
     byPrefix.move(entry, [], searchKeysOf(entry))
     byField.move(entry, {}, record.fields)
+    orders.enter(entry)
   }
 
   function drop (entry: UserEntry): void {
+    orders.leave(entry)
     byPrefix.move(entry, searchKeysOf(entry), [])
     byField.move(entry, entry.record.fields, {})
     entries.delete(entry.id)
@@ -108,6 +121,7 @@ export function userTable () {
   /** Gives a user new values and keys. */
   function replace (entry: UserEntry, record: UserRecord, keys: UserKeys): void {
     const before = searchKeysOf(entry)
+    orders.leave(entry)
     byField.move(entry, entry.record.fields, record.fields)
     leaveStatus(entry)
     entry.record = record
@@ -116,6 +130,7 @@ export function userTable () {
     entry.emailKey = keys.emailKey
     ordered.set(entry.id, record)
     byPrefix.move(entry, before, searchKeysOf(entry))
+    orders.enter(entry)
   }
 
   /** Gives a user new values, and the keys of them. @throws StorageError `email_taken`, `field_taken` */
@@ -145,6 +160,7 @@ export function userTable () {
     put,
     drop,
     ordered,
+    orders,
     indexFields,
     ofTenant: (tenant: string) => ofTenant.get(tenant),
     tenantSizes: () => ofTenant.sizes(),

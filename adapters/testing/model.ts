@@ -6,6 +6,7 @@ import type {
   ApiKeyRecord, DeletedUser, Idempotency, Page, PageRequest, UserFilter, UserKeys, UserRecord, VersionGuard
 } from '../../lib/storage/storage.ts'
 import type { Callable } from './calls.ts'
+import { meetsAll, pageInOrder } from './model-order.ts'
 
 interface State {
   users: Array<{ user: UserRecord, keys: UserKeys }>
@@ -21,11 +22,14 @@ export interface Model extends Callable {
 }
 
 /** True if the keys and fields of a user match. */
-function matches ({ user, keys }: State['users'][number], { emailKey, prefix, fields, status }: UserFilter): boolean {
+function matches (
+  { user, keys }: State['users'][number],
+  { emailKey, prefix, fields, status, ...rest }: UserFilter
+): boolean {
   const begins = (text: string) => prefix === null || text.startsWith(prefix)
   return (emailKey === null || keys.emailKey === emailKey) &&
     (begins(keys.nameKey) || begins(keys.emailKey)) &&
-    (status === undefined || user.status === status) &&
+    (status === undefined || user.status === status) && meetsAll(user, rest) &&
     Object.entries(fields).every(([name, value]) => Object.hasOwn(user.fields, name) && user.fields[name] === value)
 }
 
@@ -112,7 +116,8 @@ export function createModel (given: State = { users: [], deleted: [], apiKeys: [
     },
 
     async listUsers (filter, page) {
-      return pageOf(state.users.filter((entry) => matches(entry, filter)).map(({ user }) => user), page)
+      const found = state.users.filter((entry) => matches(entry, filter))
+      return page.sort === undefined ? pageOf(found.map(({ user }) => user), page) : pageInOrder(found, page)
     },
 
     async updateUser (id, { name, email, fields, ...standing }, updatedAt, guard) {

@@ -8,7 +8,8 @@ import {
   type UserRecord, type UserWrite, withSuccessors, type WriteOutcome
 } from 'fastify-users/storage'
 import {
-  conditionOf, isText, keyIn, one, openDatabase, pageOf, type Query, type Row, SNAPSHOT, TABLES, translated, userIn
+  conditionOf, entriesOf, isRead, isText, keyIn, one, openDatabase, pageOf, pageOfEntries, type Query, type Row,
+  SNAPSHOT, TABLES, translated, userIn
 } from './database.ts'
 
 const READ_PART = 1000
@@ -197,11 +198,15 @@ export function sqlStore (config: pg.PoolConfig): Storage {
     }),
 
     listUsers: (filter, request) => read(async (q) => {
-      const { rows, total } = await pageOf(q, 'users', conditionOf(filter), request)
-      return { items: rows.map(userIn), total }
+      if (request.sort === undefined && !isRead(filter)) {
+        const { rows, total } = await pageOf(q, 'users', conditionOf(filter), request)
+        return { items: rows.map(userIn), total }
+      }
+      const entries = await entriesOf(q, filter)
+      return { items: pageOfEntries(entries, request), total: entries.length }
     }),
 
-    async readUsers (filter, order, onPart) {
+    async readUsers (filter, order, onPart, sort) {
       // A connection of its own, since the reader may be slow, and one snapshot until it ends.
       const client = new pg.Client(config)
       client.on('error', () => {})
@@ -211,6 +216,14 @@ export function sqlStore (config: pg.PoolConfig): Storage {
       try {
         await client.connect().catch((error: unknown) => { throw translated(error) })
         await query(SNAPSHOT)
+        if (sort !== undefined || isRead(filter)) {
+          const all = { order, limit: Infinity, from: { offset: 0 } }
+          const users = pageOfEntries(await entriesOf(query, filter), sort === undefined ? all : { ...all, sort })
+          for (let start = 0; start < users.length; start += READ_PART) {
+            await onPart(users.slice(start, start + READ_PART))
+          }
+          return
+        }
         for (let rows = [], after = ''; ; after = String(rows.at(-1)?.['id'])) {
           const follows = after === '' ? 'true' : `id ${order === 'asc' ? '>' : '<'} $${values.length + 1}`
           rows = await query(`SELECT id, record FROM users WHERE ${where} AND ${follows} ORDER BY id ${order} ` +

@@ -13,3 +13,4 @@ export {
   requireVersion, unassignedBy, withoutUsers, withSuccessors, withUser
 } from './storage-rules.ts'
 export type * from './storage.ts'
+export { meets, sortedPage, SORT_LENGTH, sortKey, sortValue } from './user-order.ts'

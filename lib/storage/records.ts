@@ -2,9 +2,11 @@
 
 import type { Json, JsonObject } from '../core/json.ts'
 import type { PageRequest } from '../core/paging.ts'
+import type { UserConditions } from './user-selection.ts'
 
 export type { Json, JsonObject }
 export type { Page, PageRequest } from '../core/paging.ts'
+export type * from './user-selection.ts'
 
 /** Whether a user may be let in: what a host asks in its own sign-in. */
 export type UserStatus = 'active' | 'suspended'
@@ -56,7 +58,7 @@ export interface VersionGuard {
 }
 
 /** Which users a list has; `null` members do not filter. */
-export interface UserFilter {
+export interface UserFilter extends UserConditions {
   /** Exactly this e-mail key. */
   emailKey: string | null
   /** The name's key or the e-mail's key begins with this text. Every character stands for itself. */
