@@ -1,5 +1,6 @@
 import { isStorable } from '../../lib/core/text.ts'
-import type { UserConditions, UserRange } from '../../lib/storage/storage.ts'
+import { SORT_LENGTH } from '../../lib/storage/user-order.ts'
+import type { UserConditions, UserRange, UserValue } from '../../lib/storage/storage.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { type Condition, fieldIs, fieldValue } from './schema/field-indexes.ts'
 
@@ -17,6 +18,18 @@ function either (conditions: readonly Condition[]): Condition {
 function idIn (given: readonly string[]): Condition {
   const ids = given.filter(isStorable)
   return ids.length === 0 ? NOBODY : { sql: `id IN (${ids.map(() => '?').join(', ')})`, values: ids }
+}
+
+/** The condition that a field has one of these values. Texts are one list: an index finds them together. */
+function isAmong (dialect: Dialect, field: string, given: readonly UserValue[]): Condition {
+  const values = given.filter(canBeStored)
+  const isShort = (value: UserValue): value is string => typeof value === 'string' && value.length < SORT_LENGTH
+  const texts = values.filter(isShort)
+  const others = values.filter((value) => !isShort(value)).map((value) => fieldIs(dialect, field, value))
+  if (texts.length === 0) return either(others)
+  const { number, text } = fieldValue(dialect, field)
+  const list = texts.map(() => '?').join(', ')
+  return either([{ sql: `${number} = ${dialect.bounds.texts} AND ${text} IN (${list})`, values: texts }, ...others])
 }
 
 const COLUMNS = { createdAt: 'created_at', updatedAt: 'updated_at' } as const
@@ -61,8 +74,7 @@ export function otherConditions (
 ): Condition[] {
   return [
     ...ids === undefined ? [] : [idIn(ids)],
-    ...Object.entries(anyOf).map(([field, values]) =>
-      either(values.filter(canBeStored).map((value) => fieldIs(dialect, field, value)))),
+    ...Object.entries(anyOf).map(([field, values]) => isAmong(dialect, field, values)),
     ...Object.entries(exists).map(([field, is]): Condition =>
       ({ sql: `${fieldValue(dialect, field).number} IS ${is ? 'NOT ' : ''}NULL`, values: [] })),
     ...ranges.map((range) => within(dialect, range))

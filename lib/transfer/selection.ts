@@ -14,7 +14,10 @@ export function selection (members: readonly string[]) {
   }
   const parameter: Parameter = {
     schema: {
-      type: 'string', minLength: 1, description: 'Only these members of users, separated by commas, in this order.'
+      type: 'string',
+      minLength: 1,
+      description: 'Only these members of users, separated by commas, in this order. The others are absent, though ' +
+        'the schema of a user requires them.'
     },
     problem (value) {
       const names = typeof value === 'string' ? value.split(',') : []
