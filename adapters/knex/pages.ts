@@ -16,9 +16,8 @@ function directionOf (order: PageRequest['order']): [direction: string, follows:
   return order === 'asc' ? ['ASC', '>'] : ['DESC', '<']
 }
 
-/** The values of a statement, as its text is built. */
-function createValues (dialect: Dialect) {
-  const params: Param[] = []
+/** The values of a statement, as its text is built. `params`: those of a part that comes before. */
+export function createValues (dialect: Dialect, params: Param[] = []) {
   return {
     params,
     /** A condition with the placeholders of the statement. */
@@ -31,7 +30,7 @@ function createValues (dialect: Dialect) {
   }
 }
 
-function whereOf (conditions: readonly string[]): string {
+export function whereOf (conditions: readonly string[]): string {
   return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
 }
 

@@ -157,7 +157,7 @@ export function createStandbys (
         }
       },
 
-      async readUsers (filter, order, onPart) {
+      async readUsers (filter, order, onPart, sort) {
         let state: 'waiting' | 'given' | 'left' = 'waiting'
         function leave (): boolean {
           // A standby that lags for a while can still be read to the end.
@@ -169,11 +169,11 @@ export function createStandbys (
             if (state === 'left') throw new StorageError('unavailable', 'the primary is read instead')
             state = 'given'
             await onPart(users)
-          })), leave)
+          }, sort)), leave)
         } catch (error) {
           // The rest would be of another moment.
           if (!leave() || !isStorageError(error)) throw error
-          await onPrimary(() => primary.readUsers(filter, order, onPart))
+          await onPrimary(() => primary.readUsers(filter, order, onPart, sort))
         }
       },
 

@@ -1,16 +1,18 @@
 import { gather, type Several } from '../../lib/core/gather.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type {
-  Page, PageRequest, Storage, TenantPageRequest, UserFilter, UserRecord, Words
+  Page, PageRequest, SortedPageRequest, Storage, TenantPageRequest, UserFilter, UserRecord, Words
 } from '../../lib/storage/storage.ts'
 import type { Reading } from './connection/executor.ts'
 import type { Compaction } from './counting/hand-counting.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { ofTenant, pageOfFew, pageStatement, searchStatement, toPage } from './pages.ts'
 import { type Condition, fieldIs } from './schema/field-indexes.ts'
+import { sortedStatement, toSortedPage } from './sorted-pages.ts'
 import { USER_COLUMNS, USER_WORDS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 import { type Row, toUser, unpacked } from './tables/rows.ts'
+import { hasOthers, otherConditions } from './user-filters.ts'
 
 // Literals: a plan that is kept for any value can't use the index of those who are suspended.
 const HAS_STATUS = { active: "status = 'active'", suspended: "status = 'suspended'" } as const
@@ -34,6 +36,7 @@ export function conditionOf (dialect: Dialect, names: Names, filter: UserFilter,
     parts.push(isWalk ? hasWords(dialect, words) : { sql: has(names), values: [query(words)] })
   }
   if (status !== undefined) parts.push({ sql: HAS_STATUS[status], values: [] })
+  parts.push(...otherConditions(dialect, filter))
   const belongs = ofTenant(filter)
   if (belongs !== null) parts.push(belongs)
   if (parts.length === 0) return null
@@ -106,16 +109,32 @@ export function userLists (
     return pageOfFew((await findByEmailKey(emailKey)).map(toUser), page)
   }
 
+  /** A page in another order. The number of all users, and of those of a tenant, is read as in the order of ids. */
+  async function sortedPage (
+    condition: Condition | null,
+    page: SortedPageRequest,
+    countsAll: boolean,
+    tenant: string | undefined
+  ): Promise<Page<UserRecord>> {
+    const of = tenant === undefined ? {} : { tenant }
+    const statementOf = countedPages(names, tenant !== undefined, USER_COLUMNS)
+    const counted = countsAll ? statementOf([{ order: 'asc', limit: 0, from: { offset: 0 }, ...of }]) : null
+    const { sql, params } = sortedStatement(dialect, users, { condition, page, counted })
+    const rows = await read(sql, params, { keepPlan: false })
+    if (counted !== null) onPage(tenant, Number(rows[0]?.['tail']), Number(rows[0]?.['changes']))
+    return toSortedPage(rows)
+  }
+
   return async (filter, page) => {
     if (!canMatch(filter)) return { items: [], total: 0 }
     const { emailKey, words, fields, status, tenant } = filter
-    const byFields = Object.keys(fields).length > 0
-    const alone = !byFields && words === null && status === undefined
-    if (alone && tenant === undefined && emailKey !== null) return pageOfEmail(emailKey, page)
-    if (alone && emailKey === null) {
-      return pageOfAll(tenant === undefined ? page : { ...page, tenant })
-    }
+    const byFields = Object.keys(fields).length > 0 || hasOthers(filter)
+    const isFiltered = byFields || words !== null || emailKey !== null || status !== undefined
+    if (page.sort === undefined && !isFiltered) return pageOfAll(tenant === undefined ? page : { ...page, tenant })
     const found = conditionOf(dialect, names, filter, false)
+    if (page.sort !== undefined) return sortedPage(found, page, !isFiltered, tenant)
+    const alone = !byFields && words === null && tenant === undefined && status === undefined
+    if (alone && emailKey !== null) return pageOfEmail(emailKey, page)
     const walked = words === null ? null : conditionOf(dialect, names, filter, true)
     const { sql, params } = found === null || walked === null
       ? pageStatement(dialect, users, USER_COLUMNS, found, page)

@@ -65,6 +65,13 @@ export class FieldIndex<Item extends Indexed> {
     return this.#fields.get(field)?.get(JSON.stringify(value)) ?? positionsOf([])
   }
 
+  /** The items whose indexed field is one of these values. */
+  matchingAny (field: string, values: ReadonlyArray<string | number | boolean>): Positions<Item> {
+    const found = [...new Set(values)].map((value) => this.matching(field, value))
+    const items = found.flatMap((each) => each.range(0, each.size))
+    return positionsOf(items.sort((a, b) => a.id < b.id ? -1 : 1))
+  }
+
   #enter (field: string, fields: JsonObject, item: Item): void {
     const text = this.#textOf(fields, field)
     if (text === '') return

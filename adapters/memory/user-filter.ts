@@ -1,4 +1,5 @@
 import { belongsTo, wordsOfUser } from '../../lib/storage/storage-rules.ts'
+import { meets } from '../../lib/storage/user-order.ts'
 import type { UserFilter, UserStatus, Words } from '../../lib/storage/storage.ts'
 import type { FieldIndex } from './field-index.ts'
 import { type Positions, positionsOf } from './positions.ts'
@@ -11,6 +12,9 @@ export interface UserIndexes {
   byEmailKey (emailKey: string, tenant: string | undefined): Positions<UserEntry>
   byTenant (tenant: string): Positions<UserEntry>
   byStatus (status: UserStatus): Positions<UserEntry>
+  /** Those of these ids who are there. */
+  byIds (ids: readonly string[]): Positions<UserEntry>
+  all (): UserEntry[]
   byWord: PrefixIndex<UserEntry>
   byField: FieldIndex<UserEntry>
 }
@@ -29,10 +33,12 @@ function foundByWords (lists: ReadonlyArray<Words>, { byWord }: UserIndexes): Ar
 
 /** The matches of each condition of a filter. */
 function partsOf (
-  { emailKey, words, fields, status, tenant }: UserFilter,
+  { emailKey, words, fields, status, tenant, ids, anyOf = {} }: UserFilter,
   indexes: UserIndexes
 ): Array<Positions<UserEntry>> {
   const parts = Object.entries(fields).map(([name, value]) => indexes.byField.matching(name, value))
+  for (const [name, values] of Object.entries(anyOf)) parts.push(indexes.byField.matchingAny(name, values))
+  if (ids !== undefined) parts.push(indexes.byIds(ids))
   if (words !== null) parts.push(...foundByWords(words, indexes))
   if (emailKey !== null) parts.push(indexes.byEmailKey(emailKey, tenant))
   if (status !== undefined) parts.push(indexes.byStatus(status))
@@ -49,8 +55,9 @@ function hasWords (entry: UserEntry, searched: Words): boolean {
   return searched.every((each) => words.some((word) => word.startsWith(each)))
 }
 
-function matches (entry: UserEntry, { emailKey, words, fields, status, tenant }: UserFilter): boolean {
-  return belongsTo(entry.record, tenant) && (emailKey === null || entry.emailKey === emailKey) &&
+function matches (entry: UserEntry, { emailKey, words, fields, status, tenant, ...rest }: UserFilter): boolean {
+  return meets(entry.record, rest) && belongsTo(entry.record, tenant) &&
+    (emailKey === null || entry.emailKey === emailKey) &&
     (status === undefined || entry.record.status === status) &&
     (words === null || words.some((each) => hasWords(entry, each))) &&
     Object.entries(fields).every(([name, value]) => hasField(entry, name, value))
@@ -60,8 +67,12 @@ function matches (entry: UserEntry, { emailKey, words, fields, status, tenant }:
  * The users that a filter matches; null if it has no condition. Of several conditions, the rarest is searched through.
  */
 export function matching (filter: UserFilter, indexes: UserIndexes): Positions<UserEntry> | null {
-  const [first, ...others] = partsOf(filter, indexes).sort((a, b) => a.size - b.size)
+  const { ranges = [], exists = {} } = filter
+  // No index has these.
+  const isBounded = ranges.length > 0 || Object.keys(exists).length > 0
+  const parts = partsOf(filter, indexes).sort((a, b) => a.size - b.size)
+  const [first = isBounded ? positionsOf(indexes.all()) : undefined, ...others] = parts
   if (first === undefined) return null
-  if (others.length === 0) return first
+  if (others.length === 0 && !isBounded) return first
   return positionsOf(first.range(0, first.size).filter((entry) => matches(entry, filter)))
 }

@@ -8,6 +8,7 @@ import { PrefixIndex } from './prefix-index.ts'
 import { SortedMap } from './sorted-map.ts'
 import { keysOf, storedFields, type UserEntry } from './user-entry.ts'
 import { matching } from './user-filter.ts'
+import { UserOrders } from './user-orders.ts'
 
 export type UserTable = ReturnType<typeof userTable>
 
@@ -23,7 +24,9 @@ export function userTable () {
   const ordered = new SortedMap<UserRecord>()
   const byWord = new PrefixIndex<UserEntry>()
   const byField = new FieldIndex<UserEntry>()
-  const indexes = { byEmailKey, byTenant: (tenant: string) => ofTenant.get(tenant), byStatus, byWord, byField }
+  const orders = new UserOrders(() => entries.values())
+  const byTenant = (tenant: string) => ofTenant.get(tenant)
+  const indexes = { byEmailKey, byTenant, byStatus, byIds, all, byWord, byField }
 
   const placeOf = (emailKey: string, tenant = ''): string => `${tenant}/${emailKey}`
 
@@ -39,11 +42,19 @@ export function userTable () {
     return positionsOf(all.sort((a, b) => a.id < b.id ? -1 : 1))
   }
 
+  function byIds (ids: readonly string[]): Positions<UserEntry> {
+    return positionsOf([...new Set(ids)].sort().flatMap((id) => entries.get(id) ?? []))
+  }
+
+  /** Every user, in the order of ids. */
+  function all (): UserEntry[] {
+    return ordered.range(0, ordered.size).flatMap(({ id }) => entries.get(id) ?? [])
+  }
+
   function byStatus (status: UserStatus): Positions<UserEntry> {
     // Most users are active, and the list of them is long: it is made of all when it is asked for.
     if (status !== 'active') return ofStatus.get(status)
-    const active = ordered.range(0, ordered.size).filter((record) => record.status === status)
-    return positionsOf(active.flatMap(({ id }) => entries.get(id) ?? []))
+    return positionsOf(all().filter(({ record }) => record.status === status))
   }
 
   function enterStatus (entry: UserEntry): void {
@@ -84,9 +95,11 @@ export function userTable () {
     ordered.set(id, record)
     byWord.move(entry, [], wordsOfUser(entry))
     byField.move(entry, {}, record.fields)
+    orders.enter(entry)
   }
 
   function drop (entry: UserEntry): void {
+    orders.leave(entry)
     byWord.move(entry, wordsOfUser(entry), [])
     byField.move(entry, entry.record.fields, {})
     entries.delete(entry.id)
@@ -109,6 +122,7 @@ export function userTable () {
   /** Gives a user new values and keys. */
   function replace (entry: UserEntry, record: UserRecord, keys: UserKeys): void {
     const before = wordsOfUser(entry)
+    orders.leave(entry)
     byField.move(entry, entry.record.fields, record.fields)
     leaveStatus(entry)
     entry.record = record
@@ -116,6 +130,7 @@ export function userTable () {
     Object.assign(entry, keysOf(keys))
     ordered.set(entry.id, record)
     byWord.move(entry, before, wordsOfUser(entry))
+    orders.enter(entry)
   }
 
   /** Gives a user new values, and the keys of them. @throws StorageError `email_taken`, `field_taken` */
@@ -158,6 +173,7 @@ export function userTable () {
     put,
     drop,
     ordered,
+    orders,
     indexFields,
     indexWords,
     ofTenant: (tenant: string) => ofTenant.get(tenant),

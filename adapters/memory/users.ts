@@ -4,14 +4,15 @@ import { deletionBefore, purgeEvent, updateEvents, updateTypes, userEvent } from
 import { type Deletion, LIVE_PURGE, type PurgedUser, type UserUpdate } from '../../lib/storage/make-write.ts'
 import { changedKeys, requireVersion } from '../../lib/storage/storage-rules.ts'
 import type {
-  NewEvent, Page, PageRequest, Storage, TenantStore, UserChanges, UserFilter, UserKeys, UserRecord, VersionGuard
+  NewEvent, Page, PageRequest, Storage, TenantStore, UserChanges, UserFilter, UserKeys, UserPageRequest, UserRecord,
+  UserSort, VersionGuard
 } from '../../lib/storage/storage.ts'
 import type { MemoryEvents } from './event-log.ts'
 import { IdempotencyRecords } from './idempotency-records.ts'
-import { pageOf } from './positions.ts'
+import { pageOf, type Positions } from './positions.ts'
 import { memoryAssignment } from './tenant-assignment.ts'
 import { MemoryTrash } from './trash.ts'
-import { keysOf, storedFields, userOf } from './user-entry.ts'
+import { keysOf, storedFields, type UserEntry, userOf } from './user-entry.ts'
 import { userTable } from './user-table.ts'
 import { memoryWrites } from './user-writes.ts'
 
@@ -143,6 +144,22 @@ export function memoryUsers (events: MemoryEvents): UserStore {
     }
   }
 
+  function matching (filter: UserFilter): Positions<UserEntry> | null {
+    table.indexFields({ filterable: [filter.fields, filter.anyOf ?? {}].flatMap(Object.keys) })
+    return table.matching(filter)
+  }
+
+  /** Records are replaced, never changed, so a list of them is a snapshot. */
+  function recordsOf (
+    found: Positions<UserEntry> | null,
+    order: PageRequest['order'],
+    sort: UserSort | undefined
+  ): UserRecord[] {
+    const all = { order, limit: (found ?? table.ordered).size, from: { offset: 0 } }
+    if (sort !== undefined) return table.orders.page(found, { ...all, sort }).map(({ record }) => record)
+    return found === null ? pageOf(table.ordered, all) : pageOf(found, all).map(({ record }) => record)
+  }
+
   return {
     async check (requirements) {
       try {
@@ -186,21 +203,18 @@ export function memoryUsers (events: MemoryEvents): UserStore {
 
     findUser: async (id) => find(id),
 
-    async listUsers (filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>> {
-      table.indexFields({ filterable: Object.keys(filter.fields) })
-      const found = table.matching(filter)
+    async listUsers (filter: UserFilter, page: UserPageRequest): Promise<Page<UserRecord>> {
+      const found = matching(filter)
+      if (page.sort !== undefined) {
+        const items = table.orders.page(found, page)
+        return { items: items.map(({ record }) => userOf(record)), total: (found ?? table.ordered).size }
+      }
       if (found === null) return { items: pageOf(table.ordered, page).map(userOf), total: table.ordered.size }
       return { items: pageOf(found, page).map(({ record }) => userOf(record)), total: found.size }
     },
 
-    async readUsers (filter, order, onPart) {
-      table.indexFields({ filterable: Object.keys(filter.fields) })
-      const found = table.matching(filter)
-      // Records are replaced, never changed, so a list of them is a snapshot.
-      const records = found === null
-        ? table.ordered.range(0, table.ordered.size)
-        : found.range(0, found.size).map(({ record }) => record)
-      if (order === 'desc') records.reverse()
+    async readUsers (filter, order, onPart, sort) {
+      const records = recordsOf(matching(filter), order, sort)
       for (let start = 0; start < records.length; start += READ_PART_MAX) {
         await onPart(records.slice(start, start + READ_PART_MAX).map(userOf))
       }

@@ -6,6 +6,7 @@ import type {
   ApiKeyRecord, DeletedUser, Idempotency, Page, PageRequest, UserFilter, UserKeys, UserRecord, VersionGuard
 } from '../../lib/storage/storage.ts'
 import type { Callable } from './calls.ts'
+import { meetsAll, pageInOrder } from './model-order.ts'
 import { keysOf, withWords } from './user-keys.ts'
 
 interface State {
@@ -22,12 +23,15 @@ export interface Model extends Callable {
 }
 
 /** True if the keys and fields of a user match. */
-function matches ({ user, keys }: State['users'][number], { emailKey, words, fields, status }: UserFilter): boolean {
+function matches (
+  { user, keys }: State['users'][number],
+  { emailKey, words, fields, status, ...rest }: UserFilter
+): boolean {
   const { nameWords = [], emailWords = [], fieldWords = [] } = keys
   const own = [...nameWords, ...emailWords, ...fieldWords]
   return (emailKey === null || keys.emailKey === emailKey) &&
     (words === null || words.some((list) => list.every((word) => own.some((each) => each.startsWith(word))))) &&
-    (status === undefined || user.status === status) &&
+    (status === undefined || user.status === status) && meetsAll(user, rest) &&
     Object.entries(fields).every(([name, value]) => Object.hasOwn(user.fields, name) && user.fields[name] === value)
 }
 
@@ -115,7 +119,8 @@ export function createModel (given: State = { users: [], deleted: [], apiKeys: [
     },
 
     async listUsers (filter, page) {
-      return pageOf(state.users.filter((entry) => matches(entry, filter)).map(({ user }) => user), page)
+      const found = state.users.filter((entry) => matches(entry, filter))
+      return page.sort === undefined ? pageOf(found.map(({ user }) => user), page) : pageInOrder(found, page)
     },
 
     async updateUser (id, given, updatedAt, guard) {

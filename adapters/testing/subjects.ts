@@ -16,9 +16,11 @@ import { listCases } from './list-users.ts'
 import { nearValueCases } from './near-values.ts'
 import { FEW_DELAYS } from './races.ts'
 import { readingCases } from './read-users.ts'
+import { rangeCases } from './range-users.ts'
 import { successorCases } from './revoke-successors.ts'
 import { apiKeyEndCases } from './rotate-revoke-api-keys.ts'
 import { keyChangeCases, userChangeCases } from './seen-everywhere.ts'
+import { sortCases } from './sort-users.ts'
 import { uniqueFieldCases } from './unique-fields.ts'
 import { restorePurgeCases } from './restore-purge.ts'
 import { trashCases } from './trash.ts'
@@ -40,6 +42,8 @@ export const subjects: Record<string, Cases> = {
   'statuses of users': { ...statusCases, ...statusOutcomeCases },
   'filters of lists': filterCases,
   'searches by words': searchCases,
+  'ranges and lists of values': rangeCases,
+  'orders of lists': sortCases,
   'reading all users': readingCases,
   'changes that are seen everywhere': userChangeCases,
   'values of users': hostileUserCases,

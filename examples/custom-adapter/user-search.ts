@@ -1,4 +1,4 @@
-import type { UserFilter } from 'fastify-users/storage'
+import { meets, type UserFilter } from 'fastify-users/storage'
 import { idsBehind, isKey, type LmdbDatabase, type UserEntry, valueKey } from './database.ts'
 
 /** Finds users by their keys, their fields, their status and their tenant. */
@@ -55,8 +55,13 @@ export function userSearch ({ users, emails, words: ofWords, found, fields, susp
       [...withValue(field, value)].some((id) => id !== user.id && users.get(id)?.user.tenant === user.tenant)
   }
 
-  function isFilter ({ emailKey, words, fields, status, tenant }: UserFilter): boolean {
-    return emailKey !== null || words !== null || status !== undefined || tenant !== undefined ||
+  /** True if a filter has conditions that no index serves: each user is looked at. */
+  const isRead = ({ ids, anyOf, exists, ranges }: UserFilter): boolean =>
+    [ids, anyOf, exists, ranges].some((each) => each !== undefined)
+
+  function isFilter (filter: UserFilter): boolean {
+    const { emailKey, words, fields, status, tenant } = filter
+    return isRead(filter) || emailKey !== null || words !== null || status !== undefined || tenant !== undefined ||
       Object.keys(fields).length > 0
   }
 
@@ -70,7 +75,13 @@ export function userSearch ({ users, emails, words: ofWords, found, fields, susp
     if (status === 'suspended') parts.push(new Set(suspended.getKeys()))
     const [first = new Set(users.getKeys()), ...others] = parts.sort((a, b) => a.size - b.size)
     const ids = [...first].filter((id) => others.every((part) => part.has(id)))
-    return (status === 'active' ? ids.filter((id) => !suspended.doesExist(id)) : ids).sort()
+    const meeting = isRead(filter) ? ids.filter((id) => meetsIn(id, filter)) : ids
+    return (status === 'active' ? meeting.filter((id) => !suspended.doesExist(id)) : meeting).sort()
+  }
+
+  function meetsIn (id: string, filter: UserFilter): boolean {
+    const user = users.get(id)?.user
+    return user !== undefined && meets(user, filter)
   }
 
   return { fieldKeys, isTaken, isFilter, matching }

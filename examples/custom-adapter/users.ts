@@ -1,7 +1,7 @@
 import {
-  changedKeys, type Deletion, deletionBefore, LIVE_PURGE, type NewEvent, purgeEvent, requireVersion, type Storage,
-  StorageError, type SynchronousWrites, updateEvents, updateTypes, type UserChanges, userEvent, type UserKeys, type
-  UserRecord, type UserUpdate, type VersionGuard, wordsOfUser
+  changedKeys, type Deletion, deletionBefore, LIVE_PURGE, type NewEvent, purgeEvent, requireVersion, sortedPage,
+  type Storage, StorageError, type SynchronousWrites, updateEvents, updateTypes, type UserChanges, userEvent,
+  type UserFilter, type UserKeys, type UserRecord, type UserSort, type UserUpdate, type VersionGuard, wordsOfUser
 } from 'fastify-users/storage'
 import { type LmdbDatabase, pageOf, pageOfIds, requireKeys, type UserEntry } from './database.ts'
 import type { LmdbEvents } from './events.ts'
@@ -154,6 +154,16 @@ export function lmdbUsers (
     return { user, ...(removed !== null && { types: [...LIVE_PURGE] }) }
   }
 
+  const idsMatching = (filter: UserFilter): string[] => isFilter(filter) ? matching(filter) : [...users.getKeys()]
+  const entriesOf = (filter: UserFilter): UserEntry[] => idsMatching(filter).flatMap((id) => users.get(id) ?? [])
+
+  /** The ids of everybody who matches, in an order. Orders other than that of ids are made of all of them. */
+  function idsOf (filter: UserFilter, order: 'asc' | 'desc', sort: UserSort | undefined): string[] {
+    if (sort === undefined) return order === 'asc' ? idsMatching(filter) : idsMatching(filter).reverse()
+    const all = { sort, order, limit: Infinity, from: { offset: 0 } }
+    return sortedPage(entriesOf(filter), all).map(({ user }) => user.id)
+  }
+
   return {
     // The databases are made when they are opened, and this is the first version of what is in them.
     migrate: ({ filterable = [], unique = [], searchable } = {}) =>
@@ -209,19 +219,22 @@ export function lmdbUsers (
     findUser: (id) => read(() => find(id)),
 
     listUsers: (filter, page) =>
-      read(() =>
-        isFilter(filter)
+      read(() => {
+        if (page.sort !== undefined) {
+          const entries = entriesOf(filter)
+          return { items: sortedPage(entries, page).map(({ user }) => user), total: entries.length }
+        }
+        return isFilter(filter)
           ? pageOfIds(matching(filter), page, find)
           : { items: pageOf(users, page).map(({ user }) => user), total: users.getKeysCount() }
-      ),
+      }),
 
-    async readUsers (filter, order, onPart) {
+    async readUsers (filter, order, onPart, sort) {
       // Ids of this moment, whose users are read in a transaction that stays at this moment.
       const { ids, transaction } = await read(() => ({
-        ids: isFilter(filter) ? matching(filter) : [...users.getKeys()],
+        ids: idsOf(filter, order, sort),
         transaction: users.useReadTransaction()
       }))
-      if (order === 'desc') ids.reverse()
       try {
         for (let start = 0; start < ids.length; start += READ_PART) {
           const part = ids.slice(start, start + READ_PART)

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import {
-  type ApiKeyRecord, type PageRequest, StorageError, type UserFilter, type UserKeys, type UserRecord
+  type ApiKeyRecord, meets, type PageRequest, sortedPage, StorageError, type UserFilter, type UserKeys,
+  type UserPageRequest, type UserRecord
 } from 'fastify-users/storage'
 
 export type Row = Record<string, unknown>
@@ -117,4 +118,30 @@ export async function pageOf (
   const rows = await q(`SELECT record FROM ${table} WHERE ${where} AND ${follows} ORDER BY id ${order} ` +
     `LIMIT ${limit} OFFSET ${'offset' in from ? from.offset : 0}`, ...values)
   return { rows, total }
+}
+
+/** A user with its keys. */
+interface Entry { user: UserRecord, keys: UserKeys }
+
+/** True if a filter has conditions that are decided in JavaScript: every user is read. */
+export const isRead = ({ ids, anyOf, exists, ranges }: UserFilter): boolean =>
+  [ids, anyOf, exists, ranges].some((each) => each !== undefined)
+
+/** Everybody who matches, in the order of ids. */
+export async function entriesOf (q: Query, filter: UserFilter): Promise<Entry[]> {
+  const { where, values } = conditionOf(filter)
+  const rows = await q(`SELECT record, name_key, email_key FROM users WHERE ${where} ORDER BY id`, ...values)
+  return rows.map((row): Entry => ({
+    user: userIn(row), keys: { nameKey: String(row['name_key']), emailKey: String(row['email_key']) }
+  })).filter(({ user }) => meets(user, filter))
+}
+
+/** A page of all that match. */
+export function pageOfEntries (entries: readonly Entry[], page: UserPageRequest): UserRecord[] {
+  if (page.sort !== undefined) return sortedPage(entries, page).map(({ user }) => user)
+  const { order, limit, from } = page
+  const users = entries.map(({ user }) => user)
+  if (order === 'desc') users.reverse()
+  if ('offset' in from) return users.slice(from.offset, from.offset + limit)
+  return users.filter(({ id }) => order === 'asc' ? id > from.after : id < from.after).slice(0, limit)
 }

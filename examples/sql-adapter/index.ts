@@ -5,45 +5,18 @@ import pg from 'pg'
 import {
   type ApiKeyOutcome, type ApiKeyRecord, apiKeyRefusalOf, type ApiKeyWrite, changedKeys, type Idempotency, refusalOf,
   requireActive, requireAnotherKey, requireSameRequest, requireVersion, type Storage, StorageError, updateTypes,
-  type UserKeys, type UserRecord, type UserWrite, withSuccessors, wordsOfUser, type WriteOutcome
+  type UserRecord, type UserWrite, withSuccessors, type WriteOutcome
 } from 'fastify-users/storage'
 import {
-  conditionOf, isText, keyIn, keysIn, one, openDatabase, pageOf, type Query, type Row, SNAPSHOT, TABLES, translated,
-  userIn
+  conditionOf, entriesOf, isRead, keyIn, keysIn, one, openDatabase, pageOf, pageOfEntries, type Query,
+  type Row, SNAPSHOT, TABLES, translated, userIn
 } from './database.ts'
+import { putFields, putUser } from './user-rows.ts'
 
 const READ_PART = 1000
 
 export function sqlStore (config: pg.PoolConfig): Storage {
   const { transaction, read, write, close } = openDatabase(config)
-
-  /** Writes what a user is found by of its fields, and refuses values that another user has. */
-  async function putFields (q: Query, { id, fields }: UserRecord, searched: readonly Row[]): Promise<void> {
-    for (const { field, is_unique: isUnique } of searched) {
-      const value = Object.hasOwn(fields, String(field)) ? fields[String(field)] : null
-      if (value === undefined || typeof value === 'object') continue
-      const text = JSON.stringify(value)
-      const holder = isUnique === true && typeof value !== 'boolean'
-        ? await one(q, 'SELECT id FROM field_values WHERE field = $1 AND value = $2 AND id <> $3', field, text, id)
-        : null
-      if (holder !== null) throw new StorageError('field_taken', 'another user has the value', { field: String(field) })
-      await q('INSERT INTO field_values VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', field, text, id)
-    }
-  }
-
-  async function putUser (q: Query, user: UserRecord, keys: UserKeys): Promise<void> {
-    const { id } = user
-    const { emailKey, nameKey } = keys
-    const words = wordsOfUser(keys)
-    if (![id, emailKey, nameKey, ...words].every(isText)) throw new StorageError('fault', 'the text can not be stored')
-    const holder = await one(q, 'SELECT id FROM users WHERE email_key = $1 AND id <> $2', emailKey, id)
-    if (holder !== null) throw new StorageError('email_taken', 'another user has the e-mail key')
-    await q('DELETE FROM field_values WHERE id = $1', id)
-    await putFields(q, user, await q('SELECT field, is_unique FROM searched'))
-    await q('INSERT INTO users VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO UPDATE SET email_key = $2, ' +
-      'keys = $3, words = $4, record = $5, status = $6',
-    id, emailKey, JSON.stringify(keys), words, JSON.stringify(user), user.status)
-  }
 
   const findUser = (q: Query, id: string) => one(q, 'SELECT * FROM users WHERE id = $1', id)
   const findKey = async (q: Query, column: string, value: string) => {
@@ -208,11 +181,15 @@ export function sqlStore (config: pg.PoolConfig): Storage {
     }),
 
     listUsers: (filter, request) => read(async (q) => {
-      const { rows, total } = await pageOf(q, 'users', conditionOf(filter), request)
-      return { items: rows.map(userIn), total }
+      if (request.sort === undefined && !isRead(filter)) {
+        const { rows, total } = await pageOf(q, 'users', conditionOf(filter), request)
+        return { items: rows.map(userIn), total }
+      }
+      const entries = await entriesOf(q, filter)
+      return { items: pageOfEntries(entries, request), total: entries.length }
     }),
 
-    async readUsers (filter, order, onPart) {
+    async readUsers (filter, order, onPart, sort) {
       // A connection of its own, since the reader may be slow, and one snapshot until it ends.
       const client = new pg.Client(config)
       client.on('error', () => {})
@@ -222,6 +199,14 @@ export function sqlStore (config: pg.PoolConfig): Storage {
       try {
         await client.connect().catch((error: unknown) => { throw translated(error) })
         await query(SNAPSHOT)
+        if (sort !== undefined || isRead(filter)) {
+          const all = { order, limit: Infinity, from: { offset: 0 } }
+          const users = pageOfEntries(await entriesOf(query, filter), sort === undefined ? all : { ...all, sort })
+          for (let start = 0; start < users.length; start += READ_PART) {
+            await onPart(users.slice(start, start + READ_PART))
+          }
+          return
+        }
         for (let rows = [], after = ''; ; after = String(rows.at(-1)?.['id'])) {
           const follows = after === '' ? 'true' : `id ${order === 'asc' ? '>' : '<'} $${values.length + 1}`
           rows = await query(`SELECT id, record FROM users WHERE ${where} AND ${follows} ORDER BY id ${order} ` +

@@ -67,8 +67,10 @@ export function readPaging (query: Readonly<Record<string, unknown>>, size: Page
 
 /** A page of a list, the request for it, and whether more records follow. */
 export interface ListedPage<Item> extends Page<Item> {
-  query: Paging
+  query: { limit: number, start: Paging['start'] | { cursor: string } }
   more: boolean
+  /** In an order other than that of creation: the cursor of what follows, if anything does. */
+  next?: string
 }
 
 /** Reads the page that was asked for. */
@@ -88,7 +90,7 @@ export async function readPage<Item, Query extends Paging> (
   return { items: items.slice(0, limit), total, query, more: items.length > limit }
 }
 
-/** A list's `meta`: the values that apply to the page. `page` is absent in a walk by `after`. */
+/** A list's `meta`: the values that apply to the page. `page` is absent in a walk. */
 export interface ListMeta {
   page?: number
   limit: number

@@ -12,6 +12,8 @@ export interface Parameter {
   schema: ParameterSchema
   /** How its text is read, if not as the schema's type says. */
   readAs?: FilterKind
+  /** Reads its text, if it is none of these types. */
+  parse? (text: string): unknown
   /** What is wrong with a value; `null` if it is valid. */
   problem (value: unknown): FaultReason | null
 }
@@ -119,7 +121,8 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
  * A parameter's text in its declared type: integers as decimal digits, numbers and booleans as JSON writes them. Text
  * in any other form stays as it is, or becomes NaN for an integer; the check then refuses it.
  */
-export function parseParameter (text: string, parameter: Parameter | undefined): string | number | boolean {
+export function parseParameter (text: string, parameter: Parameter | undefined): unknown {
+  if (parameter?.parse !== undefined) return parameter.parse(text)
   switch (parameter?.readAs ?? parameter?.schema.type) {
     case 'integer': return DECIMAL.test(text) ? Number(text) : NaN
     case 'number': return JSON_NUMBER.test(text) ? Number(text) : text

@@ -5,20 +5,19 @@ import type { Events } from '../events/in-process.ts'
 import { importRows, type ImportOptions, type ImportSource } from '../transfer/import-source.ts'
 import type { ImportSummary } from '../transfer/import.ts'
 import type { CreateOptions } from '../users/idempotency.ts'
-import type { ListQuery } from '../users/list-query.ts'
+import type { ListQuery, SelectionQuery } from '../users/list-query.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { RestoreOptions } from '../users/deletions.ts'
 import type { RevertOptions } from '../users/reversal.ts'
 import { type createSubjects, type Subject, wholeSubject } from '../events/subject.ts'
-import type { DeletedUser, FieldFilter, User, UserFields, UserInput, UserPatch } from '../users/types.ts'
+import type { DeletedUser, User, UserFields, UserInput, UserPatch } from '../users/types.ts'
 import type { DeleteOptions, Versions, WriteOptions } from '../users/write-options.ts'
 import { type ApiKeyMethods, keyMethods } from './in-process-keys.ts'
 import { checkFlags, type IterateOptions, type ReadOptions } from './read-options.ts'
 import type { UsersServices } from './users-services.ts'
 
-/** Which users an iteration returns. */
-export type IterateQuery<Fields = UserFields> =
-  Pick<ListQuery<{}>, 'sort' | 'email' | 'q' | 'status'> & FieldFilter<Fields>
+/** Which users an iteration returns, and in which order. */
+export type IterateQuery<Fields = UserFields> = SelectionQuery<Fields>
 
 /** An operation of a batch. */
 export type UserOperation<Fields = UserFields> =
@@ -69,8 +68,14 @@ export interface UserMethods<Fields = UserFields> {
    * @throws `storage_unavailable`
    */
   isActive (id: string): Promise<boolean>
-  /** A page with the exact total. @throws `validation_failed`, `storage_unavailable` */
-  list (query?: ListQuery<Fields>, options?: ReadOptions): Promise<{ data: Array<User<Fields>>, meta: ListMeta }>
+  /**
+   * A page with the exact total. `next`: the cursor of what follows, in an order other than that of creation.
+   * @throws `validation_failed`, `storage_unavailable`
+   */
+  list (
+    query?: ListQuery<Fields>,
+    options?: ReadOptions
+  ): Promise<{ data: Array<User<Fields>>, meta: ListMeta, next?: string }>
   /**
    * Changes the given members.
    * @throws `validation_failed`, `user_not_found`, `precondition_failed`, `precondition_required`, `email_taken`,
@@ -179,7 +184,8 @@ function userMethods (services: UsersServices, { user, deletedUser }: Presenter)
     get: async (id: string, options: ReadOptions = {}) => user(await users.get(id, await readsFor(options))),
     async list (query: ListQuery = {}, options: ReadOptions = {}) {
       const page = await users.list({ ...query }, [], await readsFor(options))
-      return { data: page.items.map(user), meta: listMeta(page) }
+      const { next } = page
+      return { data: page.items.map(user), meta: listMeta(page), ...(next !== undefined && { next }) }
     },
     async update (id: string, patch: UserPatch, options: WriteOptions = {}) {
       return user(await users.change(id, patch, { ...options }, false))

@@ -70,7 +70,7 @@ export function operationsMaker (
       limits, securityLog, rechecks: [recheckFor('users:read'), recheckFor('events:read')], shown: presenter.shownUser
     }),
     exportOperation(begin, createExports({ users, presenter, fields, ofTenants: tenants !== null }), {
-      fields, limits, readFor: readsOf(seen), recheck: recheckFor('users:read')
+      fields, ofTenants: tenants !== null, limits, readFor: readsOf(seen), recheck: recheckFor('users:read')
     }),
     importOperation(begin, openImport, {
       fields, maxRefused: refusedLines, ofTenants: tenants !== null, limits, recheck: recheckFor('users:write')

@@ -15,6 +15,8 @@ const TYPES: Record<ExportFormat, string> = {
 export interface ExportOperationOptions {
   /** The host's own fields. */
   fields: FieldsSchema
+  /** True if users have a tenant. */
+  ofTenants: boolean
   limits: ConcurrencyLimits
   readFor: ReadFor
   /** Throws once the caller of a request may no longer read users. */
@@ -28,7 +30,7 @@ export interface ExportOperationOptions {
 export function exportOperation (
   begin: Breakables,
   open: OpenExport,
-  { fields, limits, readFor, recheck }: ExportOperationOptions
+  { fields, ofTenants, limits, readFor, recheck }: ExportOperationOptions
 ): Operation {
   return {
     tag: 'users',
@@ -39,7 +41,7 @@ export function exportOperation (
     summary: 'Export users',
     description: 'Every user that matches, as they all are at one moment: a line of JSON for each, or a table. It is ' +
       'streamed, and is whole if the response ends as its framing says. HEAD works too.',
-    query: exportParameters(fields),
+    query: exportParameters(fields, ofTenants),
     success: {
       status: 200,
       description: 'The users.',

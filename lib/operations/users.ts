@@ -1,12 +1,15 @@
 import type { FastifyReply } from 'fastify'
 import type { UserRecord } from '../storage/storage.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
+import { unknownParameters } from '../core/fault.ts'
 import { JSON_TYPE, MERGE_PATCH_TYPE } from '../http/body.ts'
 import type { ReadFor } from '../http/consistency.ts'
 import { callerOf, contextOf, hasScope } from '../http/caller.ts'
 import { entityTag, isNotModified, newestNamed, preconditions } from '../http/responses/conditional.ts'
 import { header } from '../http/header-fields.ts'
 import { userId } from '../openapi/component-parts.ts'
+import { memberNames } from '../transfer/columns.ts'
+import { selection } from '../transfer/selection.ts'
 import { userListParameters } from '../users/list-query.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { UsersService } from '../users/service.ts'
@@ -39,7 +42,8 @@ export function userOperations (
   presenter: Presenter,
   options: UserOperationsOptions
 ): Operation[] {
-  const { pageSize, fields: { filters }, reverts, readFor, ownerOf } = options
+  const { pageSize, fields, fields: { filters }, reverts, readFor, ownerOf } = options
+  const select = selection(memberNames(fields, presenter.showsTenant))
   const { userJson, minimalJson, listJson } = presenter
   const sendUser = (reply: FastifyReply, user: UserRecord, jsonOf = userJson): FastifyReply =>
     reply.header('etag', entityTag(user.version)).type(JSON_TYPE).send(jsonOf(user))
@@ -70,12 +74,13 @@ export function userOperations (
       operationId: 'listUsers',
       summary: 'List users',
       description: 'A page of users in the order of their creation, with their exact number. HEAD works too.',
-      query: userListParameters(pageSize, filters),
+      query: { ...userListParameters(pageSize, filters), select: select.parameter },
       success: { status: 200, description: 'The page.', is: 'UserList', headers: ['Link'] },
       codes: ['validation_failed'],
       async handler (call) {
-        const page = await readFor(call, (reads) => users.list(call.query, call.faults, reads))
-        return sendPage(call, page, { text: listJson(page) })
+        const { names, query } = select.of(call)
+        const page = await readFor(call, (reads) => users.list(query, call.faults, reads))
+        return sendPage(call, page, { text: names === null ? listJson(page) : presenter.picking(names).listJson(page) })
       }
     },
     {
@@ -119,14 +124,18 @@ export function userOperations (
       summary: 'Read a user',
       description: 'HEAD works too.',
       conditional: true,
+      query: { select: select.parameter },
       success: { status: 200, description: 'The user.', is: 'User', headers: ['ETag'] },
       codes: ['validation_failed', 'user_not_found', 'precondition_failed'],
-      async handler ({ request, reply, faults }) {
+      async handler (call) {
+        const { request, reply, faults } = call
+        const { names, query } = select.of(call)
         const conditions = preconditions(request, faults)
-        requireNoFaults(faults)
+        requireNoFaults([...faults, ...unknownParameters(Object.keys(query))])
         const user = await readFor({ request, reply }, (reads) =>
           users.get(request.params.id, reads, newestNamed(conditions)))
-        return isNotModified(conditions, user.version, reply) ? reply.code(304).send() : sendUser(reply, user)
+        if (isNotModified(conditions, user.version, reply)) return reply.code(304).send()
+        return sendUser(reply, user, names === null ? userJson : presenter.picking(names).userJson)
       }
     },
     {

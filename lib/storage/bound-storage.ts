@@ -53,7 +53,7 @@ function boundReads (reads: UserReads, tenant: string): UserReads {
   return {
     findUser: (id, atLeast) => own(reads.findUser(id, atLeast), tenant),
     listUsers: (filter, page) => reads.listUsers({ ...filter, tenant }, page),
-    readUsers: (filter, order, onPart) => reads.readUsers({ ...filter, tenant }, order, onPart)
+    readUsers: (filter, order, onPart, sort) => reads.readUsers({ ...filter, tenant }, order, onPart, sort)
   }
 }
 

@@ -13,3 +13,4 @@ export {
   requireSameRequest, requireVersion, unassignedBy, withoutUsers, withSuccessors, withUser, wordsOfUser
 } from './storage-rules.ts'
 export type * from './storage.ts'
+export { meets, sortedPage, SORT_LENGTH, sortKey, sortValue } from './user-order.ts'

@@ -2,9 +2,11 @@
 
 import type { Json, JsonObject } from '../core/json.ts'
 import type { PageRequest } from '../core/paging.ts'
+import type { UserConditions } from './user-selection.ts'
 
 export type { Json, JsonObject }
 export type { Page, PageRequest } from '../core/paging.ts'
+export type * from './user-selection.ts'
 
 /** Whether a user may be let in: what a host asks in its own sign-in. */
 export type UserStatus = 'active' | 'suspended'
@@ -68,7 +70,7 @@ export interface VersionGuard {
 }
 
 /** Which users a list has; `null` members do not filter. */
-export interface UserFilter {
+export interface UserFilter extends UserConditions {
   /** Exactly this e-mail key. */
   emailKey: string | null
   /** The words of a search: all words of one of these lists begin words of the user. No list is empty. */
@@ -98,14 +100,11 @@ export interface SchemaRequirements {
    * Any number of users may lack the field, or have null. Lists are filtered by them too.
    */
   unique?: readonly string[]
-  /**
-   * What users are found by beside name and address. `key` is another one if the words of the same fields are others:
-   * then `migrate` makes the words of all users anew.
-   */
+  /** What users are found by beside name and address. With another key `migrate` makes the words of all users anew. */
   searchable?: Searchable
 }
 
-/** The own fields that users are found by. */
+/** The own fields that users are found by. The key is another one if the words of the same fields are others. */
 export interface Searchable {
   /** At most 8,000 characters. */
   key: string

@@ -1,11 +1,13 @@
-import type { OnUsers, Page, PageRequest, UserFilter, UserRecord } from './records.ts'
+import type {
+  OnUsers, Page, PageRequest, UserFilter, UserPageRequest, UserRecord, UserSort
+} from './records.ts'
 
 /** The reads that a standby can serve. They do what those of a storage do. */
 export interface UserReads {
   /** `atLeast`: a version that the caller has seen, so that an older one is no answer. */
   findUser (id: string, atLeast?: number): Promise<UserRecord | null>
-  listUsers (filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>>
-  readUsers (filter: UserFilter, order: PageRequest['order'], onPart: OnUsers): Promise<void>
+  listUsers (filter: UserFilter, page: UserPageRequest): Promise<Page<UserRecord>>
+  readUsers (filter: UserFilter, order: PageRequest['order'], onPart: OnUsers, sort?: UserSort): Promise<void>
 }
 
 /**

@@ -33,7 +33,8 @@
 import type { ApiKeyOutcome, ApiKeyWrite } from './api-key-writes.ts'
 import type { OptionalMembers } from './optional-members.ts'
 import type {
-  ApiKeyRecord, OnUsers, Page, PageRequest, SchemaRequirements, TenantPageRequest, UserFilter, UserRecord
+  ApiKeyRecord, OnUsers, Page, PageRequest, SchemaRequirements, TenantPageRequest, UserFilter, UserPageRequest,
+  UserRecord, UserSort
 } from './records.ts'
 import type { UserWrite, WritesOptions, WritesResult } from './user-writes.ts'
 
@@ -109,18 +110,21 @@ export interface Storage extends OptionalMembers {
   /** The user with this id, or `null`. */
   findUser (id: string): Promise<UserRecord | null>
 
-  /** A page of the users that match the filter, ordered by id, with their exact number, both from one snapshot. */
-  listUsers (filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>>
+  /**
+   * A page of the users that match the filter, ordered by id or by {@link UserSort}, with their exact number, both from
+   * one snapshot.
+   */
+  listUsers (filter: UserFilter, page: UserPageRequest): Promise<Page<UserRecord>>
 
   /**
-   * Reads every user that matches the filter, ordered by id, all from one snapshot, and gives them in parts of at most
-   * 1,000 and never none. Waits for `onPart` before it gives the next part, however long that takes; no writer waits
-   * for it, and what it keeps in memory does not grow with the number of users. If `onPart` rejects, it ends with that
-   * error; `close` ends it with `unavailable`. In either case it frees what it holds. Inside a transaction each part is
-   * what the transaction sees at that moment.
+   * Reads every user that matches the filter, in the same orders, all from one snapshot, and gives them in parts of at
+   * most 1,000 and never none. Waits for `onPart` before it gives the next part, however long that takes; no writer
+   * waits for it, and what it keeps in memory does not grow with the number of users. If `onPart` rejects, it ends with
+   * that error; `close` ends it with `unavailable`. In either case it frees what it holds. Inside a transaction each
+   * part is what the transaction sees at that moment.
    * @throws StorageError `unavailable`, also if more than two calls run already
    */
-  readUsers (filter: UserFilter, order: PageRequest['order'], onPart: OnUsers): Promise<void>
+  readUsers (filter: UserFilter, order: PageRequest['order'], onPart: OnUsers, sort?: UserSort): Promise<void>
 
   /**
    * Makes a write of an API key. {@link ApiKeyWrite} says what each does.

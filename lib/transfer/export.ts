@@ -7,6 +7,7 @@ import type { Presenter } from '../users/presenter.ts'
 import type { UsersService } from '../users/service.ts'
 import { type Column, memberNames, tableColumns } from './columns.ts'
 import { csvHeader, csvLine } from './csv.ts'
+import { selection } from './selection.ts'
 
 export const EXPORT_FORMATS = ['ndjson', 'csv'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
@@ -45,9 +46,10 @@ const own: Parameters = {
   columns: columnsParameter
 }
 
-/** Declares the parameters of an export. */
-export function exportParameters ({ filters }: FieldsSchema): Parameters {
-  return { ...own, ...userSelectionParameters(filters) }
+/** Declares the parameters of an export. `ofTenants`: users have a tenant. */
+export function exportParameters (fields: FieldsSchema, ofTenants: boolean): Parameters {
+  const { parameter: select } = selection(memberNames(fields, ofTenants))
+  return { ...own, ...userSelectionParameters(fields.filters), select }
 }
 
 function columnFaults (names: readonly string[], isKnown: (name: string) => boolean): Fault[] {
@@ -106,6 +108,7 @@ export function createExports (parts: ExportParts) {
   const { users, fields, ofTenants } = parts
   const table = tableColumns(fields, ofTenants)
   const members = memberNames(fields, ofTenants)
+  const select = selection(members)
 
   function csvOf (names: readonly string[] | null, faults: Fault[]): Format {
     faults.push(...columnFaults(names ?? [], (name) => table.some((column) => column.name === name)))
@@ -121,13 +124,18 @@ export function createExports (parts: ExportParts) {
   }
 
   return (query: Readonly<Record<string, unknown>>, priorFaults: readonly Fault[] = []): Export => {
-    const { format, columns, ...selection } = query
+    const { format, columns, select: _, ...which } = query
     const given = { ...(format !== undefined && { format }), ...(columns !== undefined && { columns }) }
     const faults = [...priorFaults, ...parameterFaults(own, given)]
-    const names = typeof columns === 'string' ? columns.split(',') : null
+    const { names: picked } = select.of({ query, faults })
     const isCsv = format === 'csv'
+    if (picked !== null && (isCsv || columns !== undefined)) {
+      const detail = isCsv ? 'is for JSON lines: a table has columns' : 'cannot be used together with columns'
+      faults.push({ parameter: 'select', code: 'exclusive', detail })
+    }
+    const names = typeof columns === 'string' ? columns.split(',') : picked
     const written = isCsv ? csvOf(names, faults) : ndjsonOf(names, faults)
-    const read = users.snapshot(selection, faults)
+    const read = users.snapshot(which, faults)
     return {
       format: isCsv ? 'csv' : 'ndjson',
       async * texts (reads) {

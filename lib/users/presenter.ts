@@ -21,6 +21,8 @@ export interface Presenter {
   deletedListJson (page: ListedPage<StoredDeletedUser>, minimal: boolean): string
   /** A list with its `data` and `meta`. */
   listJson (page: ListedPage<UserRecord>): string
+  /** The same with these members of users alone, in their order. */
+  picking (names: readonly string[]): Pick<Presenter, 'userJson' | 'listJson'>
 }
 
 /** The part of a logger that is used here. */
@@ -66,7 +68,18 @@ function presenterOf (
     pastFields,
     userJson: (record) => JSON.stringify(view(shown(record))),
     minimalJson: (record) => JSON.stringify(minimalView(record)),
-    listJson: (page) => JSON.stringify({ data: page.items.map((record) => view(shown(record))), meta: listMeta(page) })
+    listJson: (page) => JSON.stringify({ data: page.items.map((record) => view(shown(record))), meta: listMeta(page) }),
+    picking (names) {
+      const picked = (record: UserRecord): object => {
+        const members = view(shown(record))
+        return Object.fromEntries(names.filter((name) => Object.hasOwn(members, name))
+          .map((name): [string, unknown] => [name, Reflect.get(members, name)]))
+      }
+      return {
+        userJson: (record) => JSON.stringify(picked(record)),
+        listJson: (page) => JSON.stringify({ data: page.items.map(picked), meta: listMeta(page) })
+      }
+    }
   }
 }
 

@@ -6,16 +6,17 @@ import { createKeyedQueue } from '../core/keyed-queue.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import { tenantRequired } from '../core/tenant.ts'
 import { partsOf } from '../core/parts.ts'
-import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
+import type { ListedPage, PageSize } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import { accepts } from '../storage/storage-rules.ts'
 import type {
-  JsonObject, NewEvent, Page, PageRequest, Storage, UserChanges, UserReads, UserRecord, VersionGuard, WriteOutcome
+  JsonObject, NewEvent, Storage, UserChanges, UserReads, UserRecord, VersionGuard, WriteOutcome
 } from '../storage/storage.ts'
 import { NO_FIELDS } from '../fields/fields-schema.ts'
 import type { CheckedFields, HostFields } from '../fields/host-fields.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
 import { listQueryCheck, walkQueryCheck } from './list-query.ts'
+import { asAsked, readUserPage, walkUsers } from './list-pages.ts'
 import { createDeletions, type KeyedCall, type TrashOption } from './deletions.ts'
 import { doneOf, publishedTypes, type PublishUser, writeAlone } from './outcomes.ts'
 import { createReversal } from './reversal.ts'
@@ -175,23 +176,15 @@ export function createUsersService (options: UsersServiceOptions) {
     reads = primary
   ): Promise<ListedPage<UserRecord>> {
     const checked = checkListQuery(query, priorFaults)
-    return readPage(checked, (page) => fromStorage(() => reads.listUsers(checked.filter, page)))
+    return readUserPage(checked, (page) => fromStorage(() => reads.listUsers(checked.filter, page)))
   }
 
   async function * iterate (
     query: Readonly<Record<string, unknown>>,
     reads = primary
   ): AsyncGenerator<UserRecord, void, undefined> {
-    const { order, filter } = checkWalkQuery(query)
-    let from: PageRequest['from'] = { offset: 0 }
-    while (true) {
-      const request: PageRequest = { order, limit: pageSize.max, from }
-      const { items }: Page<UserRecord> = await fromStorage(() => reads.listUsers(filter, request))
-      yield * items
-      const last: UserRecord | undefined = items.at(-1)
-      if (last === undefined || items.length < pageSize.max) return
-      from = { after: last.id }
-    }
+    const checked = checkWalkQuery(query)
+    yield * walkUsers(checked, pageSize.max, (page) => fromStorage(() => reads.listUsers(checked.filter, page)))
   }
 
   /**
@@ -202,8 +195,10 @@ export function createUsersService (options: UsersServiceOptions) {
     query: Readonly<Record<string, unknown>>,
     priorFaults: readonly Fault[] = []
   ): (reads?: UserReads) => AsyncGenerator<UserRecord[], void, undefined> {
-    const { order, filter } = checkWalkQuery(query, priorFaults)
-    return (reads = primary) => partsOf((onPart) => fromStorage(() => reads.readUsers(filter, order, onPart)))
+    const checked = checkWalkQuery(query, priorFaults)
+    const { order, filter, sort } = checked
+    return (reads = primary) => partsOf((onPart) => fromStorage(() =>
+      reads.readUsers(filter, order, asAsked(checked, onPart), sort)))
   }
 
   return { readsFor, get, isActive, create, change, ...deletions, revert, list, iterate, snapshot }

@@ -60,3 +60,15 @@ export type FieldFilter<Fields = UserFields> = {
   [Name in keyof Fields as Exclude<Fields[Name], undefined | null> extends string | number | boolean ? Name : never]?:
   Exclude<Fields[Name], null>
 }
+
+/** Bounds of a member, exclusive or not. */
+export type Bounds<Name extends string, Value> = { [Key in `${Name}[${'gte' | 'gt' | 'lte' | 'lt'}]`]?: Value }
+
+/** Conditions on the fields that lists can be filtered by. */
+export type FieldConditions<Fields = UserFields> = FieldsAmong<FieldFilter<Fields>> &
+  { [Name in keyof FieldFilter<Fields> & string as `${Name}[exists]`]?: boolean } &
+  { [Name in keyof FieldFilter<Fields> & string as `${Name}[${'gte' | 'gt' | 'lte' | 'lt'}]`]?: string | number }
+
+type FieldsAmong<Filter> = {
+  [Name in keyof Filter & string as `${Name}[in]`]?: ReadonlyArray<Exclude<Filter[Name], undefined>>
+}

@@ -62,7 +62,7 @@ test('there are many mistakes of every theme, each with a title of its own', (t)
   t.ok(planted.size >= 150)
   const themes = [
     'values', 'writes', 'lists', 'idempotency', 'api-keys', 'lifecycle', 'transactions', 'events', 'batches',
-    'webhooks', 'tenants', 'key-uses', 'statuses', 'trash'
+    'webhooks', 'tenants', 'key-uses', 'statuses', 'orders', 'trash'
   ]
   t.strictSame([...new Set(plantedStores.map(({ theme }) => theme))], themes)
   t.end()

@@ -6,10 +6,13 @@ import { postgresDialect } from '../../adapters/knex/dialects/postgres/dialect.t
 import { sqliteDialect } from '../../adapters/knex/dialects/sqlite/dialect.ts'
 import { ofTenant, pageStatement } from '../../adapters/knex/pages.ts'
 import { type Condition, fieldIs } from '../../adapters/knex/schema/field-indexes.ts'
+import { sortedStatement } from '../../adapters/knex/sorted-pages.ts'
 import { USER_COLUMNS } from '../../adapters/knex/tables/columns.ts'
 import { namesOf } from '../../adapters/knex/tables/names.ts'
+import type { Statement } from '../../adapters/knex/drivers/driver.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
+import type { SortedPageRequest } from '../../lib/storage/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { USER_COLUMN_LIST } from '../helpers/plain-users.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
@@ -20,12 +23,22 @@ type From = { offset: number } | { after: string }
 
 const literal = (value: unknown) => typeof value === 'string' ? `'${value.replaceAll('\'', '\'\'')}'` : String(value)
 
-/** The statement of a page, with values in place of its placeholders, as EXPLAIN needs it. */
+/** A statement with values in place of its placeholders, as EXPLAIN needs it. */
+const filledIn = ({ sql, params }: Statement) =>
+  sql.replaceAll(/[$?](\d+)/g, (_, n) => literal(params[Number(n) - 1]))
+
+/** The statement of a page. */
 function explained (dialect: Dialect, table: string, given: GivenCondition, from: From): string {
   const condition = typeof given === 'function' ? given(dialect) : given
   const page = { order: 'asc', limit: 20, from } as const
-  const { sql: text, params } = pageStatement(dialect, table, USER_COLUMNS, condition, page)
-  return text.replaceAll(/[$?](\d+)/g, (_, n) => literal(params[Number(n) - 1]))
+  return filledIn(pageStatement(dialect, table, USER_COLUMNS, condition, page))
+}
+
+/** The same of a page in another order. */
+function explainedOrder (
+  dialect: Dialect, table: string, condition: Condition | null, page: SortedPageRequest
+): string {
+  return filledIn(sortedStatement(dialect, table, { condition, page, counted: null }))
 }
 
 /** Makes the function that returns the plans of a page in PostgreSQL, with many users, and in SQLite. */
@@ -46,14 +59,19 @@ async function planner (t: Test, { tenants = false } = {}) {
   const file = sqliteHost(filename)
   t.teardown(() => file.destroy())
 
-  return async (given: GivenCondition, from: From) => {
-    const onPg = await sql(`explain ${explained(postgresDialect, table, given, from)}`)
+  async function plans (statement: (dialect: Dialect, table: string) => string) {
+    const onPg = await sql(`explain ${statement(postgresDialect, table)}`)
     const onFile: Array<{ detail: string }> =
-      await file.raw(`explain query plan ${explained(sqliteDialect, 'fastify_users_users', given, from)}`)
+      await file.raw(`explain query plan ${statement(sqliteDialect, 'fastify_users_users')}`)
     return {
       onPg: onPg.map((row) => row['QUERY PLAN']).join('\n'),
       onFile: onFile.map(({ detail }) => detail).join('\n')
     }
+  }
+  return {
+    plan: (given: GivenCondition, from: From) => plans((dialect, of) => explained(dialect, of, given, from)),
+    inOrder: (condition: Condition | null, page: SortedPageRequest) =>
+      plans((dialect, of) => explainedOrder(dialect, of, condition, page))
   }
 }
 
@@ -64,7 +82,7 @@ function hasWord (dialect: Dialect): Condition {
 }
 
 test('every look-up and every search uses an index', async (t) => {
-  const plan = await planner(t)
+  const { plan } = await planner(t)
   const email = await plan({ sql: 'email_key = ?', values: ['5@example.org'] }, { offset: 0 })
   t.match(email.onPg, 'fastify_users_users_email_unique')
   t.notMatch(email.onPg, 'Seq Scan')
@@ -80,7 +98,7 @@ test('every look-up and every search uses an index', async (t) => {
   t.match(field.onPg, 'fastify_users_field_plan_')
   t.notMatch(field.onPg, 'Seq Scan')
   const search = (kind: string) =>
-    `SEARCH fastify_users_users USING ${kind}INDEX fastify_users_field_plan_\\w{8} \\(<expr>=\\?\\)`
+    `SEARCH fastify_users_users USING ${kind}INDEX fastify_users_field_plan_\\w{8} \\(<expr>=\\? AND <expr>=\\?\\)`
   t.match(field.onFile, new RegExp(`${search('COVERING ')}\\n[^]*${search('')}`))
   t.notMatch(field.onFile, 'TEMP B-TREE', 'the index has them in the order of ids')
   t.comment(field.onPg, field.onFile)
@@ -91,7 +109,9 @@ test('every look-up and every search uses an index', async (t) => {
 })
 
 test('what a tenant looks up and searches does not depend on the number of others', async (t) => {
-  const plan = await planner(t, { tenants: true })
+  const { plan, inOrder } = await planner(t, { tenants: true })
+  const inOrderOf = async (sort: SortedPageRequest['sort']) =>
+    inOrder(of(null), { sort, order: 'desc', limit: 20, from: { offset: 0 } })
   const of = (condition: Condition | null): Condition => {
     const tenant = ofTenant({ tenant: 't7' })
     if (tenant === null) throw new Error('a tenant is a condition')
@@ -109,4 +129,33 @@ test('what a tenant looks up and searches does not depend on the number of other
   const email = await plan(of({ sql: 'email_key = ?', values: ['5@example.org'] }), { offset: 0 })
   t.match(email.onPg, /fastify_users_users_(email_unique|tenant_email_key)/)
   t.notMatch(email.onPg, 'Seq Scan')
+  for (const [sort, index] of [['nameKey', 'name_key'], ['emailKey', 'email_key']] as const) {
+    const { onPg, onFile } = await inOrderOf(sort)
+    t.match(onPg, `fastify_users_users_tenant_${index}`)
+    t.match(onFile, `SEARCH fastify_users_users USING INDEX fastify_users_users_tenant_${index} (tenant=?)`)
+  }
+})
+
+test('other orders walk an index in both directions, from the beginning and behind a place', async (t) => {
+  const { inOrder } = await planner(t)
+  const id = 'usr_00000000000000000000010000'
+  const sorts = [
+    ['nameKey', 'name 5', 'fastify_users_users_name_key'],
+    ['emailKey', '5@example.org', '(fastify_users_users_email_unique|sqlite_autoindex_fastify_users_users_2)'],
+    [{ field: 'plan' }, 'pro', 'fastify_users_field_plan_']
+  ] as const
+  for (const [sort, value, index] of sorts) {
+    for (const order of ['asc', 'desc'] as const) {
+      for (const from of [{ offset: 0 }, { behind: { value, id } }]) {
+        const { onPg, onFile } = await inOrder(null, { sort, order, limit: 20, from })
+        const walks = new RegExp(`(SEARCH|SCAN) fastify_users_users USING INDEX ${index}`)
+        t.match(onPg, new RegExp(`Index Scan (Backward )?using "?${index}`))
+        t.notMatch(onPg.replaceAll(/Aggregate[^\n]*\n *-> {2}Seq Scan/g, ''), 'Seq Scan', 'only the total reads all')
+        t.match(onFile, walks)
+        if ('behind' in from) t.notMatch(onFile, /SCAN fastify_users_users USING INDEX/, 'from the place on')
+        // The few users of a page, and those of one address, which are of different tenants.
+        t.notMatch(onFile, /SEARCH[^\n]*field_plan[^\n]*\nUSE TEMP B-TREE/)
+      }
+    }
+  }
 })

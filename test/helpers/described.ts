@@ -52,6 +52,8 @@ export interface Answer {
   type: string
   body: string | null
   head: boolean
+  /** True if the request has chosen members of users: then none is required, as the parameter `select` says. */
+  selects?: boolean
 }
 
 const DECORATOR = 'descriptionOfTest'
@@ -111,7 +113,19 @@ function headerFaults ({ headers: described = {} }: DescribedAnswer, { status, h
   return [...faults, ...[...schemas.keys()].filter(isMissing).map((name) => `header ${name} of ${status} is missing`)]
 }
 
-function bodyFaults ({ content }: DescribedAnswer, { status, type, body }: Answer, components: object): string[] {
+/** The same schemas, without what users must have. */
+function withoutRequired ({ schemas }: Description['components']): object {
+  return {
+    schemas: Object.fromEntries(Object.entries(schemas).map(([name, schema]) => {
+      const { required, ...rest }: JsonSchema = schema
+      return [name, /(?:^|\.)User$/.test(name) ? rest : schema]
+    }))
+  }
+}
+
+function bodyFaults ({ content }: DescribedAnswer, answer: Answer, all: Description['components']): string[] {
+  const { status, type, body } = answer
+  const components = answer.selects === true ? withoutRequired(all) : all
   if (content === undefined) return body === '' ? [] : [`${status} has a body`]
   const media = content[type]
   if (media === undefined) return [`type ${type} of ${status} is not described`]
@@ -145,7 +159,8 @@ export function noteBodies (app: FastifyInstance): (request: FastifyRequest) => 
 export function answerOf (request: FastifyRequest, reply: FastifyReply, body: Answer['body']): Answer {
   const headers = reply.getHeaders()
   const [type = ''] = String(headers['content-type'] ?? '').split(';')
-  return { status: reply.statusCode, headers, type, body, head: request.method === 'HEAD' }
+  const selects = /[?&]select=/.test(request.url)
+  return { status: reply.statusCode, headers, type, body, head: request.method === 'HEAD', selects }
 }
 
 /**

@@ -101,7 +101,7 @@ export function storageOf (store: MethodStore): Storage {
     writeUsers: writeUsers(store),
     findUser: (id) => store.findUser(id),
     listUsers: (filter, page) => store.listUsers(filter, page),
-    readUsers: (filter, order, onPart) => store.readUsers(filter, order, onPart),
+    readUsers: (filter, order, onPart, sort) => store.readUsers(filter, order, onPart, sort),
     writeApiKey: (write) => writeKey(store, write).catch(apiKeyRefusalOf),
     findApiKey: (by) => 'id' in by ? store.findApiKey(by.id) : store.findApiKeyByStart(by.start),
     listApiKeys: (page) => store.listApiKeys(page),

@@ -90,7 +90,11 @@ test('describes every operation with an id, a tag, security and every status', a
   t.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length)
   t.match(description.components.securitySchemes, { usersApiKey: { type: 'http', scheme: 'bearer' } })
   const list = description.paths['/v1/users']?.['get']
-  t.strictSame(list?.parameters?.map(({ name }) => name), ['page', 'limit', 'sort', 'after', 'email', 'q', 'status'])
+  const bounded = ['createdAt', 'updatedAt'].flatMap((name) =>
+    ['gte', 'gt', 'lte', 'lt'].map((operator) => `${name}[${operator}]`))
+  t.strictSame(list?.parameters?.map(({ name }) => name), [
+    'page', 'limit', 'sort', 'after', 'cursor', 'email', 'q', 'status', 'ids', ...bounded, 'select'
+  ])
   const limit = list?.parameters?.find(({ name }) => name === 'limit')
   t.match(limit, { schema: { minimum: 1, maximum: 100, default: 20 } })
   t.strictSame(description.tags.map(({ name }) => name), ['users', 'events', 'api-keys'])

@@ -192,7 +192,7 @@ for (const store of stores) {
       }
       t.strictSame(await faults('limit[]=5'), ['limit[] unknown'])
       t.strictSame(await faults('page=1&page=1'), ['page duplicate'])
-      t.strictSame(await faults('sort=name'), ['sort choice'])
+      t.strictSame(await faults('sort=fullName'), ['sort choice'])
       t.strictSame(await faults('email=nobody'), ['email format'])
       t.strictSame(await faults('email='), ['email format'])
       t.strictSame(await faults('q=a'), ['q too_short'])

@@ -6,6 +6,7 @@ import type { Column } from '../tables/columns.ts'
 import type { Span } from '../tables/event-places.ts'
 import type { Names } from '../tables/names.ts'
 import type { Profile } from '../tables/profiles.ts'
+import type { ValueSql } from './value-sql.ts'
 import type { WordsSql } from './words-sql.ts'
 
 /** A column of a batch, and its type where types have to be named. */
@@ -178,7 +179,7 @@ export interface CountingSql {
 }
 
 /** What databases express differently. All other SQL is the same on all. */
-export interface Dialect extends Driver {
+export interface Dialect extends Driver, ValueSql {
   name: 'postgres' | 'sqlite'
   /** What it uses of PostgreSQL; on SQLite always `classic`. */
   profile: Profile
@@ -211,8 +212,6 @@ export interface Dialect extends Driver {
   object (columns: readonly Column[]): string
   /** The JSON text of a column. */
   jsonText (column: string): string
-  /** The JSON text of a member of a JSON column. */
-  member (column: string, name: string): string
   /** True if the column is in the list that is the nth value. */
   isIn (column: string, n: number, type: 'bigint' | 'text'): string
   /** The users' table, for looking up many rows by this column. */

@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto'
 import { isStorageError, StorageError } from '../../../lib/storage/storage-error.ts'
 import { isFilterable } from '../../../lib/storage/storage-rules.ts'
-import type { JsonObject, SchemaRequirements } from '../../../lib/storage/storage.ts'
+import { SORT_LENGTH } from '../../../lib/storage/user-order.ts'
+import type { JsonObject, SchemaRequirements, UserValue } from '../../../lib/storage/storage.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { Param } from '../drivers/driver.ts'
 import { isNamed, type Names, UNIQUE_INDEX } from '../tables/names.ts'
-
-// An index entry of PostgreSQL has at most 2700 bytes, so an index has the beginning of longer values. Unique ones are
-// shorter.
-const INDEXED_LENGTH = 256
 
 // With this much of the field in it, a name has the 63 bytes that PostgreSQL keeps, or fewer.
 const READABLE_LENGTH = 11
@@ -25,10 +22,10 @@ function requireFilterable (field: string): void {
   throw new TypeError('fastify-users: a filterable field has a name of 1 to 63 letters, digits and _')
 }
 
-/** The JSON text of a field. */
-function memberOf (dialect: Dialect, field: string): string {
+/** The expressions that a field is found and ordered by. */
+export function fieldValue ({ value }: Dialect, field: string): { number: string, text: string } {
   requireFilterable(field)
-  return dialect.member('fields', field)
+  return value('fields', field)
 }
 
 /** The bare name of an index: readable, and unique on a database that ignores case. */
@@ -71,26 +68,44 @@ export function fieldIndexes (names: Names, { filterable = [], unique = [] }: Sc
   ]
 }
 
-/** Creates an index, if there is none. The id in it keeps users with one value in the order of lists. */
+/**
+ * Creates an index, if there is none. The id in it keeps users with one value in the order of lists. An index entry of
+ * PostgreSQL has at most 2700 bytes, so it has the beginning of longer texts. Unique ones are shorter.
+ */
 export function createFieldIndex (dialect: Dialect, names: Names, { field, isUnique, name }: FieldIndex): string {
-  const member = memberOf(dialect, field)
-  // Null is no value: any number of users may have it.
-  const [kind, id] = isUnique
-    ? ['UNIQUE INDEX', `tenant, (CASE WHEN ${member} = 'null' THEN id ELSE '' END)`]
-    : ['INDEX', 'id']
-  const start = `substr(${member}, 1, ${INDEXED_LENGTH})`
-  return `CREATE ${kind} IF NOT EXISTS "${name}" ON ${names.users} (${start}, ${id})`
+  const { number, text } = fieldValue(dialect, field)
+  // Any number of users may have no value: the first expression is NULL then.
+  const [kind, last] = isUnique ? ['UNIQUE INDEX', 'tenant'] : ['INDEX', 'id']
+  return `CREATE ${kind} IF NOT EXISTS "${name}" ON ${names.users} (${number}, ${text}, ${last})`
+}
+
+/** A value as the two expressions have it. */
+export function placed ({ bounds, given }: Dialect, value: UserValue): { number: Condition, text: Condition } {
+  switch (typeof value) {
+    case 'number': {
+      const values = [JSON.stringify(value)]
+      return { number: { sql: given, values }, text: { sql: '?', values } }
+    }
+    case 'boolean':
+      return { number: { sql: bounds.booleans, values: [] }, text: { sql: '?', values: [String(value)] } }
+    default: {
+      const start = [...value].slice(0, SORT_LENGTH).join('')
+      return { number: { sql: bounds.texts, values: [] }, text: { sql: '?', values: [start] } }
+    }
+  }
 }
 
 /**
  * The condition that a field has this value, of this type, in a form that uses its index. Fields are stored as
  * `JSON.stringify` writes them.
  */
-export function fieldIs (dialect: Dialect, field: string, value: string | number | boolean): Condition {
-  const text = JSON.stringify(value)
-  const member = memberOf(dialect, field)
-  const start = [...text].slice(0, INDEXED_LENGTH).join('')
-  const indexed = `substr(${member}, 1, ${INDEXED_LENGTH}) = ?`
-  if ([...text].length < INDEXED_LENGTH) return { sql: indexed, values: [start] }
-  return { sql: `${indexed} AND ${member} = ?`, values: [start, text] }
+export function fieldIs (dialect: Dialect, field: string, value: UserValue): Condition {
+  const of = fieldValue(dialect, field)
+  const { number, text } = placed(dialect, value)
+  const start: Condition = {
+    sql: `${of.number} = ${number.sql} AND ${of.text} = ${text.sql}`, values: [...number.values, ...text.values]
+  }
+  if (typeof value !== 'string' || [...value].length < SORT_LENGTH) return start
+  const whole = `${start.sql} AND ${dialect.member('fields', field)} = ?`
+  return { sql: whole, values: [...start.values, JSON.stringify(value)] }
 }

@@ -27,12 +27,12 @@ function usersTable ({ schema, words }: Dialect, names: Names): string[] {
         ${WORD_COLUMNS.map((column) => `${column} ${bytewise} NOT NULL DEFAULT ''`).join(',\n        ')},
         CONSTRAINT "${emailUnique}" UNIQUE (email_key, tenant)
       )`,
-    `CREATE INDEX ${quoted('users_name_key')} ON ${users} (name_key)`,
+    `CREATE INDEX ${quoted('users_name_key')} ON ${users} (name_key, id)`,
     // Active users cost nothing here.
     `CREATE INDEX ${quoted('users_suspended')} ON ${users} (id) WHERE status = 'suspended'`,
     // Users that belong to no tenant cost nothing here.
     `CREATE INDEX ${quoted('users_tenant')} ON ${users} (tenant, id) WHERE tenant <> ''`,
-    `CREATE INDEX ${quoted('users_tenant_name_key')} ON ${users} (tenant, name_key) WHERE tenant <> ''`,
+    `CREATE INDEX ${quoted('users_tenant_name_key')} ON ${users} (tenant, name_key, id) WHERE tenant <> ''`,
     `CREATE INDEX ${quoted('users_tenant_email_key')} ON ${users} (tenant, email_key) WHERE tenant <> ''`,
     ...words.create(names)
   ]

@@ -24,6 +24,7 @@ import { listsPages } from './lists-pages.ts'
 import { listsWords } from './lists-words.ts'
 import { listsReading } from './lists-reading.ts'
 import { listsSnapshots } from './lists-snapshots.ts'
+import { orders } from './orders.ts'
 import type { Mistake } from './plant.ts'
 import { statuses } from './statuses.ts'
 import { tenants } from './tenants.ts'
@@ -70,6 +71,7 @@ const themes: Record<string, Mistake[]> = {
   tenants: [...tenants, ...tenantsAssignment],
   'key-uses': keyUses,
   statuses,
+  orders,
   trash: [...trash, ...trashRestores, ...trashPurges]
 }
 

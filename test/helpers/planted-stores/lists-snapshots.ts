@@ -151,7 +151,8 @@ export const listsSnapshots: Mistake[] = [
   }),
   plant('the limit cuts before the filter', class extends PlainStore {
     override usersOf (...[state, filter, page]: Parameters<PlainStore['usersOf']>) {
-      const { total } = super.usersOf(state, filter, page)
+      const { items: right, total } = super.usersOf(state, filter, page)
+      if (page.sort !== undefined) return { items: right, total }
       const found = this.matching(state, filter).map(({ id }) => id)
       const { items } = this.pageOf([...state.users.values()].map(({ user }) => user), page)
       return { items: items.filter(({ id }) => found.includes(id)).map((user) => this.giveUser(user)), total }

@@ -3,7 +3,7 @@ import type { JsonObject, SchemaRequirements } from '../../../lib/storage/storag
 import { PlainBase } from './plain-base.ts'
 import type { State } from './state.ts'
 
-/** Fields whose value at most one user has. */
+/** Ids, addresses, and fields whose value at most one user has. */
 export class PlainUnique extends PlainBase {
   override async migrate (requirements: SchemaRequirements = {}): Promise<void> {
     await super.migrate(requirements)
@@ -43,5 +43,23 @@ export class PlainUnique extends PlainBase {
 
   fieldTaken (field: string): Error {
     return new StorageError('field_taken', 'another user has the value of a unique field', { field })
+  }
+
+  requireFreeId (state: State, id: string): void {
+    if (state.users.has(id)) throw new StorageError('fault', 'another user has the id')
+  }
+
+  requireFreeEmail (state: State, emailKey: string, id: string): void {
+    for (const row of state.users.values()) {
+      if (row.user.id !== id && this.sameEmailKey(row.keys.emailKey, emailKey)) throw this.emailTaken(emailKey)
+    }
+  }
+
+  sameEmailKey (a: string, b: string): boolean {
+    return a === b
+  }
+
+  emailTaken (_emailKey: string): Error {
+    return new StorageError('email_taken', 'another user has the e-mail address')
   }
 }

@@ -1,9 +1,10 @@
 import { READ_PART_MAX } from '../../../lib/core/limits.ts'
 import { updateTypes } from '../../../lib/storage/recorded-events.ts'
 import { changedKeys, requireSameRequest, requireVersion } from '../../../lib/storage/storage-rules.ts'
-import { StorageError } from '../../../lib/storage/storage-error.ts'
+import { meets, sortedPage } from '../../../lib/storage/user-order.ts'
 import type {
-  Idempotency, JsonObject, OnUsers, Page, PageRequest, UserChanges, UserFilter, UserKeys, UserRecord, VersionGuard
+  Idempotency, JsonObject, OnUsers, Page, SortedPageRequest, UserChanges, UserFilter, UserKeys, UserPageRequest,
+  UserRecord, UserSort, VersionGuard
 } from '../../../lib/storage/storage.ts'
 import type { Creation } from '../../../adapters/testing/kit-storage.ts'
 import type { UserUpdate } from '../../../lib/storage/make-write.ts'
@@ -53,24 +54,6 @@ export class PlainUsers extends PlainSearch {
     return row.expiresAt > now
   }
 
-  requireFreeId (state: State, id: string): void {
-    if (state.users.has(id)) throw new StorageError('fault', 'another user has the id')
-  }
-
-  requireFreeEmail (state: State, emailKey: string, id: string): void {
-    for (const row of state.users.values()) {
-      if (row.user.id !== id && this.sameEmailKey(row.keys.emailKey, emailKey)) throw this.emailTaken(emailKey)
-    }
-  }
-
-  sameEmailKey (a: string, b: string): boolean {
-    return a === b
-  }
-
-  emailTaken (_emailKey: string): Error {
-    return new StorageError('email_taken', 'another user has the e-mail address')
-  }
-
   addUser (state: State, row: UserRow, idempotency: Idempotency | null): Creation {
     this.putUser(state, row)
     if (idempotency !== null) this.putIdempotency(state, row, idempotency)
@@ -104,12 +87,14 @@ export class PlainUsers extends PlainSearch {
     })
   }
 
-  async listUsers (filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>> {
+  async listUsers (filter: UserFilter, page: UserPageRequest): Promise<Page<UserRecord>> {
     return await this.read((state) => this.usersOf(state, filter, page))
   }
 
-  async readUsers (filter: UserFilter, order: 'asc' | 'desc', onPart: OnUsers): Promise<void> {
-    const users = await this.read((state) => this.readingOf(state, filter, order))
+  async readUsers (filter: UserFilter, order: 'asc' | 'desc', onPart: OnUsers, sort?: UserSort): Promise<void> {
+    const users = await this.read((state) => sort === undefined
+      ? this.readingOf(state, filter, order)
+      : this.inOrder(state, filter, { sort, order, limit: Infinity, from: { offset: 0 } }))
     await this.giveParts(users, onPart)
   }
 
@@ -121,7 +106,15 @@ export class PlainUsers extends PlainSearch {
     for (let start = 0; start < users.length; start += size) await onPart(users.slice(start, start + size))
   }
 
-  usersOf (state: State, filter: UserFilter, page: PageRequest): Page<UserRecord> {
+  inOrder (state: State, filter: UserFilter, page: SortedPageRequest): UserRecord[] {
+    const rows = [...state.users.values()].filter((row) => this.matches(row, filter))
+    return sortedPage(rows, page).map(({ user }) => this.giveUser(user))
+  }
+
+  usersOf (state: State, filter: UserFilter, page: UserPageRequest): Page<UserRecord> {
+    if (page.sort !== undefined) {
+      return { items: this.inOrder(state, filter, page), total: this.matching(state, filter).length }
+    }
     const { items, total } = this.pageOf(this.matching(state, filter), page)
     return { items: items.map((user) => this.giveUser(user)), total }
   }
@@ -130,8 +123,8 @@ export class PlainUsers extends PlainSearch {
     return [...state.users.values()].filter((row) => this.matches(row, filter)).map(({ user }) => user)
   }
 
-  matches ({ user, keys }: UserRow, { emailKey, words, fields, status }: UserFilter): boolean {
-    return (status === undefined || user.status === status) &&
+  matches ({ user, keys }: UserRow, { emailKey, words, fields, status, ...rest }: UserFilter): boolean {
+    return meets(user, rest) && (status === undefined || user.status === status) &&
       (emailKey === null || this.matchesEmailKey(keys.emailKey, emailKey)) &&
       (words === null || this.matchesSearch(keys, words)) && this.matchesFields(user.fields, fields)
   }

@@ -138,6 +138,7 @@ export const valuesRecords: Mistake[] = [
   }),
   plant('listUsers gives the stored records', class extends PlainStore {
     override usersOf (...[state, filter, page]: Parameters<PlainStore['usersOf']>) {
+      if (page.sort !== undefined) return super.usersOf(state, filter, page)
       return this.pageOf(this.matching(state, filter), page)
     }
   }),

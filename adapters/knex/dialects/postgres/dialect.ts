@@ -2,6 +2,7 @@ import { pgDriver } from '../../drivers/pg.ts'
 import type { Names } from '../../tables/names.ts'
 import { type Dialect, LOCK_WAIT_MS, withQueries } from '../dialect.ts'
 import { postgresCountedPages } from './counted-pages.ts'
+import { postgresValues } from '../value-sql.ts'
 import { postgresEvents } from './events.ts'
 import { postgresReading } from './reading.ts'
 import { postgresSchema } from './schema.ts'
@@ -30,6 +31,7 @@ const lockBy = (name: string): string => `pg_catalog.pg_advisory_xact_lock(pg_ca
 export const postgresDialect: Dialect = {
   ...pgDriver,
   ...postgresReading,
+  ...postgresValues,
   name: 'postgres',
   profile: 'classic',
   hasProfiles: true,
@@ -38,7 +40,6 @@ export const postgresDialect: Dialect = {
   writesTwoTables: true,
   p: (n) => `$${n}`,
   limit: (n) => `$${n}`,
-  member: (column, name) => `(${column} -> '${name}'::text)::text`,
   isIn: (column, n, type) => `${column} = ANY($${n}::${type}[])`,
   usersBy: (_column, { users }) => users,
   returning: (statement, columns, queries) => withQueries(queries, `${statement} RETURNING ${columns}`),

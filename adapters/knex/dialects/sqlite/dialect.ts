@@ -1,5 +1,6 @@
 import { sqlite3Driver } from '../../drivers/sqlite3.ts'
 import { type Dialect, type EventSql, withQueries } from '../dialect.ts'
+import { sqliteValues } from '../value-sql.ts'
 import { sqliteCountedPage } from './counted-page.ts'
 import { sqliteReading } from './reading.ts'
 import { constraintIndex, sqliteSchema } from './schema.ts'
@@ -30,6 +31,7 @@ export const sqliteEvents: EventSql = {
 export const sqliteDialect: Dialect = {
   ...sqlite3Driver,
   ...sqliteReading,
+  ...sqliteValues,
   name: 'sqlite',
   profile: 'classic',
   hasProfiles: false,
@@ -37,7 +39,6 @@ export const sqliteDialect: Dialect = {
   hasSchemas: false,
   writesTwoTables: false,
   p: (n) => `?${n}`,
-  member: (column, name) => `(${column} -> '${name}')`,
   isIn: (column, n) => `${column} IN (SELECT value FROM json_each(?${n}))`,
   // If ANALYZE saw a small table, SQLite trusts that forever, and scans the table unless the index is named.
   usersBy: (column, { users, bareUsers }) => `${users} INDEXED BY "${constraintIndex(bareUsers, column)}"`,

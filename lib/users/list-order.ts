@@ -1,0 +1,112 @@
+import type { Fault, FaultReason } from '../core/fault.ts'
+import { isUserId } from '../core/ids.ts'
+import { isObject } from '../core/json.ts'
+import { readMoment } from '../core/moments.ts'
+import { choiceParameter, type Parameter } from '../core/parameters.ts'
+import { searchKey } from '../core/search-key.ts'
+import { emailKeyOf, hasAtMost, isStorable } from '../core/text.ts'
+import { SORT_LENGTH, sortValue } from '../storage/user-order.ts'
+import type { UserPlace, UserRecord, UserSort } from '../storage/storage.ts'
+
+/** The order of creation, which is that of ids. */
+const CREATION = 'createdAt'
+
+const SORTS = { updatedAt: 'updatedAt', name: 'nameKey', email: 'emailKey' } as const
+
+/** An order of users, as a client names it. */
+export interface UserOrder {
+  /** Such as `-name`. */
+  name: string
+  order: 'asc' | 'desc'
+  /** Undefined: the order of creation. */
+  sort: UserSort | undefined
+}
+
+/** Declares the order of a list. `filters`: the fields that lists are filtered by. */
+export function sortParameter (filters: ReadonlyMap<string, Parameter>): Parameter {
+  const names = [CREATION, ...Object.keys(SORTS), ...filters.keys()]
+  return choiceParameter(names.flatMap((name) => [name, `-${name}`]), 'The order: of creation, of the last change, ' +
+    'of names without case and accents, of addresses, or of a field. With `-` from the greatest. Users with the same ' +
+    'value are in the order of creation, and those without one come last.')
+}
+
+/** Declares where a walk in an order continues. */
+export const cursorParameter: Parameter = {
+  schema: {
+    type: 'string',
+    description: 'Walk in an order other than that of creation: taken from a `Link`. Not together with `page` or ' +
+      '`after`.'
+  },
+  problem: (value) => typeof value === 'string' ? null : { code: 'type', detail: 'must be a string' }
+}
+
+/** Reads an order. One that is none has a fault already, and counts as that of creation. */
+export function readOrder (sort: unknown, filters: ReadonlyMap<string, Parameter>): UserOrder {
+  const name = typeof sort === 'string' ? sort : CREATION
+  const [order, key] = name.startsWith('-') ? ['desc' as const, name.slice(1)] : ['asc' as const, name]
+  if (key === 'name' || key === 'email' || key === 'updatedAt') return { name, order, sort: SORTS[key] }
+  return { name, order, sort: filters.has(key) ? { field: key } : undefined }
+}
+
+/** The place of a user in an order. */
+export function placeOf (user: UserRecord, sort: UserSort): UserPlace {
+  // What they are stored with is made of them in the same way.
+  const keys = { nameKey: searchKey(user.name), emailKey: emailKeyOf(user.email) }
+  return { value: sortValue({ user, keys }, sort), id: user.id }
+}
+
+/** The text by which a walk continues behind a place. */
+export function cursorOf ({ name }: Pick<UserOrder, 'name'>, { value, id }: UserPlace): string {
+  return Buffer.from(JSON.stringify({ sort: name, value, id })).toString('base64url')
+}
+
+function hasValue (value: unknown, sort: UserSort): value is UserPlace['value'] {
+  if (typeof value === 'string') {
+    if (!isStorable(value) || !hasAtMost(value, SORT_LENGTH)) return false
+    const time = sort === 'updatedAt' ? readMoment(value) : null
+    return sort !== 'updatedAt' || (time !== null && new Date(time).toISOString() === value)
+  }
+  return typeof sort !== 'string' && (value === null || typeof value === 'number' || typeof value === 'boolean')
+}
+
+/** The place that a cursor of this order holds; null: it is none. */
+export function readCursor (text: string, order: UserOrder): UserPlace | null {
+  const { sort } = order
+  if (sort === undefined) return null
+  try {
+    const read: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
+    if (!isObject(read)) return null
+    const { value, id } = read
+    if (typeof id !== 'string' || !isUserId(id) || !hasValue(value, sort)) return null
+    // As it is written here, and by nobody else: of this order, and without anything more.
+    return cursorOf(order, { value, id }) === text ? { value, id } : null
+  } catch {
+    return null
+  }
+}
+
+const NO_CURSOR: FaultReason = {
+  code: 'format', detail: 'must be a cursor from a Link of this list in the same order, which is not that of creation'
+}
+
+/** Where a list begins, in an order other than that of creation too. */
+export type UserStart = { page: number } | { after: string } | { cursor: string, place: UserPlace }
+
+/** Reads where a list begins, and adds what is wrong with it to `faults`. */
+export function readStart (query: Readonly<Record<string, unknown>>, order: UserOrder, faults: Fault[]): UserStart {
+  const { page, after, cursor } = query
+  const exclusive = (parameter: string, other: string) =>
+    faults.push({ parameter, code: 'exclusive', detail: `cannot be used together with ${other}` })
+  if (after !== undefined && page !== undefined) exclusive('after', 'page')
+  if (cursor !== undefined && page !== undefined) exclusive('cursor', 'page')
+  if (cursor !== undefined && after !== undefined) exclusive('cursor', 'after')
+  if (after !== undefined && order.sort !== undefined) {
+    faults.push({ parameter: 'after', code: 'exclusive', detail: 'walks in the order of creation: use cursor' })
+  }
+  if (typeof cursor === 'string') {
+    const place = readCursor(cursor, order)
+    if (place === null) faults.push({ parameter: 'cursor', ...NO_CURSOR })
+    else return { cursor, place }
+  }
+  return typeof after === 'string' ? { after } : { page: Number(page ?? 1) }
+}
