@@ -13,6 +13,8 @@ export interface RequestOptions {
 export interface Answer<Body> {
   body: Body
   etag: string | null
+  /** Seconds until the server wants to be asked again, such as for what it has refused of a batch. */
+  retryAfter: number | null
 }
 
 type Method = 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -25,8 +27,9 @@ export interface Client {
   stream: (path: string, options?: RequestOptions) => Promise<ReadableStream<Uint8Array<ArrayBuffer>>>
 }
 
-const PATIENCE = 5
-const LONGEST_WAIT = 120
+/** How often work on many users asks again, and how many seconds it waits at most. */
+export const PATIENCE = 5
+export const LONGEST_WAIT = 120
 
 function secondsOf (text: string | null): number | null {
   if (text === null) return null
@@ -34,7 +37,7 @@ function secondsOf (text: string | null): number | null {
   return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : null
 }
 
-function wait (seconds: number, signal: AbortSignal | undefined): Promise<void> {
+export function wait (seconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, seconds * 1000)
     signal?.addEventListener('abort', () => {
@@ -47,7 +50,8 @@ function wait (seconds: number, signal: AbortSignal | undefined): Promise<void> 
 async function readAnswer<Body> (response: Response): Promise<Answer<Body>> {
   const text = await response.text()
   try {
-    return { body: text === '' ? Object({}) : JSON.parse(text), etag: response.headers.get('etag') }
+    const retryAfter = secondsOf(response.headers.get('retry-after'))
+    return { body: text === '' ? Object({}) : JSON.parse(text), etag: response.headers.get('etag'), retryAfter }
   } catch {
     throw new ApiError(response.status, { code: 'unreadable' }, null)
   }

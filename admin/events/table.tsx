@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import type { Actor, LoggedEvent } from '../api/types.ts'
 import { Time } from '../parts/feedback.tsx'
 import { type Column, Table } from '../parts/table.tsx'
@@ -10,10 +9,6 @@ import { Changes } from './changes.tsx'
 interface EventTableProps {
   label: string
   events: readonly LoggedEvent[]
-  /** False where all are of one user. */
-  hasSubject?: boolean
-  /** What can be done about an event. */
-  action?: (event: LoggedEvent) => ComponentChildren
 }
 
 /** Who made a change: its name then, or its id where it had none. */
@@ -34,7 +29,7 @@ function Subject ({ event: { type, data } }: { event: LoggedEvent }) {
 }
 
 /** Events, one a row. */
-export function EventTable ({ label, events, hasSubject = true, action }: EventTableProps) {
+export function EventTable ({ label, events }: EventTableProps) {
   const { say } = useSpeech()
   const { capabilities: { offers } } = useSession()
   const column = (
@@ -50,12 +45,12 @@ export function EventTable ({ label, events, hasSubject = true, action }: EventT
       columns={[
         column('time', ({ timestamp }) => <Time moment={timestamp} />),
         column('type', ({ type }) => <code>{type}</code>),
-        ...hasSubject && offers.tenants
+        ...offers.tenants
           ? [column('tenant', ({ tenant }) => tenant !== undefined && <code>{tenant}</code>)]
           : [],
-        ...hasSubject ? [column('subject', (event) => <Subject event={event} />)] : [],
+        column('subject', (event) => <Subject event={event} />),
         column('actor', ({ actor }) => <ActorName actor={actor} />),
-        column('changes', (event) => <><Changes event={event} />{action?.(event)}</>)
+        column('changes', (event) => <Changes event={event} />)
       ]}
     />
   )

@@ -1,5 +1,6 @@
 import type { Client } from '../api/client.ts'
 import { ApiError } from '../api/error.ts'
+import type { User } from '../api/types.ts'
 
 export type Format = 'csv' | 'ndjson'
 
@@ -38,4 +39,12 @@ export async function * exported (
     if (done) return
     yield value
   }
+}
+
+/** The users of an export as lines of JSON. */
+export async function readUsers (bytes: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise<User[]> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const part of bytes) text += decoder.decode(part, { stream: true })
+  return text.split('\n').filter((line) => line !== '').map((line): User => JSON.parse(line))
 }

@@ -2,8 +2,9 @@ import { useState } from 'preact/hooks'
 import type { Delivery, NewWebhook, Webhook } from '../api/types.ts'
 import { fromLocal } from '../form/moments.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { Alert, Needs, Secret, useAction, WhenLoaded } from '../parts/feedback.tsx'
+import { Alert, Needs, useAction, WhenLoaded } from '../parts/feedback.tsx'
 import { TextField } from '../parts/field.tsx'
+import { SecretDialog } from '../parts/secret.tsx'
 import { useLoad } from '../state/load.ts'
 import { useNotify } from '../state/notices.ts'
 import { hrefOf, useNavigate } from '../state/route.ts'
@@ -111,7 +112,15 @@ function Actions ({ webhook, onChanged }: { webhook: Webhook, onChanged: () => v
         {button(`${say('hooks.delete')}…`, () => setOpen('delete'), 'danger')}
       </div>
       <Alert error={error} />
-      {secret !== null && <Secret label='hooks.secret' help='hooks.secretOnce' text={secret} />}
+      {secret !== null && (
+        <SecretDialog
+          title={say('hooks.rotate')}
+          label='hooks.secret'
+          help='hooks.secretOnce'
+          text={secret}
+          onClose={() => setSecret(null)}
+        />
+      )}
       {open === 'delete' && <DeleteWebhook webhook={webhook} onClose={() => setOpen(null)} />}
       {open === 'replay' && <Replay webhook={webhook} onClose={() => setOpen(null)} />}
       {open === 'edit' && (
@@ -136,7 +145,6 @@ export function WebhookDetail ({ id }: { id: string }) {
   const [round, setRound] = useState(0)
   return (
     <>
-      <p><a href={hrefOf(['webhooks'])}>{say('page.back')}</a></p>
       <WhenLoaded loaded={loaded}>
         {(webhook) => (
           <>

@@ -1,7 +1,7 @@
 // The administration page while an answer is on its way: what the person does meanwhile counts.
 import type { Page } from 'playwright-core'
 import { test } from 'tap'
-import { adminHost, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { act, adminHost, edit, openTab, signIn, skip } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 /** Holds requests of a method until it is called, and counts them. */
@@ -61,7 +61,7 @@ test('a late response does not navigate away from the page that the person has o
 
   const [ada] = (await users.list()).data
   await page.evaluate(`location.hash = '#/users/${ada?.id}'`)
-  await page.getByRole('button', { name: 'Delete this user' }).click()
+  await act(page, 'Delete this user')
   await page.getByLabel('Type the name').fill('Ada')
   const deletion = await hold(page, 'DELETE', /\/v1\/users\/usr_/)
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
@@ -79,6 +79,7 @@ test('what was chosen in a conflict is saved once by a double click', { skip }, 
   const { id } = await users.create({ name: 'Ada', email: 'ada@example.org' })
   const { page, troubles } = await openTab(t, `${origin}/admin/#/users/${id}`)
   await signIn(page, await createKey())
+  await edit(page)
   await page.getByLabel('Name').fill('Ada King')
   await users.update(id, { note: 'theirs' })
   await page.getByRole('button', { name: 'Save' }).click()
