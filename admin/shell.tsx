@@ -46,7 +46,7 @@ function View ({ section, route: { path, query } }: { section: string | undefine
         ? <UserDetail key={id} id={id} />
         : <p>{say('error.user_not_found')}</p>
     case 'api-keys': return <KeysView />
-    case 'events': return <EventsView />
+    case 'events': return <EventsView query={query} />
     case 'webhooks':
       if (id === undefined) return <WebhookList />
       return WEBHOOK.test(id) ? <WebhookDetail key={id} id={id} /> : <p>{say('error.webhook_not_found')}</p>

@@ -18,14 +18,26 @@ export function ActorName ({ actor }: { actor: Actor | null }) {
   return actor.name === null ? <code>{actor.id}</code> : <bdi title={actor.id}>{actor.name}</bdi>
 }
 
+/** The events of whoever made a change. */
+function ActorLink ({ actor }: { actor: Actor | null }) {
+  if (actor === null) return <ActorName actor={actor} />
+  return (
+    <a class='name' href={hrefOf(['events'], new URLSearchParams({ actor: actor.id }))}><ActorName actor={actor} /></a>
+  )
+}
+
 const GONE = ['user.deleted', 'user.purged']
 
 function Subject ({ event: { type, data } }: { event: LoggedEvent }) {
   const id = String(data['id'])
-  const name = typeof data['name'] === 'string' ? data['name'] : id
-  return type.startsWith('user.') && !GONE.includes(type)
-    ? <a href={hrefOf(['users', id])}><bdi>{name}</bdi></a>
-    : <bdi>{name}</bdi>
+  const name = [data['name'], data['url'], id].find((each) => typeof each === 'string')
+  // Of those who are gone there are events alone.
+  const href = GONE.includes(type)
+    ? hrefOf(['events'], new URLSearchParams({ subject: id }))
+    : type.startsWith('user.')
+      ? hrefOf(['users', id])
+      : type.startsWith('webhook.') ? hrefOf(['webhooks', id]) : hrefOf(['api-keys'])
+  return <a class='name' href={href} title={id}><bdi>{name}</bdi></a>
 }
 
 /** Events, one a row. */
@@ -49,7 +61,7 @@ export function EventTable ({ label, events }: EventTableProps) {
           ? [column('tenant', ({ tenant }) => tenant !== undefined && <code>{tenant}</code>)]
           : [],
         column('subject', (event) => <Subject event={event} />),
-        column('actor', ({ actor }) => <ActorName actor={actor} />),
+        column('actor', ({ actor }) => <ActorLink actor={actor} />),
         column('changes', (event) => <Changes event={event} />)
       ]}
     />

@@ -28,7 +28,8 @@ export function useShortcut (key: string, action: () => void): void {
     const press = (event: KeyboardEvent): void => {
       const { target, ctrlKey, metaKey, altKey } = event
       if (event.key !== key || ctrlKey || metaKey || altKey || event.defaultPrevented || !shortcuts.areOn()) return
-      if (target instanceof Element && target.closest('input, select, textarea, dialog, details[open]') !== null) return
+      if (target instanceof Element && target.closest('input, select, textarea, details[open]') !== null) return
+      if (document.querySelector('dialog[open]') !== null) return
       event.preventDefault()
       latest.current()
     }

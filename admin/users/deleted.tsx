@@ -33,6 +33,11 @@ function DeletedTable () {
   }
   return (
     <>
+      <div class='tools'>
+        <p role='status' class='total'>
+          {loaded.value !== null && say('users.total', { count: loaded.value.meta.total })}
+        </p>
+      </div>
       <Alert error={error} />
       <SelectionBar
         selection={selection}
@@ -43,7 +48,6 @@ function DeletedTable () {
       <WhenLoaded loaded={loaded}>
         {({ data, meta: { total } }) => (
           <>
-            <p role='status' class='total'>{say('users.total', { count: total })}</p>
             {data.length > 0 && (
               <Table
                 label={say('deleted.title')}
@@ -63,6 +67,7 @@ function DeletedTable () {
                       <div class='bar'>
                         <button
                           type='button'
+                          class='small'
                           disabled={isBusy}
                           aria-label={say('deleted.restoreOf', { name: user.name })}
                           onClick={() => restore(user)}
@@ -71,7 +76,7 @@ function DeletedTable () {
                         </button>
                         <button
                           type='button'
-                          class='danger'
+                          class='small danger'
                           aria-label={say('deleted.purgeOf', { name: user.name })}
                           onClick={() => setPurged(user)}
                         >

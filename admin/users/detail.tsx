@@ -169,7 +169,8 @@ export function UserDetail ({ id }: { id: string }) {
         <span>{say('users.createdAt')}: <Time moment={user.createdAt} /></span>
         <span>{say('users.updatedAt')}: <Time moment={user.updatedAt} /></span>
       </p>
-      {(hint !== null || loaded.error !== null) && <Alert error={loaded.error ?? hint} />}
+      <Alert error={hint} />
+      <WhenLoaded loaded={loaded}>{() => null}</WhenLoaded>
       <div class='columns'>
         <section class='card'>
           <h2>{say('user.details')}</h2>

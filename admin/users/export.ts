@@ -1,6 +1,7 @@
 import type { Client } from '../api/client.ts'
 import { ApiError } from '../api/error.ts'
 import type { User } from '../api/types.ts'
+import type { Selected } from './bulk.ts'
 
 export type Format = 'csv' | 'ndjson'
 
@@ -41,10 +42,18 @@ export async function * exported (
   }
 }
 
-/** The users of an export as lines of JSON. */
-export async function readUsers (bytes: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise<User[]> {
+/** The users of an export as lines of JSON, as far as a selection needs to know of them. */
+export async function readSelected (bytes: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise<Selected[]> {
   const decoder = new TextDecoder()
-  let text = ''
-  for await (const part of bytes) text += decoder.decode(part, { stream: true })
-  return text.split('\n').filter((line) => line !== '').map((line): User => JSON.parse(line))
+  const users: Selected[] = []
+  let rest = ''
+  for await (const part of bytes) {
+    const lines = (rest + decoder.decode(part, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      const { id, name, status }: User = JSON.parse(line)
+      users.push({ id, name, status })
+    }
+  }
+  return users
 }

@@ -1,10 +1,10 @@
 import type { Capabilities, Fault, Json, Schema } from '../api/types.ts'
 import { kindOf, labelOf } from '../form/kinds.ts'
+import { DebouncedField } from '../parts/debounced-field.tsx'
 import { focusHeading } from '../parts/dialog.tsx'
 import { SelectField } from '../parts/field.tsx'
 import { useSpeech } from '../state/texts.ts'
 import { allColumns } from './columns.tsx'
-import { DebouncedField } from './debounced-field.tsx'
 import { type ListState, SORTABLE } from './query.ts'
 
 function choiceText (choice: Json): string {

@@ -9,15 +9,18 @@ import { useSpeech } from '../state/texts.ts'
 import { allColumns, keepColumns, usualColumns } from './columns.tsx'
 import { NewUserLink } from './create.tsx'
 import { ExportDialog } from './export-dialog.tsx'
-import { exported, readUsers } from './export.ts'
+import { exported, readSelected } from './export.ts'
 import { leftList } from './left-list.ts'
 import { filterQuery, type ListState, readState, writeState } from './query.ts'
 import { Results } from './results.tsx'
 import { type Selection, SelectionBar } from './selection.tsx'
 import { Toolbar } from './toolbar.tsx'
 
-/** Keeps the place in the list for when the person comes back, and goes there once the users are loaded. */
-function usePlace (query: string, isLoaded: boolean) {
+/**
+ * Keeps the place in the list for when the person comes back, and goes there once the users are loaded. Other users
+ * begin at the top.
+ */
+function usePlace (query: string, asked: string, isLoaded: boolean) {
   const element = useRef<HTMLDivElement>(null)
   const box = (): Element | null => element.current?.querySelector('.table-box') ?? null
   const isBack = useRef(leftList.query === query)
@@ -34,6 +37,13 @@ function usePlace (query: string, isLoaded: boolean) {
     document.addEventListener('scroll', keep, true)
     return () => document.removeEventListener('scroll', keep, true)
   }, [])
+  const shown = useRef(asked)
+  useLayoutEffect(() => {
+    if (shown.current === asked) return
+    shown.current = asked
+    box()?.scrollTo(0, 0)
+    window.scrollTo(0, 0)
+  }, [asked])
   leftList.query = query
   useEffect(() => () => { Object.assign(leftList, place.current) }, [])
   return element
@@ -52,7 +62,7 @@ export function UserList ({ query }: { query: URLSearchParams }) {
   const asked = new URLSearchParams({ ...filter, page: String(page), limit: String(limit), sort })
   const loaded = useLoad(asked.toString(), async (signal) =>
     (await client.get<Listed<User>>(`/users?${asked.toString()}`, { signal })).body)
-  const place = usePlace(query.toString(), loaded.value !== null)
+  const place = usePlace(query.toString(), asked.toString(), loaded.value !== null)
   const total = loaded.value?.meta.total ?? 0
   const isCurrent = loaded.value !== null && !loaded.isStale
   // Typing makes no steps in the browser's history; choosing and turning pages do.
@@ -103,7 +113,7 @@ export function UserList ({ query }: { query: URLSearchParams }) {
           onSelection={setSelection}
           kinds={['suspend', 'activate', 'delete']}
           all={isCurrent
-            ? { total, load: () => readUsers(exported(client, filter, 'ndjson', new AbortController().signal)) }
+            ? { total, load: () => readSelected(exported(client, filter, 'ndjson', new AbortController().signal)) }
             : undefined}
           onChanged={() => loaded.reload()}
         />

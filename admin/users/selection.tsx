@@ -10,12 +10,10 @@ import { BulkDialog, type BulkKind } from './bulk-dialog.tsx'
 
 export type Selection = ReadonlyMap<string, Selected>
 
-const selected = ({ id, name, status }: User): Selected => ({ id, name, status })
-
-export function toggled (selection: Selection, users: readonly User[], isOn: boolean): Selection {
+export function toggled (selection: Selection, users: readonly Selected[], isOn: boolean): Selection {
   const next = new Map(selection)
   for (const user of users) {
-    if (isOn) next.set(user.id, selected(user))
+    if (isOn) next.set(user.id, user)
     else next.delete(user.id)
   }
   return next
@@ -64,7 +62,7 @@ interface SelectionBarProps {
   onSelection: (selection: Selection) => void
   kinds: readonly BulkKind[]
   /** How many match what the list was asked for, and what loads them; absent: no more can be selected at once. */
-  all?: { total: number, load: () => Promise<User[]> } | undefined
+  all?: { total: number, load: () => Promise<readonly Selected[]> } | undefined
   /** Called after users were changed. */
   onChanged: () => void
 }

@@ -1,13 +1,13 @@
 import { useRef } from 'preact/hooks'
 import type { Capabilities, Fault, User } from '../api/types.ts'
+import { DebouncedField } from '../parts/debounced-field.tsx'
 import { Menu } from '../parts/menu.tsx'
 import type { Column } from '../parts/table.tsx'
 import { useShortcut } from '../state/shortcuts.ts'
 import { useSpeech } from '../state/texts.ts'
 import { ColumnChooser } from './columns.tsx'
-import { DebouncedField } from './debounced-field.tsx'
 import { Chips, Filters } from './filters.tsx'
-import type { ListState } from './query.ts'
+import { filterQuery, type ListState } from './query.ts'
 
 interface ToolbarProps {
   capabilities: Capabilities
@@ -50,6 +50,9 @@ export function Toolbar (props: ToolbarProps) {
         <ColumnChooser columns={columns} chosen={shown} onChosen={onColumns} />
         <button type='button' disabled={!canExport} onClick={onExport}>{say('users.export')}…</button>
       </div>
+      {state.q.trim() !== '' && filterQuery(state)['q'] === undefined && (
+        <p class='hint' aria-hidden='true'>{say('users.searchHelp')}</p>
+      )}
       <Chips {...filters} />
     </>
   )

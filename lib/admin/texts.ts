@@ -304,8 +304,11 @@ export const english = {
   'events.tenant': 'Tenant',
   'events.server': 'the server itself',
   'events.changes': 'Changes',
-  'events.more': 'Show more',
-  'events.end': 'These are all events until now.',
+  'events.since': 'Since',
+  'events.until': 'Before',
+  'events.newer': 'Look for newer events',
+  'events.more': 'Show older events',
+  'events.end': 'These are all events.',
   'events.erased': 'erased',
 
   'error.network': 'The server could not be reached. Check your connection and try again.',

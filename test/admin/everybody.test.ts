@@ -94,7 +94,7 @@ for (const { name, ...size } of SIZES) {
     await check('new-api-key', page.getByRole('dialog'))
     await close()
     await page.goto(`${origin}/admin/#/events`)
-    await check('events', page.getByText('These are all events until now.'))
+    await check('events', page.getByText('These are all events.'))
     const made = await app.inject({
       method: 'POST',
       url: '/v1/webhooks',

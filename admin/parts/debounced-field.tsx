@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { TextField } from '../parts/field.tsx'
+import { TextField } from './field.tsx'
 
 const PAUSE_MS = 250
 
