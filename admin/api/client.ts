@@ -17,12 +17,20 @@ export interface Answer<Body> {
   retryAfter: number | null
 }
 
+export interface Upload {
+  file: Blob
+  type: string
+  signal: AbortSignal
+}
+
 type Method = 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
 /** Sends requests to the API with the key of the person who is signed in. */
 export interface Client {
   get: <Body>(path: string, options?: RequestOptions) => Promise<Answer<Body>>
   send: <Body>(method: Method, path: string, options?: RequestOptions) => Promise<Answer<Body>>
+  /** Sends a file as it is, and gives the text of the answer. */
+  upload: (path: string, options: Upload) => Promise<string>
   /** The bytes of an answer, as they come. */
   stream: (path: string, options?: RequestOptions) => Promise<ReadableStream<Uint8Array<ArrayBuffer>>>
 }
@@ -62,11 +70,12 @@ async function readAnswer<Body> (response: Response): Promise<Answer<Body>> {
  * ApiError for an answer that is no success.
  */
 export function createClient (base: string, token: () => string, onUnauthorized: () => void): Client {
-  async function once (method: string, path: string, options: RequestOptions): Promise<Response> {
-    const { signal, headers, body } = options
+  async function once (method: string, path: string, options: RequestOptions & Partial<Upload>): Promise<Response> {
+    const { signal, headers, body, file } = options
     // A header can't hold it, and no key has such characters: the browser would report a failed connection.
     if (!/^[\x20-\x7e]*$/.test(token())) throw new ApiError(401, { code: 'invalid_api_key' }, null)
-    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+    const { type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' } = options
+    const content = body === undefined ? file : JSON.stringify(body)
     let response: Response
     try {
       response = await fetch(new URL(`${base}${path}`, document.baseURI), {
@@ -76,9 +85,9 @@ export function createClient (base: string, token: () => string, onUnauthorized:
         headers: {
           ...headers,
           authorization: `Bearer ${token()}`,
-          ...(body !== undefined && { 'content-type': type })
+          ...(content !== undefined && { 'content-type': type })
         },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(content !== undefined && { body: content }),
         ...(signal !== undefined && { signal })
       })
     } catch (error) {
@@ -113,6 +122,13 @@ export function createClient (base: string, token: () => string, onUnauthorized:
   return {
     get: async (path, options) => readAnswer(await request('GET', path, options)),
     send: async (method, path, options) => readAnswer(await request(method, path, options)),
+    async upload (path, options) {
+      const response = await once('POST', path, options)
+      // The connection may break while the answer comes.
+      return await response.text().catch((error: unknown) => {
+        throw options.signal.aborted ? error : new ApiError(0, undefined, null)
+      })
+    },
     stream: async (path, options) => (await request('GET', path, options)).body ?? new ReadableStream()
   }
 }

@@ -10,6 +10,7 @@ import { allColumns, keepColumns, usualColumns } from './columns.tsx'
 import { NewUserLink } from './create.tsx'
 import { ExportDialog } from './export-dialog.tsx'
 import { exported, readSelected } from './export.ts'
+import { ImportDialog } from './import-dialog.tsx'
 import { leftList } from './left-list.ts'
 import { filterQuery, type ListState, readState, writeState } from './query.ts'
 import { Results } from './results.tsx'
@@ -56,7 +57,7 @@ export function UserList ({ query }: { query: URLSearchParams }) {
   const { client, capabilities, can } = useSession()
   const state = readState(query, capabilities)
   const [selection, setSelection] = useState<Selection>(new Map())
-  const [isExporting, setExporting] = useState(false)
+  const [dialog, setDialog] = useState<'export' | 'import' | null>(null)
   const { page, limit, sort } = state
   const filter = filterQuery(state)
   const asked = new URLSearchParams({ ...filter, page: String(page), limit: String(limit), sort })
@@ -106,7 +107,8 @@ export function UserList ({ query }: { query: URLSearchParams }) {
             keepColumns(columns)
             onState({ ...state, columns }, true)
           }}
-          onExport={() => setExporting(true)}
+          onExport={() => setDialog('export')}
+          onImport={can('users:write') ? () => setDialog('import') : undefined}
         />
         <SelectionBar
           selection={selection}
@@ -132,7 +134,15 @@ export function UserList ({ query }: { query: URLSearchParams }) {
         </WhenLoaded>
         <Missing scopes={['users:write', 'users:delete']} />
       </div>
-      {isExporting && <ExportDialog state={state} total={total} onClose={() => setExporting(false)} />}
+      {dialog === 'export' && <ExportDialog state={state} total={total} onClose={() => setDialog(null)} />}
+      {dialog === 'import' && (
+        <ImportDialog
+          onClose={(isChanged) => {
+            setDialog(null)
+            if (isChanged) loaded.reload()
+          }}
+        />
+      )}
     </>
   )
 }

@@ -19,11 +19,13 @@ interface ToolbarProps {
   onState: (state: ListState, isTyped: boolean) => void
   onColumns: (columns: readonly string[]) => void
   onExport: () => void
+  /** Absent: the person may not import. */
+  onImport: (() => void) | undefined
 }
 
 /** What narrows the list, and how it is shown, in one row; below it the filters that are set. */
 export function Toolbar (props: ToolbarProps) {
-  const { capabilities, state, columns, shown, faults, canExport, onState, onColumns, onExport } = props
+  const { capabilities, state, columns, shown, faults, canExport, onState, onColumns, onExport, onImport } = props
   const { say, sayFault } = useSpeech()
   const search = useRef<HTMLDivElement>(null)
   useShortcut('/', () => search.current?.querySelector('input')?.select())
@@ -49,6 +51,7 @@ export function Toolbar (props: ToolbarProps) {
         </div>
         <ColumnChooser columns={columns} chosen={shown} onChosen={onColumns} />
         <button type='button' disabled={!canExport} onClick={onExport}>{say('users.export')}…</button>
+        {onImport !== undefined && <button type='button' onClick={onImport}>{say('users.import')}…</button>}
       </div>
       {state.q.trim() !== '' && filterQuery(state)['q'] === undefined && (
         <p class='hint' aria-hidden='true'>{say('users.searchHelp')}</p>

@@ -183,7 +183,10 @@ test('rows begin high up and are low, and cards are low on a phone', { skip }, a
   const { users, origin, createKey } = await adminHost(t)
   const key = await createKey()
   for (let i = 0; i < 5; i++) {
-    await users.create({ name: `User ${i} ${'x'.repeat(100)}`, email: `user${i}@example.org`, note: 'y'.repeat(500) })
+    const { id } = await users.create({
+      name: `User ${i} ${'x'.repeat(100)}`, email: `user${i}@example.org`, note: 'y'.repeat(500)
+    })
+    await users.update(id, { status: 'suspended', statusReason: 'z'.repeat(200) })
   }
   for (const { width, height, top, row } of [
     { width: 1280, height: 900, top: 200, row: 41 }, { width: 390, height: 844, top: 250, row: 110 }
