@@ -1,15 +1,19 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { EventsView } from './events/view.tsx'
 import { KeysView } from './keys/view.tsx'
 import { Needs, Time } from './parts/feedback.tsx'
+import { Checkbox } from './parts/field.tsx'
 import { Menu } from './parts/menu.tsx'
 import { Notices } from './parts/notices.tsx'
+import { NameContext } from './state/name.ts'
 import { hrefOf, type Route, useRoute } from './state/route.ts'
+import { shortcuts } from './state/shortcuts.ts'
 import { useSession } from './state/session.ts'
 import { type TextName, useSpeech } from './state/texts.ts'
 import { CreateUser, NewUserLink } from './users/create.tsx'
 import { DeletedUsers } from './users/deleted.tsx'
 import { UserDetail } from './users/detail.tsx'
+import { listHref } from './users/left-list.ts'
 import { UserList } from './users/list.tsx'
 import { WebhookDetail } from './webhooks/detail.tsx'
 import { WebhookList } from './webhooks/list.tsx'
@@ -38,9 +42,11 @@ function View ({ section, route: { path, query } }: { section: string | undefine
       if (id === undefined) return <UserList query={query} />
       if (id === 'new') return <CreateUser />
       if (id === 'deleted') return <DeletedUsers />
-      return USER.test(id) ? <UserDetail key={id} id={id} /> : <p>{say('error.user_not_found')}</p>
+      return USER.test(id)
+        ? <UserDetail key={id} id={id} />
+        : <p>{say('error.user_not_found')}</p>
     case 'api-keys': return <KeysView />
-    case 'events': return <EventsView />
+    case 'events': return <EventsView query={query} />
     case 'webhooks':
       if (id === undefined) return <WebhookList />
       return WEBHOOK.test(id) ? <WebhookDetail key={id} id={id} /> : <p>{say('error.webhook_not_found')}</p>
@@ -52,11 +58,17 @@ function View ({ section, route: { path, query } }: { section: string | undefine
 function Caller ({ hasSession }: { hasSession: boolean }) {
   const { say } = useSpeech()
   const { capabilities: { caller: { id, name, scopes, expiresAt } }, signOut } = useSession()
+  const [areOn, setOn] = useState(shortcuts.areOn())
+  const turn = (on: boolean): void => {
+    shortcuts.turn(on)
+    setOn(on)
+  }
   return (
     <Menu label={<bdi>{name ?? id}</bdi>} side='end'>
       <p>{say('signIn.as', { name: name ?? id })}</p>
       <p>{say('signIn.scopes', { scopes: scopes.join(', ') })}</p>
       {expiresAt !== undefined && <p>{say('keys.expires')}: <Time moment={expiresAt} /></p>}
+      <Checkbox label={say('page.shortcuts')} checked={areOn} onChecked={turn} />
       {!hasSession && <button type='button' onClick={signOut}>{say('signIn.out')}</button>}
     </Menu>
   )
@@ -66,7 +78,7 @@ function Caller ({ hasSession }: { hasSession: boolean }) {
 export function Shell ({ hasSession }: { hasSession: boolean }) {
   const { say } = useSpeech()
   const { can } = useSession()
-  const route = useRoute(() => window.confirm(say('page.unsaved')))
+  const route = useRoute((question) => window.confirm(question ?? say('page.unsaved')))
   const sections = useSections()
   const heading = useRef<HTMLHeadingElement>(null)
   const place = route.path.join('/')
@@ -78,46 +90,58 @@ export function Shell ({ hasSession }: { hasSession: boolean }) {
     ? say('page.notFound')
     : say(isNew ? 'user.newTitle' : isDeleted ? 'deleted.title' : isUser ? 'user.title' : section.title)
 
+  const isList = section?.key === 'users' && !isUser
+  const isInner = section !== undefined && route.path[1] !== undefined
+  const back = isInner ? section.key === 'users' ? listHref() : hrefOf([section.key]) : null
+  const [name, setName] = useState<string | null>(null)
   useEffect(() => {
-    document.title = [...new Set([title, say('page.title')])].join(' · ')
-  }, [title])
+    document.title = [...new Set([name ?? title, say('page.title')])].join(' · ')
+  }, [name, title])
   // Each view begins at its heading, for the keyboard and for screen readers; the first one after signing in too.
-  useEffect(() => heading.current?.focus(), [place])
+  useEffect(() => {
+    window.scrollTo(0, 0)
+    heading.current?.focus({ preventScroll: true })
+  }, [place])
 
   return (
-    <Notices>
-      <a
-        class='skip'
-        href='#content'
-        onClick={(event) => {
-          event.preventDefault()
-          heading.current?.focus()
-        }}
-      >
-        {say('page.skip')}
-      </a>
-      <header class='top'>
-        <nav aria-label={say('page.sections')}>
-          {sections.map(({ key, title }) => (
-            <a key={key} href={hrefOf([key])} {...(key === section?.key && { 'aria-current': 'page' })}>{say(title)}</a>
-          ))}
-        </nav>
-        <Caller hasSession={hasSession} />
-      </header>
-      <main id='content'>
-        <h1 ref={heading} tabIndex={-1}>{title}</h1>
-        {section === undefined
-          ? <p>{say('page.notFound')}</p>
-          : (
-            <Needs
-              scope={isNew ? 'users:write' : isDeleted ? 'users:delete' : section.scope}
-              hasForm
-              otherwise={section.key === 'users' && can('users:write') && <NewUserLink />}
-            >
-              <View section={section.key} route={route} />
-            </Needs>
-            )}
-      </main>
-    </Notices>
+    <NameContext.Provider value={setName}>
+      <Notices>
+        <a
+          class='skip'
+          href='#content'
+          onClick={(event) => {
+            event.preventDefault()
+            heading.current?.focus()
+          }}
+        >
+          {say('page.skip')}
+        </a>
+        <header class='top'>
+          <nav aria-label={say('page.sections')}>
+            {sections.map(({ key, title }) => (
+              <a key={key} href={hrefOf([key])} {...(key === section?.key && { 'aria-current': 'page' })}>
+                {say(title)}
+              </a>
+            ))}
+          </nav>
+          <Caller hasSession={hasSession} />
+        </header>
+        <main id='content' class={isList ? 'filling' : ''}>
+          {back !== null && <p class='back'><a href={back}>{say('page.back')}</a></p>}
+          <h1 ref={heading} tabIndex={-1}>{name === null ? title : <bdi>{name}</bdi>}</h1>
+          {section === undefined
+            ? <p>{say('page.notFound')}</p>
+            : (
+              <Needs
+                scope={isNew ? 'users:write' : isDeleted ? 'users:delete' : section.scope}
+                hasForm
+                otherwise={section.key === 'users' && can('users:write') && <NewUserLink />}
+              >
+                <View section={section.key} route={route} />
+              </Needs>
+              )}
+        </main>
+      </Notices>
+    </NameContext.Provider>
   )
 }

@@ -43,7 +43,9 @@ await build({
   outdir: 'dist/admin',
   banner: { js: '/* Contains Preact, (c) Jason Miller and others, MIT licence. */' }
 })
-await build({ minify: true, logLevel: 'warning', entryPoints: ['admin/admin.css'], outdir: 'dist/admin' })
+await build({
+  bundle: true, minify: true, logLevel: 'warning', entryPoints: ['admin/admin.css'], outdir: 'dist/admin'
+})
 await cp('admin/index.html', 'dist/admin/index.html')
 
 await cp(MODULES, 'dist', { recursive: true, filter: (path) => !/\.js$/.test(path) })

@@ -13,6 +13,14 @@ export interface RequestOptions {
 export interface Answer<Body> {
   body: Body
   etag: string | null
+  /** Seconds until the server wants to be asked again, such as for what it has refused of a batch. */
+  retryAfter: number | null
+}
+
+export interface Upload {
+  file: Blob
+  type: string
+  signal: AbortSignal
 }
 
 type Method = 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -21,12 +29,15 @@ type Method = 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 export interface Client {
   get: <Body>(path: string, options?: RequestOptions) => Promise<Answer<Body>>
   send: <Body>(method: Method, path: string, options?: RequestOptions) => Promise<Answer<Body>>
+  /** Sends a file as it is, and gives the text of the answer. */
+  upload: (path: string, options: Upload) => Promise<string>
   /** The bytes of an answer, as they come. */
   stream: (path: string, options?: RequestOptions) => Promise<ReadableStream<Uint8Array<ArrayBuffer>>>
 }
 
-const PATIENCE = 5
-const LONGEST_WAIT = 120
+/** How often work on many users asks again, and how many seconds it waits at most. */
+export const PATIENCE = 5
+export const LONGEST_WAIT = 120
 
 function secondsOf (text: string | null): number | null {
   if (text === null) return null
@@ -34,7 +45,7 @@ function secondsOf (text: string | null): number | null {
   return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : null
 }
 
-function wait (seconds: number, signal: AbortSignal | undefined): Promise<void> {
+export function wait (seconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, seconds * 1000)
     signal?.addEventListener('abort', () => {
@@ -47,7 +58,8 @@ function wait (seconds: number, signal: AbortSignal | undefined): Promise<void> 
 async function readAnswer<Body> (response: Response): Promise<Answer<Body>> {
   const text = await response.text()
   try {
-    return { body: text === '' ? Object({}) : JSON.parse(text), etag: response.headers.get('etag') }
+    const retryAfter = secondsOf(response.headers.get('retry-after'))
+    return { body: text === '' ? Object({}) : JSON.parse(text), etag: response.headers.get('etag'), retryAfter }
   } catch {
     throw new ApiError(response.status, { code: 'unreadable' }, null)
   }
@@ -58,11 +70,12 @@ async function readAnswer<Body> (response: Response): Promise<Answer<Body>> {
  * ApiError for an answer that is no success.
  */
 export function createClient (base: string, token: () => string, onUnauthorized: () => void): Client {
-  async function once (method: string, path: string, options: RequestOptions): Promise<Response> {
-    const { signal, headers, body } = options
+  async function once (method: string, path: string, options: RequestOptions & Partial<Upload>): Promise<Response> {
+    const { signal, headers, body, file } = options
     // A header can't hold it, and no key has such characters: the browser would report a failed connection.
     if (!/^[\x20-\x7e]*$/.test(token())) throw new ApiError(401, { code: 'invalid_api_key' }, null)
-    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+    const { type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' } = options
+    const content = body === undefined ? file : JSON.stringify(body)
     let response: Response
     try {
       response = await fetch(new URL(`${base}${path}`, document.baseURI), {
@@ -72,9 +85,9 @@ export function createClient (base: string, token: () => string, onUnauthorized:
         headers: {
           ...headers,
           authorization: `Bearer ${token()}`,
-          ...(body !== undefined && { 'content-type': type })
+          ...(content !== undefined && { 'content-type': type })
         },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(content !== undefined && { body: content }),
         ...(signal !== undefined && { signal })
       })
     } catch (error) {
@@ -109,6 +122,13 @@ export function createClient (base: string, token: () => string, onUnauthorized:
   return {
     get: async (path, options) => readAnswer(await request('GET', path, options)),
     send: async (method, path, options) => readAnswer(await request(method, path, options)),
+    async upload (path, options) {
+      const response = await once('POST', path, options)
+      // The connection may break while the answer comes.
+      return await response.text().catch((error: unknown) => {
+        throw options.signal.aborted ? error : new ApiError(0, undefined, null)
+      })
+    },
     stream: async (path, options) => (await request('GET', path, options)).body ?? new ReadableStream()
   }
 }

@@ -4,6 +4,8 @@ import { type Fault, isObject, type Json } from './types.ts'
 export class ApiError extends Error {
   readonly status: number
   readonly code: string | null
+  /** What the server said. */
+  readonly problem: Json
   readonly faults: readonly Fault[]
   readonly requestId: string | null
   /** Seconds until the server wants to be asked again. */
@@ -14,6 +16,7 @@ export class ApiError extends Error {
     const problem = isObject(body) ? body : {}
     const { code, errors, requestId } = problem
     this.status = status
+    this.problem = body ?? null
     this.code = typeof code === 'string' ? code : null
     this.requestId = typeof requestId === 'string' ? requestId : null
     this.retryAfter = retryAfter

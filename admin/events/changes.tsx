@@ -1,18 +1,29 @@
-import type { Json, LoggedEvent } from '../api/types.ts'
+import type { Json, LoggedEvent, Schema } from '../api/types.ts'
 import { isObject } from '../api/types.ts'
+import { kindOf, labelOf } from '../form/kinds.ts'
+import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
+import { userSchema } from '../users/schema.ts'
 
 const isSame = (a: Json | undefined, b: Json | undefined): boolean => JSON.stringify(a) === JSON.stringify(b)
 
+interface Changed { path: readonly string[], before: Json | undefined, after: Json | undefined }
+
 /** What an update has changed, member by member, into objects too. */
-export function changesOf (
-  before: Json | undefined,
-  after: Json | undefined,
-  path = ''
-): Array<{ field: string, before: Json | undefined, after: Json | undefined }> {
-  if (!isObject(before) || !isObject(after)) return isSame(before, after) ? [] : [{ field: path, before, after }]
+function changesOf (before: Json | undefined, after: Json | undefined, path: readonly string[]): Changed[] {
+  if (!isObject(before) || !isObject(after)) return isSame(before, after) ? [] : [{ path, before, after }]
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
-  return names.flatMap((name) => changesOf(before[name], after[name], path === '' ? name : `${path}.${name}`))
+  return names.flatMap((name) => changesOf(before[name], after[name], [...path, name]))
+}
+
+/** The schema of a member, as deep as it is known. */
+function schemaAt (schema: Schema, path: readonly string[]): { schema: Schema, labels: string[] } {
+  const [name, ...rest] = path
+  if (name === undefined) return { schema, labels: [] }
+  const kind = kindOf(schema)
+  const inner = (kind.is === 'object' ? kind.properties[name] : undefined) ?? {}
+  const { schema: last, labels } = schemaAt(inner, rest)
+  return { schema: last, labels: [labelOf(name, inner), ...labels] }
 }
 
 const CHANGES = ['user.updated', 'user.suspended', 'user.activated']
@@ -24,23 +35,44 @@ export function isChange ({ type, before }: LoggedEvent): boolean {
 
 /** The changes of an event in words. Values of an erased user are not there any more. */
 export function Changes ({ event }: { event: LoggedEvent }) {
-  const { say } = useSpeech()
+  const speech = useSpeech()
+  const { say, time } = speech
+  const { capabilities } = useSession()
+  const user = userSchema(capabilities, speech)
+  const schema: Schema = {
+    ...user,
+    properties: {
+      status: { type: 'string', title: say('users.status') },
+      statusReason: { type: 'string', title: say('user.reason') },
+      ...Object(user['properties'])
+    }
+  }
   const { data, before } = event
   if (before === undefined) return null
-  if (data['name'] === null) return <span class='muted'>{Object.keys(before).join(', ')}: {say('events.erased')}</span>
-  if (!isChange(event)) return null
-  const text = (value: Json | undefined): string => {
-    if (value === undefined || value === null) return say('page.notSet')
-    return typeof value === 'string' ? value : JSON.stringify(value)
+  if (data['name'] === null) {
+    const names = Object.keys(before).map((name) => schemaAt(schema, [name]).labels.join())
+    return <span class='muted'>{names.join(', ')}: {say('events.erased')}</span>
   }
-  const changes = Object.keys(before).flatMap((name) => changesOf(before[name] ?? undefined, data[name], name))
+  if (!isChange(event)) return null
+  const text = (value: Json | undefined, own: Schema, path: readonly string[]): string => {
+    if (value === undefined || value === null) return say('page.notSet')
+    if (path[0] === 'status') return say(value === 'suspended' ? 'users.suspended' : 'users.active')
+    if (typeof value === 'boolean') return say(value ? 'page.yes' : 'page.no')
+    if (typeof value !== 'string') return JSON.stringify(value)
+    return kindOf(own).is === 'moment' ? time(value) : value
+  }
+  const changes = Object.keys(before).flatMap((name) => changesOf(before[name] ?? undefined, data[name], [name]))
   return (
     <ul class='changes'>
-      {changes.map(({ field, before, after }) => (
-        <li key={field}>
-          {field}: <bdi>{text(before)}</bdi> → <bdi>{text(after)}</bdi>
-        </li>
-      ))}
+      {changes.map(({ path, before, after }) => {
+        const { schema: own, labels } = schemaAt(schema, path)
+        return (
+          <li key={path.join('/')}>
+            {labels.join(' › ')}: <bdi class='before'>{text(before, own, path)}</bdi> →{' '}
+            <bdi>{text(after, own, path)}</bdi>
+          </li>
+        )
+      })}
     </ul>
   )
 }

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import type { Actor, LoggedEvent } from '../api/types.ts'
 import { Time } from '../parts/feedback.tsx'
 import { type Column, Table } from '../parts/table.tsx'
@@ -10,10 +9,6 @@ import { Changes } from './changes.tsx'
 interface EventTableProps {
   label: string
   events: readonly LoggedEvent[]
-  /** False where all are of one user. */
-  hasSubject?: boolean
-  /** What can be done about an event. */
-  action?: (event: LoggedEvent) => ComponentChildren
 }
 
 /** Who made a change: its name then, or its id where it had none. */
@@ -23,18 +18,30 @@ export function ActorName ({ actor }: { actor: Actor | null }) {
   return actor.name === null ? <code>{actor.id}</code> : <bdi title={actor.id}>{actor.name}</bdi>
 }
 
+/** The events of whoever made a change. */
+function ActorLink ({ actor }: { actor: Actor | null }) {
+  if (actor === null) return <ActorName actor={actor} />
+  return (
+    <a class='name' href={hrefOf(['events'], new URLSearchParams({ actor: actor.id }))}><ActorName actor={actor} /></a>
+  )
+}
+
 const GONE = ['user.deleted', 'user.purged']
 
 function Subject ({ event: { type, data } }: { event: LoggedEvent }) {
   const id = String(data['id'])
-  const name = typeof data['name'] === 'string' ? data['name'] : id
-  return type.startsWith('user.') && !GONE.includes(type)
-    ? <a href={hrefOf(['users', id])}><bdi>{name}</bdi></a>
-    : <bdi>{name}</bdi>
+  const name = [data['name'], data['url'], id].find((each) => typeof each === 'string')
+  // Of those who are gone there are events alone.
+  const href = GONE.includes(type)
+    ? hrefOf(['events'], new URLSearchParams({ subject: id }))
+    : type.startsWith('user.')
+      ? hrefOf(['users', id])
+      : type.startsWith('webhook.') ? hrefOf(['webhooks', id]) : hrefOf(['api-keys'])
+  return <a class='name' href={href} title={id}><bdi>{name}</bdi></a>
 }
 
 /** Events, one a row. */
-export function EventTable ({ label, events, hasSubject = true, action }: EventTableProps) {
+export function EventTable ({ label, events }: EventTableProps) {
   const { say } = useSpeech()
   const { capabilities: { offers } } = useSession()
   const column = (
@@ -50,12 +57,12 @@ export function EventTable ({ label, events, hasSubject = true, action }: EventT
       columns={[
         column('time', ({ timestamp }) => <Time moment={timestamp} />),
         column('type', ({ type }) => <code>{type}</code>),
-        ...hasSubject && offers.tenants
+        ...offers.tenants
           ? [column('tenant', ({ tenant }) => tenant !== undefined && <code>{tenant}</code>)]
           : [],
-        ...hasSubject ? [column('subject', (event) => <Subject event={event} />)] : [],
-        column('actor', ({ actor }) => <ActorName actor={actor} />),
-        column('changes', (event) => <><Changes event={event} />{action?.(event)}</>)
+        column('subject', (event) => <Subject event={event} />),
+        column('actor', ({ actor }) => <ActorLink actor={actor} />),
+        column('changes', (event) => <Changes event={event} />)
       ]}
     />
   )

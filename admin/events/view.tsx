@@ -1,40 +1,39 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Feed, LoggedEvent } from '../api/types.ts'
 import { Alert } from '../parts/feedback.tsx'
-import { SelectField } from '../parts/field.tsx'
+import { navigate, replaceQuery, hrefOf } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
+import { EventFilters, type EventQuery, readEventQuery, writeEventQuery } from './filters.tsx'
 import { EventTable } from './table.tsx'
-
-const FILTERS = [
-  'user.*', 'user.created', 'user.updated', 'user.suspended', 'user.activated', 'user.deleted', 'user.restored',
-  'user.purged', 'api_key.*', 'webhook.*'
-]
 
 interface Read { events: readonly LoggedEvent[], more: boolean }
 
-/** The event log, in the order of commits. More is added to what is shown. */
-export function EventsView () {
+/** The event log, the newest first, as its address narrows it. Older events are added to what is shown. */
+export function EventsView ({ query }: { query: URLSearchParams }) {
   const { say } = useSpeech()
   const { client, version, capabilities } = useSession()
-  const [type, setType] = useState('')
+  const wanted = readEventQuery(query)
+  const key = writeEventQuery(wanted).toString()
   const [read, setRead] = useState<Read | null>(null)
   const [error, setError] = useState<unknown>(null)
+  const [round, setRound] = useState(0)
   const limit = Math.min(50, capabilities.pageSize.max)
   const latest = useRef(new AbortController())
 
-  /** Loads what follows, or from the beginning. The load before is aborted: its events belong to another list. */
+  /** Loads what is older, or the newest. The load before is aborted: its events belong to another list. */
   async function load (from: Read | null): Promise<void> {
     latest.current.abort()
     const { signal } = latest.current = new AbortController()
     const last = from?.events[from.events.length - 1]
-    const query = new URLSearchParams({
+    const asked = new URLSearchParams({
+      order: 'desc',
       limit: String(limit),
-      ...(type !== '' && { type }),
-      ...(last !== undefined && { after: last.id })
+      ...wanted,
+      ...(last !== undefined && { before: last.id })
     })
     try {
-      const { body: { data, meta } } = await client.get<Feed>(`/events?${query.toString()}`, { signal })
+      const { body: { data, meta } } = await client.get<Feed>(`/events?${asked.toString()}`, { signal })
       if (signal.aborted) return
       setRead({ events: [...from?.events ?? [], ...data], more: meta.more })
       setError(null)
@@ -47,18 +46,20 @@ export function EventsView () {
     setRead(null)
     load(null)
     return () => latest.current.abort()
-  }, [type, version])
+  }, [key, version, round])
 
+  const onQuery = (next: EventQuery, isTyped: boolean): void => {
+    const written = writeEventQuery(next)
+    if (isTyped) replaceQuery(written)
+    else navigate(hrefOf(['events'], written))
+  }
   return (
     <>
-      <div class='filters'>
-        <SelectField
-          label={say('events.type')}
-          value={type}
-          options={[['', say('events.any')], ...FILTERS.map((each) => [each, each] as const)]}
-          onValue={setType}
-        />
+      <div class='tools'>
+        <span class='space' />
+        <button type='button' onClick={() => setRound(round + 1)}>{say('events.newer')}</button>
       </div>
+      <EventFilters query={wanted} error={error} onQuery={onQuery} />
       {error !== null && (
         <div class='failed'>
           <Alert error={error} />
@@ -66,13 +67,13 @@ export function EventsView () {
         </div>
       )}
       {read === null && error === null && <p class='hint' role='status'>{say('page.loading')}</p>}
-      {read !== null && read.events.length === 0 && <p>{say('events.none')}</p>}
+      {read !== null && read.events.length === 0 && <p class='empty'>{say('events.none')}</p>}
       {read !== null && read.events.length > 0 && (
-        <>
+        <div>
           <EventTable label={say('events.list')} events={read.events} />
           <p role='status'>{read.more ? '' : say('events.end')}</p>
-          <button type='button' onClick={() => load(read)}>{say('events.more')}</button>
-        </>
+          {read.more && <button type='button' onClick={() => load(read)}>{say('events.more')}</button>}
+        </div>
       )}
     </>
   )

@@ -2,6 +2,7 @@ import type { Fault, Schema } from '../api/types.ts'
 import { Checkbox, Field, SelectField, TextField } from '../parts/field.tsx'
 import { useSpeech } from '../state/texts.ts'
 import { type Draft, type Group, isDraftNull, isGroup, pointerOf, type Single } from './draft.ts'
+import { hintOf } from './hints.ts'
 import { labelOf } from './kinds.ts'
 import { fromLocal, toLocal } from './moments.ts'
 
@@ -81,7 +82,8 @@ function SingleControl (props: ControlProps<Single>) {
 }
 
 function ValueControl ({ name, schema, pointer, draft, faults, onDraft }: ControlProps<Single>) {
-  const { say, sayFault } = useSpeech()
+  const speech = useSpeech()
+  const { say, sayFault } = speech
   const { kind, isNullable, isRequired } = draft
   const value = draft.text ?? ''
   const onValue = (text: string): void => onDraft({ ...draft, text })
@@ -90,13 +92,13 @@ function ValueControl ({ name, schema, pointer, draft, faults, onDraft }: Contro
   const own = schema['description']
   const words = [
     typeof own === 'string' ? own : '',
-    kind.is === 'lines' ? say('user.oneForLine') : kind.is === 'json' ? say('user.json') : ''
+    hintOf(kind, schema, speech)
   ].filter((each) => each !== '').join(' ')
   const common = {
     label,
     isRequired: isRequired && !isNullable,
     ...(words !== '' && { hint: words }),
-    ...(found !== undefined && { fault: sayFault(found) })
+    ...(found !== undefined && { fault: sayFault(found, value) })
   }
   const line = { ...common, name: pointer, value, onValue }
   const notSet = isRequired && value !== '' ? [] : [['', say('page.notSet')] as const]

@@ -109,6 +109,12 @@ function memberDraft (draft: Draft | undefined, name: string): Draft | undefined
   return draft !== undefined && isGroup(draft) && Object.hasOwn(draft.members, name) ? draft.members[name] : undefined
 }
 
+/** How many members of a form are not as they were at first. */
+export function changedMembers (begun: Draft, draft: Draft): number {
+  if (!isGroup(draft)) return 0
+  return Object.entries(draft.members).filter(([name, member]) => !isSameDraft(memberDraft(begun, name), member)).length
+}
+
 /**
  * The members of a group that have a value, with their drafts as they were at first; undefined if an object that need
  * not be there has none.

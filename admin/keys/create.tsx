@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { Fault, NewApiKey } from '../api/types.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { Alert, Secret, useAction } from '../parts/feedback.tsx'
+import { Alert, useAction } from '../parts/feedback.tsx'
 import { Checkbox, SelectField, TextField } from '../parts/field.tsx'
+import { SecretDialog } from '../parts/secret.tsx'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { faultsOf } from '../users/faults.ts'
@@ -30,9 +31,9 @@ export function CreateKey ({ onClose }: { onClose: (isMade: boolean) => void }) 
   const [made, setMade] = useState<NewApiKey | null>(null)
   const [faults, setFaults] = useState<readonly Fault[]>([])
   const { error, isBusy, run } = useAction()
-  const faultAt = (pointer: string): string | undefined => {
+  const faultAt = (pointer: string, value?: string): string | undefined => {
     const fault = faults.find((each) => each.pointer?.startsWith(pointer) === true)
-    return fault && sayFault(fault)
+    return fault && sayFault(fault, value)
   }
 
   const submit = (event: Event): void => {
@@ -54,10 +55,13 @@ export function CreateKey ({ onClose }: { onClose: (isMade: boolean) => void }) 
 
   if (made !== null) {
     return (
-      <Dialog title={say('keys.new')} confirmClose={say('page.closeSecret')} onClose={() => onClose(true)}>
-        <Secret label='keys.text' help='keys.once' text={made.key} />
-        <button type='button' onClick={() => onClose(true)}>{say('page.close')}</button>
-      </Dialog>
+      <SecretDialog
+        title={say('keys.new')}
+        label='keys.text'
+        help='keys.once'
+        text={made.key}
+        onClose={() => onClose(true)}
+      />
     )
   }
   const scopeFault = faultAt('/scopes')
@@ -65,7 +69,7 @@ export function CreateKey ({ onClose }: { onClose: (isMade: boolean) => void }) 
     <Dialog title={say('keys.new')} onClose={() => onClose(false)}>
       <form noValidate onSubmit={submit}>
         <Alert error={error} />
-        <TextField label={say('keys.name')} isRequired value={name} fault={faultAt('/name')} onValue={setName} />
+        <TextField label={say('keys.name')} isRequired value={name} fault={faultAt('/name', name)} onValue={setName} />
         <TextField
           label={say('keys.owner')}
           hint={say('keys.ownerHelp')}

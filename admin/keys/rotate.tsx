@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { ApiKey, NewApiKey } from '../api/types.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { Alert, Secret, useAction } from '../parts/feedback.tsx'
+import { Alert, useAction } from '../parts/feedback.tsx'
 import { Checkbox, SelectField } from '../parts/field.tsx'
+import { SecretDialog } from '../parts/secret.tsx'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 
@@ -27,40 +28,33 @@ export function RotateKey ({ apiKey, onClose }: DialogProps) {
       setMade((await client.send<NewApiKey>('POST', `/api-keys/${apiKey.id}/rotate`, { body })).body)
     })
   }
+  const title = say('keys.rotateOf', { name: apiKey.name })
+  if (made !== null) {
+    return (
+      <SecretDialog title={title} label='keys.text' help='keys.once' text={made.key} onClose={() => onClose(true)} />
+    )
+  }
   return (
-    <Dialog
-      title={say('keys.rotateOf', { name: apiKey.name })}
-      confirmClose={made === null ? undefined : say('page.closeSecret')}
-      onClose={() => onClose(made !== null)}
-    >
-      {made === null
-        ? (
-          <form onSubmit={submit}>
-            <p>{say('keys.rotateHelp')}</p>
-            <SelectField
-              label={say('keys.overlap')}
-              value={overlap}
-              options={[
-                ['0', say('keys.now')],
-                [String(HOUR), say('keys.hour')],
-                [String(24 * HOUR), say('keys.days', { count: 1 })],
-                [String(7 * 24 * HOUR), say('keys.days', { count: 7 })]
-              ]}
-              onValue={setOverlap}
-            />
-            <Alert error={error} />
-            <div class='bar'>
-              <button type='submit' class='primary' disabled={isBusy}>{say('keys.rotate')}</button>
-              <button type='button' onClick={() => onClose(false)}>{say('page.cancel')}</button>
-            </div>
-          </form>
-          )
-        : (
-          <>
-            <Secret label='keys.text' help='keys.once' text={made.key} />
-            <button type='button' onClick={() => onClose(true)}>{say('page.close')}</button>
-          </>
-          )}
+    <Dialog title={title} onClose={() => onClose(false)}>
+      <form onSubmit={submit}>
+        <p>{say('keys.rotateHelp')}</p>
+        <SelectField
+          label={say('keys.overlap')}
+          value={overlap}
+          options={[
+            ['0', say('keys.now')],
+            [String(HOUR), say('keys.hour')],
+            [String(24 * HOUR), say('keys.days', { count: 1 })],
+            [String(7 * 24 * HOUR), say('keys.days', { count: 7 })]
+          ]}
+          onValue={setOverlap}
+        />
+        <Alert error={error} />
+        <div class='bar'>
+          <button type='submit' class='primary' disabled={isBusy}>{say('keys.rotate')}</button>
+          <button type='button' onClick={() => onClose(false)}>{say('page.cancel')}</button>
+        </div>
+      </form>
     </Dialog>
   )
 }

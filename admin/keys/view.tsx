@@ -74,7 +74,8 @@ export function KeysView () {
   }
   return (
     <>
-      <div class='bar'>
+      <div class='tools'>
+        <span class='space' />
         <Needs scope='keys:write'>
           <button type='button' class='primary' onClick={() => setOpen({ is: 'create' })}>{say('keys.new')}</button>
         </Needs>

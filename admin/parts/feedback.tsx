@@ -4,13 +4,15 @@ import { ApiError } from '../api/error.ts'
 import type { Loaded } from '../state/load.ts'
 import { useSession } from '../state/session.ts'
 import { useNotify } from '../state/notices.ts'
-import { type TextName, useSpeech } from '../state/texts.ts'
+import { useSpeech } from '../state/texts.ts'
 
-/** Something that went wrong, read out immediately. */
+/** Something that went wrong, read out immediately and brought into view. */
 export function Alert ({ error }: { error: unknown }) {
   const { sayError } = useSpeech()
+  const element = useRef<HTMLParagraphElement>(null)
+  useEffect(() => element.current?.scrollIntoView({ block: 'nearest' }), [error])
   if (error === null || error === undefined) return null
-  return <p class='alert' role='alert'>{typeof error === 'string' ? error : sayError(error)}</p>
+  return <p ref={element} class='alert' role='alert'>{typeof error === 'string' ? error : sayError(error)}</p>
 }
 
 interface WhenLoadedProps<Value> {
@@ -18,20 +20,31 @@ interface WhenLoadedProps<Value> {
   children: (value: Value) => ComponentChildren
 }
 
-/** What was loaded; before that a word, and after a failure a button to try again. */
+/** True of what is wrong or not there, however often it is asked for. */
+const isFinal = (error: unknown): boolean => error instanceof ApiError && [400, 404].includes(error.status)
+
+/**
+ * What was loaded; before that a word, and after a failure a button to try again. While the next is loaded, what was
+ * loaded before is dimmed.
+ */
 export function WhenLoaded<Value> ({ loaded, children }: WhenLoadedProps<Value>) {
   const { say } = useSpeech()
-  const { value, error, isLoading, reload } = loaded
+  const { value, error, isLoading, isStale, reload } = loaded
   return (
     <>
       {error !== null && (
         <div class='failed'>
           <Alert error={error} />
-          <button type='button' onClick={reload}>{say('page.retry')}</button>
+          {!isFinal(error) && <button type='button' onClick={reload}>{say('page.retry')}</button>}
         </div>
       )}
       {value === null && isLoading && <p class='hint' role='status'>{say('page.loading')}</p>}
-      {value !== null && <div aria-busy={isLoading}>{children(value)}</div>}
+      {value !== null && (
+        <div class={isStale ? 'loaded stale' : 'loaded'} aria-busy={isLoading}>
+          {isLoading && <div class='line' />}
+          {children(value)}
+        </div>
+      )}
     </>
   )
 }
@@ -61,18 +74,33 @@ export function Needs ({ scope, hasForm = false, otherwise, children }: NeedsPro
   )
 }
 
+/** Which scopes are missing for what is not offered. */
+export function Missing ({ scopes }: { scopes: readonly string[] }) {
+  const { say } = useSpeech()
+  const { can } = useSession()
+  return (
+    <>
+      {scopes.filter((scope) => !can(scope)).map((scope) => (
+        <p key={scope} class='hint missing'>{say('page.missingScope', { scope })}</p>
+      ))}
+    </>
+  )
+}
+
 interface CopyProps {
   /** What the text is, for screen readers: `ID`. */
   what: string
   text: string
+  onCopied?: () => void
 }
 
-export function CopyButton ({ what, text }: CopyProps) {
+export function CopyButton ({ what, text, onCopied }: CopyProps) {
   const { say } = useSpeech()
   const notify = useNotify()
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text)
+      onCopied?.()
       notify(say('page.copied'))
     } catch {
       notify(say('page.notCopied'))
@@ -91,22 +119,6 @@ export function Time ({ moment }: { moment: string }) {
   return <time dateTime={moment} title={moment}>{time(moment)}</time>
 }
 
-/** A secret that is shown once, with a button to copy it. It takes the place of a form, and its focus. */
-export function Secret ({ label, help, text }: { label: TextName, help: TextName, text: string }) {
-  const { say } = useSpeech()
-  const element = useRef<HTMLDivElement>(null)
-  useEffect(() => element.current?.querySelector('button')?.focus(), [])
-  return (
-    <div ref={element} class='secret' role='status'>
-      <p><strong>{say(help)}</strong></p>
-      <p>
-        <span class='visually-hidden'>{say(label)}: </span>
-        <code>{text}</code> <CopyButton what={say(label)} text={text} />
-      </p>
-    </div>
-  )
-}
-
 /** Runs what a person has asked for: says whether it runs, and what went wrong. */
 export function useAction (): {
   error: unknown
@@ -116,6 +128,7 @@ export function useAction (): {
   const [error, setError] = useState<unknown>(null)
   const [isBusy, setBusy] = useState(false)
   const { version } = useSession()
+  const notify = useNotify()
   // Whoever has signed in again is no longer told that the key was refused.
   useEffect(() => {
     setError((error: unknown) => error instanceof ApiError && error.isUnauthorized ? null : error)
@@ -126,6 +139,8 @@ export function useAction (): {
     async run (action) {
       setBusy(true)
       setError(null)
+      // What was done before, such as a save, would be taken for this.
+      notify('')
       try {
         await action()
       } catch (error) {

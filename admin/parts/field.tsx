@@ -20,6 +20,7 @@ interface FieldProps {
 
 /** A control with its label, its hint, and what is wrong with it. */
 export function Field ({ label, hint, fault, isRequired = false, children }: FieldProps) {
+  const { say } = useSpeech()
   const id = useId()
   const described = [hint === undefined ? '' : `${id}-hint`, fault === undefined ? '' : `${id}-fault`]
     .filter((each) => each !== '').join(' ')
@@ -27,7 +28,7 @@ export function Field ({ label, hint, fault, isRequired = false, children }: Fie
     <div class='field'>
       <label for={id}>
         {label}
-        {isRequired && <span aria-hidden='true'> *</span>}
+        {isRequired && <span class='required' aria-hidden='true'> {say('page.required')}</span>}
       </label>
       {children({
         id,
@@ -47,6 +48,7 @@ interface TextFieldProps {
   name?: string
   dir?: 'ltr' | 'auto'
   step?: number
+  placeholder?: string
   label: string
   hint?: string | undefined
   fault?: string | undefined
@@ -58,7 +60,7 @@ interface TextFieldProps {
 /** One line of text. Its direction follows what is typed. */
 export function TextField (props: TextFieldProps) {
   const { type = 'text', dir = 'auto', label, hint, fault, isRequired = false, value, onValue } = props
-  const { inputMode, name, step } = props
+  const { inputMode, name, step, placeholder } = props
   return (
     <Field label={label} hint={hint} fault={fault} isRequired={isRequired}>
       {(control) => {
@@ -67,6 +69,7 @@ export function TextField (props: TextFieldProps) {
           ...(inputMode !== undefined && { inputMode }),
           ...(name !== undefined && { name }),
           ...(step !== undefined && { step }),
+          ...(placeholder !== undefined && { placeholder }),
           dir,
           value,
           spellcheck: false,
@@ -122,10 +125,4 @@ export function Checkbox ({ label, checked, onChecked, disabled = false }: Check
       <span>{label}</span>
     </label>
   )
-}
-
-/** Says what is needed before a form can be saved. */
-export function RequiredNote () {
-  const { say } = useSpeech()
-  return <p class='hint'>{say('page.required')}</p>
 }

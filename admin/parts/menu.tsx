@@ -5,11 +5,13 @@ interface MenuProps {
   label: ComponentChildren
   /** At which edge of its button it opens. */
   side?: 'start' | 'end'
+  /** True if it holds actions alone: one that is chosen closes it. */
+  hasActions?: boolean
   children: ComponentChildren
 }
 
 /** What opens below a button, and closes by Escape or when the person goes on elsewhere. */
-export function Menu ({ label, side = 'start', children }: MenuProps) {
+export function Menu ({ label, side = 'start', hasActions = false, children }: MenuProps) {
   const element = useRef<HTMLDetailsElement>(null)
   useEffect(() => {
     const close = (event: Event): void => {
@@ -23,18 +25,20 @@ export function Menu ({ label, side = 'start', children }: MenuProps) {
       document.removeEventListener('focusin', close)
     }
   }, [])
+  // The focus goes to what stays: a dialog gives it back there.
+  const close = (): void => {
+    if (element.current?.open !== true) return
+    element.current.open = false
+    element.current.querySelector('summary')?.focus()
+  }
   return (
     <details
       ref={element}
-      class={`menu ${side}`}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || element.current?.open !== true) return
-        element.current.open = false
-        element.current.querySelector('summary')?.focus()
-      }}
+      class={hasActions ? `menu actions ${side}` : `menu ${side}`}
+      onKeyDown={(event) => { if (event.key === 'Escape') close() }}
     >
       <summary>{label}</summary>
-      <div>{children}</div>
+      <div {...(hasActions && { onClickCapture: close })}>{children}</div>
     </details>
   )
 }

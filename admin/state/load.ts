@@ -3,11 +3,18 @@ import { useSession } from './session.ts'
 
 /** What was loaded last, and what goes on. */
 export interface Loaded<Value> {
-  /** Stays while the next one is loaded. */
+  /** Stays while the next one is loaded, and is gone if that fails: it is no answer to what was asked. */
   value: Value | null
+  /** True if `value` answers what was asked before. */
+  isStale: boolean
   error: unknown
   isLoading: boolean
   reload: () => void
+}
+
+interface State<Value> extends Pick<Loaded<Value>, 'value' | 'error' | 'isLoading'> {
+  /** What `value` answers. */
+  key: string | null
 }
 
 /**
@@ -16,7 +23,7 @@ export interface Loaded<Value> {
  */
 export function useLoad<Value> (key: string, load: (signal: AbortSignal) => Promise<Value>): Loaded<Value> {
   const { version } = useSession()
-  const [state, setState] = useState<Omit<Loaded<Value>, 'reload'>>({ value: null, error: null, isLoading: true })
+  const [state, setState] = useState<State<Value>>({ key: null, value: null, error: null, isLoading: true })
   const [round, setRound] = useState(0)
   const latest = useRef(load)
   latest.current = load
@@ -27,16 +34,23 @@ export function useLoad<Value> (key: string, load: (signal: AbortSignal) => Prom
   useEffect(() => {
     const controller = new AbortController()
     hasFailed.current = false
-    setState((state) => ({ ...state, isLoading: true }))
+    setState((state) => ({ ...state, error: state.key === key ? state.error : null, isLoading: true }))
     latest.current(controller.signal).then((value) => {
-      if (!controller.signal.aborted) setState({ value, error: null, isLoading: false })
+      if (!controller.signal.aborted) setState({ key, value, error: null, isLoading: false })
     }, (error: unknown) => {
       if (controller.signal.aborted) return
       hasFailed.current = true
-      setState((state) => ({ ...state, error, isLoading: false }))
+      setState((state) => ({ ...state, value: state.key === key ? state.value : null, error, isLoading: false }))
     })
     return () => controller.abort()
   }, [key, round, attempt.current])
 
-  return { ...state, reload: useCallback(() => setRound((round) => round + 1), []) }
+  const { value, error, isLoading } = state
+  return {
+    value,
+    error,
+    isLoading,
+    isStale: state.key !== key,
+    reload: useCallback(() => setRound((round) => round + 1), [])
+  }
 }

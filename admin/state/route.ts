@@ -9,8 +9,8 @@ export interface Route {
   query: URLSearchParams
 }
 
-/** Says whether something would be lost by leaving; null: nothing. */
-let guard: (() => boolean) | null = null
+/** Says whether something would be lost by leaving, and asks with a question of its own if it has one. */
+let guard: { mayLeave: () => boolean, question: string | undefined } | null = null
 let current = location.hash
 // Each entry of the browser's history holds its position, so that a step can be taken back, whichever way it went.
 let position = -1
@@ -60,24 +60,27 @@ export function replaceQuery (query: URLSearchParams): void {
   window.dispatchEvent(new HashChangeEvent('hashchange'))
 }
 
-/** Asks `mayLeave` before the place is left, while the component is there. */
-export function useGuard (mayLeave: () => boolean): void {
+/**
+ * Asks `mayLeave` before the place is left, while the component is there. `question`: what the person is asked then;
+ * by default that something typed is not saved.
+ */
+export function useGuard (mayLeave: () => boolean, question?: string): void {
   // Before the next event: an effect after painting would know a late keystroke too late.
   useLayoutEffect(() => {
     const stay = (event: BeforeUnloadEvent): void => {
       if (!mayLeave()) event.preventDefault()
     }
-    guard = mayLeave
+    const own = guard = { mayLeave, question }
     window.addEventListener('beforeunload', stay)
     return () => {
-      guard = null
+      if (guard === own) guard = null
       window.removeEventListener('beforeunload', stay)
     }
   })
 }
 
 /** The place that the page is at. `confirmLeave` asks the person when a form there is not saved. */
-export function useRoute (confirmLeave: () => boolean): Route {
+export function useRoute (confirmLeave: (question?: string) => boolean): Route {
   const [hash, setHash] = useState(location.hash)
   // Who was not signed in may have gone elsewhere before.
   useEffect(() => {
@@ -88,7 +91,7 @@ export function useRoute (confirmLeave: () => boolean): Route {
     const change = (): void => {
       const isAway = parse(location.hash).path.join('/') !== parse(current).path.join('/')
       const next = readPosition()
-      if (isAway && guard !== null && !guard() && !confirmLeave()) {
+      if (isAway && guard !== null && !guard.mayLeave() && !confirmLeave(guard.question)) {
         history.go(position - next)
         return
       }

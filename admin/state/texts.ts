@@ -5,6 +5,13 @@ import { ApiError } from '../api/error.ts'
 import type { Fault } from '../api/types.ts'
 
 export type { TextName }
+const DAY = 86_400
+const UNITS = [
+  ['year', 365 * DAY], ['month', 30 * DAY], ['day', DAY], ['hour', 3600], ['minute', 60]
+] as const
+
+/** What the server says of an empty text. */
+const EMPTY = ['too_short', 'format', 'type', 'characters']
 type Values = Readonly<Record<string, string | number>>
 
 /** What a status says by itself, where the host has a format of errors without our codes. */
@@ -18,15 +25,18 @@ export interface Speech {
   number: (value: number) => string
   /** A moment for people, to the minute, in their own time zone. */
   time: (moment: string) => string
+  /** How long ago a moment is, or how far ahead. */
+  ago: (moment: string) => string
   /** What went wrong, in a sentence. */
   sayError: (error: unknown) => string
-  /** What is wrong with a field, in a sentence. */
-  sayFault: (fault: Fault) => string
+  /** What is wrong with a field, in a sentence. `value`: what was typed, since nothing is not merely too short. */
+  sayFault: (fault: Fault, value?: string) => string
 }
 
 export function createSpeech (texts: Texts, language: string): Speech {
   const plurals = new Intl.PluralRules(language)
   const numbers = new Intl.NumberFormat(language)
+  const spans = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
   const times = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
   const number = (value: number): string => numbers.format(value)
 
@@ -51,6 +61,12 @@ export function createSpeech (texts: Texts, language: string): Speech {
       const date = new Date(moment)
       return Number.isNaN(date.getTime()) ? moment : times.format(date)
     },
+    ago (moment) {
+      const seconds = (Date.parse(moment) - Date.now()) / 1000
+      if (Number.isNaN(seconds)) return moment
+      const [unit, length] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1]
+      return spans.format(Math.trunc(seconds / length), unit)
+    },
     sayError (error) {
       if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)
       if (error.status === 0) return say('error.network')
@@ -62,7 +78,8 @@ export function createSpeech (texts: Texts, language: string): Speech {
       if (error.status >= 500 && error.requestId !== null) parts.push(say('error.request', { id: error.requestId }))
       return parts.join(' ')
     },
-    sayFault ({ code, detail }) {
+    sayFault ({ code, detail }, value) {
+      if (value?.trim() === '' && EMPTY.includes(code)) return say('fault.required')
       const name = `fault.${code}`
       return has(name) ? say(name, { detail }) : detail
     }

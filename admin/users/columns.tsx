@@ -1,6 +1,5 @@
-import { useState } from 'preact/hooks'
 import type { Capabilities, Schema, User } from '../api/types.ts'
-import { labelOf } from '../form/kinds.ts'
+import { kindOf, labelOf } from '../form/kinds.ts'
 import { CopyButton, Time } from '../parts/feedback.tsx'
 import { Checkbox } from '../parts/field.tsx'
 import { Menu } from '../parts/menu.tsx'
@@ -30,7 +29,7 @@ export function allColumns ({ fields, offers }: Capabilities, { say }: Speech): 
       heading: say('users.name'),
       cell: (user) => (
         <>
-          <a href={hrefOf(['users', user.id])}><bdi>{user.name}</bdi></a>
+          <a class='name' href={hrefOf(['users', user.id])}><bdi>{user.name}</bdi></a>
           {user.status !== 'active' && <>{' '}<Status user={user} /></>}
         </>
       )
@@ -63,7 +62,8 @@ export function allColumns ({ fields, offers }: Capabilities, { say }: Speech): 
 
 /** True if a field is short enough to be shown unless the person says otherwise. */
 function isShort (schema: Schema | undefined): boolean {
-  return ['string', 'number', 'integer', 'boolean'].includes(String(schema?.['type']))
+  const kind = kindOf(schema ?? {})
+  return kind.is === 'text' ? !kind.isLong : ['choice', 'number', 'flag', 'date', 'moment'].includes(kind.is)
 }
 
 function readChoice (): string[] | null {
@@ -75,16 +75,17 @@ function readChoice (): string[] | null {
   }
 }
 
-/** The columns that the person has chosen. The choice outlives the visit: it says nothing of anybody. */
-export function useColumnChoice ({ fields }: Capabilities): [readonly string[], (chosen: string[]) => void] {
+/** The columns of a list whose address names none: those that the person has chosen last. */
+export function usualColumns ({ fields }: Capabilities): readonly string[] {
   const short = Object.keys(fields.properties).filter((name) => isShort(fields.properties[name])).slice(0, 3)
-  const [chosen, setChosen] = useState<readonly string[]>(readChoice() ?? [...USUAL, ...short])
-  return [chosen, (next) => {
-    setChosen(next)
-    try {
-      localStorage.setItem(STORE, JSON.stringify(next))
-    } catch { /* The browser keeps nothing: the choice lasts for this visit. */ }
-  }]
+  return readChoice() ?? [...USUAL, ...short]
+}
+
+/** Keeps the choice for the next visit: it says nothing of anybody. */
+export function keepColumns (chosen: readonly string[]): void {
+  try {
+    localStorage.setItem(STORE, JSON.stringify(chosen))
+  } catch { /* The browser keeps nothing: the choice is in the address. */ }
 }
 
 interface ChooserProps {
@@ -96,7 +97,7 @@ interface ChooserProps {
 export function ColumnChooser ({ columns, chosen, onChosen }: ChooserProps) {
   const { say } = useSpeech()
   return (
-    <Menu label={say('users.columns')}>
+    <Menu label={say('users.columns')} side='end'>
       {columns.filter(({ key }) => key !== 'name').map(({ key, label }) => (
         <Checkbox
           key={key}

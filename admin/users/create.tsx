@@ -3,18 +3,14 @@ import { type Fault, isObject, type MinimalUser } from '../api/types.ts'
 import { createdValue, type Draft, isSameDraft, newDraft } from '../form/draft.ts'
 import { FieldsForm, formFaults } from '../form/fields-form.tsx'
 import { Alert, useAction } from '../parts/feedback.tsx'
-import { RequiredNote } from '../parts/field.tsx'
 import { useNotify } from '../state/notices.ts'
 import { hrefOf, useGuard, useNavigate } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { faultsOf } from './faults.ts'
+import { listHref } from './left-list.ts'
+import { randomKey } from './random-key.ts'
 import { userSchema } from './schema.ts'
-
-/** 128 random bits; `randomUUID` would need https. */
-function randomKey (): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
 
 /** The way to the form for a new user. */
 export function NewUserLink () {
@@ -53,7 +49,7 @@ export function CreateUser () {
         const { body: { id } } = await client.send<MinimalUser>('POST', '/users', { body, headers })
         isSaved.current = true
         notify(say('user.created', { name: isObject(body) ? String(body['name']) : id }))
-        navigate(hrefOf(can('users:read') ? ['users', id] : ['users']))
+        navigate(can('users:read') ? hrefOf(['users', id]) : listHref())
       } catch (error) {
         setFaults(faultsOf(error))
         throw error
@@ -63,12 +59,13 @@ export function CreateUser () {
 
   return (
     <form noValidate class='card' onSubmit={submit}>
-      <RequiredNote />
-      <Alert error={error} />
       <FieldsForm draft={draft} faults={faults} onDraft={setDraft} />
-      <div class='bar'>
-        <button type='submit' class='primary' disabled={isBusy}>{say('user.create')}</button>
-        <a class='button' href={hrefOf(['users'])}>{say('page.cancel')}</a>
+      <div class='save'>
+        <Alert error={error} />
+        <div class='bar'>
+          <button type='submit' class='primary' disabled={isBusy}>{say('user.create')}</button>
+          <a class='button' href={listHref()}>{say('page.cancel')}</a>
+        </div>
       </div>
     </form>
   )

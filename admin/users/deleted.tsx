@@ -6,10 +6,10 @@ import { Pager } from '../parts/pager.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { useNotify } from '../state/notices.ts'
 import { usePages } from '../state/pages.ts'
-import { hrefOf } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { DeleteDialog } from './delete-dialog.tsx'
+import { type Selection, SelectionBar, selectionColumn, without } from './selection.tsx'
 
 function DeletedTable () {
   const { say } = useSpeech()
@@ -18,10 +18,12 @@ function DeletedTable () {
   const { loaded, pager } = usePages<DeletedUser>('/users/deleted')
   const { error, isBusy, run } = useAction()
   const [purged, setPurged] = useState<DeletedUser | null>(null)
+  const [selection, setSelection] = useState<Selection>(new Map())
   const restore = ({ id, name }: DeletedUser): void => {
     run(async () => {
       await client.send('POST', `/users/${id}/restore`)
       notify(say('deleted.restored', { name }))
+      setSelection(without(selection, id))
       loaded.reload()
     })
   }
@@ -31,17 +33,28 @@ function DeletedTable () {
   }
   return (
     <>
+      <div class='tools'>
+        <p role='status' class='total'>
+          {loaded.value !== null && say('users.total', { count: loaded.value.meta.total })}
+        </p>
+      </div>
       <Alert error={error} />
+      <SelectionBar
+        selection={selection}
+        onSelection={setSelection}
+        kinds={['restore']}
+        onChanged={() => loaded.reload()}
+      />
       <WhenLoaded loaded={loaded}>
         {({ data, meta: { total } }) => (
           <>
-            <p role='status' class='total'>{say('users.total', { count: total })}</p>
             {data.length > 0 && (
               <Table
                 label={say('deleted.title')}
                 rows={data}
                 rowKey={({ id }) => id}
                 columns={[
+                  selectionColumn(data, { selection, onSelection: setSelection, isOff: loaded.isStale }, say),
                   column('name', ({ name }) => <bdi>{name}</bdi>),
                   column('email', ({ email }) => <bdi>{email}</bdi>),
                   column('deletedAt', ({ deletedAt }) => <Time moment={deletedAt} />),
@@ -54,6 +67,7 @@ function DeletedTable () {
                       <div class='bar'>
                         <button
                           type='button'
+                          class='small'
                           disabled={isBusy}
                           aria-label={say('deleted.restoreOf', { name: user.name })}
                           onClick={() => restore(user)}
@@ -62,7 +76,7 @@ function DeletedTable () {
                         </button>
                         <button
                           type='button'
-                          class='danger'
+                          class='small danger'
                           aria-label={say('deleted.purgeOf', { name: user.name })}
                           onClick={() => setPurged(user)}
                         >
@@ -88,6 +102,7 @@ function DeletedTable () {
           onDeleted={() => {
             setPurged(null)
             notify(say('deleted.purged', { name: purged.name }))
+            setSelection(without(selection, purged.id))
             loaded.reload()
           }}
         />
@@ -98,11 +113,5 @@ function DeletedTable () {
 
 /** The users that were deleted and can be restored. */
 export function DeletedUsers () {
-  const { say } = useSpeech()
-  return (
-    <>
-      <p><a href={hrefOf(['users'])}>{say('page.back')}</a></p>
-      <Needs scope='users:delete'><DeletedTable /></Needs>
-    </>
-  )
+  return <Needs scope='users:delete'><DeletedTable /></Needs>
 }

@@ -2,21 +2,26 @@ import { useState } from 'preact/hooks'
 import type { Answer } from '../api/client.ts'
 import { isObject, type Schema, type User } from '../api/types.ts'
 import { Revert } from '../events/revert.tsx'
-import { EventTable } from '../events/table.tsx'
-import { labelOf } from '../form/kinds.ts'
-import { Alert, CopyButton, Needs, Time, WhenLoaded } from '../parts/feedback.tsx'
+import { Timeline } from '../events/timeline.tsx'
+import { kindOf, labelOf } from '../form/kinds.ts'
+import { focusHeading } from '../parts/dialog.tsx'
+import { Alert, CopyButton, Missing, Needs, Time, WhenLoaded } from '../parts/feedback.tsx'
+import { Menu } from '../parts/menu.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { useLoad } from '../state/load.ts'
+import { useName } from '../state/name.ts'
 import { useNotify } from '../state/notices.ts'
-import { hrefOf, useNavigate } from '../state/route.ts'
+import { useNavigate } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
+import { useShortcut } from '../state/shortcuts.ts'
 import { useSpeech } from '../state/texts.ts'
 import type { Listed, LoggedEvent } from '../api/types.ts'
 import { DeleteDialog } from './delete-dialog.tsx'
 import { EditUser } from './edit.tsx'
+import { listHref } from './left-list.ts'
 import { pageSizes } from './query.ts'
 import { userSchema } from './schema.ts'
-import { Status, StatusForm } from './status.tsx'
+import { Status, StatusDialog } from './status.tsx'
 import { Value } from './values.tsx'
 
 /** Every field, for those who can't change them. */
@@ -60,10 +65,9 @@ function History ({ stored, onStored, onChanged }: HistoryProps) {
         ? <p>{say('user.historyNone')}</p>
         : (
           <>
-            <EventTable
+            <Timeline
               label={say('user.history')}
               events={data}
-              hasSubject={false}
               action={(event) => <Revert event={event} stored={stored} onStored={onStored} onChanged={onChanged} />}
             />
             {total > limit && (
@@ -85,86 +89,134 @@ function History ({ stored, onStored, onChanged }: HistoryProps) {
   )
 }
 
-/** One user: its fields, its history, and what can be done with it. `onTitle` is called with the name. */
+/** Badges for the fields that are chosen from a few. */
+function Choices ({ user, schema }: { user: User, schema: Schema }) {
+  const chosen = Object.entries(Object(schema['properties'])).flatMap(([name, inner]) => {
+    const own = isObject(inner) ? inner : {}
+    const value = user[name]
+    return kindOf(own).is === 'choice' && typeof value === 'string' ? [{ name, label: labelOf(name, own), value }] : []
+  })
+  return (
+    <>
+      {chosen.map(({ name, label, value }) => (
+        <span key={name} class='badge' title={label}>
+          <span class='visually-hidden'>{label}: </span><bdi>{value}</bdi>
+        </span>
+      ))}
+    </>
+  )
+}
+
+/** The first letters of the first and the last word of a name. */
+function initialsOf (name: string): string {
+  const words = name.trim().split(/\s+/)
+  return [...new Set([words[0], words[words.length - 1]])].map((word = '') => [...word][0] ?? '').join('').toUpperCase()
+}
+
+/** One user: who it is, its fields, its history, and what can be done with it. */
 export function UserDetail ({ id }: { id: string }) {
   const speech = useSpeech()
   const { say } = speech
-  const { client, capabilities } = useSession()
+  const { client, capabilities, can } = useSession()
   const notify = useNotify()
   const navigate = useNavigate()
   const loaded = useLoad(id, (signal) => client.get<User>(`/users/${encodeURIComponent(id)}`, { signal }))
   const [saved, setSaved] = useState<Answer<User> | null>(null)
-  const [isDeleting, setDeleting] = useState(false)
+  const [open, setOpen] = useState<'status' | 'delete' | null>(null)
+  const [isEditing, setEditing] = useState(false)
   const [hint, setHint] = useState<string | null>(null)
+  const answer = loaded.value
+  const isNewer = saved !== null && answer !== null && saved.body.updatedAt >= answer.body.updatedAt
+  const stored = isNewer ? saved : answer
+  const schema = userSchema(capabilities, speech)
+  const edit = (): void => { if (can('users:write') && stored !== null) setEditing(true) }
+  const close = (): void => setOpen(null)
+  const onChanged = (): void => {
+    setHint(say('user.changedMeanwhile'))
+    loaded.reload()
+  }
+  useName(stored?.body.name)
+  useShortcut('e', edit)
+  if (stored === null) return <WhenLoaded loaded={loaded}>{() => null}</WhenLoaded>
+  const user = stored.body
   return (
     <>
-      <p><a href={hrefOf(['users'])}>{say('page.back')}</a></p>
-      <WhenLoaded loaded={loaded}>
-        {(answer) => {
-          const isNewer = saved !== null && saved.body.updatedAt >= answer.body.updatedAt
-          const stored = isNewer ? saved : answer
-          const user = stored.body
-          const onChanged = (): void => {
-            setHint(say('user.changedMeanwhile'))
-            loaded.reload()
-          }
-          return (
-            <>
-              <p class='facts'>
-                <code>{user.id}</code> <CopyButton what={say('users.id')} text={user.id} />
-                <span><Status user={user} /></span>
-                {capabilities.offers.tenants && typeof user['tenant'] === 'string' && (
-                  <span>{say('users.tenant')}: <code>{user['tenant']}</code></span>
-                )}
-                <span>{say('users.createdAt')}: <Time moment={user.createdAt} /></span>
-                <span>{say('users.updatedAt')}: <Time moment={user.updatedAt} /></span>
-              </p>
-              <section class='card'>
-                <h2>{say('user.edit')}: <bdi>{user.name}</bdi></h2>
-                <Needs
-                  scope='users:write'
-                  hasForm
-                  otherwise={<ReadUser user={user} schema={userSchema(capabilities, speech)} />}
-                >
-                  <EditUser stored={stored} onStored={setSaved} />
-                </Needs>
-              </section>
-              {capabilities.offers.events && (
-                <section class='card'>
-                  <h2>{say('user.history')}</h2>
-                  <Needs scope='events:read'>
-                    <History stored={stored} onStored={setSaved} onChanged={onChanged} />
-                  </Needs>
-                </section>
-              )}
-              <section class='card'>
-                <Alert error={hint} />
-                <Needs scope='users:write'>
-                  <p><StatusForm stored={stored} onStored={setSaved} onChanged={onChanged} /></p>
-                </Needs>
-                <Needs scope='users:delete'>
-                  <button type='button' class='danger' onClick={() => setDeleting(true)}>{say('user.delete')}…</button>
-                </Needs>
-              </section>
-              {isDeleting && (
-                <DeleteDialog
-                  user={user}
-                  etag={stored.etag}
-                  onClose={() => setDeleting(false)}
-                  onChanged={() => {
-                    setDeleting(false)
-                    onChanged()
-                  }}
-                  onDeleted={() => {
-                    notify(say('user.deleted', { name: user.name }))
-                    navigate(hrefOf(['users']))
+      <span class='avatar' aria-hidden='true'>{initialsOf(user.name)}</span>
+      <div class='tools person'>
+        <Status user={user} />
+        <Choices user={user} schema={schema} />
+        <span class='space' />
+        {can('users:write') && !isEditing && <button type='button' onClick={edit}>{say('user.edit')}</button>}
+        {(can('users:write') || can('users:delete')) && (
+          <Menu label={say('page.actions')} side='end' hasActions>
+            {can('users:write') && (
+              <button type='button' onClick={() => setOpen('status')}>
+                {say(user.status === 'active' ? 'user.suspend' : 'user.activate')}…
+              </button>
+            )}
+            {can('users:delete') && (
+              <button type='button' class='danger' onClick={() => setOpen('delete')}>{say('user.delete')}…</button>
+            )}
+          </Menu>
+        )}
+      </div>
+      <p class='facts'>
+        <a href={`mailto:${encodeURIComponent(user.email)}`}><bdi>{user.email}</bdi></a>
+        <span><code>{user.id}</code> <CopyButton what={say('users.id')} text={user.id} /></span>
+        {capabilities.offers.tenants && typeof user['tenant'] === 'string' && (
+          <span>{say('users.tenant')}: <code>{user['tenant']}</code></span>
+        )}
+        <span>{say('users.createdAt')}: <Time moment={user.createdAt} /></span>
+        <span>{say('users.updatedAt')}: <Time moment={user.updatedAt} /></span>
+      </p>
+      <Alert error={hint} />
+      <WhenLoaded loaded={loaded}>{() => null}</WhenLoaded>
+      <div class='columns'>
+        <section class='card'>
+          <h2>{say('user.details')}</h2>
+          {isEditing
+            ? (
+              <Needs scope='users:write' hasForm otherwise={<ReadUser user={user} schema={schema} />}>
+                <EditUser
+                  stored={stored}
+                  onStored={setSaved}
+                  onDone={() => {
+                    setEditing(false)
+                    focusHeading()
                   }}
                 />
-              )}
-            </>
-          )
-        }}
-      </WhenLoaded>
+              </Needs>
+              )
+            : <ReadUser user={user} schema={schema} />}
+        </section>
+        {capabilities.offers.events && (
+          <section class='card'>
+            <h2>{say('user.history')}</h2>
+            <Needs scope='events:read'>
+              <History stored={stored} onStored={setSaved} onChanged={onChanged} />
+            </Needs>
+          </section>
+        )}
+      </div>
+      {!isEditing && <Missing scopes={['users:write', 'users:delete']} />}
+      {open === 'status' && (
+        <StatusDialog stored={stored} onClose={close} onStored={setSaved} onChanged={onChanged} />
+      )}
+      {open === 'delete' && (
+        <DeleteDialog
+          user={user}
+          etag={stored.etag}
+          onClose={close}
+          onChanged={() => {
+            close()
+            onChanged()
+          }}
+          onDeleted={() => {
+            notify(say('user.deleted', { name: user.name }))
+            navigate(listHref())
+          }}
+        />
+      )}
     </>
   )
 }

@@ -1,13 +1,11 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api/error.ts'
 import type { Answer } from '../api/client.ts'
 import { isObject, type Fault, type JsonObject, type User } from '../api/types.ts'
-import { type Draft, draftOf, editedValue, isSameDraft, rebased } from '../form/draft.ts'
+import { changedMembers, type Draft, draftOf, editedValue, isSameDraft, rebased } from '../form/draft.ts'
 import { FieldsForm, formFaults } from '../form/fields-form.tsx'
 import { isSame, patchBetween } from '../form/merge-patch.ts'
-import { focusHeading } from '../parts/dialog.tsx'
 import { Alert, useAction } from '../parts/feedback.tsx'
-import { RequiredNote } from '../parts/field.tsx'
 import { useNotify } from '../state/notices.ts'
 import { useGuard } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
@@ -20,6 +18,8 @@ interface EditUserProps {
   stored: Answer<User>
   /** Called with the user as it is stored after a change. */
   onStored: (stored: Answer<User>) => void
+  /** Called when there is nothing left to edit: saved, or given up. */
+  onDone: () => void
 }
 
 /** Copies one member from another object, or removes it if that object lacks it. */
@@ -30,7 +30,7 @@ function withMember (value: JsonObject, name: string, source: JsonObject): JsonO
 }
 
 /** The form for a user that exists. What somebody else changes meanwhile is never overwritten unseen. */
-export function EditUser ({ stored, onStored }: EditUserProps) {
+export function EditUser ({ stored, onStored, onDone }: EditUserProps) {
   const speech = useSpeech()
   const { say } = speech
   const { client, capabilities, can } = useSession()
@@ -41,8 +41,9 @@ export function EditUser ({ stored, onStored }: EditUserProps) {
   const before = editable(schema, base.body)
   const begun = draftOf(schema, before, true)
   const [draft, setDraft] = useState<Draft>(begun)
-  // Counts what makes the controls anew: an input keeps a date that is typed in part.
-  const [resets, setResets] = useState(0)
+  const latest = useRef(draft)
+  latest.current = draft
+  const form = useRef<HTMLFormElement>(null)
   const [faults, setFaults] = useState<readonly Fault[]>([])
   const [theirs, setTheirs] = useState<Answer<User> | null>(null)
   const { error, isBusy, run } = useAction()
@@ -84,6 +85,7 @@ export function EditUser ({ stored, onStored }: EditUserProps) {
       show(after)
       onStored(after)
       notify(say('user.saved'))
+      if (isSameDraft(latest.current, draft)) onDone()
     } catch (error) {
       setFaults(faultsOf(error))
       if (!(error instanceof ApiError) || error.status !== 412) {
@@ -114,22 +116,20 @@ export function EditUser ({ stored, onStored }: EditUserProps) {
     setTheirs(null)
     show(answer)
     onStored(answer)
+    onDone()
   }
-
-  const reset = (): void => {
-    show(base)
-    setResets(resets + 1)
-    focusHeading()
-  }
+  useEffect(() => form.current?.querySelector('input')?.focus(), [])
 
   return (
-    <form noValidate onSubmit={submit}>
-      <RequiredNote />
-      <Alert error={error} />
-      <FieldsForm key={resets} draft={draft} faults={faults} onDraft={setDraft} />
-      <div class='bar'>
-        <button type='submit' class='primary' disabled={isBusy}>{say('user.save')}</button>
-        {!isUnchanged && <button type='button' onClick={reset}>{say('user.reset')}</button>}
+    <form ref={form} noValidate onSubmit={submit}>
+      <FieldsForm draft={draft} faults={faults} onDraft={setDraft} />
+      <div class='save'>
+        <Alert error={error} />
+        <div class='bar'>
+          <span role='status'>{!isUnchanged && say('user.changes', { count: changedMembers(begun, draft) })}</span>
+          <button type='submit' class='primary' disabled={isBusy}>{say('user.save')}</button>
+          <button type='button' onClick={onDone}>{say(isUnchanged ? 'page.cancel' : 'user.discard')}</button>
+        </div>
       </div>
       {theirs !== null && (
         <Conflict

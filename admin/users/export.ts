@@ -1,5 +1,7 @@
 import type { Client } from '../api/client.ts'
 import { ApiError } from '../api/error.ts'
+import type { User } from '../api/types.ts'
+import type { Selected } from './bulk.ts'
 
 export type Format = 'csv' | 'ndjson'
 
@@ -38,4 +40,20 @@ export async function * exported (
     if (done) return
     yield value
   }
+}
+
+/** The users of an export as lines of JSON, as far as a selection needs to know of them. */
+export async function readSelected (bytes: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise<Selected[]> {
+  const decoder = new TextDecoder()
+  const users: Selected[] = []
+  let rest = ''
+  for await (const part of bytes) {
+    const lines = (rest + decoder.decode(part, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      const { id, name, status }: User = JSON.parse(line)
+      users.push({ id, name, status })
+    }
+  }
+  return users
 }

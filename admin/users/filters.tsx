@@ -1,42 +1,11 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Capabilities, Fault, Json, Schema } from '../api/types.ts'
 import { kindOf, labelOf } from '../form/kinds.ts'
-import { SelectField, TextField } from '../parts/field.tsx'
+import { DebouncedField } from '../parts/debounced-field.tsx'
+import { focusHeading } from '../parts/dialog.tsx'
+import { SelectField } from '../parts/field.tsx'
 import { useSpeech } from '../state/texts.ts'
-import type { ListState } from './query.ts'
-
-const PAUSE_MS = 250
-
-/** Text that is handed on when the person pauses. */
-function DebouncedField ({ value, onValue, ...rest }: {
-  label: string
-  hint?: string
-  fault?: string | undefined
-  type?: 'search' | 'date'
-  inputMode?: 'decimal'
-  value: string
-  onValue: (value: string) => void
-}) {
-  const [typed, setTyped] = useState(value)
-  const handed = useRef(value)
-  const latest = useRef(onValue)
-  latest.current = onValue
-  // The address has changed by other means, such as the button Back.
-  useEffect(() => {
-    if (value === handed.current) return
-    handed.current = value
-    setTyped(value)
-  }, [value])
-  useEffect(() => {
-    if (typed === handed.current) return
-    const timer = setTimeout(() => {
-      handed.current = typed
-      latest.current(typed)
-    }, PAUSE_MS)
-    return () => clearTimeout(timer)
-  }, [typed])
-  return <TextField {...rest} value={typed} onValue={setTyped} />
-}
+import { allColumns } from './columns.tsx'
+import { type ListState, sortable } from './query.ts'
 
 function choiceText (choice: Json): string {
   return typeof choice === 'string' ? choice : JSON.stringify(choice)
@@ -80,27 +49,30 @@ interface FiltersProps {
   onState: (state: ListState, isTyped: boolean) => void
 }
 
-/** The search and the filters of the list. Each change begins with the first page. */
+/** The state with a filter set, or without it where the value is empty. It begins with the first page. */
+export function withFilter (state: ListState, name: string, value: string): ListState {
+  const { [name]: before, ...others } = state.filters
+  return { ...state, filters: value === '' ? others : { ...others, [name]: value }, page: 1 }
+}
+
+/** The filters of the list, and its order. */
 export function Filters ({ capabilities, state, faults, onState }: FiltersProps) {
-  const { say, sayFault } = useSpeech()
+  const speech = useSpeech()
+  const { say, sayFault } = speech
   const { filterable, fields } = capabilities
-  const withFilter = (name: string, value: string): ListState => {
-    const { [name]: before, ...others } = state.filters
-    return { ...state, filters: value === '' ? others : { ...others, [name]: value }, page: 1 }
-  }
+  const labels = new Map(allColumns(capabilities, speech).map(({ key, label }) => [key, label]))
   const faultOf = (name: string): string | undefined => {
     const fault = faults.find(({ parameter }) => parameter === name)
     return fault && sayFault(fault)
   }
   return (
-    <div class='filters' role='search'>
-      <DebouncedField
-        type='search'
-        label={say('users.search')}
-        hint={say('users.searchHelp')}
-        value={state.q}
-        fault={faultOf('q')}
-        onValue={(q) => onState({ ...state, q, page: 1 }, true)}
+    <div class='filters'>
+      <SelectField
+        label={say('users.status')}
+        value={state.filters['status'] ?? ''}
+        fault={faultOf('status')}
+        options={[['', say('users.any')], ['active', say('users.active')], ['suspended', say('users.suspended')]]}
+        onValue={(status) => onState(withFilter(state, 'status', status), false)}
       />
       {filterable.map((name) => (
         <FilterField
@@ -109,22 +81,66 @@ export function Filters ({ capabilities, state, faults, onState }: FiltersProps)
           schema={fields.properties[name] ?? {}}
           value={state.filters[name] ?? ''}
           fault={faultOf(name)}
-          onValue={(value, isTyped) => onState(withFilter(name, value), isTyped)}
+          onValue={(value, isTyped) => onState(withFilter(state, name, value), isTyped)}
         />
       ))}
       <SelectField
-        label={say('users.status')}
-        value={state.filters['status'] ?? ''}
-        fault={faultOf('status')}
-        options={[['', say('users.any')], ['active', say('users.active')], ['suspended', say('users.suspended')]]}
-        onValue={(status) => onState(withFilter('status', status), false)}
-      />
-      <SelectField
         label={say('users.sort')}
         value={state.sort}
-        options={[['createdAt', say('users.sortOldest')], ['-createdAt', say('users.sortNewest')]]}
-        onValue={(sort) => onState({ ...state, sort: sort === '-createdAt' ? sort : 'createdAt', page: 1 }, false)}
+        options={sortable(capabilities).flatMap((name): Array<[string, string]> => {
+          const label = labels.get(name) ?? name
+          return name === 'createdAt'
+            ? [['createdAt', say('users.sortOldest')], ['-createdAt', say('users.sortNewest')]]
+            : [[name, `${label} ↑`], [`-${name}`, `${label} ↓`]]
+        })}
+        onValue={(sort) => onState({ ...state, sort, page: 1 }, false)}
       />
     </div>
+  )
+}
+
+/** The filters that are set, each with a button that removes it. */
+export function Chips ({ capabilities, state, faults, onState }: FiltersProps) {
+  const { say, sayFault } = useSpeech()
+  const { properties } = capabilities.fields
+  const set = Object.entries(state.filters)
+  if (set.length === 0) return null
+  const remove = (next: ListState): void => {
+    onState(next, false)
+    focusHeading()
+  }
+  const shown = (name: string, value: string): string => {
+    if (name === 'status') return say(value === 'suspended' ? 'users.suspended' : 'users.active')
+    const isFlag = kindOf(properties[name] ?? {}).is === 'flag'
+    return isFlag && (value === 'true' || value === 'false') ? say(value === 'true' ? 'page.yes' : 'page.no') : value
+  }
+  return (
+    <ul class='chips'>
+      {set.map(([name, value]) => {
+        const field = name === 'status' ? say('users.status') : labelOf(name, properties[name] ?? {})
+        const words = { field, value: shown(name, value) }
+        const fault = faults.find(({ parameter }) => parameter === name)
+        return (
+          <li key={name}>
+            <button
+              type='button'
+              class={fault === undefined ? 'chip' : 'chip wrong'}
+              aria-label={say('users.removeFilter', words)}
+              onClick={() => remove(withFilter(state, name, ''))}
+            >
+              <bdi>{say('users.filter', words)}</bdi><span aria-hidden='true'>×</span>
+            </button>
+            {fault !== undefined && <span class='fault'> {sayFault(fault)}</span>}
+          </li>
+        )
+      })}
+      {set.length > 1 && (
+        <li>
+          <button type='button' class='plain' onClick={() => remove({ ...state, filters: {}, page: 1 })}>
+            {say('users.clearFilters')}
+          </button>
+        </li>
+      )}
+    </ul>
   )
 }

@@ -1,14 +1,19 @@
 import type { Capabilities } from '../api/types.ts'
 
 const PAGE_SIZES = [20, 50, 100]
+const OF_EVERY_USER = ['createdAt', 'updatedAt', 'name', 'email']
+const USUAL_SORT = 'createdAt'
+const COLUMNS = 'columns'
 
 /** What the list shows, as it stands in the page's address. */
 export interface ListState {
   page: number
   limit: number
-  sort: 'createdAt' | '-createdAt'
+  sort: string
   q: string
   filters: Readonly<Record<string, string>>
+  /** Null: the usual ones. */
+  columns: readonly string[] | null
 }
 
 /** The sizes of a page that the API allows. */
@@ -17,9 +22,17 @@ export function pageSizes ({ pageSize }: Capabilities): number[] {
   return sizes.length === 0 ? [pageSize.max] : sizes
 }
 
+/** The columns that `sort` takes, each also from the end with a minus before it. */
+export function sortable ({ filterable }: Capabilities): string[] {
+  return [...OF_EVERY_USER, ...filterable]
+}
+
 function wholeNumber (text: string | null, usual: number): number {
   return text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : usual
 }
+
+/** True unless a field that the host can filter by has the name of the parameter. */
+const hasColumns = ({ filterable }: Capabilities): boolean => !filterable.includes(COLUMNS)
 
 export function readState (query: URLSearchParams, capabilities: Capabilities): ListState {
   const sizes = pageSizes(capabilities)
@@ -29,34 +42,42 @@ export function readState (query: URLSearchParams, capabilities: Capabilities): 
     const value = query.get(name)
     return value === null || value === '' ? [] : [[name, value] as const]
   })
+  const sort = query.get('sort') ?? ''
+  const columns = hasColumns(capabilities) ? query.get(COLUMNS) : null
   return {
     page: wholeNumber(query.get('page'), 1),
     limit: sizes.includes(limit) ? limit : smallest,
-    sort: query.get('sort') === '-createdAt' ? '-createdAt' : 'createdAt',
+    sort: sortable(capabilities).includes(sort.replace(/^-/, '')) ? sort : USUAL_SORT,
     q: query.get('q') ?? '',
-    filters: Object.fromEntries(filters)
+    filters: Object.fromEntries(filters),
+    columns: columns === null ? null : columns.split(',')
   }
 }
 
 /** The state for the page's address: what is usual is left out. */
-export function writeState ({ page, limit, sort, q, filters }: ListState, capabilities: Capabilities): URLSearchParams {
+export function writeState (
+  { page, limit, sort, q, filters, columns }: ListState,
+  capabilities: Capabilities
+): URLSearchParams {
   const [smallest] = pageSizes(capabilities)
   return new URLSearchParams({
     ...(page > 1 && { page: String(page) }),
     ...(limit !== smallest && { limit: String(limit) }),
-    ...(sort !== 'createdAt' && { sort }),
+    ...(sort !== USUAL_SORT && { sort }),
     ...(q !== '' && { q }),
-    ...filters
+    ...filters,
+    ...(columns !== null && hasColumns(capabilities) && { [COLUMNS]: columns.join(',') })
   })
 }
 
-const UNSEEN = /[\p{M}\p{Default_Ignorable_Code_Point}]/gu
+const UNSEARCHED = /[^\p{L}\p{N}]/gu
 const SYLLABLE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
 
-/** What the API is asked to narrow the list by. A search needs two characters, or one of Han, Hangul or kana. */
+/** What the API is asked to narrow the list by. A search needs two letters or digits, or one of Han, Hangul or kana. */
 export function filterQuery ({ q, filters }: Pick<ListState, 'q' | 'filters'>): Record<string, string> {
-  const seen = q.normalize('NFKD').replace(UNSEEN, '')
-  return { ...filters, ...((SYLLABLE.test(seen) || [...seen].length >= 2) && { q }) }
+  const text = q.trim()
+  const seen = text.normalize('NFKD').replace(UNSEARCHED, '')
+  return { ...filters, ...((SYLLABLE.test(seen) || [...seen].length >= 2) && { q: text }) }
 }
 
 /** True if the list is narrowed by anything. */

@@ -22,8 +22,9 @@ export function Status ({ user: { status, statusReason } }: { user: User }) {
   )
 }
 
-interface StatusFormProps {
+interface StatusDialogProps {
   stored: Answer<User>
+  onClose: () => void
   /** Called with the user as it is stored after the change. */
   onStored: (stored: Answer<User>) => void
   /** The user has another version than the person has seen. */
@@ -31,11 +32,10 @@ interface StatusFormProps {
 }
 
 /** Suspends a user, or activates it, with a reason. */
-export function StatusForm ({ stored: { body: user, etag }, onStored, onChanged }: StatusFormProps) {
+export function StatusDialog ({ stored: { body: user, etag }, onClose, onStored, onChanged }: StatusDialogProps) {
   const { say, sayFault } = useSpeech()
   const { client, can } = useSession()
   const notify = useNotify()
-  const [isOpen, setOpen] = useState(false)
   const [reason, setReason] = useState('')
   const [faults, setFaults] = useState<readonly Fault[]>([])
   const { error, isBusy, run } = useAction()
@@ -43,11 +43,6 @@ export function StatusForm ({ stored: { body: user, etag }, onStored, onChanged 
   const word = say(suspends ? 'user.suspend' : 'user.activate')
   const [fault] = faults
 
-  const open = (): void => {
-    setReason('')
-    setFaults([])
-    setOpen(true)
-  }
   const submit = (event: Event): void => {
     event.preventDefault()
     run(async () => {
@@ -58,44 +53,39 @@ export function StatusForm ({ stored: { body: user, etag }, onStored, onChanged 
       try {
         const headers = { 'if-match': etag ?? '*' }
         const answer = await client.send<User>('PATCH', `/users/${user.id}`, { body: change, headers })
-        setOpen(false)
+        onClose()
         // A key that may not read users gets no more than the version.
         onStored(can('users:read') ? answer : { ...answer, body: { ...user, ...change, ...answer.body } })
         notify(say(suspends ? 'user.suspended' : 'user.activated', { name: user.name }))
       } catch (error) {
         setFaults(faultsOf(error))
         if (!(error instanceof ApiError) || error.status !== 412) throw error
-        setOpen(false)
+        onClose()
         onChanged()
       }
     })
   }
 
   return (
-    <>
-      <button type='button' {...(suspends && { class: 'danger' })} onClick={open}>{word}…</button>
-      {isOpen && (
-        <Dialog
-          title={say(suspends ? 'user.suspendTitle' : 'user.activateTitle', { name: user.name })}
-          onClose={() => setOpen(false)}
-        >
-          <form noValidate onSubmit={submit}>
-            {suspends && <p>{say('user.suspendHelp')}</p>}
-            <TextField
-              label={say('user.reason')}
-              hint={say('user.reasonHelp')}
-              value={reason}
-              fault={fault && sayFault(fault)}
-              onValue={setReason}
-            />
-            <Alert error={error} />
-            <div class='bar'>
-              <button type='submit' class={suspends ? 'danger' : 'primary'} disabled={isBusy}>{word}</button>
-              <button type='button' onClick={() => setOpen(false)}>{say('page.cancel')}</button>
-            </div>
-          </form>
-        </Dialog>
-      )}
-    </>
+    <Dialog
+      title={say(suspends ? 'user.suspendTitle' : 'user.activateTitle', { name: user.name })}
+      onClose={onClose}
+    >
+      <form noValidate onSubmit={submit}>
+        {suspends && <p>{say('user.suspendHelp')}</p>}
+        <TextField
+          label={say('user.reason')}
+          hint={say('user.reasonHelp')}
+          value={reason}
+          fault={fault && sayFault(fault)}
+          onValue={setReason}
+        />
+        <Alert error={error} />
+        <div class='bar'>
+          <button type='submit' class={suspends ? 'danger' : 'primary'} disabled={isBusy}>{word}</button>
+          <button type='button' onClick={onClose}>{say('page.cancel')}</button>
+        </div>
+      </form>
+    </Dialog>
   )
 }

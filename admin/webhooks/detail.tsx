@@ -2,9 +2,11 @@ import { useState } from 'preact/hooks'
 import type { Delivery, NewWebhook, Webhook } from '../api/types.ts'
 import { fromLocal } from '../form/moments.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { Alert, Needs, Secret, useAction, WhenLoaded } from '../parts/feedback.tsx'
+import { Alert, Needs, useAction, WhenLoaded } from '../parts/feedback.tsx'
 import { TextField } from '../parts/field.tsx'
+import { SecretDialog } from '../parts/secret.tsx'
 import { useLoad } from '../state/load.ts'
+import { useName } from '../state/name.ts'
 import { useNotify } from '../state/notices.ts'
 import { hrefOf, useNavigate } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
@@ -111,7 +113,15 @@ function Actions ({ webhook, onChanged }: { webhook: Webhook, onChanged: () => v
         {button(`${say('hooks.delete')}…`, () => setOpen('delete'), 'danger')}
       </div>
       <Alert error={error} />
-      {secret !== null && <Secret label='hooks.secret' help='hooks.secretOnce' text={secret} />}
+      {secret !== null && (
+        <SecretDialog
+          title={say('hooks.rotate')}
+          label='hooks.secret'
+          help='hooks.secretOnce'
+          text={secret}
+          onClose={() => setSecret(null)}
+        />
+      )}
       {open === 'delete' && <DeleteWebhook webhook={webhook} onClose={() => setOpen(null)} />}
       {open === 'replay' && <Replay webhook={webhook} onClose={() => setOpen(null)} />}
       {open === 'edit' && (
@@ -134,33 +144,30 @@ export function WebhookDetail ({ id }: { id: string }) {
   const loaded = useLoad(id, async (signal) =>
     (await client.get<Webhook>(`/webhooks/${encodeURIComponent(id)}`, { signal })).body)
   const [round, setRound] = useState(0)
+  useName(loaded.value?.url)
   return (
-    <>
-      <p><a href={hrefOf(['webhooks'])}>{say('page.back')}</a></p>
-      <WhenLoaded loaded={loaded}>
-        {(webhook) => (
-          <>
-            <section class='card'>
-              <h2 class='address'>{webhook.url}</h2>
-              <p><bdi>{webhook.description}</bdi></p>
-              <p><WebhookStatus webhook={webhook} /> <Types types={webhook.types} /></p>
-              <Needs scope='webhooks:write'>
-                <Actions
-                  webhook={webhook}
-                  onChanged={() => {
-                    loaded.reload()
-                    setRound((round) => round + 1)
-                  }}
-                />
-              </Needs>
-            </section>
-            <section class='card'>
-              <h2>{say('hooks.deliveries')}</h2>
-              <Deliveries key={round} id={webhook.id} />
-            </section>
-          </>
-        )}
-      </WhenLoaded>
-    </>
+    <WhenLoaded loaded={loaded}>
+      {(webhook) => (
+        <>
+          <section class='card'>
+            <p><bdi>{webhook.description}</bdi></p>
+            <p><WebhookStatus webhook={webhook} /> <Types types={webhook.types} /></p>
+            <Needs scope='webhooks:write'>
+              <Actions
+                webhook={webhook}
+                onChanged={() => {
+                  loaded.reload()
+                  setRound((round) => round + 1)
+                }}
+              />
+            </Needs>
+          </section>
+          <section class='card'>
+            <h2>{say('hooks.deliveries')}</h2>
+            <Deliveries key={round} id={webhook.id} />
+          </section>
+        </>
+      )}
+    </WhenLoaded>
   )
 }

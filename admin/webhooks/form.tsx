@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { Fault, NewWebhook, Webhook } from '../api/types.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { Alert, Secret, useAction } from '../parts/feedback.tsx'
+import { Alert, useAction } from '../parts/feedback.tsx'
 import { Checkbox, TextField } from '../parts/field.tsx'
+import { SecretDialog } from '../parts/secret.tsx'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { faultsOf } from '../users/faults.ts'
@@ -26,9 +27,9 @@ export function WebhookForm ({ webhook, onClose }: WebhookFormProps) {
   const [faults, setFaults] = useState<readonly Fault[]>([])
   const { error, isBusy, run } = useAction()
   const title = webhook === undefined ? say('hooks.new') : webhook.url
-  const faultAt = (pointer: string): string | undefined => {
+  const faultAt = (pointer: string, value?: string): string | undefined => {
     const fault = faults.find((each) => each.pointer?.startsWith(pointer) === true)
-    return fault && sayFault(fault)
+    return fault && sayFault(fault, value)
   }
 
   const submit = (event: Event): void => {
@@ -51,10 +52,13 @@ export function WebhookForm ({ webhook, onClose }: WebhookFormProps) {
 
   if (made !== null) {
     return (
-      <Dialog title={title} confirmClose={say('page.closeSecret')} onClose={() => onClose(true)}>
-        <Secret label='hooks.secret' help='hooks.secretOnce' text={made.secret} />
-        <button type='button' onClick={() => onClose(true)}>{say('page.close')}</button>
-      </Dialog>
+      <SecretDialog
+        title={title}
+        label='hooks.secret'
+        help='hooks.secretOnce'
+        text={made.secret}
+        onClose={() => onClose(true)}
+      />
     )
   }
   const choices = [...new Set([...TYPES, ...types])]
@@ -68,7 +72,7 @@ export function WebhookForm ({ webhook, onClose }: WebhookFormProps) {
           dir='ltr'
           isRequired
           value={url}
-          fault={faultAt('/url')}
+          fault={faultAt('/url', url)}
           onValue={setUrl}
         />
         <fieldset>

@@ -25,7 +25,8 @@ export function WebhookList () {
     ({ key, label: say(`hooks.${key}`), heading: say(`hooks.${key}`) })
   return (
     <>
-      <div class='bar'>
+      <div class='tools'>
+        <span class='space' />
         <Needs scope='webhooks:write'>
           <button type='button' class='primary' onClick={() => setOpen(true)}>{say('hooks.new')}</button>
         </Needs>

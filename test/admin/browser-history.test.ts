@@ -1,6 +1,6 @@
 // The browser's buttons Back and Forward on the administration page.
 import { test } from 'tap'
-import { FIELDS, adminHost, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { adminHost, edit, FIELDS, openFilters, openTab, signIn, skip } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 test('staying at a form that is not saved changes no step of the history', { skip }, async (t) => {
@@ -19,9 +19,10 @@ test('staying at a form that is not saved changes no step of the history', { ski
   await page.getByRole('link', { name: 'API keys' }).click()
   await page.getByRole('table', { name: 'List of API keys' }).waitFor()
   await page.getByRole('link', { name: 'Users', exact: true }).click()
-  await page.getByLabel('Order').selectOption('Newest first')
+  await page.getByRole('button', { name: 'Sort by Created' }).click()
   await page.getByRole('link', { name: 'Ada' }).click()
-  await page.getByRole('heading', { name: 'Details: Ada' }).waitFor()
+  await page.getByRole('heading', { name: 'Ada', level: 1 }).waitFor()
+  await edit(page)
   const steps = await page.evaluate('history.length')
 
   const name = page.getByLabel('Name')
@@ -39,7 +40,7 @@ test('staying at a form that is not saved changes no step of the history', { ski
   await arrives(`#/users/${id}`)
   t.equal(await name.inputValue(), 'Ada King')
 
-  await page.getByRole('button', { name: 'Undo my changes' }).click()
+  await page.getByRole('button', { name: 'Discard' }).click()
   await back()
   await arrives('#/users?sort=-createdAt')
   await back()
@@ -49,13 +50,15 @@ test('staying at a form that is not saved changes no step of the history', { ski
   await page.evaluate('history.go(3)')
   await arrives(`#/users/${id}`)
   t.equal(await page.evaluate('history.length'), Number(steps) + 1, 'the step of the link that was not followed')
+  await edit(page)
   await name.fill('Ada Byron')
   // The steps are known after a reload, too.
   await page.evaluate(`sessionStorage.setItem('fastify-users:/admin/', '${await createKey()}')`)
   page.removeAllListeners('dialog')
   page.once('dialog', (dialog) => dialog.accept())
   await page.reload()
-  await page.getByRole('heading', { name: 'Details: Ada' }).waitFor()
+  await page.getByRole('heading', { name: 'Ada', level: 1 }).waitFor()
+  await edit(page)
   page.on('dialog', async (dialog) => {
     await dialog.dismiss()
     questions++
@@ -64,7 +67,7 @@ test('staying at a form that is not saved changes no step of the history', { ski
   await back()
   await until('the page asks for the fourth time', () => questions === 4)
   await arrives(`#/users/${id}`)
-  await page.getByRole('button', { name: 'Undo my changes' }).click()
+  await page.getByRole('button', { name: 'Discard' }).click()
   await back()
   await arrives('#/users?sort=-createdAt')
   t.strictSame(troubles, [])
@@ -78,6 +81,7 @@ test('typing into a filter makes no step of the history, choosing one does', { s
   const { page, troubles } = await openTab(t, `${origin}/admin/#/users`)
   await signIn(page, await createKey())
   await page.getByText('1 user', { exact: true }).waitFor()
+  await openFilters(page)
   const arrives = (hash: string) => until(`the page is at ${hash}`, async () =>
     await page.evaluate('location.hash') === hash)
   const steps = Number(await page.evaluate('history.length'))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { type Test, test } from 'tap'
 import {
-  adminHost, openTab, scrollsSideways, signIn, skip, violations
+  act, adminHost, edit, openFilters, openTab, scrollsSideways, signIn, skip, violations
 } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
@@ -56,29 +56,39 @@ for (const { name, ...size } of SIZES) {
     await check('sign-in-refused', page.getByRole('alert'))
     await signIn(page, key)
     await check('users', page.getByRole('table', { name: 'List of users' }))
-    await page.getByText('Columns', { exact: true }).click()
+    await page.locator('summary', { hasText: 'Columns' }).click()
     await check('columns', page.getByLabel('ID', { exact: true }))
+    await page.keyboard.press('Escape')
+    await openFilters(page)
+    await check('filters', page.getByRole('combobox', { name: 'Plan' }))
     await page.keyboard.press('Escape')
     await page.getByLabel('Select Ada Lovelace').check()
     await check('users-chosen', page.getByText('1 user selected'))
-    await page.getByRole('button', { name: 'Delete the selected users' }).click()
+    await page.getByRole('button', { name: 'Delete…' }).click()
     await check('bulk-delete', page.getByRole('dialog'))
     await close()
     await page.getByRole('button', { name: 'Export' }).click()
     await check('export', page.getByRole('dialog'))
     await close()
+    await page.getByRole('button', { name: 'Import' }).click()
+    await check('import', page.getByRole('dialog'))
+    await close()
     await page.goto(`${origin}/admin/#/users/new`)
     await page.getByRole('button', { name: 'Create the user' }).click()
     await check('new-user', page.getByRole('alert'))
     await page.goto(`${origin}/admin/#/users/${id}`)
-    await check('user', page.getByText('user.created'))
+    await check('user', page.getByText('created this user'))
+    await page.locator('main summary').click()
+    await check('user-actions', page.getByRole('button', { name: 'Suspend' }))
+    await page.keyboard.press('Escape')
+    await edit(page)
     await page.getByRole('textbox', { name: 'Name' }).fill('Ada King')
     await users.update(id, { name: 'Ada Byron' })
     await page.getByRole('button', { name: 'Save' }).click()
     await check('conflict', page.getByRole('dialog'))
     await close()
-    await page.getByRole('button', { name: 'Undo my changes' }).click()
-    await page.getByRole('button', { name: 'Delete this user' }).click()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await act(page, 'Delete this user')
     await check('delete', page.getByRole('dialog'))
     await close()
     await page.goto(`${origin}/admin/#/api-keys`)
@@ -87,7 +97,7 @@ for (const { name, ...size } of SIZES) {
     await check('new-api-key', page.getByRole('dialog'))
     await close()
     await page.goto(`${origin}/admin/#/events`)
-    await check('events', page.getByText('These are all events until now.'))
+    await check('events', page.getByText('These are all events.'))
     const made = await app.inject({
       method: 'POST',
       url: '/v1/webhooks',
@@ -112,7 +122,7 @@ async function tabTo (page: Page, name: string): Promise<boolean> {
       const { activeElement: element } = document
       const { labels = [] } = element
       const label = element.getAttribute('aria-label') ?? (labels?.[0] ?? element).textContent
-      return label.replace(/ \\*$/, '').trim()
+      return label.replace(/ required$/, '').trim()
     })()`))
     if (!wanted.test(text)) continue
     return await page.evaluate(`(() => {
@@ -148,12 +158,14 @@ test('everything can be done with the keyboard alone, and the focus is visible',
   await press('Create the user')
   await page.getByText('Mary Somerville was created.').waitFor()
 
+  await press('Actions')
   await press('Delete this user…')
   await page.getByRole('dialog').waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
-  t.equal(await page.evaluate('document.activeElement.textContent'), 'Delete this user…', 'the focus is given back')
+  t.equal(await page.evaluate('document.activeElement.textContent'), 'Actions', 'the focus is given back')
   await page.keyboard.press('Enter')
+  await press('Delete this user…')
   await type('Type the name to confirm: Mary Somerville', 'Mary Somerville')
   await page.keyboard.press('Enter')
   await page.getByText('11 users').waitFor({ state: 'detached' })
@@ -175,8 +187,10 @@ test('the focus goes to the heading when the button that had it is gone', { skip
   const { origin, createKey, id } = await populated(t)
   const { page } = await openTab(t, `${origin}/admin/#/users/${id}`)
   await signIn(page, await createKey())
+  await page.getByRole('heading', { name: 'Ada Lovelace', level: 1 }).waitFor()
+  await page.keyboard.press('e')
   await page.getByLabel('Name').fill('Ada King')
-  await page.getByRole('button', { name: 'Undo my changes' }).press('Enter')
+  await page.getByRole('button', { name: 'Discard' }).press('Enter')
   await until('the heading has the focus', async () => await page.evaluate('document.activeElement.tagName') === 'H1')
 })
 
@@ -201,7 +215,7 @@ test('speaks another language, from right to left', { skip }, async (t) => {
   await page.getByText('مستخدمان', { exact: true }).waitFor()
   t.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'المستخدمون')
   t.strictSame(await page.evaluate('[document.documentElement.lang, document.documentElement.dir]'), ['ar', 'rtl'])
-  const [heading, table] = [page.getByRole('heading', { level: 1 }), page.getByRole('table')]
+  const [heading, table] = [page.getByRole('heading', { level: 1 }), page.locator('.table-box')]
   const right = async (part: typeof table) => {
     const { x, width } = Object(await part.boundingBox())
     return x + width

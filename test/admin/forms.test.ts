@@ -1,6 +1,6 @@
 // Forms of the administration page: nothing typed is lost, and nothing is overwritten unseen.
 import { test } from 'tap'
-import { adminHost, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { act, adminHost, edit, openTab, signIn, skip } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 test('shows both sides of a change that somebody else made meanwhile', { skip }, async (t) => {
@@ -10,6 +10,7 @@ test('shows both sides of a change that somebody else made meanwhile', { skip },
   })
   const { page, troubles } = await openTab(t, `${origin}/admin/#/users/${id}`)
   await signIn(page, await createKey())
+  await edit(page)
   await page.getByLabel('Name').fill('Ada King')
   await page.getByLabel('City').fill('Paris')
   await page.getByLabel('Note').fill('mine')
@@ -40,10 +41,11 @@ test('shows both sides of a change that somebody else made meanwhile', { skip },
     { name, note, seats, address },
     { name: 'Ada King', note: 'theirs', seats: 10, address: { city: 'Paris' } }
   )
+  await edit(page)
   t.equal(await page.getByLabel('Seats').inputValue(), '10')
 
   await users.update(id, { seats: 11 })
-  await page.getByRole('button', { name: 'Delete this user' }).click()
+  await act(page, 'Delete this user')
   await page.getByLabel('Type the name').fill('Ada King')
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await page.getByText('Somebody has changed this user meanwhile.').waitFor()
@@ -79,6 +81,7 @@ test('a number that is too large is refused, and removes nothing', { skip }, asy
   const { id } = await users.create({ name: 'Ada', email: 'ada@example.org', seats: 5 })
   const { page } = await openTab(t, `${origin}/admin/#/users/${id}`)
   await signIn(page, await createKey())
+  await edit(page)
   await page.getByLabel('Seats').fill('1e400')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('must be a whole number').waitFor()
@@ -103,4 +106,45 @@ test('a form that is sent twice makes one user', { skip }, async (t) => {
   await page.getByRole('button', { name: 'Create the user' }).click()
   await page.getByText('Ada was created.').waitFor()
   t.equal((await users.list()).meta.total, 1)
+})
+
+test('a save that fails does not look saved', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t)
+  const { id } = await users.create({ name: 'Ada', email: 'ada@example.org' })
+  const { page } = await openTab(t, `${origin}/admin/#/users/${id}`, { height: 500 })
+  await signIn(page, await createKey())
+  await edit(page)
+  await page.getByLabel('Note').fill('one')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved.').waitFor()
+  await edit(page)
+  await page.getByLabel('Note').fill('two')
+  await page.getByText('1 change', { exact: true }).waitFor()
+  for (const [fail, words] of [
+    ['abort', 'The server could not be reached.'], [500, 'The server answered with status 500.']
+  ] as const) {
+    await page.route(/\/users\/usr_/, (route) => fail === 'abort' ? route.abort() : route.fulfill({ status: fail }))
+    await page.getByRole('button', { name: 'Save' }).click()
+    const alert = page.getByRole('alert').filter({ hasText: words })
+    await alert.waitFor()
+    t.equal(await page.getByText('Saved.').count(), 0)
+    const { y, height } = Object(await alert.boundingBox())
+    t.ok(y >= 0 && y + height <= 500, 'it is in view')
+    t.equal(await page.getByLabel('Note').inputValue(), 'two')
+    await page.unroute(/\/users\/usr_/)
+  }
+  t.match(await users.get(id), { note: 'one' })
+})
+
+test('what is required says so, before and after', { skip }, async (t) => {
+  const { origin, createKey } = await adminHost(t)
+  const { page } = await openTab(t, `${origin}/admin/#/users/new`)
+  await signIn(page, await createKey())
+  t.equal(await page.locator('label', { hasText: 'Name' }).innerText(), 'Name required')
+  await page.getByText('Such as name@example.org.').waitFor()
+  await page.getByText('A whole number from 1 to 500.').waitFor()
+  await page.getByRole('button', { name: 'Create the user' }).click()
+  await page.getByText('This is required.').first().waitFor()
+  t.equal(await page.getByText('This is required.').count(), 2)
+  t.equal(await page.evaluate('document.activeElement.name'), '/name', 'the first one has the focus')
 })

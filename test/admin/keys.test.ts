@@ -1,6 +1,6 @@
 // API keys on the administration page.
 import { test } from 'tap'
-import { adminHost, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { adminHost, openTab, scrollsSideways, signIn, skip } from '../helpers/admin-page.ts'
 import { ALL_SCOPES } from '../helpers/app.ts'
 import { until } from '../helpers/until.ts'
 
@@ -28,7 +28,7 @@ test('creates, rotates and revokes keys; a text is shown once', { skip }, async 
   await page.getByRole('button', { name: 'New API key' }).click()
   const dialog = page.getByRole('dialog', { name: 'New API key' })
   await dialog.getByRole('button', { name: 'Create the key' }).click()
-  await dialog.getByText('This is too short.').waitFor()
+  await dialog.getByText('This is required.').waitFor()
   await dialog.getByLabel('Name').fill('reporting')
   await dialog.getByLabel('keys:read').check()
   await dialog.getByLabel('Expires after').selectOption('90 days')
@@ -53,6 +53,7 @@ test('creates, rotates and revokes keys; a text is shown once', { skip }, async 
   await rotation.getByRole('button', { name: 'Rotate' }).click()
   await rotation.getByText('Copy the key now').waitFor()
   const next = await rotation.locator('code').innerText()
+  page.once('dialog', (question) => question.accept())
   await rotation.getByRole('button', { name: 'Close' }).click()
   t.strictSame([await answerTo(text), await answerTo(next)], [401, 200])
 
@@ -200,4 +201,14 @@ test('with tenants, keys, users and events show theirs', { skip }, async (t) => 
   await page.goto(`${origin}/admin/#/users/${id}`)
   await page.getByText('Tenant: acme').waitFor()
   t.strictSame(troubles, [])
+})
+
+test('what can be done with a key is in view on a tablet', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t)
+  await users.apiKeys.create({ name: 'bound', owner: 'Ops', addresses: ['203.0.113.0/24', '2001:db8::/32'] })
+  const { page } = await openTab(t, `${origin}/admin/#/api-keys`, { width: 820 })
+  await signIn(page, await createKey())
+  const { x, width } = Object(await page.getByRole('button', { name: 'Revoke' }).first().boundingBox())
+  t.ok(x + width <= 820, `it ends at ${x + width}`)
+  t.equal(await scrollsSideways(page), false)
 })

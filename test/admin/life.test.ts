@@ -1,6 +1,7 @@
 // The life of a user on the administration page: status, deletions that can be undone, changes that are undone.
 import { test } from 'tap'
-import { adminHost, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { memory } from '../../adapters/memory/index.ts'
+import { act, adminHost, edit, openFilters, openTab, signIn, skip } from '../helpers/admin-page.ts'
 
 test('suspends and activates a user, and undoes a change', { skip }, async (t) => {
   const { users, origin, createKey } = await adminHost(t, {})
@@ -9,7 +10,7 @@ test('suspends and activates a user, and undoes a change', { skip }, async (t) =
   const { page, troubles } = await openTab(t, `${origin}/admin/`)
   await signIn(page, await createKey(undefined, 'support desk'))
   await page.getByRole('link', { name: 'Ada' }).click()
-  await page.getByRole('button', { name: 'Suspend' }).click()
+  await act(page, 'Suspend')
   const suspension = page.getByRole('dialog', { name: 'Suspend Ada?' })
   await suspension.getByLabel('Reason').fill('x'.repeat(201))
   await suspension.getByRole('button', { name: 'Suspend' }).click()
@@ -19,25 +20,28 @@ test('suspends and activates a user, and undoes a change', { skip }, async (t) =
   await page.getByText('Ada is suspended.').waitFor()
   const { status, statusReason } = await users.get(id)
   t.strictSame([status, statusReason], ['suspended', 'unpaid'])
-  await page.getByText('status: active → suspended').waitFor()
-  await page.locator('td[data-label="By"]').getByText('support desk').waitFor()
+  await page.getByText('Status: active → suspended').waitFor()
+  await page.getByText('support desk\u2069 suspended this user').waitFor()
 
+  await edit(page)
   await page.getByLabel('Name').fill('Ada K')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('name: Ada → Ada K').waitFor()
+  await page.getByText('Name: Ada → Ada K').waitFor()
   t.equal((await users.get(id)).status, 'suspended')
-  await page.getByRole('row', { name: 'name: Ada → Ada K' }).getByRole('button', { name: 'Undo' }).click()
+  const undo = page.locator('.timeline > li', { hasText: 'Name: Ada → Ada K' }).getByRole('button', { name: 'Undo' })
+  await undo.click()
   await page.getByText('The change was undone.').waitFor()
   t.equal((await users.get(id)).name, 'Ada')
-  await page.getByRole('row', { name: 'name: Ada → Ada K' }).getByRole('button', { name: 'Undo' }).click()
+  await undo.click()
   await page.getByText('What this change made has been changed since').waitFor()
 
   await page.getByRole('link', { name: 'Back to the list' }).click()
+  await openFilters(page)
   await page.getByRole('combobox', { name: 'Status' }).selectOption('suspended')
   await page.getByText('1 user', { exact: true }).waitFor()
   await page.getByText('unpaid').waitFor()
   await page.getByRole('link', { name: 'Ada' }).click()
-  await page.getByRole('button', { name: 'Activate' }).click()
+  await act(page, 'Activate')
   await page.getByRole('dialog', { name: 'Activate Ada?' }).getByRole('button', { name: 'Activate' }).click()
   await page.getByText('Ada is active.').waitFor()
   t.equal(await users.isActive(id), true)
@@ -50,7 +54,7 @@ test('restores a deleted user, and deletes it for good', { skip }, async (t) => 
   const { page, troubles } = await openTab(t, `${origin}/admin/`)
   await signIn(page, await createKey())
   await page.getByRole('link', { name: 'Ada' }).click()
-  await page.getByRole('button', { name: 'Delete this user' }).click()
+  await act(page, 'Delete this user')
   const deletion = page.getByRole('dialog', { name: 'Delete Ada?' })
   await deletion.getByText('It can be restored').waitFor()
   await deletion.getByLabel('Type the name').fill('Ada')
@@ -76,4 +80,56 @@ test('restores a deleted user, and deletes it for good', { skip }, async (t) => 
   await page.getByText('Ada was deleted for good.').waitFor()
   t.equal((await users.listDeleted()).meta.total, 0)
   t.strictSame(troubles, [])
+})
+
+test('many users are suspended and activated, in one request where the storage has batches', { skip }, async (t) => {
+  for (const [storage, requests] of [
+    [memory(), ['POST /v1/users/batch']],
+    [{ ...memory(), singleWrites: true } as const, ['POST /v1/users/batch', 'PATCH', 'PATCH', 'PATCH']]
+  ] as const) {
+    const { users, origin, createKey } = await adminHost(t, { storage })
+    const ids: string[] = []
+    for (const name of ['Ada', 'Bob', 'Cyd', 'Dan']) {
+      ids.push((await users.create({ name, email: `${name}@example.org` })).id)
+    }
+    await users.update(ids[0] ?? '', { status: 'suspended', statusReason: 'left' })
+    const { page } = await openTab(t, `${origin}/admin/`)
+    await signIn(page, await createKey(['users:read', 'users:write']))
+    const sent: string[] = []
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url())
+      if (request.method() !== 'GET') sent.push(pathname.includes('usr_') ? request.method() : `POST ${pathname}`)
+    })
+    await page.getByLabel('Select all users on this page').check()
+    t.equal(await page.getByRole('button', { name: 'Delete…' }).count(), 0)
+    await page.getByRole('button', { name: 'Suspend…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Suspend 3 users?').waitFor()
+    await dialog.getByLabel('Reason').fill('unpaid')
+    await dialog.getByRole('button', { name: 'Suspend' }).click()
+    await dialog.getByText('3 done, 0 refused, 0 not tried.').waitFor()
+    t.strictSame(sent, requests)
+    const reasons = (await users.list()).data.map(({ statusReason }) => statusReason)
+    t.strictSame(reasons, ['left', 'unpaid', 'unpaid', 'unpaid'])
+  }
+})
+
+test('many deleted users are restored, and what is refused is named', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t, { trash: true })
+  for (const name of ['Ada', 'Bob']) {
+    const { id } = await users.create({ name, email: `${name}@example.org` })
+    await users.delete(id)
+  }
+  await users.create({ name: 'New Bob', email: 'bob@example.org' })
+  const { page } = await openTab(t, `${origin}/admin/#/users/deleted`)
+  await signIn(page, await createKey())
+  await page.getByLabel('Select all users on this page').check()
+  await page.getByRole('button', { name: 'Restore…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Restore' }).click()
+  await dialog.getByText('1 done, 1 refused, 0 not tried.').waitFor()
+  t.equal(await dialog.getByRole('listitem').innerText(), 'Bob: Another user has this e-mail address.')
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  await page.getByText('1 user selected').waitFor()
+  t.strictSame((await users.list()).data.map(({ name }) => name), ['Ada', 'New Bob'])
 })

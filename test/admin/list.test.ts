@@ -1,6 +1,7 @@
 // The list of the administration page: search, columns, places that are not there.
+import { Type } from '@sinclair/typebox'
 import { test } from 'tap'
-import { adminHost, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { adminHost, openFilters, openTab, scrollsSideways, signIn, skip } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 test('the last answer wins, whatever the order of answers', { skip }, async (t) => {
@@ -36,13 +37,15 @@ test('columns are chosen, and the choice outlives the visit', { skip }, async (t
   const key = await createKey()
   const { page, troubles } = await openTab(t, `${origin}/admin/`)
   await signIn(page, key)
-  const headings = async () => (await page.getByRole('columnheader').allInnerTexts()).filter((text) => text !== '')
+  const headings = async () => (await page.getByRole('columnheader').allInnerTexts())
+    .map((text) => text.replace('↑', '').trim()).filter((text) => text !== '')
   t.strictSame(await headings(), ['Name', 'E-mail address', 'Plan', 'Seats', 'Active', 'Created'])
-  await page.getByText('Columns', { exact: true }).click()
+  await page.locator('summary', { hasText: 'Columns' }).click()
   await page.getByLabel('E-mail address', { exact: true }).uncheck()
   await page.getByLabel('Tags').check()
   await page.getByLabel('ID', { exact: true }).check()
   t.strictSame(await headings(), ['Name', 'Plan', 'Seats', 'Active', 'Tags', 'Created', 'ID'])
+  await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Copy ID' }).click()
   await page.getByText('Copied.').waitFor()
   t.equal(await page.evaluate('navigator.clipboard.readText()'), id)
@@ -73,6 +76,7 @@ test('says that a user is not there, and that a page is past the end', { skip },
   const { page } = await openTab(t, `${origin}/admin/#/users/usr_01h455vb4pex5vsknk084sn02q`)
   await signIn(page, await createKey())
   await page.getByText('This user does not exist, or was deleted.').waitFor()
+  t.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0, 'it is not there a second time either')
   await page.goto(`${origin}/admin/#/users?page=7`)
   await page.getByText('There is nothing on this page; the last one is page 1.').waitFor()
   await page.getByRole('main').getByRole('button', { name: 'Last page' }).first().click()
@@ -82,4 +86,118 @@ test('says that a user is not there, and that a page is past the end', { skip },
   t.equal(await page.getByLabel('Rows on a page').inputValue(), '20', 'a size that is not offered')
   await page.goto(`${origin}/admin/#/elsewhere`)
   await page.getByRole('paragraph').filter({ hasText: 'There is no such page.' }).waitFor()
+})
+
+test('rows stand under the filters that they answer alone', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t)
+  await users.create({ name: 'Ada', email: 'ada@example.org', plan: 'free' })
+  const { page } = await openTab(t, `${origin}/admin/`)
+  await signIn(page, await createKey())
+  const box = page.getByLabel('Select Ada')
+  await box.check()
+  let fail = (): void => {}
+  const failed = new Promise<void>((resolve) => { fail = resolve })
+  await page.route(/plan=pro/, async (route) => {
+    await failed
+    await route.abort()
+  })
+  await openFilters(page)
+  await page.getByRole('combobox', { name: 'Plan' }).selectOption('pro')
+  await until('the rows of before can’t be ticked', async () => await box.isDisabled())
+  t.equal(await page.getByText('user selected').count(), 0)
+  fail()
+  await page.getByText('The server could not be reached.').waitFor()
+  t.equal(await page.getByRole('table').count(), 0)
+})
+
+test('the way back leads to the filters, the page and the place that were left', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t)
+  const operations = Array.from({ length: 120 }, (_, i) =>
+    ({ op: 'create' as const, body: { name: `User ${i}`, email: `user${i}@example.org`, plan: 'pro' as const } }))
+  await users.batch(operations)
+  const { page, troubles } = await openTab(t, `${origin}/admin/#/users?plan=pro&limit=50&page=2&sort=-createdAt`)
+  await signIn(page, await createKey())
+  const link = page.getByRole('link', { name: 'User 25', exact: true })
+  await link.scrollIntoViewIfNeeded()
+  const scrolled = async () => Number(await page.evaluate("document.querySelector('.table-box')?.scrollTop ?? 0"))
+  const before = await scrolled()
+  t.ok(before > 0)
+  await link.click()
+  await page.getByRole('heading', { name: 'User 25', level: 1 }).waitFor()
+  t.equal(await page.title(), 'User 25 · Users')
+  await page.getByRole('link', { name: 'Back to the list' }).click()
+  await until('the place is found again', async () => await scrolled() === before)
+  t.equal(await page.evaluate('location.hash'), '#/users?plan=pro&limit=50&page=2&sort=-createdAt')
+  t.equal(await page.title(), 'Users')
+  await page.getByRole('row', { name: 'User 25' }).getByText('user25@example.org').click()
+  await page.getByRole('heading', { name: 'User 25', level: 1 }).waitFor()
+  await page.goBack()
+  await until('the place is found again', async () => await scrolled() === before)
+  t.strictSame(troubles, [])
+})
+
+test('a search ignores blanks around it, and the keyboard goes from it to the users', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t)
+  for (const name of ['Ada', 'Adam', 'Bob']) await users.create({ name, email: `${name}@example.org` })
+  const { page, troubles } = await openTab(t, `${origin}/admin/`)
+  await signIn(page, await createKey())
+  await page.getByText('3 users').waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.insertText(' ada\t')
+  await page.getByText('2 users').waitFor()
+  const focused = async () => await page.evaluate('document.activeElement.textContent')
+  await page.keyboard.press('ArrowDown')
+  t.equal(await focused(), 'Ada')
+  await page.keyboard.press('ArrowDown')
+  t.equal(await focused(), 'Adam')
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Ada', level: 1 }).waitFor()
+
+  await page.getByText('me', { exact: true }).click()
+  await page.getByLabel('Keys: / searches, e edits').uncheck()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('e')
+  t.equal(await page.getByRole('button', { name: 'Save' }).count(), 0, 'the keys are turned off')
+  t.strictSame(troubles, [])
+})
+
+test('choices without a type are shown, and filters that are set have a button each', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t, {
+    fields: { schema: Type.Object({ kind: Type.Unsafe({ enum: ['a', 'b'], title: 'Kind' }) }), filterable: ['kind'] }
+  })
+  await users.create({ name: 'Ada', email: 'ada@example.org', ...{ kind: 'a' } })
+  await users.create({ name: 'Bob', email: 'bob@example.org', ...{ kind: 'b' } })
+  const { page, troubles } = await openTab(t, `${origin}/admin/#/users?kind=a&status=active`)
+  await signIn(page, await createKey())
+  await page.getByText('1 user', { exact: true }).waitFor()
+  t.equal(await page.locator('td[data-label="Kind"]').innerText(), 'a')
+  await page.getByText('Filters (2)').waitFor()
+  await page.getByRole('button', { name: 'Remove the filter Kind: a' }).click()
+  await page.getByText('2 users').waitFor()
+  t.equal(await page.evaluate('location.hash'), '#/users?status=active')
+  t.strictSame(troubles, [])
+})
+
+test('rows begin high up and are low, and cards are low on a phone', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t)
+  const key = await createKey()
+  for (let i = 0; i < 5; i++) {
+    const { id } = await users.create({
+      name: `User ${i} ${'x'.repeat(100)}`, email: `user${i}@example.org`, note: 'y'.repeat(500)
+    })
+    await users.update(id, { status: 'suspended', statusReason: 'z'.repeat(200) })
+  }
+  for (const { width, height, top, row } of [
+    { width: 1280, height: 900, top: 200, row: 41 }, { width: 390, height: 844, top: 250, row: 110 }
+  ]) {
+    const { page } = await openTab(t, `${origin}/admin/#/users?columns=email,note,plan,createdAt`, { width, height })
+    await signIn(page, key)
+    const first = page.getByRole('table').getByRole('row').nth(1)
+    await first.waitFor()
+    const { y, height: tall } = Object(await first.boundingBox())
+    t.ok(y <= top, `${width}: the first row begins at ${y}`)
+    t.ok(tall <= row, `${width}: a row has ${tall}`)
+    t.equal(await scrollsSideways(page), false)
+  }
 })

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { Type } from '@sinclair/typebox'
 import { test } from 'tap'
-import { adminHost, downloaded, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { adminHost, type AdminHost, downloaded, openFilters, openTab, signIn, skip } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 test('exports what is filtered, as CSV and NDJSON', { skip }, async (t) => {
@@ -14,6 +14,7 @@ test('exports what is filtered, as CSV and NDJSON', { skip }, async (t) => {
   for (let i = 0; i < 120; i++) await users.create({ name: `free ${i}`, email: `free${i}@example.org` })
   const { page, troubles } = await openTab(t, `${origin}/admin/`)
   await signIn(page, await createKey())
+  await openFilters(page)
   await page.getByRole('combobox', { name: 'Plan' }).selectOption('pro')
   await page.getByText('2 users').waitFor()
   await page.getByRole('button', { name: 'Export' }).click()
@@ -33,6 +34,7 @@ test('exports what is filtered, as CSV and NDJSON', { skip }, async (t) => {
   await dialog.getByText('The file has 2 users.').waitFor()
   await dialog.getByRole('button', { name: 'Close' }).click()
 
+  await openFilters(page)
   await page.getByRole('combobox', { name: 'Plan' }).selectOption('any')
   await page.getByText('122 users').waitFor()
   await page.getByRole('button', { name: 'Export' }).click()
@@ -115,26 +117,41 @@ test('an export that the server breaks off saves no file', { skip }, async (t) =
   t.strictSame(downloads, [])
 })
 
+/** Makes many users at once. */
+async function crowd ({ users }: Pick<AdminHost, 'users'>, length: number): Promise<void> {
+  await users.batch(Array.from({ length }, (_, i) =>
+    ({ op: 'create' as const, body: { name: `User ${i}`, email: `user${i}@example.org` } })))
+}
+
 test('a bulk deletion can be stopped, and says what it has not done', { skip }, async (t) => {
   const { users, origin, createKey } = await adminHost(t)
-  for (let i = 0; i < 20; i++) await users.create({ name: `User ${i}`, email: `user${i}@example.org` })
-  const { page } = await openTab(t, `${origin}/admin/`)
+  await crowd({ users }, 250)
+  const { page, troubles } = await openTab(t, `${origin}/admin/`)
   await signIn(page, await createKey())
   await page.getByLabel('Select all users on this page').check()
-  await page.getByRole('button', { name: 'Delete the selected users' }).click()
+  await page.getByRole('button', { name: 'Select all 250 that match' }).click()
+  await page.getByText('250 users selected').waitFor()
+  await page.getByRole('button', { name: 'Delete…' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Type the number').fill('20')
+  await dialog.getByLabel('Type the number').fill('250')
   let sent = 0
-  await page.route(/\/users\/usr_/, async (route) => {
-    sent++
-    // The first four at a time are answered; the rest hang.
-    if (sent <= 4) await route.continue()
+  let release = (): void => {}
+  const released = new Promise<void>((resolve) => { release = resolve })
+  await page.route(/\/users\/batch/, async (route) => {
+    if (++sent === 2) await released
+    await route.continue()
   })
   await dialog.getByRole('button', { name: 'Delete' }).click()
-  await dialog.getByText('4 of 20 done').waitFor()
+  await page.getByRole('dialog', { name: 'Deleting 250 users' }).getByText('100 of 250 done').waitFor()
   await dialog.getByRole('button', { name: 'Stop' }).click()
-  await page.getByText('16 users selected').waitFor()
-  t.equal((await users.list()).meta.total, 16)
+  release()
+  const ended = page.getByRole('dialog', { name: '200 users deleted' })
+  await ended.getByText('200 done, 0 refused, 50 not tried.').waitFor()
+  t.equal(sent, 2)
+  t.equal((await users.list()).meta.total, 50)
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  await page.getByText('50 users selected').waitFor()
+  t.strictSame(troubles, [])
 })
 
 test('a bulk deletion that reaches a limit names who is left', { skip }, async (t) => {
@@ -143,11 +160,11 @@ test('a bulk deletion that reaches a limit names who is left', { skip }, async (
   const { page } = await openTab(t, `${origin}/admin/`)
   await signIn(page, await createKey())
   await page.getByLabel('Select all users on this page').check()
-  await page.getByRole('button', { name: 'Delete the selected users' }).click()
+  await page.getByRole('button', { name: 'Delete…' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Type the number').fill('20')
   await dialog.getByRole('button', { name: 'Delete' }).click()
-  await dialog.getByText(/^5 deleted, \d+ not deleted, \d+ not tried\.$/).waitFor()
+  await dialog.getByText(/^5 done, 15 refused, 0 not tried\.$/).waitFor()
   t.match(await dialog.innerText(), /Too many requests\. Try again in [\d,]+ seconds?\./)
   t.equal((await users.list()).meta.total, 15)
 })
@@ -166,11 +183,11 @@ test('the focus is never lost with what was selected', { skip }, async (t) => {
   await page.getByRole('button', { name: 'Clear the selection' }).click()
   await until('the heading has the focus', isAtHeading)
   await select()
-  await page.getByRole('button', { name: 'Delete the selected users' }).click()
+  await page.getByRole('button', { name: 'Delete…' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Type the number').fill('1')
   await dialog.getByRole('button', { name: 'Delete' }).click()
-  await dialog.getByText('1 deleted, 0 not deleted, 0 not tried.').waitFor()
+  await dialog.getByText('1 done, 0 refused, 0 not tried.').waitFor()
   await dialog.getByRole('button', { name: 'Close' }).click()
   await until('the heading has the focus', isAtHeading)
   const lastPage = page.getByRole('main').getByRole('button', { name: 'Last page' }).first()
@@ -179,4 +196,35 @@ test('the focus is never lost with what was selected', { skip }, async (t) => {
   t.equal(await isAtHeading(), false)
   await lastPage.press('Enter')
   await until('the heading has the focus', isAtHeading)
+})
+
+test('imports a file after it was checked, and names the lines that are refused', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t)
+  await users.create({ name: 'Ada', email: 'ada@example.org' })
+  const { page, troubles } = await openTab(t, `${origin}/admin/`)
+  await signIn(page, await createKey())
+  await page.getByRole('button', { name: 'Import…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Import users' })
+  await dialog.getByRole('button', { name: 'Check' }).click()
+  await dialog.getByText('Choose a file first.').waitFor()
+  const choose = (name: string, text: string) =>
+    dialog.getByLabel('File').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) })
+  await choose('users.csv', 'name,mail\nBob,bob@example.org\n')
+  await dialog.getByRole('button', { name: 'Check' }).click()
+  await dialog.getByRole('alert').waitFor()
+  t.match(await dialog.getByRole('alert').innerText(), /\bemail\b/, 'the header is refused, with the names to use')
+  t.equal(await dialog.getByRole('button', { name: 'Import' }).isDisabled(), true)
+  const rows = ['name,email,seats', 'Bob,bob@example.org,5', 'Ada King,ada@example.org,7', 'Cyd,cyd@example.org,x']
+  await choose('users.csv', rows.join('\n'))
+  await dialog.getByLabel('Users that exist already').selectOption('change what differs')
+  await dialog.getByRole('button', { name: 'Check' }).click()
+  await dialog.getByText('1 would be created, 1 changed, 0 left as they are, 1 refused.').waitFor()
+  t.match(await dialog.getByRole('listitem').innerText(), /^Line 4: \/seats This must be/)
+  t.equal((await users.list()).meta.total, 1, 'nothing is written by a check')
+  await dialog.getByRole('button', { name: 'Import' }).click()
+  await dialog.getByText('1 created, 1 changed, 0 left as they are, 1 refused.').waitFor()
+  t.strictSame((await users.list()).data.map(({ name, seats }) => [name, seats]), [['Ada King', 7], ['Bob', 5]])
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  await page.getByText('2 users').waitFor()
+  t.strictSame(troubles, [])
 })

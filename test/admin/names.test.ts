@@ -1,6 +1,6 @@
 // Names on the administration page that are not like others.
 import { test } from 'tap'
-import { adminHost, openTab, scrollsSideways, signIn, skip } from '../helpers/admin-page.ts'
+import { act, adminHost, edit, openTab, scrollsSideways, signIn, skip } from '../helpers/admin-page.ts'
 
 test('spaces of a name are shown as they are, and need not be counted to confirm it', { skip }, async (t) => {
   const { users, origin, createKey } = await adminHost(t)
@@ -11,8 +11,8 @@ test('spaces of a name are shown as they are, and need not be counted to confirm
   const link = page.getByRole('link', { name: 'Ann' })
   t.equal(await link.innerText(), 'Ann  Smith')
   await link.click()
-  t.equal(await page.getByRole('heading', { name: 'Details' }).innerText(), 'Details: Ann  Smith')
-  await page.getByRole('button', { name: 'Delete this user' }).click()
+  t.equal(await page.getByRole('heading', { name: 'Ann', level: 1 }).innerText(), 'Ann  Smith')
+  await act(page, 'Delete this user')
   const dialog = page.getByRole('dialog')
   t.equal(await dialog.getByRole('heading').innerText(), 'Delete Ann  Smith?')
   t.equal(await dialog.locator('label').first().innerText(), 'Type the name to confirm: Ann  Smith')
@@ -23,7 +23,7 @@ test('spaces of a name are shown as they are, and need not be counted to confirm
   await dialog.getByRole('button', { name: 'Delete' }).click()
   await page.getByText('was deleted.').waitFor()
   await page.getByRole('link', { name: 'Bob' }).click()
-  await page.getByRole('button', { name: 'Delete this user' }).click()
+  await act(page, 'Delete this user')
   await dialog.getByLabel('Type the name').fill('Bob Jones')
   await dialog.getByRole('button', { name: 'Delete' }).click()
   await page.getByText('There are no users yet.').waitFor()
@@ -52,16 +52,17 @@ test('a long name without spaces is shown whole on a small phone', { skip }, asy
   await page.getByRole('link', { name: long }).click()
   await page.getByRole('heading', { name: 'Details' }).waitFor()
   await fits('the user')
-  await page.getByRole('button', { name: 'Delete this user' }).click()
+  await act(page, 'Delete this user')
   await fits('the deletion')
   await close()
+  await edit(page)
   await page.getByLabel('Name').fill(`${long.slice(1)}y`)
   await users.update(id, { name: `${long.slice(1)}z` })
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('dialog').waitFor()
   await fits('the conflict')
   await close()
-  await page.getByRole('button', { name: 'Undo my changes' }).click()
+  await page.getByRole('button', { name: 'Discard' }).click()
   await page.getByRole('link', { name: 'API keys' }).click()
   await page.getByRole('button', { name: 'Revoke' }).first().click()
   await fits('the revocation')

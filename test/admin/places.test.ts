@@ -45,7 +45,7 @@ for (const { what, inner, outer, change } of [
     t.equal(new URL(page.url()).pathname, `${outer}/admin/`)
     await signIn(page, key)
     await page.getByRole('link', { name: 'Ada' }).click()
-    await page.getByRole('heading', { name: 'Details: Ada' }).waitFor()
+    await page.getByRole('heading', { name: 'Ada', level: 1 }).waitFor()
     t.strictSame(troubles, [])
   })
 }

@@ -1,6 +1,6 @@
 // Users on the administration page, by clicking and typing, on every store.
 import { test } from 'tap'
-import { adminHost, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { act, adminHost, edit, openFilters, openTab, signIn, skip } from '../helpers/admin-page.ts'
 import { stores } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 
@@ -36,8 +36,9 @@ for (const { name, create } of stores) {
     await shows('User 1', 20)
     await page.getByLabel('Rows on a page').selectOption('50')
     await shows('User 1', 45)
-    await page.getByLabel('Order').selectOption('Newest first')
+    await page.getByRole('button', { name: 'Sort by Created' }).click()
     await shows('User 45', 45)
+    await openFilters(page)
     await page.getByRole('combobox', { name: 'Plan' }).selectOption('pro')
     await page.getByText('9 users').waitFor()
     await page.getByLabel('Search by name').fill('user 4')
@@ -93,6 +94,7 @@ for (const { name, create } of stores) {
     })
 
     await page.getByRole('heading', { name: 'History' }).waitFor()
+    await edit(page)
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Nothing has changed.').waitFor()
     await page.getByLabel('Seats').fill('')
@@ -102,9 +104,9 @@ for (const { name, create } of stores) {
     const changed = await users.get(id)
     t.strictSame([changed.seats, changed.address, changed.tags],
       [undefined, { city: 'London', zip: 'W1' }, ['countess', 'mathematician']])
-    await page.getByText('seats: 12 → not set').waitFor()
+    await page.getByText('Seats: 12 → not set').waitFor()
 
-    await page.getByRole('button', { name: 'Delete this user' }).click()
+    await act(page, 'Delete this user')
     const dialog = page.getByRole('dialog', { name: 'Delete Ada Lovelace?' })
     await dialog.getByLabel('Type the name').fill('Ada')
     await dialog.getByRole('button', { name: 'Delete' }).click()
@@ -118,20 +120,24 @@ for (const { name, create } of stores) {
     const events = await users.events.ofUser(id)
     t.ok(events.data.every(({ data }) => Object(data).name === null), 'erased')
 
+    // The list is as it was left.
+    await page.getByText('No user matches.').waitFor()
+    await page.getByRole('link', { name: 'Users', exact: true }).click()
     await page.getByText('45 users').waitFor()
     await page.getByLabel('Select User 2', { exact: true }).check()
     await page.getByRole('button', { name: 'Next page' }).click()
     await page.getByLabel('Select User 2', { exact: true }).waitFor({ state: 'detached' })
     await page.getByLabel('Select all users on this page').check()
     await page.getByText('21 users selected').waitFor()
-    await page.getByRole('button', { name: 'Delete the selected users' }).click()
+    await page.getByRole('button', { name: 'Delete…' }).click()
     const bulk = page.getByRole('dialog', { name: 'Delete 21 users?' })
     await bulk.getByRole('button', { name: 'Delete' }).click()
     await bulk.getByText('This is not the number.').waitFor()
     await bulk.getByLabel('Type the number').fill('21')
     await bulk.getByRole('button', { name: 'Delete' }).click()
-    await bulk.getByText('21 deleted, 0 not deleted, 0 not tried.').waitFor()
-    await bulk.getByRole('button', { name: 'Close' }).click()
+    const ended = page.getByRole('dialog', { name: '21 users deleted' })
+    await ended.getByText('21 done, 0 refused, 0 not tried.').waitFor()
+    await ended.getByRole('button', { name: 'Close' }).click()
     await page.getByText('24 users').waitFor()
     t.equal((await users.list()).meta.total, 24)
     t.strictSame(troubles, [])

@@ -162,3 +162,19 @@ export async function downloaded (page: Page, click: () => Promise<void>): Promi
   const [download] = await Promise.all([page.waitForEvent('download'), click()])
   return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') }
 }
+
+/** Opens the form of the user that is shown. */
+export async function edit (page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+}
+
+/** Opens the filters of the list. */
+export async function openFilters (page: Page): Promise<void> {
+  await page.locator('summary', { hasText: 'Filters' }).click()
+}
+
+/** Chooses an action of the user that is shown. */
+export async function act (page: Page, name: string): Promise<void> {
+  await page.locator('main summary', { hasText: 'Actions' }).click()
+  await page.getByRole('button', { name }).click()
+}

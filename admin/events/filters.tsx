@@ -1,0 +1,79 @@
+import { ApiError } from '../api/error.ts'
+import { fromLocal, toLocal } from '../form/moments.ts'
+import { DebouncedField } from '../parts/debounced-field.tsx'
+import { SelectField } from '../parts/field.tsx'
+import { useSpeech } from '../state/texts.ts'
+
+const NAMES = ['type', 'subject', 'actor', 'since', 'until'] as const
+const TYPES = [
+  'user.*', 'user.created', 'user.updated', 'user.suspended', 'user.activated', 'user.deleted', 'user.restored',
+  'user.purged', 'api_key.*', 'webhook.*'
+]
+
+/** What the log is narrowed by, as the API names it. */
+export type EventQuery = Readonly<Partial<Record<typeof NAMES[number], string>>>
+
+/** The narrowing that an address asks for. */
+export function readEventQuery (query: URLSearchParams): EventQuery {
+  return Object.fromEntries(NAMES.flatMap((name) => {
+    const value = query.get(name)?.trim() ?? ''
+    return value === '' ? [] : [[name, value]]
+  }))
+}
+
+export function writeEventQuery (query: EventQuery): URLSearchParams {
+  return new URLSearchParams(Object.entries(query))
+}
+
+interface EventFiltersProps {
+  query: EventQuery
+  error: unknown
+  onQuery: (query: EventQuery, isTyped: boolean) => void
+}
+
+/** What narrows the log. */
+export function EventFilters ({ query, error, onQuery }: EventFiltersProps) {
+  const { say, sayFault } = useSpeech()
+  const change = (name: typeof NAMES[number], value: string, isTyped: boolean): void => {
+    const { [name]: before, ...others } = query
+    onQuery(value.trim() === '' ? others : { ...others, [name]: value.trim() }, isTyped)
+  }
+  const faultOf = (name: string): string | undefined => {
+    const fault = error instanceof ApiError ? error.faults.find(({ parameter }) => parameter === name) : undefined
+    return fault && sayFault(fault)
+  }
+  const types = [...new Set([...TYPES, ...query.type === undefined ? [] : [query.type]])]
+  const moment = (name: 'since' | 'until') => (
+    <DebouncedField
+      label={say(`events.${name}`)}
+      type='datetime-local'
+      value={toLocal(query[name] ?? '')}
+      fault={faultOf(name)}
+      onValue={(local) => change(name, fromLocal(local), true)}
+    />
+  )
+  const id = (name: 'subject' | 'actor') => (
+    <DebouncedField
+      label={say(`events.${name}`)}
+      placeholder={say('users.id')}
+      value={query[name] ?? ''}
+      fault={faultOf(name)}
+      onValue={(value) => change(name, value, true)}
+    />
+  )
+  return (
+    <div class='narrowing' role='search'>
+      <SelectField
+        label={say('events.type')}
+        value={query.type ?? ''}
+        fault={faultOf('type')}
+        options={[['', say('events.any')], ...types.map((each) => [each, each] as const)]}
+        onValue={(type) => change('type', type, false)}
+      />
+      {id('subject')}
+      {id('actor')}
+      {moment('since')}
+      {moment('until')}
+    </div>
+  )
+}

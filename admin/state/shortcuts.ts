@@ -1,0 +1,39 @@
+import { useEffect, useRef } from 'preact/hooks'
+
+// One key alone does something, unless the person has turned that off: who dictates says many letters (WCAG 2.1.4).
+
+const STORE = `fastify-users:${location.pathname}:shortcuts`
+
+export const shortcuts = {
+  areOn (): boolean {
+    try {
+      return localStorage.getItem(STORE) !== 'off'
+    } catch {
+      return true
+    }
+  },
+  turn (on: boolean): void {
+    try {
+      if (on) localStorage.removeItem(STORE)
+      else localStorage.setItem(STORE, 'off')
+    } catch { /* The browser keeps nothing: they stay on. */ }
+  }
+}
+
+/** Calls `action` when the key is pressed outside of controls and dialogs. */
+export function useShortcut (key: string, action: () => void): void {
+  const latest = useRef(action)
+  latest.current = action
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const { target, ctrlKey, metaKey, altKey } = event
+      if (event.key !== key || ctrlKey || metaKey || altKey || event.defaultPrevented || !shortcuts.areOn()) return
+      if (target instanceof Element && target.closest('input, select, textarea, details[open]') !== null) return
+      if (document.querySelector('dialog[open]') !== null) return
+      event.preventDefault()
+      latest.current()
+    }
+    document.addEventListener('keydown', press)
+    return () => document.removeEventListener('keydown', press)
+  }, [key])
+}

@@ -1,0 +1,106 @@
+import { type Answer, type Client, LONGEST_WAIT, PATIENCE, wait } from '../api/client.ts'
+import { ApiError } from '../api/error.ts'
+import type { Json, JsonObject, User } from '../api/types.ts'
+import { randomKey } from './random-key.ts'
+
+// As many in one step: a batch locks its users until it is done, and a person who stops waits for the step.
+const TOGETHER = 100
+
+/** What a selection needs to know of a user. */
+export type Selected = Pick<User, 'id' | 'name' | 'status'>
+export type Change = { op: 'delete' | 'restore' } | { op: 'update', body: JsonObject }
+
+/** What became of the users so far; the others wait. */
+export interface Progress {
+  done: readonly Selected[]
+  refused: ReadonlyArray<{ user: Selected, error: unknown }>
+}
+
+interface Result { status: number, body: Json }
+
+/** A mount whose storage has no batches has no route of them. */
+const lacksBatches = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === 404 || error.status === 405)
+
+const isBusy = ({ status }: Result): boolean => status === 429 || status === 503
+
+// Whatever version a user has: the person has asked for the change.
+const headers = { 'if-match': '*' }
+
+async function sendAlone (client: Client, { id }: Selected, change: Change): Promise<Result> {
+  const path = `/users/${id}`
+  try {
+    if (change.op === 'update') await client.send('PATCH', path, { headers, body: change.body, isPatient: true })
+    else if (change.op === 'delete') await client.send('DELETE', path, { headers, isPatient: true })
+    else await client.send('POST', `${path}/restore`, { headers, isPatient: true })
+    return { status: 200, body: null }
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status === 0) throw error
+    return { status: error.status, body: error.problem }
+  }
+}
+
+/** Sends changes of some users in one step, or one after the other where there are no batches. */
+async function sendTogether (
+  client: Client,
+  users: readonly Selected[],
+  change: Change
+): Promise<{ results: Result[], retryAfter: number | null }> {
+  const operations = users.map(({ id }) => ({ ...change, id, ifMatch: '*' }))
+  try {
+    const answer: Answer<{ data: Result[] }> = await client.send('POST', '/users/batch', {
+      headers: { 'idempotency-key': randomKey() },
+      body: { operations },
+      isPatient: true
+    })
+    return { results: answer.body.data, retryAfter: answer.retryAfter }
+  } catch (error) {
+    if (!lacksBatches(error)) throw error
+    const results: Result[] = []
+    for (const user of users) results.push(await sendAlone(client, user, change))
+    return { results, retryAfter: null }
+  }
+}
+
+/**
+ * Makes the same change to many users, step by step. Aborting ends it after the step that is under way, whose outcome
+ * would not be known otherwise. A limit is waited for, if not for long.
+ */
+export async function changeMany (
+  client: Client,
+  users: readonly Selected[],
+  change: Change,
+  { signal, onProgress }: { signal: AbortSignal, onProgress: (progress: Progress) => void }
+): Promise<void> {
+  const waiting = [...users]
+  const done: Selected[] = []
+  const refused: Array<Progress['refused'][number]> = []
+  for (let tries = 1; waiting.length > 0 && !signal.aborted;) {
+    const step = waiting.splice(0, TOGETHER)
+    const answer = await sendTogether(client, step, change).catch((error: unknown) => {
+      for (const user of step) refused.push({ user, error })
+    })
+    // The next steps would fail too.
+    if (answer === undefined) break
+    const { results, retryAfter } = answer
+    const mayWait = retryAfter !== null && retryAfter <= LONGEST_WAIT && tries < PATIENCE
+    const again: Selected[] = []
+    let isLimited = false
+    for (const [i, user] of step.entries()) {
+      const result = results[i] ?? { status: 0, body: null }
+      const isGone = result.status === 404 && change.op === 'delete'
+      if (isGone || (result.status >= 200 && result.status < 300)) done.push(user)
+      else if (isBusy(result) && mayWait) again.push(user)
+      else {
+        refused.push({ user, error: new ApiError(result.status, result.body, isBusy(result) ? retryAfter : null) })
+        if (isBusy(result)) isLimited = true
+      }
+    }
+    waiting.unshift(...again)
+    onProgress({ done: [...done], refused: [...refused] })
+    if (isLimited) break
+    tries = again.length > 0 ? tries + 1 : 1
+    if (again.length > 0) await wait(Math.max(1, retryAfter ?? 1), signal).catch(() => {})
+  }
+  onProgress({ done: [...done], refused: [...refused] })
+}

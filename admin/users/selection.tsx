@@ -1,0 +1,136 @@
+import { useState } from 'preact/hooks'
+import type { User } from '../api/types.ts'
+import { focusHeading } from '../parts/dialog.tsx'
+import { Alert, useAction } from '../parts/feedback.tsx'
+import type { Column } from '../parts/table.tsx'
+import { useSession } from '../state/session.ts'
+import { useSpeech } from '../state/texts.ts'
+import type { Selected } from './bulk.ts'
+import { BulkDialog, type BulkKind } from './bulk-dialog.tsx'
+
+export type Selection = ReadonlyMap<string, Selected>
+
+export function toggled (selection: Selection, users: readonly Selected[], isOn: boolean): Selection {
+  const next = new Map(selection)
+  for (const user of users) {
+    if (isOn) next.set(user.id, user)
+    else next.delete(user.id)
+  }
+  return next
+}
+
+/** A selection without some users. */
+export function without (selection: Selection, ...ids: string[]): Selection {
+  return new Map([...selection].filter(([id]) => !ids.includes(id)))
+}
+
+/** The column of checkboxes. `isOff`: the rows are not what was asked for. */
+export function selectionColumn<Row extends User> (
+  users: readonly Row[],
+  { selection, onSelection, isOff }: {
+    selection: Selection, onSelection: (selection: Selection) => void, isOff: boolean
+  },
+  say: ReturnType<typeof useSpeech>['say']
+): Column<Row> {
+  const isAll = users.length > 0 && users.every(({ id }) => selection.has(id))
+  return {
+    key: 'selection',
+    label: '',
+    heading: (
+      <input
+        type='checkbox'
+        aria-label={say('users.selectPage')}
+        checked={isAll}
+        disabled={isOff}
+        onChange={(event) => onSelection(toggled(selection, users, event.currentTarget.checked))}
+      />
+    ),
+    cell: (user) => (
+      <input
+        type='checkbox'
+        aria-label={say('users.select', { name: user.name })}
+        checked={selection.has(user.id)}
+        disabled={isOff}
+        onChange={(event) => onSelection(toggled(selection, [user], event.currentTarget.checked))}
+      />
+    )
+  }
+}
+
+interface SelectionBarProps {
+  selection: Selection
+  onSelection: (selection: Selection) => void
+  kinds: readonly BulkKind[]
+  /** How many match what the list was asked for, and what loads them; absent: no more can be selected at once. */
+  all?: { total: number, load: () => Promise<readonly Selected[]> } | undefined
+  /** Called after users were changed. */
+  onChanged: () => void
+}
+
+/** True of users that a change would change. */
+function concerns (kind: BulkKind, { status }: Selected): boolean {
+  return kind === 'suspend' ? status === 'active' : kind === 'activate' ? status === 'suspended' : true
+}
+
+/** What can be done with the users that are selected. */
+export function SelectionBar ({ selection, onSelection, kinds, all, onChanged }: SelectionBarProps) {
+  const { say } = useSpeech()
+  const { can } = useSession()
+  const [kind, setKind] = useState<BulkKind | null>(null)
+  const { error, isBusy, run } = useAction()
+  if (selection.size === 0) return null
+  const users = [...selection.values()]
+  const scopeOf = (kind: BulkKind) => kind === 'suspend' || kind === 'activate' ? 'users:write' : 'users:delete'
+  return (
+    <div class='selection' role='group' aria-label={say('users.selection')}>
+      <span role='status'>{say('users.selected', { count: selection.size })}</span>
+      {all !== undefined && all.total > selection.size && (
+        <button
+          type='button'
+          class='plain'
+          disabled={isBusy}
+          onClick={() => run(async () => onSelection(toggled(new Map(), await all.load(), true)))}
+        >
+          {say('users.selectAll', { count: all.total })}
+        </button>
+      )}
+      <button
+        type='button'
+        class='plain'
+        onClick={() => {
+          onSelection(new Map())
+          focusHeading()
+        }}
+      >
+        {say('users.clear')}
+      </button>
+      <span class='space' />
+      {kinds.filter((kind) => can(scopeOf(kind))).map((kind) => (
+        <button
+          key={kind}
+          type='button'
+          class={kind === 'delete' ? 'danger' : ''}
+          disabled={isBusy || !users.some((user) => concerns(kind, user))}
+          onClick={() => setKind(kind)}
+        >
+          {say(`bulk.${kind}`)}…
+        </button>
+      ))}
+      <Alert error={error} />
+      {kind !== null && (
+        <BulkDialog
+          kind={kind}
+          users={users.filter((user) => concerns(kind, user))}
+          onClose={(done) => {
+            setKind(null)
+            if (done.length === 0) return
+            focusHeading()
+            const ids = new Set(done.map(({ id }) => id))
+            onSelection(new Map([...selection].filter(([id]) => !ids.has(id))))
+            onChanged()
+          }}
+        />
+      )}
+    </div>
+  )
+}
