@@ -321,7 +321,7 @@ export const english = {
   'events.subject': 'Of',
   'events.actor': 'By',
   'events.tenant': 'Tenant',
-  'events.server': 'the server itself',
+  'events.server': 'The server itself',
   'events.changes': 'Changes',
   'events.since': 'Since',
   'events.until': 'Before',

@@ -71,7 +71,7 @@ test('restores a deleted user, and deletes it for good', { skip }, async (t) => 
   await users.delete(id)
   await page.getByRole('link', { name: 'Back to the list' }).click()
   await page.getByRole('link', { name: 'Deleted users' }).click()
-  await page.locator('td[data-label="By"]').getByText('the server itself').waitFor()
+  await page.locator('td[data-label="By"]').getByText('The server itself').waitFor()
   await page.getByRole('button', { name: 'Delete Ada for good' }).click()
   const purge = page.getByRole('dialog', { name: 'Delete Ada?' })
   await purge.getByText('This cannot be undone.').waitFor()

@@ -38,7 +38,7 @@ test('columns are chosen, and the choice outlives the visit', { skip }, async (t
   const { page, troubles } = await openTab(t, `${origin}/admin/`)
   await signIn(page, key)
   const headings = async () => (await page.getByRole('columnheader').allInnerTexts())
-    .map((text) => text.replace('↑', '').trim()).filter((text) => text !== '')
+    .map((text) => text.replace(/[↑↓↕]/, '').trim()).filter((text) => text !== '')
   t.strictSame(await headings(), ['Name', 'E-mail address', 'Plan', 'Seats', 'Active', 'Created'])
   await page.locator('summary', { hasText: 'Columns' }).click()
   await page.getByLabel('E-mail address', { exact: true }).uncheck()
@@ -53,6 +53,27 @@ test('columns are chosen, and the choice outlives the visit', { skip }, async (t
   await signIn(page, key)
   await page.getByText('a, b').waitFor()
   t.strictSame(await headings(), ['Name', 'Plan', 'Seats', 'Active', 'Tags', 'Created', 'ID'])
+  t.strictSame(troubles, [])
+})
+
+test('a heading sorts the list by its column, and a search finds parts of names', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t)
+  for (const [name, plan] of [['Olga Björk', 'pro'], ['Émile Zola', 'free'], ['anna björn', 'pro']] as const) {
+    await users.create(Object({ name, email: `${name.slice(-4)}@example.org`.replace(/[^\w@.]/g, 'x'), plan }))
+  }
+  const { page, troubles } = await openTab(t, `${origin}/admin/#/users`)
+  await signIn(page, await createKey())
+  const names = async () => page.locator('tbody a.name').allInnerTexts()
+  const shows = (...wanted: string[]) =>
+    until(`the list shows ${wanted.join(', ')}`, async () => JSON.stringify(await names()) === JSON.stringify(wanted))
+  await shows('Olga Björk', 'Émile Zola', 'anna björn')
+  await page.getByRole('button', { name: 'Sort by Name' }).click()
+  await shows('anna björn', 'Émile Zola', 'Olga Björk')
+  await page.getByRole('button', { name: 'Sort by Name' }).click()
+  await shows('Olga Björk', 'Émile Zola', 'anna björn')
+  t.match(await page.evaluate('location.hash'), 'sort=-name')
+  await page.getByLabel('Search by name').fill(' bjor ')
+  await shows('Olga Björk', 'anna björn')
   t.strictSame(troubles, [])
 })
 
