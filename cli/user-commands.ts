@@ -5,8 +5,8 @@ import type { UsersService } from '../lib/users/service.ts'
 import { type Common, withStorage, withTenantOption } from './common.ts'
 import type { Output } from './output.ts'
 import {
-  deleteUser, listDeleted, purge, type PurgeOptions, restoreUser, revertUser, setStatus, type UserOptions, usersOf,
-  writeSubject
+  deleteUser, listDeleted, listUsers, type ListOptions, purge, type PurgeOptions, restoreUser, revertUser, setStatus,
+  type UserOptions, usersOf, writeSubject
 } from './users.ts'
 
 type Options = Common & UserOptions
@@ -24,9 +24,17 @@ function withUsers (options: Options, work: (users: UsersService, output: Output
 
 /** Adds the commands of single users. */
 export function addUserCommands (program: Command): void {
-  const users = program.command('users').description('suspend, delete, restore and revert single users')
+  const users = program.command('users').description('find users; suspend, delete, restore and revert single ones')
   const userCommand = (name: string, description: string): Command =>
     withTenantOption(users.command(name).description(description), 'only a user of this tenant')
+
+  userCommand('list', 'list users, or those who have words that begin so')
+    .argument('[words...]', 'words of name, address and the fields that are searched')
+    .option('--status <status>', 'active or suspended')
+    .option('--sort <member>', 'createdAt, updatedAt, name or email; with - before it from the end')
+    .option('--limit <number>', 'how many, at most 100 (default: 20)')
+    .action((words: string[], options: Options & ListOptions) =>
+      withUsers(options, (users, output) => listUsers(users, output, words, options)))
 
   const statuses: Array<[name: string, status: UserStatus, description: string]> = [
     ['suspend', 'suspended', 'suspend a user: the host lets it in no more'],

@@ -10,7 +10,7 @@ import { Refusal, UsageError } from './failure.ts'
 import { fieldsIn } from './fields.ts'
 import { isLogged, secondsOf } from './keys.ts'
 import { requireReplaceable, writeFile } from './output-file.ts'
-import type { Output } from './output.ts'
+import { type Output, tableOf } from './output.ts'
 import { printable } from './printable.ts'
 
 const PAGE = 100
@@ -61,6 +61,32 @@ export async function setStatus (
   reason: string | undefined
 ): Promise<void> {
   await show(output, await users.change(id, { status, statusReason: reason ?? null }, {}, false), `is ${status}.`)
+}
+
+/** Options of a list. */
+export interface ListOptions {
+  status?: string
+  sort?: string
+  limit?: string
+}
+
+/** Shows users, with their number. @throws UsersError */
+export async function listUsers (
+  users: UsersService,
+  output: Output,
+  words: readonly string[],
+  { status, sort, limit = '20' }: ListOptions
+): Promise<void> {
+  const { items, total } = await users.list({
+    ...(words.length > 0 && { q: words.join(' ') }),
+    ...(status !== undefined && { status }),
+    ...(sort !== undefined && { sort }),
+    limit: /^\d+$/.test(limit) ? Number(limit) : limit
+  })
+  if (output.json) return output.value({ data: items.map(asStored.user), total })
+  const rows = items.map(({ id, name, email, status, createdAt }) => [id, name, email, status, createdAt])
+  if (rows.length > 0) await output.line(tableOf(['ID', 'NAME', 'E-MAIL', 'STATUS', 'CREATED'], rows))
+  await output.line(`${items.length} of ${total} ${total === 1 ? 'user' : 'users'}`)
 }
 
 /** Puts a user away. @throws UsersError */

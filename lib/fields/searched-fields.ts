@@ -9,6 +9,12 @@ export function searchesNumbers (searched: readonly SearchedField[]): boolean {
   return searched.some(({ match }) => match === 'digits')
 }
 
+/** The fields that a key of {@link searchableOf} is of. */
+export function searchedIn (key: string): SearchedField[] {
+  const listed: Array<[string, SearchedField['match']]> = JSON.parse(`[${key}]`)
+  return listed.map(([field, match]) => ({ field, match }))
+}
+
 /** The texts and numbers in a value. */
 function textsIn (value: Json | undefined): string[] {
   if (typeof value === 'string') return [value]

@@ -121,6 +121,7 @@ test('newer tables that are compatible are worked with, and changed by newer cod
       missing: [],
       unindexed: [],
       notUnique: ['plan'],
+      searchable: '',
       searchesOthers: false
     }, 'what newer tables lack is not known, but for the indexes of fields')
     for (const change of [() => storage.migrate(), () => storage.rollback(0)]) {

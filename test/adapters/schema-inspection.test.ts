@@ -8,7 +8,7 @@ import { inFile } from '../helpers/database-shape.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
-const nothing = { pending: [], missing: [], unindexed: [], notUnique: [], searchesOthers: false }
+const nothing = { pending: [], missing: [], unindexed: [], notUnique: [], searchable: '', searchesOthers: false }
 const latest = { version: LATEST, latest: LATEST, profile: 'classic', compatibleFrom: 1, ...nothing }
 
 test('reports the version, the migrations to apply, and what was dropped or disabled', async (t) => {

@@ -39,6 +39,25 @@ for (const { name, skip, create } of databases) {
     t.strictSame(await cli('suspend', newId('usr')), { code: 1, out: '', err: 'There is no user with this id.\n' })
   })
 
+  test(`${name}: lists whom words find, and what it writes is found by the searched fields`, { skip }, async (t) => {
+    const { app, cli, json } = await served(t, {
+      eventLog: true, migrate: true, fields: { schema: plan, searchable: ['plan'] }
+    })
+    const ann = await app.users.create(Object({ name: 'Ann Lee', email: 'ann@example.org', plan: 'team' }))
+    await app.users.create({ name: 'Bob', email: 'bob@example.org' })
+    t.match((await cli('list', 'lee', 'an')).out, new RegExp(`^ID .*\n${ann.id}  Ann Lee  .*\n1 of 1 user\n$`))
+    t.match((await cli('list', '--sort', '-name', '--limit', '1')).out, /Bob[^]*\n1 of 2 users\n$/)
+    t.strictSame(await cli('list', 'zed'), { code: 0, out: '0 of 0 users\n', err: '' })
+    t.match(await cli('list', '--sort', 'age'), { code: 2, err: /^sort must/ })
+    t.match(await json('list', 'team'), { data: [{ id: ann.id, plan: 'team' }], total: 1 })
+
+    await app.users.update(ann.id, Object({ plan: 'free' }))
+    const { data: [changed] } = await app.users.events.ofUser(ann.id)
+    t.match(await cli('revert', ann.id, String(changed?.id)), { code: 0 })
+    t.equal((await app.users.list({ q: 'team' })).meta.total, 1)
+    t.equal((await app.users.list({ q: 'free' })).meta.total, 0)
+  })
+
   test(`${name}: deletes, lists, restores and purges a user`, { skip }, async (t) => {
     const { app, cli, json } = await served(t, { eventLog: true, trash: true })
     const { id, ...ann } = await app.users.create({ name: 'Ann', email: 'ann@example.org' })

@@ -25,7 +25,9 @@ export interface SchemaReport {
   unindexed: string[]
   /** Unique fields without an index, so that several users may have one value. */
   notUnique: string[]
-  /** True if users are found by the words of other fields than is required. */
+  /** The key of what users are found by of their fields; empty: nothing. */
+  searchable: string
+  /** True if it is another one than is required. */
   searchesOthers: boolean
 }
 
@@ -74,6 +76,7 @@ export function createInspection (
       missing: [...namesIn(OBJECT), ...constraints].filter((name) => !inForce.has(name)),
       unindexed: fieldsOf(false),
       notUnique: fieldsOf(true),
+      searchable,
       searchesOthers: (requirements.searchable?.key ?? searchable) !== searchable
     }
   }

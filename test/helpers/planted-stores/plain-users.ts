@@ -22,7 +22,7 @@ export class PlainUsers extends PlainSearch {
   }
 
   keepKeys (keys: UserKeys): UserKeys {
-    return { ...keys }
+    return structuredClone(keys)
   }
 
   async createUser (user: UserRecord, keys: UserKeys, idempotency: Idempotency | null): Promise<Creation> {
