@@ -11,7 +11,8 @@ class UserOrder {
   readonly #others = new SortedMap<UserEntry>()
 
   constructor (sort: UserSort, entries: Iterable<UserEntry>) {
-    this.#sort = sort
+    // A copy: the caller may change what it has passed.
+    this.#sort = typeof sort === 'string' ? sort : { field: sort.field }
     for (const entry of entries) this.enter(entry)
   }
 

@@ -11,7 +11,7 @@ export class PlainBase {
   supports = { transactions: true, eventLog: false, batches: false }
   readonly database = new Database()
   readonly session: Session = this.database
-  readonly schema = { migrated: false, required: new Set<string>(), unique: new Set<string>(), searchable: '' }
+  readonly schema = { migrated: false, required: new Set<string>(), unique: new Set<string>() }
 
   async turn (): Promise<void> {
     await turn()

@@ -12,8 +12,7 @@ export class PlainUnique extends PlainBase {
       this.schema.unique.add(name)
     }
     const { searchable } = requirements
-    if (searchable === undefined || searchable.key === this.schema.searchable) return
-    this.schema.searchable = searchable.key
+    if (searchable === undefined) return
     for (const { user, keys } of this.session.state.users.values()) keys.fieldWords = searchable.wordsOf(user.fields)
   }
 
