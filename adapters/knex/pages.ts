@@ -84,19 +84,21 @@ export const SORTED_MAX = 2000
 /**
  * The statement that reads a page of a search by words, and the number of all matches. `found`: the condition by the
  * index. `walked`: the same without it, for a search that finds many: in the order of the list, the first of them are
- * soon read.
+ * soon read. `count`: a query of the number alone, if there is one; its values are those of `found`.
  */
 export function searchStatement (
   dialect: Dialect,
   table: string,
   columns: readonly Column[],
-  { found, walked }: { found: Condition, walked: Condition },
+  { found, walked, count }: { found: Condition, walked: Condition, count: string | null },
   { order, limit, from }: PageRequest
 ): Statement {
   const { params, numbered, limit: placed } = createValues(dialect)
   const [direction, follows] = directionOf(order)
   const behind = (): string[] => 'after' in from ? [numbered({ sql: `id ${follows} ?`, values: [from.after] })] : []
-  const counted = `SELECT count(*) AS total FROM ${table}${whereOf([numbered(found)])}`
+  const counted = count === null
+    ? `SELECT count(*) AS total FROM ${table}${whereOf([numbered(found)])}`
+    : numbered({ sql: count, values: found.values })
   // OFFSET keeps the planner from reading in the order of ids until it has found enough.
   const few = `(SELECT * FROM ${table}${whereOf([numbered(found), ...behind()])} LIMIT ${SORTED_MAX} OFFSET 0) AS found`
   const many = `${table}${whereOf([numbered(walked), ...behind()])}`

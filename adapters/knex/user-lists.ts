@@ -6,6 +6,7 @@ import type {
 import type { Reading } from './connection/executor.ts'
 import type { Compaction } from './counting/hand-counting.ts'
 import type { Dialect } from './dialects/dialect.ts'
+import type { Statement } from './drivers/driver.ts'
 import { ofTenant, pageOfFew, pageStatement, searchStatement, toPage } from './pages.ts'
 import { type Condition, fieldIs } from './schema/field-indexes.ts'
 import { sortedStatement, toSortedPage } from './sorted-pages.ts'
@@ -48,6 +49,9 @@ export function canMatch ({ emailKey, words, fields, tenant }: UserFilter): bool
   const texts = [emailKey, ...words?.flat() ?? [], tenant, ...Object.values(fields)]
   return texts.every((text) => typeof text !== 'string' || isStorable(text))
 }
+
+/** Of those without a condition there are few: their plans are kept. */
+interface SortedStatement extends Statement { keepPlan: boolean }
 
 /** A page of all users. Several callers may share its rows. */
 interface CountedPage {
@@ -109,6 +113,14 @@ export function userLists (
     return pageOfFew((await findByEmailKey(emailKey)).map(toUser), page)
   }
 
+  const readSorted = ({ sql, params, keepPlan }: SortedStatement) => read(sql, params, { keepPlan })
+  // Concurrent requests for the same page read it once.
+  const sortedTogether = gather(
+    1,
+    ({ sql, params }: SortedStatement) => `${sql} ${JSON.stringify(params)}`,
+    async ([statement]) => [await readSorted(statement)]
+  )
+
   /** A page in another order. The number of all users, and of those of a tenant, is read as in the order of ids. */
   async function sortedPage (
     condition: Condition | null,
@@ -119,8 +131,8 @@ export function userLists (
     const of = tenant === undefined ? {} : { tenant }
     const statementOf = countedPages(names, tenant !== undefined, USER_COLUMNS)
     const counted = countsAll ? statementOf([{ order: 'asc', limit: 0, from: { offset: 0 }, ...of }]) : null
-    const { sql, params } = sortedStatement(dialect, users, { condition, page, counted })
-    const rows = await read(sql, params, { keepPlan: false })
+    const statement = { ...sortedStatement(dialect, users, { condition, page, counted }), keepPlan: condition === null }
+    const rows = await (batching === null ? readSorted(statement) : sortedTogether(statement))
     if (counted !== null) onPage(tenant, Number(rows[0]?.['tail']), Number(rows[0]?.['changes']))
     return toSortedPage(rows)
   }
@@ -136,9 +148,11 @@ export function userLists (
     const alone = !byFields && words === null && tenant === undefined && status === undefined
     if (alone && emailKey !== null) return pageOfEmail(emailKey, page)
     const walked = words === null ? null : conditionOf(dialect, names, filter, true)
+    const isSearch = words !== null && emailKey === null && !byFields && tenant === undefined && status === undefined
+    const count = isSearch ? dialect.words.count?.(names) ?? null : null
     const { sql, params } = found === null || walked === null
       ? pageStatement(dialect, users, USER_COLUMNS, found, page)
-      : searchStatement(dialect, users, USER_COLUMNS, { found, walked }, page)
+      : searchStatement(dialect, users, USER_COLUMNS, { found, walked, count }, page)
     // Each combination of fields has its own SQL text: too many to keep prepared.
     return toPage(await read(sql, params, { keepPlan: !byFields }), USER_COLUMNS, toUser)
   }
