@@ -61,7 +61,7 @@ for (const { name, skip, create } of databases) {
       'columns must be names of columns, separated by commas\n'
     for (const [given, err] of [
       [['--format', 'xml'], /Allowed choices are ndjson, csv/],
-      [['--q', 'x'], /^q must have at least 2 characters, or 1 of Han, Hangul or kana\n$/],
+      [['--q', 'x'], /^q must have at least 2 letters or digits, or 1 letter of Han, Hangul or kana\n$/],
       [['--email', 'x'], /^email must be/],
       [['--columns', 'id,'], new RegExp(`^${unknownColumn}$`)],
       [['--columns', 'id,id'], /^columns must not name a column twice\n$/],

@@ -176,13 +176,14 @@ test('lists at most 50 faults, then says how many there are', async (t) => {
   }
 })
 
-test('a search has 2 to 254 characters, or 1 of Han, Hangul or kana', async (t) => {
+test('a search has 2 letters or digits to 254 characters, or 1 of Han, Hangul or kana', async (t) => {
   const { call } = await testApp(t)
-  const detail = 'must have at least 2 characters, or 1 of Han, Hangul or kana'
+  const detail = 'must have at least 2 letters or digits, or 1 letter of Han, Hangul or kana'
   const TOO_SHORT = [{ parameter: 'q', code: 'too_short', detail }]
   for (const [text, faults] of [
     ['가'.repeat(254), undefined],
-    ['🦊'.repeat(254), undefined],
+    ['\u{10428}'.repeat(254), undefined],
+    ['🦊'.repeat(254), TOO_SHORT],
     ['가'.repeat(255), [{ parameter: 'q', code: 'too_long', detail: 'must have at most 254 characters' }]],
     ['李', undefined],
     ['か', undefined],
