@@ -23,6 +23,7 @@ import { DELAYS, FEW_DELAYS } from './races.ts'
 import { readingBesideCases } from './read-users.ts'
 import { recordedCases } from './recorded-cases.ts'
 import { type Counts, type Lacking, lackingOf, reportOf } from './report.ts'
+import { searchSchemaCases } from './search-users.ts'
 import { batches, subjects, trashSubjects, writing } from './subjects.ts'
 import { transactionEndCases } from './transaction-ends.ts'
 import { tenantEventCases, tenantWebhookCases } from './tenant-events.ts'
@@ -160,8 +161,8 @@ export function testStorage (options: TestStorageOptions): void {
 
   const delays = quick ? FEW_DELAYS : DELAYS
   const outside = [
-    ...Object.values(subjects), readingBesideCases, fieldNameCases, uniqueSchemaCases, userRaceCases(delays),
-    keyRaceCases(delays), lifecycleCases
+    ...Object.values(subjects), readingBesideCases, fieldNameCases, uniqueSchemaCases, searchSchemaCases,
+    userRaceCases(delays), keyRaceCases(delays), lifecycleCases
   ]
   for (const cases of outside) addCases(cases)
   const again = quick ? {} : insideTransactionCases(subjects)

@@ -138,8 +138,11 @@ export const searchCases: Cases = {
       const page = await storage.listUsers({ ...having(word), emailKey: 'user1@example.org' }, firstPage(5))
       assert.deepEqual([page.total, page.items.length], [total, total])
     }
-  },
+  }
+}
 
+/** Duties of `migrate` with fields that users are searched by. */
+export const searchSchemaCases: Cases = {
   'migrate: with another key for what is searched, the words of all fields are made anew': async (storage) => {
     await storage.migrate({ searchable: searchable('company') })
     await addWith(storage, 1, { fieldWords: ['acme'] }, { company: 'acme', city: 'bonn' })
