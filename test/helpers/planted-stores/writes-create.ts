@@ -88,7 +88,7 @@ export const writesCreate: Mistake[] = [
   }),
   plant('createUser makes the name key itself without accents', class extends PlainStore {
     override keepKeys (keys: UserKeys) {
-      return { ...keys, nameKey: keys.nameKey.normalize('NFD').replace(/\p{M}/gu, '') }
+      return { ...super.keepKeys(keys), nameKey: keys.nameKey.normalize('NFD').replace(/\p{M}/gu, '') }
     }
   }),
   plant('createUser makes the keys from the values', class extends PlainStore {
