@@ -23,9 +23,9 @@ function fieldFilters (fields: Readonly<Record<string, Json>>, filterable: reado
   })
 }
 
-/** The search for the words of a key, if it has any. */
-function searchesFor (key: string): UserFilter[] {
-  const words = wordsOf(key)
+/** The search for the first words of a key, if it has any. Those of a domain would find everybody. */
+function searchesFor (key: string, count = 1): UserFilter[] {
+  const words = wordsOf(key).slice(0, count)
   return words.length === 0 ? [] : [having(...words)]
 }
 
@@ -114,7 +114,8 @@ export function readersOf (
   const { ids, emailKeys, nameKeys, fields, statuses, deleted, keyIds, starts } = namedBy(calls)
   const filters: UserFilter[] = [
     ...[...emailKeys].map((emailKey) => ({ ...everyone, emailKey })),
-    ...[...emailKeys, ...nameKeys].flatMap((key) => searchesFor(key)),
+    ...[...emailKeys].flatMap((key) => searchesFor(key)),
+    ...[...nameKeys].flatMap((key) => searchesFor(key, Infinity)),
     ...fields.flatMap((each) => fieldFilters(each, filterable)),
     ...[...statuses].flatMap((status) => [
       ...whole ? [{ ...everyone, status }] : [],

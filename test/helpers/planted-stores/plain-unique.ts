@@ -13,7 +13,9 @@ export class PlainUnique extends PlainBase {
     }
     const { searchable } = requirements
     if (searchable === undefined) return
-    for (const { user, keys } of this.session.state.users.values()) keys.fieldWords = searchable.wordsOf(user.fields)
+    for (const row of this.session.state.users.values()) {
+      row.keys = { ...row.keys, fieldWords: searchable.wordsOf(row.user.fields) }
+    }
   }
 
   /** Refuses a field that users have the same value of. */
