@@ -14,7 +14,7 @@ const digits = (n: number): string => String(n).padStart(6, '0')
 /** A user that is there, one that is put away, and every write that can meet others on them. */
 function racersOf (n: number): { before: Array<CallOf<Writer>>, writers: Array<CallOf<Writer>> } {
   const racer = (i: number, email = i) => userOf(10 * n + i, {
-    name: `Racer ${digits(10 * n + i)}`, email: `Racer${digits(10 * n + email)}@Example.org`, createdAt: timeOf(i)
+    name: `Racer${digits(10 * n + i)}`, email: `Racer${digits(10 * n + email)}@Example.org`, createdAt: timeOf(i)
   })
   const [one, away] = [racer(0), racer(1)]
   const create = (user: ReturnType<typeof racer>): CallOf<'createUser'> => ['createUser', user, keysOf(user), null]
