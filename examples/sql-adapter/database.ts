@@ -130,10 +130,8 @@ export const isRead = ({ ids, anyOf, exists, ranges }: UserFilter): boolean =>
 /** Everybody who matches, in the order of ids. */
 export async function entriesOf (q: Query, filter: UserFilter): Promise<Entry[]> {
   const { where, values } = conditionOf(filter)
-  const rows = await q(`SELECT record, name_key, email_key FROM users WHERE ${where} ORDER BY id`, ...values)
-  return rows.map((row): Entry => ({
-    user: userIn(row), keys: { nameKey: String(row['name_key']), emailKey: String(row['email_key']) }
-  })).filter(({ user }) => meets(user, filter))
+  const rows = await q(`SELECT record, keys FROM users WHERE ${where} ORDER BY id`, ...values)
+  return rows.map((row): Entry => ({ user: userIn(row), keys: keysIn(row) })).filter(({ user }) => meets(user, filter))
 }
 
 /** A page of all that match. */
