@@ -32,7 +32,7 @@ const middlewares: Record<string, Level> = {
       app.use(middleware)
     },
     // It decodes the URL of a request once, before anybody parses the query.
-    answers: ['a search for %25%26'],
+    answers: ['a search for an%25%26'],
     // It says of every response that its headers are not sent, also when Fastify asks about a stream that has failed.
     logs: /Reply was already sent|Cannot write headers after they are sent/
   }
