@@ -31,7 +31,9 @@ function uncovered () {
   // Not all of .build: tap hands the list of all these files to each process, and the drivers have too many.
   const built = ['examples', 'package', 'test-groups'].map((name) => `.build/${name}/**`)
   // cli and admin run in processes and browsers of their own.
-  const others = ['admin/**', 'cli/**', 'dist/**', 'examples/**', 'faults/**', 'test/**', 'scripts/**', 'eslint.config.js']
+  const others = [
+    'admin/**', 'cli/**', 'dist/**', 'examples/**', 'faults/**', 'test/**', 'scripts/**', 'eslint.config.js'
+  ]
   const list = [...others, ...built].map((path) => ({ path }))
   if (!isBuiltin('node:sqlite')) {
     for (const name of ['node-sqlite-client', 'node-sqlite']) {
