@@ -9,6 +9,9 @@ const EPOCH = Date.UTC(2026, 0, 1)
 /** The columns of a person in every server's table. */
 export const COLUMNS = ['id', 'name', 'name_key', 'email', 'email_key', 'version', 'created_at', 'updated_at']
 
+/** Those of our table, which keeps words too. */
+export const OUR_COLUMNS = [...COLUMNS, 'name_words', 'email_words']
+
 /** The id of the nth person: a well-formed TypeID. Ids are in the order of n. */
 export function idOf (n) {
   let digits = ''
@@ -27,6 +30,8 @@ export function personOf (n) {
     name_key: name.toLowerCase(),
     email,
     email_key: email,
+    name_words: name.toLowerCase(),
+    email_words: email.replaceAll(/[.@]/g, ' '),
     version: 1,
     created_at: at,
     updated_at: at
@@ -43,9 +48,11 @@ export function * batches (size, length) {
 /** Creates people 0 to `size - 1` by a storage, one after the other. */
 export async function createPeople (storage, size) {
   for (let n = 0; n < size; n++) {
-    const { id, name, name_key: nameKey, email, email_key: emailKey, version, created_at: createdAt } = personOf(n)
+    const person = personOf(n)
+    const { id, name, name_key: nameKey, email, email_key: emailKey, version, created_at: createdAt } = person
+    const [nameWords, emailWords] = [person.name_words.split(' '), person.email_words.split(' ')]
     const user = { id, name, email, version, fields: {}, createdAt, updatedAt: createdAt }
-    const write = { type: 'create', user, keys: { nameKey, emailKey }, event: null }
+    const write = { type: 'create', user, keys: { nameKey, emailKey, nameWords, emailWords }, event: null }
     await storage.writeUsers([write], { atomic: false, idempotency: null })
   }
 }

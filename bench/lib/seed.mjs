@@ -3,7 +3,7 @@ import { createRequire, isBuiltin } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { nodeSqliteClient } from '../../dist/adapters/knex/index.js'
-import { batches, COLUMNS } from './people.mjs'
+import { batches, COLUMNS, OUR_COLUMNS } from './people.mjs'
 
 const BATCH = 10_000
 // A list that meets this many changes starts compaction.
@@ -36,11 +36,12 @@ export async function seedPostgres (url, table, size, { create }) {
   await client.connect()
   const statements = create ? handWritten(table, 'text COLLATE "C"', 'timestamptz(3)') : []
   for (const statement of statements) await client.query(statement)
-  const types = ['text', 'text', 'text', 'text', 'text', 'int', 'timestamptz', 'timestamptz']
-  const lists = types.map((type, i) => `$${i + 1}::${type}[]`)
-  const insert = `INSERT INTO ${table} (${COLUMNS}) SELECT * FROM unnest(${lists})`
+  const columns = create ? COLUMNS : OUR_COLUMNS
+  const types = ['text', 'text', 'text', 'text', 'text', 'int', 'timestamptz', 'timestamptz', 'text', 'text']
+  const lists = columns.map((_column, i) => `$${i + 1}::${types[i]}[]`)
+  const insert = `INSERT INTO ${table} (${columns}) SELECT * FROM unnest(${lists})`
   for (const people of batches(size, BATCH)) {
-    await client.query(insert, COLUMNS.map((column) => people.map((person) => person[column])))
+    await client.query(insert, columns.map((column) => people.map((person) => person[column])))
   }
   await client.query(`VACUUM ANALYZE ${table}`)
   await client.end()
@@ -66,8 +67,9 @@ export async function seedSqlite (filename, table, size, { create }) {
   await database.raw('PRAGMA journal_mode = WAL')
   const statements = create ? handWritten(table, 'text', 'text') : []
   for (const statement of statements) await database.raw(statement)
-  const values = COLUMNS.map((column) => `value ->> '${column}'`)
-  const insert = `INSERT INTO ${table} (${COLUMNS}) SELECT ${values} FROM json_each(?)`
+  const columns = create ? COLUMNS : OUR_COLUMNS
+  const values = columns.map((column) => `value ->> '${column}'`)
+  const insert = `INSERT INTO ${table} (${columns}) SELECT ${values} FROM json_each(?)`
   for (const people of batches(size, BATCH)) await database.raw(insert, [JSON.stringify(people)])
   // Only this table. The counting tables are still empty, so their statistics would soon be wrong.
   await database.raw(`ANALYZE ${table}`)
