@@ -117,7 +117,7 @@ test('an export that the server breaks off saves no file', { skip }, async (t) =
   t.strictSame(downloads, [])
 })
 
-/** Makes many users at once. */
+/** Makes many users, together. */
 async function crowd ({ users }: Pick<AdminHost, 'users'>, length: number): Promise<void> {
   await users.batch(Array.from({ length }, (_, i) =>
     ({ op: 'create' as const, body: { name: `User ${i}`, email: `user${i}@example.org` } })))
