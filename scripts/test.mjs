@@ -7,12 +7,11 @@ import { once } from 'node:events'
 import {
   existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 } from 'node:fs'
-import { isBuiltin } from 'node:module'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { filesOf, testPath } from '../test/levels.mjs'
-import { loads } from './loads.mjs'
+import { notCovered } from './coverage-map.mjs'
 
 process.chdir(join(import.meta.dirname, '..'))
 
@@ -25,27 +24,6 @@ const isWhole = named.length === 0
 const isCovered = isWhole && level === 'ci'
 /** What has to run of lib and adapters, in percent. */
 const COVERAGE_MIN = { lines: 99.5, branches: 98 }
-
-/** What the coverage is not taken of, with the reason where it is this machine's. */
-function uncovered () {
-  // Not all of .build: tap hands the list of all these files to each process, and the drivers have too many.
-  const built = ['examples', 'package', 'test-groups'].map((name) => `.build/${name}/**`)
-  // cli and admin run in processes and browsers of their own.
-  const others = [
-    'admin/**', 'cli/**', 'dist/**', 'examples/**', 'faults/**', 'test/**', 'scripts/**', 'eslint.config.js'
-  ]
-  const list = [...others, ...built].map((path) => ({ path }))
-  if (!isBuiltin('node:sqlite')) {
-    for (const name of ['node-sqlite-client', 'node-sqlite']) {
-      list.push({ path: `adapters/knex/drivers/${name}.ts`, reason: 'node:sqlite needs Node.js 22.13 or later' })
-    }
-  }
-  for (const name of ['better-sqlite3', 'sqlite3']) {
-    if (loads(name)) continue
-    list.push({ path: `adapters/knex/drivers/${name}.ts`, reason: `${name} is not installed: npm run drivers` })
-  }
-  return list
-}
 
 const running = new Set()
 
@@ -148,7 +126,7 @@ function tellSkipped (text, left, later) {
     counts.set(reason, (counts.get(reason) ?? 0) + 1)
   }
   for (const { path, reason } of left) {
-    if (reason !== undefined) counts.set(`no coverage of ${path}, since ${reason}`, 0)
+    counts.set(`no coverage of ${path}, since ${reason}`, 0)
   }
   const lines = [
     ...later.map(({ level, count }) => `${count} files of tests: npm run test:${level}`),
@@ -174,9 +152,9 @@ const { groups, later } = filesOf(level)
 const directory = mkdtempSync(join(tmpdir(), 'fastify-users-test-'))
 const asked = options.find((option) => option.startsWith('--output-file='))
 const report = asked?.slice('--output-file='.length) ?? join(directory, 'report.tap')
-const left = isCovered ? uncovered() : []
+const left = isCovered ? notCovered() : []
 const coverage = isCovered
-  ? ['--allow-incomplete-coverage', '--coverage-report=json', ...left.map(({ path }) => `--coverage-exclude=${path}`)]
+  ? ['--allow-incomplete-coverage', '--coverage-report=json', '--coverage-map=scripts/coverage-map.mjs']
   : ['--disable-coverage']
 // tap's own reports move the cursor about: what is read later is the failures and the sum.
 // One file runs without tap's own program, which takes longer to begin than most files do.
