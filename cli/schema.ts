@@ -21,17 +21,28 @@ function fieldsOf (option: string, list: string | undefined): string[] {
   throw new UsageError(`--${option} takes names of fields separated by commas, each of 1 to 63 letters, digits and _`)
 }
 
+/** A field, and what follows it after a colon. */
+function matched<Match extends string> (given: string, match: Match): { field: string, match?: Match } {
+  const text = given.trim()
+  return text.endsWith(`:${match}`) ? { field: text.slice(0, -match.length - 1), match } : { field: text }
+}
+
 /** What the options require of the schema. @throws UsageError */
 export function requirementsOf ({ filterable, unique, searchable }: FoundByOptions): Requirements {
   const searched = searchable?.split(',').map((each) => {
-    const [, field = '', match] = /^(.*?)(:digits)?$/.exec(each.trim()) ?? []
+    const { field, match } = matched(each, 'digits')
     if (field === '') throw new UsageError('--searchable takes names of fields separated by commas, as phone:digits')
-    return { field, match: match === undefined ? 'words' : 'digits' } as const
+    return { field, match: match ?? 'words' } as const
   })
+  const filtered = filterable?.split(',').map((each) => {
+    const { field, match } = matched(each, 'folded')
+    return { field, match: match ?? 'exact' } as const
+  })
+  const words = searchableOf({ ...filtered && { filterable: filtered }, ...searched && { searchable: searched } })
   return {
-    filterable: fieldsOf('filterable', filterable),
+    filterable: fieldsOf('filterable', filtered?.map(({ field }) => field).join()),
     unique: fieldsOf('unique', unique),
-    ...(searched !== undefined && { searchable: searchableOf(searched) })
+    ...(words !== null && { searchable: words })
   }
 }
 

@@ -1,5 +1,5 @@
 import type { KnexStorage } from '../adapters/knex/index.ts'
-import { searchableOf, searchedIn } from '../lib/fields/searched-fields.ts'
+import { fieldsIn, wordsOfFields } from '../lib/fields/searched-fields.ts'
 import { withFieldWords } from '../lib/storage/field-words.ts'
 import type { Searchable } from '../lib/storage/storage.ts'
 
@@ -9,7 +9,7 @@ export function searching (storage: KnexStorage): KnexStorage {
 
   async function read (): Promise<Searchable | null> {
     const { searchable } = await storage.inspect()
-    return searchable === '' ? null : searchableOf(searchedIn(searchable))
+    return searchable === '' ? null : wordsOfFields(fieldsIn(searchable))
   }
 
   return {

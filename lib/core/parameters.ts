@@ -96,6 +96,15 @@ export function filterParameter (
   }
 }
 
+/** A filter by the text of one of the host's own fields, which is compared without case and accents. */
+export function foldedParameter (field: string): Parameter {
+  const { accepts, detail } = FILTERS.string
+  return {
+    schema: { type: 'string', description: `Only users whose \`${field}\` is this, whatever its case and accents.` },
+    problem: (value) => accepts(value) ? null : { code: 'type', detail }
+  }
+}
+
 function isRight (declared: Parameters, name: string, value: unknown): boolean {
   return Object.hasOwn(declared, name) && (value === undefined || declared[name]?.problem(value) === null)
 }

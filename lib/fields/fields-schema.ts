@@ -4,7 +4,7 @@ import { isFilterable } from '../storage/storage-rules.ts'
 import { isStorable } from '../core/text.ts'
 import { type JsonSchema, someSchema } from './json-schema.ts'
 import { typesOf } from './schema-types.ts'
-import { searchesNumbers, type SearchedField } from './searched-fields.ts'
+import { type FoundBy, searchesNumbers } from './searched-fields.ts'
 import { strictSchema } from './strict-schema.ts'
 
 /**
@@ -41,6 +41,8 @@ export interface ReadFields {
   /** The fields that lists are filtered by, the filterable and the unique ones, and the type of their values. */
   kinds: ReadonlyMap<string, FilterKind>
   unique: ReadonlySet<string>
+  /** The fields of these whose texts are compared without their case and accents. */
+  folded: ReadonlySet<string>
   /** True if a search may be a number of one of the fields, with blanks and signs. */
   searchesNumbers: boolean
 }
@@ -51,16 +53,9 @@ export interface FieldsSchema extends Omit<ReadFields, 'kinds'> {
   filters: ReadonlyMap<string, Parameter>
 }
 
-/** The options that name fields which users are found by. */
-export interface FoundBy {
-  filterable: readonly string[]
-  unique: readonly string[]
-  searchable?: readonly SearchedField[]
-}
-
 /** The schema of a host without own fields. */
 export const NO_FIELDS: FieldsSchema = Object.freeze<FieldsSchema>({
-  properties: {}, required: [], filters: new Map(), unique: new Set(), searchesNumbers: false
+  properties: {}, required: [], filters: new Map(), unique: new Set(), folded: new Set(), searchesNumbers: false
 })
 
 /** Names that own fields can't have. */
@@ -140,7 +135,9 @@ export function readFields (
   }
   const strict = Object.fromEntries(names.map((name) => [name, strictSchema(Object(properties[name]))]))
   const kinds = new Map<string, FilterKind>()
-  for (const [option, listed] of Object.entries({ filterable, unique })) {
+  const filtered = filterable.map(({ field }) => field)
+  const folded = new Set(filterable.filter(({ match }) => match === 'folded').map(({ field }) => field))
+  for (const [option, listed] of Object.entries({ filterable: filtered, unique })) {
     for (const name of listed) {
       const schema = Object.hasOwn(strict, name) ? strict[name] : undefined
       const result = readFilter(option, name, schema, reserved.parameters)
@@ -148,6 +145,11 @@ export function readFields (
       else for (const kind of result) kinds.set(name, kind)
     }
   }
+  for (const name of folded) {
+    const kind = kinds.get(name)
+    if (kind !== undefined && kind !== 'string') problems.push(`${name} can not be folded: its values are no texts`)
+  }
+  if (new Set(filtered).size < filtered.length) problems.push('filterable names a field more than once')
   for (const { field } of searchable) {
     if (!names.includes(field)) problems.push(`searchable names ${field}, which is no field`)
   }
@@ -158,5 +160,7 @@ export function readFields (
     if (kinds.get(name) === 'boolean') problems.push(`${name} can not be unique: it has two values`)
   }
   if (problems.length > 0) throw new TypeError(`fastify-users: wrong fields:\n- ${problems.join('\n- ')}`)
-  return { properties: strict, required, kinds, unique: new Set(unique), searchesNumbers: searchesNumbers(searchable) }
+  return {
+    properties: strict, required, kinds, unique: new Set(unique), folded, searchesNumbers: searchesNumbers(searchable)
+  }
 }

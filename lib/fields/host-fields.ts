@@ -1,13 +1,13 @@
 import type { Fault } from '../core/fault.ts'
 import { canonicalJson } from '../core/json.ts'
 import { FIELDS_MAX, UNIQUE_MAX } from '../core/limits.ts'
-import { filterParameter, type Parameter } from '../core/parameters.ts'
+import { filterParameter, foldedParameter, type Parameter } from '../core/parameters.ts'
 import type { JsonObject, Searchable } from '../storage/storage.ts'
 import { boundedFaults, copyMembers, withOtherPlaces } from './checked-json.ts'
-import { type FieldsSchema, type FoundBy, readFields, type ReadFields, type ReservedNames } from './fields-schema.ts'
+import { type FieldsSchema, readFields, type ReadFields, type ReservedNames } from './fields-schema.ts'
 import { compileFields, type FieldsValidator } from './fields-validator.ts'
 import { mergePatch } from './merge-patch.ts'
-import { searchableOf } from './searched-fields.ts'
+import { type FoundBy, searchableOf } from './searched-fields.ts'
 
 /** Members of a body by name, unchecked. */
 export type Members = Readonly<Record<string, unknown>>
@@ -67,7 +67,6 @@ export async function createHostFields (
   { schema: given, ...found }: FoundBy & { schema: object },
   reserved: ReservedNames
 ): Promise<HostFields> {
-  const { searchable: searched = [] } = found
   const read = readFields(given, found, reserved)
   const check = await compileFields(read)
   const { kinds, ...rest } = read
@@ -88,7 +87,7 @@ export async function createHostFields (
 
   return Object.freeze({
     schema,
-    searchable: searched.length === 0 ? null : searchableOf(searched),
+    searchable: searchableOf(found),
     has: (name: string) => Object.hasOwn(schema.properties, name),
 
     whole (members: Members) {
@@ -132,11 +131,13 @@ export async function createHostFields (
  * it would find nobody, and most are mistakes.
  */
 export function filterParameters (
-  { properties, kinds }: ReadFields,
+  { properties, kinds, folded }: ReadFields,
   { some }: Pick<FieldsValidator, 'some'>
 ): ReadonlyMap<string, Parameter> {
   return new Map([...kinds].map(([name, kind]) => {
     const { default: usual, examples, nullable, type, enum: choices, ...schema } = Object(properties[name])
+    // Of what the schema demands, another case may have nothing.
+    if (folded.has(name)) return [name, foldedParameter(name)] as const
     const described = {
       ...schema,
       type: [type].flat().includes('integer') ? 'integer' : kind,

@@ -6,12 +6,13 @@ import {
 } from '../core/option-table.ts'
 import { Type } from '../core/typebox.ts'
 import type { FieldsJsonSchema, ZodFieldsSchema } from '../fields/fields-schema.ts'
-import type { SearchedField } from '../fields/searched-fields.ts'
+import type { FilteredField, SearchedField } from '../fields/searched-fields.ts'
 import type { CounterOptions, Quota } from '../http/limits/rate-limit-options.ts'
 import type { StreamBounds } from '../http/streams/stream-places.ts'
 import { MAX_REFUSED } from '../transfer/import-answer.ts'
 import {
-  counters, fieldNames, flag, pepper, positive, quota, searchableFields, staticKey, staticKeyObject, streamBounds
+  counters, fieldNames, filterableFields, flag, pepper, positive, quota, searchableFields, staticKey, staticKeyObject,
+  streamBounds
 } from './option-schemas.ts'
 
 // Options that belong together: each table is a group of the plugin's options.
@@ -125,9 +126,15 @@ export const fieldOptions = {
   }),
   /**
    * Own fields that lists can be filtered by, such as `?plan=pro`: text, numbers, true or false.
-   * `storage.migrate({ filterable })` makes an index for each.
+   * `storage.migrate({ filterable })` makes an index for each. With `{ field, match: 'folded' }` texts are compared
+   * without their case and accents.
    */
-  filterable: converted<readonly string[], readonly string[]>((given = []) => Object.freeze([...given]), fieldNames),
+  filterable: converted<ReadonlyArray<string | FilterableField>, readonly FilteredField[]>(
+    (given = []) => Object.freeze(given.map((each) => typeof each === 'string'
+      ? { field: each, match: 'exact' } as const
+      : { field: each.field, match: each.match ?? 'exact' })),
+    filterableFields
+  ),
   /**
    * Own fields whose value at most one user has, such as the number of an account elsewhere: text or numbers. Lists are
    * filtered by them too. `storage.migrate({ unique })` makes a unique index for each.
@@ -145,6 +152,9 @@ export const fieldOptions = {
     searchableFields
   )
 }
+
+/** A field that lists are filtered by. */
+export interface FilterableField { field: string, match?: 'exact' | 'folded' }
 
 /** A field that `q` searches. */
 export interface SearchableField { field: string, match?: 'words' | 'digits' }

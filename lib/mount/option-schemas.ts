@@ -41,15 +41,18 @@ export const fieldNames = {
   schema: Type.Array(Type.String(), { uniqueItems: true }),
   message: 'must be a list of names of fields, each once'
 }
-export const searchableFields = {
+const matchedFields = (...matches: readonly [string, string]) => ({
   schema: Type.Array(Type.Union([
     Type.String(),
     Type.Object({
-      field: Type.String(), match: Type.Optional(Type.Union([Type.Literal('words'), Type.Literal('digits')]))
+      field: Type.String(), match: Type.Optional(Type.Union(matches.map((match) => Type.Literal(match))))
     }, CLOSED)
   ])),
-  message: "must be a list of names of fields, or of { field, match } with match 'words' or 'digits'"
-}
+  message: `must be a list of names of fields, or of { field, match } with match ${
+    matches.map((match) => `'${match}'`).join(' or ')}`
+})
+export const searchableFields = matchedFields('words', 'digits')
+export const filterableFields = matchedFields('exact', 'folded')
 const DATE = '\\d{4}-\\d{2}-\\d{2}'
 const TIME = '\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?(?:Z|[+-]\\d{2}:\\d{2})'
 export const moment = Type.Union([Type.Date(), Type.String({ pattern: `^${DATE}(?:T${TIME})?$` })])

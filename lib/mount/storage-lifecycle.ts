@@ -53,9 +53,11 @@ export async function openStorage (
   options: CheckedOptions,
   membership: Membership
 ): Promise<void> {
-  const { storage, migrate, fields: { filterable = [], unique = [], searchable = [] } = {}, decoratorName } = options
+  const { storage, migrate, fields, decoratorName } = options
+  const { filterable = [], unique = [] } = fields ?? {}
+  const searchable = searchableOf(fields ?? {})
   const requirements: SchemaRequirements = {
-    filterable, unique, ...(searchable.length > 0 && { searchable: searchableOf(searchable) })
+    filterable: filterable.map(({ field }) => field), unique, ...(searchable !== null && { searchable })
   }
   const pruning = pruneRegularly(log, options)
   host.addHook('onClose', async () => {

@@ -8,6 +8,7 @@ import { checkEmail, hasAtMost, isStorable } from '../core/text.ts'
 import { isLetterWord, searchedWords } from '../core/words.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import type { UserFilter, UserStatus } from '../storage/storage.ts'
+import { withFolded } from './folded-filters.ts'
 import { conditionParameters, hasConditions, idsParameter, readConditions, withKnownFilters } from './list-filters.ts'
 import { cursorParameter, readOrder, readStart, sortParameter, type UserOrder, type UserStart } from './list-order.ts'
 import { isStatus, STATUSES } from './status.ts'
@@ -140,7 +141,7 @@ export interface CheckedWalkQuery extends UserOrder {
 
 function filterOf (
   query: Readonly<Record<string, unknown>>,
-  { filters, searchesNumbers }: ListedFields
+  { filters, folded, searchesNumbers }: ListedFields
 ): UserFilter {
   const { email, q, status } = query
   const checked = typeof email === 'string' ? checkEmail(email) : null
@@ -155,11 +156,12 @@ function filterOf (
     fields,
     ...(isStatus(status) && { status })
   }
-  return hasConditions(query) ? { ...filter, ...readConditions(query, filters) } : filter
+  const all = hasConditions(query) ? { ...filter, ...readConditions(query, filters) } : filter
+  return folded.size === 0 ? all : withFolded(all, folded)
 }
 
 /** What a list asks of the host's fields. */
-export type ListedFields = Pick<FieldsSchema, 'filters' | 'searchesNumbers'>
+export type ListedFields = Pick<FieldsSchema, 'filters' | 'folded' | 'searchesNumbers'>
 
 /** Makes the check of list parameters, which fills in the defaults. */
 export function listQueryCheck (size: PageSize, fields: ListedFields) {

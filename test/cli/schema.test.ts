@@ -166,5 +166,10 @@ for (const { name, create } of databases) {
     for (const wrong of ['', 'a-b', 'plan,,seats', "x'y"]) {
       t.strictSame(await cli('migrate', '--filterable', wrong), { code: 2, out: '', err: refusal }, wrong)
     }
+    const asks = ['--filterable', 'plan:folded', '--searchable', 'phone:digits']
+    t.match(await cli('check', ...asks), { code: 1, err: /^users are found by other fields: / })
+    t.match(await cli('migrate', ...asks), { code: 0, out: /^applied: words of the fields that are searched\n/ })
+    t.match(await cli('check', ...asks), { code: 0 })
+    t.match(await cli('check', '--filterable', 'plan', '--searchable', 'phone:digits'), { code: 1 })
   })
 }

@@ -68,7 +68,8 @@ const forms = [
 
 for (const [name, fields] of forms) {
   test(`a schema in ${name} accepts, refuses and filters as in the other forms`, async (t) => {
-    const found = { filterable: ['plan', 'seats'], unique: [] }
+    const filterable = ['plan', 'seats'].map((field) => ({ field, match: 'exact' }) as const)
+    const found = { filterable, unique: [] }
     const { kinds } = readFields(fields, found, { members: [], parameters: [] })
     t.same(kinds, new Map([['plan', 'string'], ['seats', 'number']]))
     const { call } = await testApp(t, { fields: { schema: fields, filterable: ['plan', 'seats'] } })
