@@ -26,7 +26,13 @@ const rows: Row[] = [
   [withoutType({ fields: { filterable: ['plan'] } }), /fields\.schema must be a JSON Schema of an object/],
   [{
     fields: { schema: fields, filterable: ['plan', 'plan'] }
-  }, /fields\.filterable must be a list of names of fields, each once/],
+  }, /filterable names a field more than once/],
+  [withoutType({
+    fields: { schema: fields, filterable: [{ field: 'plan', match: 'words' }] }
+  }), /fields\.filterable must be a list of names of fields, or of \{ field, match \} with match 'exact' or 'folded'/],
+  [{
+    fields: { schema: Type.Object({ seats: Type.Integer() }), filterable: [{ field: 'seats', match: 'folded' }] }
+  }, /seats can not be folded: its values are no texts/],
   [{ fields: { schema: fields, filterable: ['city'] } }, /filterable names city, which is no field/],
   [{ fields: { schema: fields, filterable: ['address'] } }, new RegExp(`address ${KIND.source}`)],
   [{ fields: { schema: Type.Object({ mixed }), filterable: ['mixed'] } }, new RegExp(`mixed ${KIND.source}`)],

@@ -84,16 +84,3 @@ for (const store of stores) {
     })
   })
 }
-
-test('refuses to fold what is no text, and a field that is named twice', async (t) => {
-  const faulty = {
-    fields: {
-      schema: Type.Object({ seats: Type.Integer(), city: Type.String() }),
-      filterable: [{ field: 'seats', match: 'folded' } as const, 'city', { field: 'city', match: 'folded' } as const]
-    }
-  }
-  await t.rejects(testApp(t, faulty), {
-    message: 'fastify-users: wrong fields:\n- seats can not be folded: its values are no texts\n' +
-      '- filterable names a field more than once'
-  })
-})
