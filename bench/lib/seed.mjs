@@ -76,6 +76,18 @@ export async function seedSqlite (filename, table, size, { create }) {
   await database.destroy()
 }
 
+/** A connection that stays open. `ask` returns the rows of a statement with one value, which it writes as `?`. */
+export async function connectionTo (place) {
+  if (isPostgres(place)) {
+    const client = new pg.Client({ connectionString: place })
+    await client.connect()
+    const ask = async (text, value) => (await client.query(text.replace('?', '$1'), [value])).rows
+    return { ask, close: () => client.end() }
+  }
+  const database = openSqlite(place)
+  return { ask: (text, value) => database.raw(text, [value]), close: () => database.destroy() }
+}
+
 /** Runs a statement on a connection of its own. Returns its rows, and how many rows it changed. */
 export async function plainSql (place, sql) {
   if (isPostgres(place)) {
