@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPgBouncer } from '../../test/servers/pgbouncer.mjs'
+import { povertyOf } from '../../test/servers/poverty.mjs'
 import { check } from './check.mjs'
 import { checkEvents } from './check-events.mjs'
 import { startClients } from './clients.mjs'
@@ -17,6 +18,9 @@ import { createService, KEY } from './service.mjs'
 import { until } from './until.mjs'
 import { checkTables, readAll } from './views.mjs'
 
+const POOR = [
+  "CREATE ROLE poor LOGIN PASSWORD 'password'", 'GRANT ALL ON SCHEMA public TO poor', ...povertyOf('poor', 'postgres')
+]
 const CLIENTS = 8
 const HOT_USERS = 3
 // A machine that does other work too is given more time.
@@ -34,6 +38,10 @@ async function openStore (setup, directory, { proxied = false }) {
   const postgres = await openPostgres()
   const pgbouncer = setup.pooled === true ? await startPgBouncer(postgres.url) : undefined
   const url = new URL(pgbouncer?.url ?? postgres.url)
+  if (setup.poor === true) {
+    url.username = 'poor'
+    for (const statement of POOR) await postgres.sql(statement)
+  }
   const proxy = proxied ? await openProxy(Number(url.port)) : undefined
   if (proxy !== undefined) url.port = String(proxy.port)
   return {

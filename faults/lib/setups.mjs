@@ -32,6 +32,8 @@ export const SETUPS = [
   { name: 'sqlite (sqlite3)', ...driver('sqlite3'), skip: installed('sqlite3') },
   { name: 'postgres', store: 'postgres', services: 1, skip: null },
   { name: 'postgres ×2', store: 'postgres', services: 2, skip: null },
+  // A server that lacks what the usual profile needs, so that the portable one is taken.
+  { name: 'poor postgres ×2', store: 'postgres', poor: true, services: 2, skip: null },
   { name: 'pgbouncer', store: 'postgres', pooled: true, services: 1, skip: pgbouncer }
 ]
 

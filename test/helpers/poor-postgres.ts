@@ -4,30 +4,11 @@ import pg from 'pg'
 import type { Test } from 'tap'
 import { postgres } from '../../adapters/postgres.ts'
 import type { StoreKind } from './stores.ts'
+import { povertyOf } from '../servers/poverty.mjs'
 import { pgUrl } from './stores.ts'
 
 const ROLE = 'fastify_users_poor'
 const DATABASE = 'fastify_users_poor'
-
-/** What a role can be denied, in the database. */
-const POVERTY = [
-  `CREATE FUNCTION public.refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$
-     BEGIN RAISE EXCEPTION '% is not supported', tg_tag USING ERRCODE = '0A000'; END $$`,
-  `CREATE EVENT TRIGGER refuse ON ddl_command_start
-     WHEN TAG IN ('CREATE FUNCTION', 'CREATE TRIGGER', 'CREATE SEQUENCE', 'CREATE RULE', 'CREATE EXTENSION')
-     EXECUTE FUNCTION public.refuse()`,
-  'REVOKE USAGE ON LANGUAGE plpgsql FROM PUBLIC',
-  // Functions have no names for what they are about, but these.
-  `DO $$ DECLARE f regprocedure; BEGIN
-     FOR f IN SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND (
-         proname ~ '^pg_(try_)?advisory' OR proname ~ '(snapshot|xact_id)' OR proname ~ '(range|multirange)(_|$)' OR
-         proname IN ('pg_notify', 'pg_lock_status', 'setval', 'nextval', 'currval', 'lastval',
-           'pg_sequence_last_value'))
-     LOOP EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', f); END LOOP; END $$`,
-  'REVOKE SELECT ON pg_locks FROM PUBLIC',
-  'REVOKE USAGE ON TYPE xid8, int8range FROM PUBLIC',
-  `GRANT CREATE ON DATABASE ${DATABASE} TO ${ROLE}`
-]
 
 async function run (url: string, statements: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString: url })
@@ -59,7 +40,7 @@ async function make (): Promise<string> {
       await client.query(`DROP ROLE IF EXISTS ${ROLE}`)
       await client.query(`CREATE ROLE ${ROLE} LOGIN PASSWORD '${password}'`)
       await client.query(`CREATE DATABASE ${DATABASE}`)
-      await run(inDatabase.href, POVERTY)
+      await run(inDatabase.href, povertyOf(ROLE, DATABASE))
     }
   } finally {
     await client.end()

@@ -1,0 +1,1 @@
+export function povertyOf (role: string, database: string): readonly string[]
