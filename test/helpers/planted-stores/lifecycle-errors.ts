@@ -55,15 +55,6 @@ export const lifecycleErrors: Mistake[] = [
   emailTaken('email_taken has its code in a member of the cause only', () => {
     return new Error('the address is taken', { cause: new StorageError('email_taken', 'taken') })
   }),
-  emailTaken('email_taken has the e-mail key in its message', (key) => {
-    return new StorageError('email_taken', `${key} is taken`)
-  }),
-  emailTaken('email_taken has SQL in its message', () => {
-    return new StorageError('email_taken', 'insert into users (id, email) values (?, ?) - UNIQUE constraint failed')
-  }),
-  emailTaken('email_taken has the e-mail key in its driverCode', (key) => {
-    return new StorageError('email_taken', 'the address is taken', { driverCode: `23505 (${key})` })
-  }),
   emailTaken('email_taken has the code of the driver', () => {
     return untyped(Object.assign(new StorageError('email_taken', 'taken'), { code: 'ER_DUP_ENTRY' }))
   }),

@@ -80,12 +80,6 @@ export const writesCreate: Mistake[] = [
       return super.addUser(state, { user: { ...row.user, version: 1 }, keys: row.keys }, idempotency)
     }
   }),
-  plant('createUser throws before it gives a promise', class extends PlainStore {
-    override createUser (...given: Created) {
-      this.requireFreeEmail(this.session.state, given[1].emailKey, given[0].id)
-      return super.createUser(...given)
-    }
-  }),
   plant('createUser makes the name key itself without accents', class extends PlainStore {
     override keepKeys (keys: UserKeys) {
       return { ...super.keepKeys(keys), nameKey: keys.nameKey.normalize('NFD').replace(/\p{M}/gu, '') }
