@@ -135,6 +135,34 @@ function tenantCost (file) {
   })
 }
 
+const SEARCHES = [
+  { key: 'ours', name: 'fastify-users', of: (name) => name },
+  { key: 'index', name: 'by hand, the same index', of: (name) => `by hand, the same index: ${name}` },
+  { key: 'like', name: "by hand, LIKE '%word%'", of: (name) => `by hand, LIKE: ${name}` }
+]
+
+/** The time of a search with its total, beside the same by hand. */
+function searchCost (files) {
+  const shown = []
+  for (const file of files) {
+    for (const storage of new Set(file.searches.map((row) => row.storage))) {
+      const msOf = (name) => file.searches.find((row) => row.storage === storage && row.name === name)?.ms ?? null
+      shown.push({ label: STORAGES[storage] })
+      for (const label of ['a word of one user', 'a word of a tenth']) {
+        shown.push({ label, values: Object.fromEntries(SEARCHES.map(({ key, of }) => [key, msOf(of(label))])) })
+      }
+    }
+  }
+  return plot({
+    title: `A search among ${figure(files[0].users)} users`,
+    about: 'Milliseconds of the first page of a search and its exact total, at the storage, one client.',
+    rows: shown,
+    series: SEARCHES,
+    axis: { name: 'milliseconds (logarithmic)', log: true },
+    source: sourceOf(files)
+  })
+}
+
 const files = []
 for (const name of (await readdir(given.results)).sort()) {
   if (name.endsWith('.json')) files.push(JSON.parse(await readFile(join(given.results, name), 'utf8')))
@@ -148,7 +176,8 @@ const plots = {
   'sqlite.svg': againstOthers('sqlite', compared),
   'by-hand.svg': againstHand(http),
   'pages.svg': pageCost(files.filter(({ kind }) => kind === 'pages')),
-  'tenants.svg': tenantCost(files.find(({ kind }) => kind === 'tenants'))
+  'tenants.svg': tenantCost(files.find(({ kind }) => kind === 'tenants')),
+  'search.svg': searchCost(files.filter(({ kind }) => kind === 'search'))
 }
 for (const [name, svg] of Object.entries(plots)) {
   await writeFile(join(given.out, name), svg)

@@ -110,10 +110,10 @@ function marks ({ label, values }, series, xOf, y) {
  * - `rows`: `{ label, values }`, with values by the key of their series. Null is left out. A row without values is a
  *   heading.
  * - `series`: `{ key, name }`, at most seven.
- * - `axis`: `{ name, log, from, base }`. A line marks `base`.
+ * - `axis`: `{ name, log, from, base }`. A line marks `base`, if there is one.
  */
 export function plot ({ title, about, rows, series, axis, source }) {
-  const values = rows.flatMap((row) => series.map(({ key }) => row.values?.[key] ?? axis.base))
+  const values = rows.flatMap((row) => series.flatMap(({ key }) => row.values?.[key] ?? axis.base ?? []))
   const { at, ticks } = scaleOf(values, axis)
   const xOf = (value) => tenth(LEFT + at(value) * (WIDTH - LEFT - RIGHT))
   const aboutLines = wrap(about, 98)
@@ -139,7 +139,10 @@ export function plot ({ title, about, rows, series, axis, source }) {
       text(xOf(tick), bottom + 16, tick.toLocaleString('en'), ' class="soft" text-anchor="middle"')
     )
   }
-  parts.push(`<path class="base" stroke-width="1.5" stroke-dasharray="4 3" d="M${xOf(axis.base)} ${top}V${bottom}"/>`)
+  if (axis.base !== undefined) {
+    const line = `M${xOf(axis.base)} ${top}V${bottom}`
+    parts.push(`<path class="base" stroke-width="1.5" stroke-dasharray="4 3" d="${line}"/>`)
+  }
   for (const [i, row] of rows.entries()) {
     const y = top + i * ROW + ROW / 2
     if (row.values === undefined) {
