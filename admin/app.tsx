@@ -2,21 +2,18 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { createClient } from './api/client.ts'
 import { ApiError } from './api/error.ts'
 import type { Capabilities } from './api/types.ts'
+import { Brand } from './parts/brand.tsx'
 import { Dialog } from './parts/dialog.tsx'
 import { Shell } from './shell.tsx'
 import { SignIn } from './sign-in.tsx'
 import { keptKey, type Session, SessionContext } from './state/session.ts'
+import { useSettings } from './state/settings.ts'
 import { useSpeech } from './state/texts.ts'
 
-interface AppProps {
-  /** Where the API is, relative to the page. */
-  api: string
-  session: { signIn?: string } | null
-}
-
 /** Shows the shell after sign-in. It stays, with everything typed, when the key is no longer accepted. */
-export function App ({ api, session }: AppProps) {
+export function App () {
   const { say } = useSpeech()
+  const { api, session } = useSettings()
   const key = useRef(session === null ? keptKey.read() : 'session')
   const [capabilities, setCapabilities] = useState<Capabilities | null>(null)
   const [isExpired, setExpired] = useState(false)
@@ -78,6 +75,7 @@ export function App ({ api, session }: AppProps) {
     if (isStarting) return <p class='hint' role='status'>{say('page.loading')}</p>
     return (
       <main class='sign-in card'>
+        <Brand />
         <h1>{say('signIn.title')}</h1>
         {form}
       </main>
@@ -85,7 +83,7 @@ export function App ({ api, session }: AppProps) {
   }
   return (
     <SessionContext.Provider value={value}>
-      <Shell hasSession={session !== null} />
+      <Shell />
       {isExpired && (
         <Dialog title={say('signIn.again')} onClose={() => setExpired(false)}>
           <p>{say(session === null ? 'signIn.expired' : 'signIn.sessionEnded')}</p>

@@ -1,12 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { EventsView } from './events/view.tsx'
 import { KeysView } from './keys/view.tsx'
+import { Brand } from './parts/brand.tsx'
 import { Needs, Time } from './parts/feedback.tsx'
 import { Checkbox } from './parts/field.tsx'
 import { Menu } from './parts/menu.tsx'
 import { Notices } from './parts/notices.tsx'
 import { NameContext } from './state/name.ts'
 import { hrefOf, type Route, useRoute } from './state/route.ts'
+import { useSettings } from './state/settings.ts'
 import { shortcuts } from './state/shortcuts.ts'
 import { useSession } from './state/session.ts'
 import { type TextName, useSpeech } from './state/texts.ts'
@@ -55,8 +57,9 @@ function View ({ section, route: { path, query } }: { section: string | undefine
 }
 
 /** Who is signed in. */
-function Caller ({ hasSession }: { hasSession: boolean }) {
+function Caller () {
   const { say } = useSpeech()
+  const { session } = useSettings()
   const { capabilities: { caller: { id, name, scopes, expiresAt } }, signOut } = useSession()
   const [areOn, setOn] = useState(shortcuts.areOn())
   const turn = (on: boolean): void => {
@@ -69,14 +72,15 @@ function Caller ({ hasSession }: { hasSession: boolean }) {
       <p>{say('signIn.scopes', { scopes: scopes.join(', ') })}</p>
       {expiresAt !== undefined && <p>{say('keys.expires')}: <Time moment={expiresAt} /></p>}
       <Checkbox label={say('page.shortcuts')} checked={areOn} onChecked={turn} />
-      {!hasSession && <button type='button' onClick={signOut}>{say('signIn.out')}</button>}
+      {session === null && <button type='button' onClick={signOut}>{say('signIn.out')}</button>}
     </Menu>
   )
 }
 
 /** The frame of every view: sections, who is signed in, what was done. */
-export function Shell ({ hasSession }: { hasSession: boolean }) {
+export function Shell () {
   const { say } = useSpeech()
+  const page = useSettings().title ?? say('page.title')
   const { can } = useSession()
   const route = useRoute((question) => window.confirm(question ?? say('page.unsaved')))
   const sections = useSections()
@@ -95,8 +99,9 @@ export function Shell ({ hasSession }: { hasSession: boolean }) {
   const back = isInner ? section.key === 'users' ? listHref() : hrefOf([section.key]) : null
   const [name, setName] = useState<string | null>(null)
   useEffect(() => {
-    document.title = [...new Set([name ?? title, say('page.title')])].join(' · ')
-  }, [name, title])
+    const names = [name ?? title, ...section === undefined ? [] : [say(section.title)], page]
+    document.title = [...new Set(names)].join(' · ')
+  }, [name, title, page])
   // Each view begins at its heading, for the keyboard and for screen readers; the first one after signing in too.
   useEffect(() => {
     window.scrollTo(0, 0)
@@ -117,6 +122,7 @@ export function Shell ({ hasSession }: { hasSession: boolean }) {
           {say('page.skip')}
         </a>
         <header class='top'>
+          <Brand />
           <nav aria-label={say('page.sections')}>
             {sections.map(({ key, title }) => (
               <a key={key} href={hrefOf([key])} {...(key === section?.key && { 'aria-current': 'page' })}>
@@ -124,7 +130,7 @@ export function Shell ({ hasSession }: { hasSession: boolean }) {
               </a>
             ))}
           </nav>
-          <Caller hasSession={hasSession} />
+          <Caller />
         </header>
         <main id='content' class={isList ? 'filling' : ''}>
           {back !== null && <p class='back'><a href={back}>{say('page.back')}</a></p>}
