@@ -33,8 +33,11 @@ export const english = {
 
   'signIn.title': 'Sign in',
   'signIn.key': 'API key',
+  'signIn.where': 'The users of {place}',
   'signIn.help': 'The key stays in this tab’s memory and is sent to this server alone.',
-  'signIn.keep': 'Keep it until this tab is closed, also when the page is reloaded',
+  'signIn.keep': 'Keep it until the tabs of this page are closed, for reloading and for other tabs',
+  'signIn.noKey': 'Where does a key come from?',
+  'signIn.source': 'Ask whoever runs this service, or make one where it runs, with the scopes that you need:',
   'signIn.submit': 'Sign in',
   'signIn.again': 'Sign in again',
   'signIn.expired': 'Your key is no longer accepted. Sign in again: what you have typed is still here.',
