@@ -6,6 +6,7 @@ import { Brand } from './parts/brand.tsx'
 import { Dialog } from './parts/dialog.tsx'
 import { Shell } from './shell.tsx'
 import { KeySource, SignIn } from './sign-in.tsx'
+import { currentTenant } from './state/route.ts'
 import { keptKey, type Session, SessionContext } from './state/session.ts'
 import { type SharedKey, shareKey } from './state/shared-key.ts'
 import { useSettings } from './state/settings.ts'
@@ -33,7 +34,14 @@ export function App () {
     setError(null)
     setExpired(true)
   }, [])
-  const client = useMemo(() => createClient(api, () => key.current ?? '', expire), [api])
+  const offersTenants = useRef(false)
+  offersTenants.current = capabilities?.offers.tenants === true
+  const client = useMemo(() => createClient({
+    base: api,
+    token: () => key.current ?? '',
+    tenant: () => offersTenants.current ? currentTenant() : null,
+    onUnauthorized: expire
+  }), [api])
 
   const signIn = useCallback(async (text: string, from: 'typed' | 'kept' | 'shared', isKept: boolean) => {
     const before = key.current
@@ -41,7 +49,7 @@ export function App () {
     setBusy(true)
     setError(null)
     try {
-      const { body } = await client.get<Capabilities>('/capabilities')
+      const { body } = await client.get<Capabilities>('/capabilities', { isOfAll: true })
       if (session === null && isKept) keptKey.write(text)
       if (session === null && isKept && from === 'typed') shared.current?.give(text)
       setCapabilities(body)

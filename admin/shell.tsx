@@ -7,11 +7,12 @@ import { Checkbox } from './parts/field.tsx'
 import { Menu } from './parts/menu.tsx'
 import { Notices } from './parts/notices.tsx'
 import { NameContext } from './state/name.ts'
-import { hrefOf, type Route, useRoute } from './state/route.ts'
+import { hrefOf, placeOf, type Route, useRoute } from './state/route.ts'
 import { useSettings } from './state/settings.ts'
 import { shortcuts } from './state/shortcuts.ts'
 import { useSession } from './state/session.ts'
 import { type TextName, useSpeech } from './state/texts.ts'
+import { TenantSwitch } from './tenants/switch.tsx'
 import { CreateUser, NewUserLink } from './users/create.tsx'
 import { DeletedUsers } from './users/deleted.tsx'
 import { UserDetail } from './users/detail.tsx'
@@ -81,12 +82,14 @@ function Caller () {
 export function Shell () {
   const { say } = useSpeech()
   const page = useSettings().title ?? say('page.title')
-  const { can } = useSession()
+  const { capabilities: { caller, offers }, can } = useSession()
   const route = useRoute((question) => window.confirm(question ?? say('page.unsaved')))
   const sections = useSections()
   const heading = useRef<HTMLHeadingElement>(null)
-  const place = route.path.join('/')
-  const section = sections.find(({ key }) => key === (route.path[0] ?? 'users'))
+  const place = placeOf(route)
+  const { tenant } = route
+  const isElsewhere = tenant !== null && (!offers.tenants || (caller.tenant ?? tenant) !== tenant)
+  const section = isElsewhere ? undefined : sections.find(({ key }) => key === (route.path[0] ?? 'users'))
   const isNew = section?.key === 'users' && route.path[1] === 'new'
   const isDeleted = section?.key === 'users' && route.path[1] === 'deleted'
   const isUser = section?.key === 'users' && route.path[1] !== undefined
@@ -99,9 +102,9 @@ export function Shell () {
   const back = isInner ? section.key === 'users' ? listHref() : hrefOf([section.key]) : null
   const [name, setName] = useState<string | null>(null)
   useEffect(() => {
-    const names = [name ?? title, ...section === undefined ? [] : [say(section.title)], page]
-    document.title = [...new Set(names)].join(' · ')
-  }, [name, title, page])
+    const names = [name ?? title, section && say(section.title), tenant, page]
+    document.title = [...new Set(names)].filter((each) => typeof each === 'string').join(' · ')
+  }, [name, title, tenant, page])
   // Each view begins at its heading, for the keyboard and for screen readers; the first one after signing in too.
   useEffect(() => {
     window.scrollTo(0, 0)
@@ -125,25 +128,30 @@ export function Shell () {
           <Brand />
           <nav aria-label={say('page.sections')}>
             {sections.map(({ key, title }) => (
-              <a key={key} href={hrefOf([key])} {...(key === section?.key && { 'aria-current': 'page' })}>
+              <a
+                key={key}
+                href={hrefOf([key], undefined, isElsewhere ? null : tenant)}
+                {...(key === section?.key && { 'aria-current': 'page' })}
+              >
                 {say(title)}
               </a>
             ))}
           </nav>
+          {offers.tenants && <TenantSwitch key={tenant} tenant={tenant} section={section?.key ?? 'users'} />}
           <Caller />
         </header>
         <main id='content' class={isList ? 'filling' : ''}>
           {back !== null && <p class='back'><a href={back}>{say('page.back')}</a></p>}
           <h1 ref={heading} tabIndex={-1}>{name === null ? title : <bdi>{name}</bdi>}</h1>
           {section === undefined
-            ? <p>{say('page.notFound')}</p>
+            ? <p>{say(isElsewhere && offers.tenants ? 'error.tenant_forbidden' : 'page.notFound')}</p>
             : (
               <Needs
                 scope={isNew ? 'users:write' : isDeleted ? 'users:delete' : section.scope}
                 hasForm
                 otherwise={section.key === 'users' && can('users:write') && <NewUserLink />}
               >
-                <View section={section.key} route={route} />
+                <View key={tenant} section={section.key} route={route} />
               </Needs>
               )}
         </main>

@@ -87,6 +87,9 @@ export const english = {
   'users.createdAt': 'Created',
   'users.updatedAt': 'Changed',
 
+  'tenants.all': 'All tenants',
+  'tenants.find': 'Find a tenant',
+
   'pages.navigation': 'Pages',
   'pages.first': 'First page',
   'pages.previous': 'Previous page',
