@@ -6,6 +6,7 @@ import { Needs, Time } from './parts/feedback.tsx'
 import { Checkbox } from './parts/field.tsx'
 import { Menu } from './parts/menu.tsx'
 import { Notices } from './parts/notices.tsx'
+import { Start } from './start/view.tsx'
 import { NameContext } from './state/name.ts'
 import { hrefOf, placeOf, type Route, useRoute } from './state/route.ts'
 import { useSettings } from './state/settings.ts'
@@ -28,8 +29,10 @@ interface Section { key: string, title: TextName, scope: string }
 
 /** What there is to see, of what the API offers. */
 function useSections (): Section[] {
-  const { capabilities: { offers } } = useSession()
+  const { capabilities: { offers }, can } = useSession()
+  const start = { key: 'start', title: 'start.title', scope: 'events:read' } as const
   return [
+    ...offers.events && can('events:read') ? [start] : [],
     { key: 'users', title: 'users.title', scope: 'users:read' },
     ...offers.apiKeys ? [{ key: 'api-keys', title: 'keys.title', scope: 'keys:read' } as const] : [],
     ...offers.events ? [{ key: 'events', title: 'events.title', scope: 'events:read' } as const] : [],
@@ -41,6 +44,7 @@ function View ({ section, route: { path, query } }: { section: string | undefine
   const { say } = useSpeech()
   const [, id] = path
   switch (section) {
+    case 'start': return <Start />
     case 'users':
       if (id === undefined) return <UserList query={query} />
       if (id === 'new') return <CreateUser />
@@ -89,7 +93,7 @@ export function Shell () {
   const place = placeOf(route)
   const { tenant } = route
   const isElsewhere = tenant !== null && (!offers.tenants || (caller.tenant ?? tenant) !== tenant)
-  const section = isElsewhere ? undefined : sections.find(({ key }) => key === (route.path[0] ?? 'users'))
+  const section = isElsewhere ? undefined : sections.find(({ key }) => key === (route.path[0] ?? sections[0]?.key))
   const isNew = section?.key === 'users' && route.path[1] === 'new'
   const isDeleted = section?.key === 'users' && route.path[1] === 'deleted'
   const isUser = section?.key === 'users' && route.path[1] !== undefined
