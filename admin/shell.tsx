@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { EventsView } from './events/view.tsx'
 import { KeysView } from './keys/view.tsx'
+import { PaletteOpener } from './palette/opener.tsx'
 import { Brand } from './parts/brand.tsx'
 import { Needs, Time } from './parts/feedback.tsx'
 import { Checkbox } from './parts/field.tsx'
@@ -101,6 +102,7 @@ export function Shell () {
     ? say('page.notFound')
     : say(isNew ? 'user.newTitle' : isDeleted ? 'deleted.title' : isUser ? 'user.title' : section.title)
 
+  const views = sections.map(({ key, title }) => ({ href: hrefOf([key]), label: say(title) }))
   const isList = section?.key === 'users' && !isUser
   const isInner = section !== undefined && route.path[1] !== undefined
   const back = isInner ? section.key === 'users' ? listHref() : hrefOf([section.key]) : null
@@ -141,6 +143,7 @@ export function Shell () {
               </a>
             ))}
           </nav>
+          <PaletteOpener views={views} />
           {offers.tenants && <TenantSwitch key={tenant} tenant={tenant} section={section?.key ?? 'users'} />}
           <Caller />
         </header>
