@@ -50,18 +50,18 @@ export function App () {
     setError(null)
     try {
       const { body } = await client.get<Capabilities>('/capabilities', { isOfAll: true })
-      if (session === null && isKept) keptKey.write(text)
-      if (session === null && isKept && from === 'typed') shared.current?.give(text)
+      if (session === null && from !== 'kept') keptKey.write(isKept ? text : null)
+      if (session === null && from === 'typed' && isKept) shared.current?.give(text)
       setCapabilities(body)
       setExpired(false)
       setVersion((version) => version + 1)
     } catch (error) {
-      key.current = before
+      const isRefused = error instanceof ApiError && error.isUnauthorized
+      key.current = isRefused && session === null && from === 'kept' ? null : before
       // Forget the stored key if it was refused. If there was none, nothing has been tried yet.
-      if (error instanceof ApiError && error.isUnauthorized && session === null) keptKey.write(null)
+      if (isRefused && session === null) keptKey.write(null)
       // Who has no session yet is asked to sign in, and is not told of keys; nor who has typed none.
-      const isUnasked = from === 'shared' || (session !== null && error instanceof ApiError && error.isUnauthorized)
-      setError(isUnasked ? null : error)
+      setError(from === 'shared' || (session !== null && isRefused) ? null : error)
     } finally {
       setBusy(false)
       setStarting(false)

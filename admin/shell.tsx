@@ -102,7 +102,10 @@ export function Shell () {
     ? say('page.notFound')
     : say(isNew ? 'user.newTitle' : isDeleted ? 'deleted.title' : isUser ? 'user.title' : section.title)
 
-  const views = sections.map(({ key, title }) => ({ href: hrefOf([key]), label: say(title) }))
+  const views = [
+    ...sections.map(({ key, title }) => ({ href: hrefOf([key]), label: say(title) })),
+    ...offers.trash && can('users:delete') ? [{ href: hrefOf(['users', 'deleted']), label: say('deleted.title') }] : []
+  ]
   const isList = section?.key === 'users' && !isUser
   const isInner = section !== undefined && route.path[1] !== undefined
   const back = isInner ? section.key === 'users' ? listHref() : hrefOf([section.key]) : null

@@ -67,7 +67,7 @@ export function TenantSwitch ({ tenant, section }: { tenant: string | null, sect
   }
   return (
     <Menu
-      label={<><span class='visually-hidden'>{say('users.tenant')}: </span>{tenant ?? say('tenants.all')}</>}
+      label={<><span class='visually-hidden'>{say('users.tenant')}: </span><bdi>{tenant ?? say('tenants.all')}</bdi></>}
       side='end'
       onToggle={setOpen}
     >

@@ -142,7 +142,7 @@ async function tabTo (page: Page, name: string): Promise<boolean> {
 test('everything can be done with the keyboard alone, and the focus is visible', { skip }, async (t) => {
   const { users, origin, createKey } = await populated(t)
   const key = await createKey()
-  const { page, troubles } = await openTab(t, `${origin}/admin/`)
+  const { page, troubles } = await openTab(t, `${origin}/admin/#/users`)
   await page.getByLabel('API key').waitFor()
   const press = async (name: string, keys = 'Enter'): Promise<void> => {
     t.equal(await tabTo(page, name), true, `the focus on ${name} is visible`)
@@ -215,7 +215,7 @@ test('speaks another language, from right to left', { skip }, async (t) => {
   })
   await users.create({ name: 'Ada', email: 'ada@example.org' })
   await users.create({ name: 'عمر', email: 'omar@example.org' })
-  const { page, troubles } = await openTab(t, `${origin}/admin/`)
+  const { page, troubles } = await openTab(t, `${origin}/admin/#/users`)
   await page.getByLabel('مفتاح').fill(await createKey())
   await page.getByRole('button', { name: 'دخول' }).click()
   await page.getByText('مستخدمان', { exact: true }).waitFor()

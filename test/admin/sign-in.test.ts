@@ -195,7 +195,7 @@ test('a list that failed because of the key is loaded after signing in again', {
 test('a server that can’t be reached gets a sentence, and the same button works later', { skip }, async (t) => {
   const { origin, createKey } = await adminHost(t)
   const key = await createKey()
-  const { page } = await openTab(t, `${origin}/admin/`)
+  const { page } = await openTab(t, `${origin}/admin/#/users`)
   await page.route('**/v1/**', (route) => route.abort())
   await page.getByLabel('API key').fill(key)
   await page.getByRole('button', { name: 'Sign in' }).click()
