@@ -61,3 +61,19 @@ test('a key that is not kept is in no other tab, and stays when another signs ou
   await page.getByRole('link', { name: 'Ada' }).click()
   await page.getByRole('heading', { name: 'Ada', level: 1 }).waitFor()
 })
+
+test('whoever signs in again without the tick is no longer kept', { skip }, async (t) => {
+  const { app, users, origin, createKey } = await adminHost(t, { apiKeys: { cache: 0 } })
+  await users.create({ name: 'Ada', email: 'ada@example.org' })
+  const [key, next] = [await createKey(), await createKey(undefined, 'next')]
+  const { page } = await openTab(t, `${origin}/admin/#/users`)
+  await page.getByLabel('Keep it until the tabs').check()
+  await signIn(page, key)
+  await app.inject({ method: 'DELETE', url: '/v1/api-keys/current', headers: { authorization: `Bearer ${key}` } })
+  await page.getByRole('link', { name: 'Ada' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Sign in again' })
+  await dialog.getByLabel('API key').fill(next)
+  await dialog.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Ada', level: 1 }).waitFor()
+  t.equal(await page.evaluate('sessionStorage.length'), 0)
+})
